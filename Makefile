@@ -1,0 +1,58 @@
+# Needs only Python 3.11 or newer. Another interpreter: make test PYTHON=python3.12
+PYTHON ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+
+.PHONY: help demo test bench clean
+
+help:
+	@echo "make demo   fit the built-in corpus, print topics and label effects"
+	@echo "make test   every check and test"
+	@echo "make bench  the benchmarks"
+	@echo "make clean  remove the environment and caches"
+
+demo: $(INSTALLED)
+	@$(BIN)/hdsp demo
+
+# One BLAS thread a worker: workers that each start a thread per core slow one another down.
+test: export OMP_NUM_THREADS := 1
+test: export OPENBLAS_NUM_THREADS := 1
+test: $(INSTALLED_DEV)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -q -n $(WORKERS)
+
+bench: $(INSTALLED_DEV)
+	@if [ -f benchmarks/run_all.py ]; then \
+		$(BIN)/python benchmarks/run_all.py; \
+	else \
+		echo "Benchmarks (run one with $(BIN)/python FILE):"; \
+		ls benchmarks/*.py 2>/dev/null || echo "none yet"; \
+	fi
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else "hdsp needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another with PYTHON=..." % v[:2])'
+	@echo "Creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+# The environment is order-only: its interpreter's date says nothing about what is installed.
+$(INSTALLED): pyproject.toml | $(BIN)/python
+	@echo "Installing hdsp"
+	@$(PIP) install -e .
+	@touch $@
+
+$(INSTALLED_DEV): pyproject.toml | $(BIN)/python
+	@echo "Installing hdsp with its development tools"
+	@$(PIP) install -e '.[dev]'
+	@touch $(INSTALLED) $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

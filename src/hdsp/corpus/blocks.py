@@ -1,0 +1,100 @@
+"""Blocks of labels from columns of values."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hdsp.corpus.labels import LabelBlock
+from hdsp.corpus.sparse import csr_from_entries
+from hdsp.corpus.validation import check_not_infinite
+from hdsp.corpus.values import LIST_TYPES, is_missing, level_name, number_of
+from hdsp.numerics.types import FloatArray
+
+
+def tags_block(name: str, rows: Sequence[object], subject: str) -> LabelBlock:
+    """Read a list of tags a document; a tag repeated in a document counts once.
+
+    Columns are the sorted tags, so that they do not depend on the order of documents.
+    """
+    carried: list[set[str]] = []
+    for position, row in enumerate(rows):
+        if is_missing(row):
+            carried.append(set())
+            continue
+        if not isinstance(row, LIST_TYPES):
+            raise TypeError(
+                f"{subject} must hold a list of tags in each row of {name!r}. "
+                f"Got {row!r} at row {position}. Split it into a list, or make it a category."
+            )
+        carried.append({_level(tag, name, position, subject) for tag in row if not is_missing(tag)})
+    columns = tuple(sorted(set().union(*carried)))
+    position_of = {tag: j for j, tag in enumerate(columns)}
+    documents = np.repeat(np.arange(len(carried)), [len(tags) for tags in carried])
+    indices = np.array([position_of[tag] for tags in carried for tag in tags], dtype=np.int64)
+    return LabelBlock(
+        name,
+        "tags",
+        columns,
+        csr_from_entries(
+            documents, indices, np.ones(len(indices)), shape=(len(carried), len(columns))
+        ),
+    )
+
+
+def category_block(name: str, values: Sequence[object], subject: str) -> LabelBlock:
+    """Read one level a document; columns are the sorted levels that occur."""
+    levels = [
+        None if is_missing(value) else _level(value, name, position, subject)
+        for position, value in enumerate(values)
+    ]
+    columns = tuple(sorted({level for level in levels if level is not None}))
+    position_of = {level: j for j, level in enumerate(columns)}
+    documents = np.array([m for m, level in enumerate(levels) if level is not None], dtype=np.int64)
+    indices = np.array([position_of[x] for x in levels if x is not None], dtype=np.int64)
+    return LabelBlock(
+        name,
+        "category",
+        columns,
+        csr_from_entries(
+            documents, indices, np.ones(len(indices)), shape=(len(levels), len(columns))
+        ),
+    )
+
+
+def number_block(name: str, values: FloatArray | Sequence[object], subject: str) -> LabelBlock:
+    """Read one number a document; what is observed is stored, zero included."""
+    if not isinstance(values, np.ndarray):
+        values = _numbers(values, name, subject)
+    documents = np.flatnonzero(~np.isnan(values))
+    observed = values[documents]
+    check_not_infinite(observed, documents, name, subject)
+    column = np.zeros(len(documents), dtype=np.int64)
+    return LabelBlock(
+        name, "number", (name,), csr_from_entries(documents, column, observed, (len(values), 1))
+    )
+
+
+def _level(value: object, name: str, position: int, subject: str) -> str:
+    level = level_name(value)
+    if level is None:
+        raise TypeError(
+            f"{subject} must hold plain values as tags and categories. "
+            f"Got a {type(value).__name__} at row {position}, column {name!r}. "
+            "Flatten the column, or drop it."
+        )
+    return level
+
+
+def _numbers(values: Sequence[object], name: str, subject: str) -> FloatArray:
+    numbers = np.full(len(values), np.nan)
+    for position, value in enumerate(values):
+        if is_missing(value):
+            continue
+        number = number_of(value)
+        if number is None:
+            raise TypeError(
+                f"{subject} must hold numbers or dates in column {name!r}. "
+                f"Got {value!r} at row {position}. Convert the column, or make it a category."
+            )
+        numbers[position] = number
+    return numbers

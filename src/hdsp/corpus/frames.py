@@ -1,0 +1,143 @@
+"""Tables of pandas, polars and pyarrow, read through narwhals and written by their own library."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hdsp.corpus.labels import Kind
+from hdsp.corpus.validation import check_unique
+from hdsp.corpus.values import ValueGroup, group_of, is_missing
+from hdsp.numerics.types import FloatArray
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+_KIND_OF_GROUP: dict[ValueGroup, Kind] = {
+    "text": "category",
+    "boolean": "category",
+    "number": "number",
+    "date": "number",
+    "list": "tags",
+}
+
+
+def library_of(frame: object) -> str | None:
+    """Return the library of a table or a column, 'pandas', 'polars' or 'pyarrow', else None."""
+    library = type(frame).__module__.partition(".")[0]
+    return library if library in LIBRARIES else None
+
+
+def make_frame(columns: Mapping[str, Sequence[Any] | NDArray[Any]], like: str | None = None) -> Any:
+    """Build a table.
+
+    Parameters
+    ----------
+    columns
+        Values by column, of equal lengths.
+    like
+        Library of the table: 'pandas' (the default), 'polars' or 'pyarrow'; see `library_of`.
+
+    Examples
+    --------
+    >>> make_frame({"label": ["Dresses"], "effect": [0.5]}).shape
+    (1, 2)
+    """
+    data = {
+        name: values if isinstance(values, np.ndarray) else list(values)
+        for name, values in columns.items()
+    }
+    if like is None or like == "pandas":
+        import pandas
+
+        return pandas.DataFrame(data)
+    if like == "polars":
+        import polars
+
+        return polars.DataFrame(data)
+    if like == "pyarrow":
+        import pyarrow
+
+        return pyarrow.table(data)
+    raise ValueError(
+        f"`like` of make_frame must be 'pandas', 'polars' or 'pyarrow'. Got {like!r}. "
+        "Leave it out for pandas."
+    )
+
+
+def is_frame(value: object) -> bool:
+    """Tell whether a value is a table that is in memory."""
+    import narwhals as nw
+
+    return nw.dependencies.is_into_dataframe(value)
+
+
+def is_series(value: object) -> bool:
+    """Tell whether a value is one column of a table."""
+    import narwhals as nw
+
+    return nw.dependencies.is_into_series(value)
+
+
+def series_values(series: Any) -> list[object]:
+    """Return the values of one column."""
+    import narwhals as nw
+
+    return list(nw.from_native(series, series_only=True).to_list())
+
+
+def open_columns(frame: Any, subject: str) -> "dict[str, nw.Series[Any]]":
+    """Return a table's columns by name, not yet read."""
+    import narwhals as nw
+
+    # narwhals refuses duplicate names with a message of its own, so they are looked at first.
+    native_names = getattr(frame, "column_names", None)
+    names = [str(name) for name in (frame.columns if native_names is None else native_names)]
+    check_unique(names, "column names", subject)
+    table = nw.from_native(frame, eager_only=True)
+    return {str(name): table[name] for name in table.columns}
+
+
+def column_values(series: "nw.Series[Any]") -> FloatArray | list[object]:
+    """Return a number column as an array with NaN for what is missing, any other as a list."""
+    import narwhals as nw
+
+    if series.dtype.is_float() or series.dtype.is_integer():
+        return np.asarray(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+    return list(series.to_list())
+
+
+def column_kind(name: str, series: "nw.Series[Any]", subject: str) -> Kind:
+    """Tell from its type, or else from its values, what kind of labels a column holds."""
+    import narwhals as nw
+
+    if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
+        return "category"
+    if series.dtype.is_numeric() or series.dtype in (nw.Date, nw.Datetime):
+        return "number"
+    if series.dtype in (nw.List, nw.Array):
+        return "tags"
+    seen: dict[ValueGroup, int] = {}
+    for position, value in enumerate(series.to_list()):
+        if is_missing(value):
+            continue
+        group = group_of(value)
+        if group == "other":
+            raise TypeError(
+                f"{subject} must hold text, booleans, numbers, dates or lists of tags. "
+                f"Got a {type(value).__name__} at row {position}, column {name!r}. "
+                "Convert the column, or drop it."
+            )
+        seen.setdefault(group, position)
+    if len(seen) > 1:
+        (one, row), (other, other_row) = list(seen.items())[:2]
+        raise TypeError(
+            f"{subject} must hold values of one type in each column. Got {one} at row {row} and "
+            f"{other} at row {other_row} of column {name!r}. Convert the column, or name its kind "
+            "with Labels.from_frame."
+        )
+    # Nothing observed and no type that tells: a category without levels says nothing.
+    return next((_KIND_OF_GROUP[group] for group in seen), "category")

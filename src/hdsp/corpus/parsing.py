@@ -1,0 +1,221 @@
+"""Every form in which labels are accepted, read into `Labels`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from hdsp.corpus.blocks import category_block, number_block, tags_block
+from hdsp.corpus.frames import (
+    column_kind,
+    column_values,
+    is_frame,
+    is_series,
+    open_columns,
+    series_values,
+)
+from hdsp.corpus.labels import Kind, LabelBlock, Labels
+from hdsp.corpus.matrices import matrix_blocks
+from hdsp.corpus.validation import check_length, quoted
+from hdsp.corpus.values import ValueGroup, group_of, is_missing
+
+SEQUENCE_NAME = "label"
+
+MatrixReader = Callable[[Any, str], Labels]
+
+
+def as_labels(labels: object, n_documents: int, owner: str = "HDSP.fit") -> Labels:
+    """Read labels in any accepted form.
+
+    Parameters
+    ----------
+    labels
+        None; a sparse or dense matrix [M, J], see `Labels.from_matrix`; a list of lists of
+        strings (tags), of which some may be None; a sequence of M strings, which is one
+        category called "label"; a pandas, polars or pyarrow table, see `Labels.from_frame`; or
+        `Labels`.
+    n_documents
+        Number of documents M that the labels must have.
+    owner
+        Whose argument `labels` is, for messages.
+
+    Examples
+    --------
+    >>> as_labels([["red"], None, ["red", "long"]], 3)
+    Labels(3 documents: tags 'tags' 2)
+    >>> as_labels(["a", "b", "a"], 3)
+    Labels(3 documents: category 'label' 2)
+    """
+    return read_labels(labels, n_documents, f"`labels` of {owner}")
+
+
+def read_labels(
+    labels: object,
+    n_documents: int,
+    subject: str,
+    read_matrix: MatrixReader | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+) -> Labels:
+    """Read labels in any form, a matrix by another reader and a table by known kinds if given."""
+    if labels is None:
+        return Labels.empty(n_documents)
+    result = _read(labels, subject, read_matrix or from_matrix, kinds)
+    check_length(len(result), n_documents, subject)
+    return result
+
+
+def read_frame(
+    frame: Any,
+    tags: str | Sequence[str],
+    categories: str | Sequence[str],
+    numbers: str | Sequence[str],
+) -> tuple[tuple[LabelBlock, ...], int]:
+    """Return the blocks of a table's columns, of the named ones only if any are named."""
+    subject = "`frame` of Labels.from_frame"
+    if not is_frame(frame):
+        raise TypeError(
+            f"{subject} must be a pandas, polars or pyarrow table in memory. "
+            f"Got {type(frame).__name__}. Convert it, or collect a lazy one."
+        )
+    kinds: dict[str, Kind] = {}
+    named: list[tuple[Kind, str | Sequence[str]]] = [
+        ("tags", tags),
+        ("category", categories),
+        ("number", numbers),
+    ]
+    for kind, names in named:
+        for name in [names] if isinstance(names, str) else names:
+            if name in kinds:
+                raise ValueError(
+                    f"A column of {subject} must be of one kind. "
+                    f"Got {name!r} as {kinds[name]} and as {kind}. Name it once."
+                )
+            kinds[name] = kind
+    columns = open_columns(frame, subject)
+    absent = [name for name in kinds if name not in columns]
+    if absent:
+        raise ValueError(
+            f"{subject} must have the named columns. Got no {quoted(absent)}. "
+            f"Choose from {quoted(columns)}."
+        )
+    return _frame_blocks(frame, subject, kinds or None), len(frame)
+
+
+def _read(
+    labels: Any,
+    subject: str,
+    read_matrix: MatrixReader,
+    kinds: Mapping[str, Kind] | None,
+) -> Labels:
+    if isinstance(labels, Labels):
+        return labels
+    if issparse(labels):
+        return read_matrix(labels, subject)
+    if isinstance(labels, (str, bytes, Mapping)):
+        raise _unsupported(labels, subject)
+    if not isinstance(labels, (list, tuple, np.ndarray)):
+        if is_frame(labels):
+            return Labels(_frame_blocks(labels, subject, kinds), len(labels))
+        if is_series(labels):
+            labels = series_values(labels)
+        elif hasattr(labels, "__array__"):
+            labels = np.asarray(labels)
+        elif isinstance(labels, Sequence):
+            labels = list(labels)
+        else:
+            raise _unsupported(labels, subject)
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        return read_matrix(labels, subject)
+    return _from_sequence(list(labels), subject, read_matrix)
+
+
+def from_matrix(matrix: Any, subject: str) -> Labels:
+    """Read a matrix whose columns' kinds are to be guessed."""
+    return Labels(*matrix_blocks(matrix, subject))
+
+
+def _frame_blocks(
+    frame: Any, subject: str, kinds: Mapping[str, Kind] | None
+) -> tuple[LabelBlock, ...]:
+    blocks = []
+    for name, series in open_columns(frame, subject).items():
+        if kinds is not None and name not in kinds:
+            continue
+        kind = column_kind(name, series, subject) if kinds is None else kinds[name]
+        values = column_values(series)
+        if kind == "number":
+            blocks.append(number_block(name, values, subject))
+        elif kind == "category":
+            blocks.append(category_block(name, list(values), subject))
+        else:
+            blocks.append(tags_block(name, list(values), subject))
+    return tuple(blocks)
+
+
+def _from_sequence(rows: list[Any], subject: str, read_matrix: MatrixReader) -> Labels:
+    """Read a sequence: of strings, of lists of strings, or of lists of numbers (a matrix)."""
+    groups = _groups(rows)
+    _check_one_group(groups, subject, "in its rows")
+    if not groups:
+        return Labels((tags_block("tags", rows, subject),), len(rows))
+    group = next(iter(groups))
+    if group == "text":
+        return Labels((category_block(SEQUENCE_NAME, rows, subject),), len(rows))
+    if group != "list":
+        raise TypeError(
+            f"{subject} must be a matrix, a table, lists of tags or strings. "
+            f"Got a sequence of {type(rows[groups[group]]).__name__} in one dimension. "
+            "Convert the values to strings for a category, or reshape numbers to one column with "
+            "`values.reshape(-1, 1)`."
+        )
+    inside: dict[ValueGroup, int] = {}
+    for position, row in enumerate(rows):
+        if not is_missing(row):
+            for inner in _groups(row):
+                inside.setdefault(inner, position)
+    if "boolean" in inside and "number" in inside:
+        del inside["boolean"]
+    _check_one_group(inside, subject, "in its lists")
+    if not inside or "text" in inside:
+        return Labels((tags_block("tags", rows, subject),), len(rows))
+    unordered = any(isinstance(row, (set, frozenset)) for row in rows)
+    if ("number" in inside or "boolean" in inside) and not unordered:
+        widths = [len(row) for row in rows if not is_missing(row)]
+        if len(widths) < len(rows) or len(set(widths)) > 1:
+            raise ValueError(
+                f"{subject} must have rows of equal length where they hold numbers. "
+                "Got ragged rows. Pad the rows with NaN, or pass tags as strings."
+            )
+        return read_matrix(np.array([list(row) for row in rows], dtype=object), subject)
+    position = next(iter(inside.values()))
+    raise TypeError(
+        f"{subject} must hold strings in its lists of tags. Got {rows[position]!r} at row "
+        f"{position}. Convert the tags to strings."
+    )
+
+
+def _groups(values: Any) -> dict[ValueGroup, int]:
+    """Return the kinds of values that occur, with the first position of each."""
+    groups: dict[ValueGroup, int] = {}
+    for position, value in enumerate(values):
+        if not is_missing(value):
+            groups.setdefault(group_of(value), position)
+    return groups
+
+
+def _check_one_group(groups: dict[ValueGroup, int], subject: str, where: str) -> None:
+    if len(groups) > 1:
+        (one, row), (other, other_row) = list(groups.items())[:2]
+        raise TypeError(
+            f"{subject} must hold values of one type {where}. Got {one} at row {row} and {other} "
+            f"at row {other_row}. Use strings or lists of strings throughout."
+        )
+
+
+def _unsupported(labels: object, subject: str) -> TypeError:
+    return TypeError(
+        f"{subject} must be None, a matrix, a list of lists of strings, a sequence of strings, a "
+        f"pandas, polars or pyarrow table in memory, or Labels. Got {type(labels).__name__}. "
+        "Convert it to one of these."
+    )

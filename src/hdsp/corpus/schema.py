@@ -1,0 +1,310 @@
+"""The label space that a model was trained on."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.corpus.frames import is_frame, open_columns
+from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
+from hdsp.corpus.matrices import MatrixPart, column_name, matrix_blocks
+from hdsp.corpus.parsing import from_matrix, read_labels
+from hdsp.corpus.sparse import csr_entries, csr_from_entries
+from hdsp.corpus.validation import check_matrix, count_of, quoted
+from hdsp.numerics.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class BlockSchema:
+    """What training saw of one block.
+
+    Parameters
+    ----------
+    name, kind, columns, centred
+        As of `LabelBlock`.
+    mean, scale
+        Of numbers, by column: what is taken off, and then divided by. Empty otherwise.
+    """
+
+    name: str
+    kind: Kind
+    columns: tuple[str, ...]
+    mean: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+    centred: bool = True
+
+    @classmethod
+    def of(cls, block: LabelBlock) -> Self:
+        """Take down a block's columns, and mean and scale of its observed numbers."""
+        if block.kind != "number":
+            return cls(block.name, block.kind, block.columns)
+        by_column = block.values.tocsc()
+        moments = [
+            _moments(by_column.data[start:end], block.centred, name)
+            for name, start, end in zip(
+                block.columns, by_column.indptr[:-1], by_column.indptr[1:], strict=True
+            )
+        ]
+        return cls(
+            block.name,
+            block.kind,
+            block.columns,
+            tuple(mean for mean, _ in moments),
+            tuple(scale for _, scale in moments),
+            block.centred,
+        )
+
+
+@dataclass(frozen=True)
+class LabelSchema:
+    """The label space that a model was trained on: it reads labels and encodes them.
+
+    Parameters
+    ----------
+    blocks
+        The blocks in the order of the design's columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> labels = Labels.from_frame(pd.DataFrame({"dept": ["a", "b", None], "rating": [1, 3, 5]}))
+    >>> schema = LabelSchema.of(labels)
+    >>> schema.names
+    ('a', 'b', 'rating')
+    >>> schema.encode(labels).toarray().round(2)
+    array([[ 1.  ,  0.  , -1.22],
+           [ 0.  ,  1.  ,  0.  ],
+           [ 0.  ,  0.  ,  1.22]])
+    """
+
+    blocks: tuple[BlockSchema, ...]
+
+    @classmethod
+    def of(cls, labels: Labels) -> Self:
+        """Return the label space of a model trained on these labels."""
+        return cls(tuple(BlockSchema.of(block) for block in labels.blocks))
+
+    @property
+    def n_labels(self) -> int:
+        """Number of label columns J."""
+        return sum(len(block.columns) for block in self.blocks)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the J label columns, as of `Labels.names`."""
+        return flat_names(self.blocks)
+
+    def slices(self) -> dict[str, slice]:
+        """Return each block's columns of the design."""
+        ends = np.cumsum([len(block.columns) for block in self.blocks]).tolist()
+        return {
+            block.name: slice(end - len(block.columns), end)
+            for block, end in zip(self.blocks, ends, strict=True)
+        }
+
+    def block(self, name: str) -> BlockSchema:
+        """Return what training saw of a block."""
+        for block in self.blocks:
+            if block.name == name:
+                return block
+        known = quoted(block.name for block in self.blocks) or "none"
+        raise ValueError(f"The model has no labels {name!r}. Choose from its blocks: {known}.")
+
+    def kind(self, name: str) -> Kind:
+        """Return a block's kind."""
+        return self.block(name).kind
+
+    def read(self, labels: object, n_documents: int, owner: str) -> Labels:
+        """Read labels as `as_labels` does, but for the kinds, which training has settled.
+
+        So a number stays a number even where it now holds only 0 and 1. A table's columns that
+        the model does not know are left out, and those that the table lacks are missing.
+        """
+        subject = f"`labels` of {owner}"
+        kinds = {block.name: block.kind for block in self.blocks if block.columns}
+        if kinds and not isinstance(labels, Labels) and is_frame(labels):
+            _warn_if_foreign(labels, kinds, subject)
+        result = read_labels(labels, n_documents, subject, self._read_matrix, kinds)
+        self._check_agreement(result, subject)
+        return result
+
+    def encode(self, labels: Labels, warn: bool = True) -> csr_array:
+        """Return the design [M, J] that scaling functions work on.
+
+        A carried tag or level is 1.0, a number is (x - mean) / scale, and nothing is stored for
+        what is missing. A number at its mean is stored as 0.0.
+
+        Parameters
+        ----------
+        labels
+            Labels of M documents. Those unknown to the schema are ignored.
+        warn
+            Whether to warn, once, of unknown labels.
+        """
+        self._check_agreement(labels, "`labels`")
+        slices = self.slices()
+        known = {block.name: block for block in self.blocks}
+        all_rows, all_columns, all_values = [], [], []
+        names = iter(labels.names)
+        unknown: list[str] = []
+        touched = np.zeros(len(labels), dtype=np.bool_)
+        for block in labels.blocks:
+            rows, indices, values = csr_entries(block.values)
+            target = self._targets(block)
+            columns = target[indices]
+            is_known = columns >= 0
+            touched[rows[~is_known]] = True
+            carried = np.bincount(indices, minlength=len(block.columns)) > 0
+            block_names = [next(names) for _ in block.columns]
+            unknown += [block_names[j] for j in np.flatnonzero(carried & (target < 0))]
+            rows, columns, values = rows[is_known], columns[is_known], values[is_known]
+            if block.kind == "number" and block.name in known:
+                mean = np.asarray(known[block.name].mean)[columns]
+                scale = np.asarray(known[block.name].scale)[columns]
+                values = (values - mean) / scale
+            all_rows.append(rows)
+            all_columns.append(columns + slices[block.name].start if len(columns) else columns)
+            all_values.append(values)
+        if unknown and warn:
+            _warn_unknown(unknown, int(touched.sum()))
+        return csr_from_entries(
+            np.concatenate([np.zeros(0, dtype=np.int64), *all_rows]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *all_columns]),
+            np.concatenate([np.zeros(0), *all_values]),
+            (len(labels), self.n_labels),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        blocks = []
+        for block in self.blocks:
+            fields = asdict(block)
+            blocks.append({k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()})
+        return {"blocks": blocks}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Build the schema from what `to_dict` returned."""
+        return cls(
+            tuple(
+                BlockSchema(
+                    name=block["name"],
+                    kind=block["kind"],
+                    columns=tuple(block["columns"]),
+                    mean=tuple(block["mean"]),
+                    scale=tuple(block["scale"]),
+                    centred=block["centred"],
+                )
+                for block in data["blocks"]
+            )
+        )
+
+    def _targets(self, block: LabelBlock) -> IntArray:
+        """Return, for each column of a block, its position in the same block here, or -1."""
+        positions: dict[str, int] = {}
+        for known in self.blocks:
+            if known.name == block.name:
+                positions = {column: j for j, column in enumerate(known.columns)}
+        return np.array([positions.get(column, -1) for column in block.columns], dtype=np.int64)
+
+    def _matrix_layout(self) -> Sequence[MatrixPart] | None:
+        """Return the layout of the matrix that training saw, or None if it saw none."""
+        position_of = {column_name(j): j for j in range(self.n_labels)}
+        columns = [column for block in self.blocks for column in block.columns]
+        if set(columns) != set(position_of):
+            return None
+        parts = []
+        for block in self.blocks:
+            if block.kind == "category":
+                return None
+            positions = tuple(position_of[column] for column in block.columns)
+            parts.append(MatrixPart(block.name, block.kind, positions, block.centred))
+        return parts
+
+    def _read_matrix(self, matrix: Any, subject: str) -> Labels:
+        if not self.n_labels:
+            return from_matrix(matrix, subject)
+        matrix = check_matrix(matrix, subject)
+        width = count_of(matrix.shape[1], "column")
+        layout = self._matrix_layout()
+        if layout is None:
+            trained = ", ".join(f"{block.kind} {block.name!r}" for block in self.blocks)
+            raise ValueError(
+                f"{subject} must be of the form that training saw: {trained}. "
+                f"Got a matrix of {width}. Pass a table or Labels with these names."
+            )
+        if matrix.shape[1] != self.n_labels:
+            raise ValueError(
+                f"{subject} must have {count_of(self.n_labels, 'column')}, as in training. "
+                f"Got {width}. Pass the same columns, with NaN for what is missing."
+            )
+        return Labels(*matrix_blocks(matrix, subject, layout=layout))
+
+    def _check_agreement(self, labels: Labels, subject: str) -> None:
+        """Raise where a block is of another kind than in training."""
+        of_matrix = self._matrix_layout() is not None
+        home = {column: known for known in self.blocks for column in known.columns}
+        for block in labels.blocks:
+            known = next((b for b in self.blocks if b.name == block.name and b.columns), None)
+            if known is None or not block.columns:
+                conflict = False
+            elif known.kind == "category":
+                conflict = block.kind == "number" or block.values.nnz > len(
+                    np.unique(csr_entries(block.values)[0])
+                )
+            else:
+                conflict = (known.kind == "number") != (block.kind == "number")
+            if conflict and known is not None:
+                raise ValueError(
+                    f"{subject} must be of the kinds that training saw. "
+                    f"Got {block.name!r} as {block.kind}, which was {known.kind}. "
+                    "Convert it, or train again."
+                )
+            for column in block.columns if of_matrix else ():
+                if column in home and home[column].name != block.name:
+                    raise ValueError(
+                        f"{subject} must be of the kinds that training saw. Got {column!r} in "
+                        f"block {block.name!r}, which was in block {home[column].name!r}. "
+                        "Pass the matrix itself, or give `kinds` to Labels.from_matrix."
+                    )
+
+
+def _moments(values: FloatArray, centred: bool, name: str) -> tuple[float, float]:
+    """Return mean and scale of one column's observed values."""
+    if len(values) == 0:
+        return 0.0, 1.0
+    if centred and values.min() == values.max():
+        return float(values[0]), 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(values.mean()) if centred else 0.0
+        scale = float(np.sqrt(np.mean((values - mean) ** 2)))
+    if not np.isfinite(scale):
+        raise ValueError(
+            f"Numbers must be small enough to standardise. Got {np.abs(values).max()} "
+            f"in column {name!r}. Change its unit."
+        )
+    return mean, scale or 1.0
+
+
+def _warn_unknown(unknown: Sequence[str], n_documents: int) -> None:
+    verb = "was" if len(unknown) == 1 else "were"
+    warnings.warn(
+        f"{count_of(len(unknown), 'label')} unknown to the model {verb} ignored "
+        f"(in {count_of(n_documents, 'document')}): {quoted(unknown)}",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _warn_if_foreign(frame: Any, kinds: Mapping[str, Kind], subject: str) -> None:
+    columns = open_columns(frame, subject)
+    if columns and not set(columns).intersection(kinds):
+        warnings.warn(
+            f"{subject} has no column that the model knows, so every label is missing. "
+            f"Got {quoted(columns)}; the model knows {quoted(kinds)}.",
+            UserWarning,
+            stacklevel=3,
+        )

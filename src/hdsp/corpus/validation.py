@@ -1,0 +1,177 @@
+"""Checks on what a caller passes in, and their messages.
+
+A message names the argument and its owner, the rule, the value and the remedy. `subject` is
+the first of these, such as "`labels` of HDSP.fit".
+"""
+
+from collections.abc import Iterable, Sequence
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from hdsp.corpus.sparse import csr_entries, frozen_csr
+from hdsp.numerics.types import FloatArray, IntArray
+
+
+def quoted(names: Iterable[str], limit: int = 10) -> str:
+    """List names for a message, the first few of them when they are many."""
+    names = list(names)
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def count_of(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural where it needs one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def check_length(got: int, expected: int, subject: str) -> None:
+    """Raise unless labels have one row a document."""
+    if got != expected:
+        raise ValueError(
+            f"{subject} must have one row for each of the {count_of(expected, 'document')}. "
+            f"Got {count_of(got, 'row')}. Pass the labels of the same documents in the same order."
+        )
+
+
+def check_not_infinite(values: FloatArray, rows: IntArray, column: str, subject: str) -> None:
+    """Raise if one column's values, which stand in the given rows, hold an infinity."""
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        first = infinite[np.argmin(rows[infinite])]
+        raise ValueError(
+            f"{subject} must be finite. Got {values[first]} at row {rows[first]}, "
+            f"column {column!r}. Leave a value missing with None or NaN."
+        )
+
+
+def check_unique(names: Sequence[str], what: str, subject: str) -> None:
+    """Raise if a name occurs twice."""
+    if len(set(names)) == len(names):
+        return
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(
+                f"{subject} must have unique {what}. Got {name!r} more than once. "
+                "Rename or drop one."
+            )
+        seen.add(name)
+
+
+def check_matrix(matrix: Any, subject: str) -> csr_array | FloatArray:
+    """Return a sparse or dense matrix of real numbers as float64, or raise."""
+    is_sparse = bool(issparse(matrix))
+    if not is_sparse:
+        try:
+            matrix = np.asarray(matrix)
+        except ValueError as error:
+            raise ValueError(
+                f"{subject} must have rows of equal length. Got ragged rows. Pad the shorter rows."
+            ) from error
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{subject} must be a matrix with two dimensions, documents by columns. "
+            f"Got {matrix.ndim} dimension(s). Reshape one column with `values.reshape(-1, 1)`."
+        )
+    if matrix.dtype.kind not in "biufO":
+        raise TypeError(
+            f"{subject} must hold real numbers. Got a matrix of type {matrix.dtype}. "
+            "Convert it to numbers first."
+        )
+    try:
+        if is_sparse:
+            return csr_array(matrix, dtype=np.float64)
+        return np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{subject} must hold real numbers. Got a matrix of objects: {error}. "
+            "Convert it to numbers first."
+        ) from error
+
+
+def check_counts(counts: Any, owner: str) -> csr_array:
+    """Return counts [M, V] as a read-only CSR matrix without stored zeros, or raise."""
+    subject = f"`counts` of {owner}"
+    matrix = csr_array(check_matrix(counts, subject), copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    rows, columns, values = csr_entries(matrix)
+    wrong = np.flatnonzero(~np.isfinite(values) | (values < 0))
+    if wrong.size:
+        first = wrong[0]
+        rule = "non-negative" if np.isfinite(values[first]) else "finite"
+        raise ValueError(
+            f"{subject} must be {rule}. Got {values[first]} at row {rows[first]}, "
+            f"column {columns[first]}. Count a word that does not occur as 0."
+        )
+    return frozen_csr(matrix)
+
+
+def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
+    """Return the words of a vocabulary, one for each of V columns of counts, or raise."""
+    if words is None:
+        return tuple(f"w{i}" for i in range(n_words))
+    subject = f"`words` of {owner}"
+    if isinstance(words, str):
+        raise TypeError(f"{subject} must be a sequence of words. Got one string. Pass a list.")
+    words = list(words)
+    if len(words) != n_words:
+        raise ValueError(
+            f"{subject} must name each of the {count_of(n_words, 'column')} of the counts. "
+            f"Got {count_of(len(words), 'word')}. Pass one word a column."
+        )
+    for position, word in enumerate(words):
+        if not isinstance(word, str):
+            raise TypeError(
+                f"{subject} must be strings. Got {word!r} at position {position}. "
+                "Convert it with str."
+            )
+    names = tuple(str(word) for word in words)
+    check_unique(names, "words", subject)
+    return names
+
+
+def row_positions(key: object, n_documents: int, owner: str) -> IntArray:
+    """Return the rows that an index selects, in its order, as positions from 0.
+
+    Slices, integers, integer arrays and boolean masks are indices of rows; so is each of them
+    with an ellipsis, which is how scikit-learn indexes whatever has a shape.
+    """
+    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], EllipsisType):
+        key = key[0]
+    if isinstance(key, tuple):
+        raise IndexError(
+            f"An index of {owner} must select documents only. Got {len(key)} dimensions. "
+            "Index with a slice, an integer array or a mask."
+        )
+    everything: IntArray = np.arange(n_documents)
+    if isinstance(key, (slice, EllipsisType)):
+        return np.atleast_1d(everything[key])
+    index = np.asarray(key)
+    if index.dtype == np.bool_:
+        if index.shape != (n_documents,):
+            raise IndexError(
+                f"A mask of {owner} must have one entry for each of the "
+                f"{count_of(n_documents, 'document')}. Got shape {index.shape}. "
+                "Build it from the same documents."
+            )
+        return np.flatnonzero(index)
+    if index.size == 0 and index.ndim == 1:
+        return everything[:0]
+    if index.dtype.kind not in "iu" or index.ndim > 1:
+        raise IndexError(
+            f"An index of {owner} must be a slice, integers or a mask in one dimension. "
+            f"Got {key!r}. Convert it to an integer array."
+        )
+    index = np.atleast_1d(index)
+    outside = index[(index >= n_documents) | (index < -n_documents)]
+    if outside.size:
+        raise IndexError(
+            f"An index of {owner} must lie within its {count_of(n_documents, 'document')}. "
+            f"Got {outside[0]}. Index from 0 to {n_documents - 1}."
+        )
+    selected: IntArray = everything[index]
+    return selected

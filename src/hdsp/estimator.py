@@ -1,0 +1,432 @@
+"""HDSP, the scikit-learn estimator."""
+
+import warnings
+from typing import Any, Literal, Self
+
+import joblib
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
+from hdsp.corpus.validation import check_counts
+from hdsp.inference import Monitor, fit_batch, initial_state, topics_in_use
+from hdsp.inference.parameters import (
+    check_learned,
+    check_positive,
+    check_prior,
+    check_tolerance,
+    check_whole,
+)
+from hdsp.kernels import Threads
+from hdsp.metrics import npmi, topic_top_words
+from hdsp.model import LocalSettings, Priors, draw_documents, make_problem
+from hdsp.numerics.types import FloatArray
+from hdsp.prediction import (
+    METHODS,
+    FittedModel,
+    Method,
+    distinctive_words,
+    encode_labels,
+    fit_calibration,
+    split_tokens,
+    word_log_likelihood,
+)
+from hdsp.scaling import Design, ScalingFunction, bind_scaling
+
+_COHERENCE_WORDS = 10
+
+
+class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """The hierarchical Dirichlet scaling process: topics that documents' labels scale.
+
+    A Bayesian nonparametric topic model, fitted by variational inference. Without labels it is
+    the hierarchical Dirichlet process (HDP).
+
+    Parameters
+    ----------
+    n_components : the truncation T: more topics than the corpus needs
+    scaling : what labels do to topics. ``"auto"`` is `Categorical` on tags and categories times
+        `LogLinear` on numbers; or a scaling function such as
+        ``Categorical("tags") * LogLinear("rating")``
+    topic_prior : eta, the Dirichlet parameter of topics over words; not learned
+    corpus_concentration, document_concentration : alpha and beta, where they start
+    learn_concentrations : True, False, or the one to learn: ``"corpus"`` or ``"document"``
+    corpus_concentration_prior, document_concentration_prior : (shape, rate) of their gamma priors
+    init : ``"nmf"``, ``"lda"`` (three passes of LDA, as in the paper), ``"random"``, or an array
+        [T, V] of word weights
+    max_iter : passes over the corpus at most
+    tol : the relative change of the bound at which a fit stops
+    n_jobs : threads; None is all cores. Results are the same for any number
+    random_state : a seed, or a NumPy generator
+    verbose : n reports every n-th pass on standard error
+
+    Attributes
+    ----------
+    components_ : [T, V] Dirichlet parameters of the topics, largest topic first
+    topic_weight_ : [T] p, the corpus weights of topics
+    n_topics_ : topics in real use: with at least an average document's worth of tokens
+    label_names_ : the J labels
+    words_ : the V words
+    history_ : a row (dict) a pass: the bound and its terms, concentrations, topics in use, seconds
+    n_iter_, converged_ : passes made, and whether the bound settled
+    corpus_concentration_, document_concentration_ : alpha and beta as learned
+
+    Examples
+    --------
+    >>> import hdsp
+    >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+    >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+    >>> model.transform(corpus).shape
+    (100, 8)
+    >>> model.expected_topics([["news"], ["sport"], []]).sum(axis=1).round(6).tolist()
+    [1.0, 1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        n_components: int = 200,
+        *,
+        scaling: str | ScalingFunction = "auto",
+        topic_prior: float = 0.05,
+        corpus_concentration: float = 1.0,
+        document_concentration: float = 20.0,
+        learn_concentrations: bool | str = True,
+        corpus_concentration_prior: tuple[float, float] = (1.0, 1.0),
+        document_concentration_prior: tuple[float, float] = (1.0, 0.01),
+        init: Any = "nmf",
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.scaling = scaling
+        self.topic_prior = topic_prior
+        self.corpus_concentration = corpus_concentration
+        self.document_concentration = document_concentration
+        self.learn_concentrations = learn_concentrations
+        self.corpus_concentration_prior = corpus_concentration_prior
+        self.document_concentration_prior = document_concentration_prior
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: object = None, labels: object = None) -> Self:
+        """Fit the model to documents.
+
+        Parameters
+        ----------
+        X : [M, V] counts, sparse or dense, or a `Corpus`, which carries its own words and labels
+        y : ignored
+        labels : None, a matrix [M, J], lists of tags, a pandas, polars or pyarrow table, `Labels`
+        """
+        priors = self._priors()
+        counts, parsed = self._read_training(X, labels)
+        schema = LabelSchema.of(parsed)
+        scaling = bind_scaling(self.scaling, schema)
+        design = encode_labels(schema, scaling, parsed)
+        problem = make_problem(counts, design, self.n_components, scaling, priors)
+        monitor = Monitor(self.tol, self.verbose)
+        with self._threads() as threads:
+            start = initial_state(
+                problem,
+                counts,
+                self.init,
+                self.corpus_concentration,
+                self.document_concentration,
+                _generator(self.random_state),
+                threads,
+            )
+            fit = fit_batch(problem, start, self.max_iter, LocalSettings(), monitor, threads)
+            calibration = fit_calibration(design, fit.token_counts, threads)
+        self._frames = library_of(labels)
+        self._keep(FittedModel(fit.state, scaling, schema, priors, calibration), monitor)
+        self._coherence = npmi(topic_top_words(self.components_, _COHERENCE_WORDS), counts)
+        self.n_topics_ = topics_in_use(self._model.topic_tokens(), problem.n_documents)
+        self._warn()
+        return self
+
+    def transform(self, X: Any, labels: object = None) -> FloatArray:
+        """Proportions of topics in documents, [M, T]: each row sums to 1.
+
+        Parameters
+        ----------
+        X : [M, V] counts or a `Corpus`
+        labels : as in `fit`; unknown ones are ignored with a warning, missing ones do nothing
+        """
+        check_is_fitted(self)
+        counts, design = self._read_new(X, labels, "transform")
+        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        with self._threads() as threads:
+            return self._model.posterior(counts, design, threads).astype(dtype)
+
+    def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
+        """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does."""
+        return self.fit(X, y, labels=labels).transform(X, labels=labels)
+
+    def score(self, X: Any, y: object = None, labels: object = None) -> float:
+        """Mean log probability of a held-out token: minus the log of the completion perplexity.
+
+        Half of each document's tokens, and its labels, predict the other half; higher is better.
+        """
+        return float(-np.log(self.perplexity(X, labels=labels, given="completion")))
+
+    def expected_topics(self, labels: object, method: Method = "calibrated") -> FloatArray:
+        """Expected proportions of documents with these labels, [M, T], before a word is seen.
+
+        Parameters
+        ----------
+        labels : as in `fit`
+        method : ``"calibrated"``, a multinomial regression of the training documents' topics on
+            their labels, which predicts best; ``"exact"``, the mean of the normalised gamma
+            variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised
+        """
+        check_is_fitted(self)
+        _check_method(method, "HDSP.expected_topics")
+        _, design = self._read_labels(labels, None, "HDSP.expected_topics")
+        return self._model.expected(design, method)
+
+    def perplexity(
+        self,
+        X: Any,
+        labels: object = None,
+        given: Literal["labels", "completion"] = "labels",
+        per_document: bool = False,
+        method: Method = "calibrated",
+    ) -> Any:
+        """exp(- mean log probability of a word) of documents.
+
+        Words outside the vocabulary are not in `X` and so not counted.
+
+        Parameters
+        ----------
+        X : [M, V] counts or a `Corpus`
+        given : ``"labels"``: every word is predicted from the labels alone; ``"completion"``: a
+            fixed random half of the tokens and the labels predict the other half
+        per_document : an array [M] (NaN where a document has no token to predict) for one number
+        method : of `expected_topics`, where labels alone are given
+        """
+        check_is_fitted(self)
+        counts, design = self._read_new(X, labels, "perplexity")
+        _check_method(method, "HDSP.perplexity")
+        with self._threads() as threads:
+            if given == "labels":
+                proportions, scored = self._model.expected(design, method), counts
+            elif given == "completion":
+                observed, scored = split_tokens(counts)
+                proportions = self._model.posterior(observed, design, threads)
+            else:
+                raise ValueError(
+                    f"`given` of HDSP.perplexity must be 'labels' or 'completion'. Got {given!r}."
+                )
+            log_likelihood = word_log_likelihood(
+                scored, proportions, self._model.word_share(), threads
+            )
+        tokens = np.asarray(scored.sum(axis=1))
+        if per_document:
+            with np.errstate(invalid="ignore"):
+                return np.where(tokens > 0, np.exp(-log_likelihood / tokens), np.nan)
+        if tokens.sum() == 0:
+            raise ValueError(
+                "HDSP.perplexity found no token to predict. Pass documents with more words."
+            )
+        return float(np.exp(-log_likelihood.sum() / tokens.sum()))
+
+    def top_words(self, n: int = 10) -> list[list[str]]:
+        """The `n` most probable words of each topic."""
+        check_is_fitted(self)
+        return [[self.words_[i] for i in row] for row in topic_top_words(self.components_, n)]
+
+    def topics(self, n_words: int = 10) -> Any:
+        """A table of topics: id, weight, share of tokens, words, coherence.
+
+        A frame of the library the labels came in, else a pandas frame. `coherence` is the mean
+        NPMI of the ten top words in the training documents; `distinctive_words` are those whose
+        probability the topic raises most.
+        """
+        check_is_fitted(self)
+        share = self._model.word_share().T
+        distinctive = distinctive_words(share, self.topic_weight_, n_words)
+        tokens = self._model.topic_tokens()
+        columns = {
+            "topic": list(range(self.n_components)),
+            "weight": self.topic_weight_.tolist(),
+            "token_share": (tokens / tokens.sum()).tolist(),
+            "top_words": [" ".join(words) for words in self.top_words(n_words)],
+            "distinctive_words": [" ".join(self.words_[i] for i in row) for row in distinctive],
+            "coherence": self._coherence.tolist(),
+        }
+        return make_frame(columns, self._frames)
+
+    def simulate(
+        self,
+        labels: object = None,
+        *,
+        n_documents: int | None = None,
+        document_length: float = 100.0,
+        random_state: Any = None,
+    ) -> Corpus:
+        """Draw new documents from the fitted model: the generative process forwards.
+
+        Parameters
+        ----------
+        labels : of the new documents, as in `fit`; None draws `n_documents` without labels
+        document_length : the mean of the Poisson distribution of lengths
+        """
+        check_is_fitted(self)
+        parsed, design = self._read_labels(labels, n_documents, "HDSP.simulate")
+        rng = _generator(random_state)
+        lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
+        truth = self._model.draw(rng)
+        counts, _ = draw_documents(truth, self._model.scaling, design, lengths, rng)
+        return Corpus(counts, words=self.words_, labels=parsed)
+
+    def __sklearn_tags__(self) -> Tags:
+        """What scikit-learn should know: sparse, non-negative input; float32 kept."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components
+
+    def _priors(self) -> Priors:
+        """The hyperparameters, once everything a user set has been checked."""
+        check_whole(self.n_components, "n_components", 2)
+        check_whole(self.max_iter, "max_iter", 1)
+        check_tolerance(self.tol, "tol")
+        for name in ("topic_prior", "corpus_concentration", "document_concentration"):
+            check_positive(getattr(self, name), name)
+        corpus = check_prior(self.corpus_concentration_prior, "corpus_concentration_prior")
+        document = check_prior(self.document_concentration_prior, "document_concentration_prior")
+        learn_corpus, learn_document = check_learned(self.learn_concentrations)
+        return Priors(
+            topic_prior=float(self.topic_prior),
+            corpus_concentration=corpus if learn_corpus else None,
+            document_concentration=document if learn_document else None,
+        )
+
+    def _threads(self) -> Threads:
+        # All cores by default, but one inside a joblib worker, which has its own share of them.
+        return Threads(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
+
+    def _read_training(self, X: Any, labels: object) -> tuple[csr_array, Labels]:
+        if isinstance(X, Corpus):
+            if labels is not None:
+                raise ValueError(
+                    "`labels` of HDSP.fit must be None where X is a Corpus, which carries its own."
+                )
+            counts, parsed = X.counts, X.labels
+            self.n_features_in_ = counts.shape[1]
+            self.words_ = X.words
+        else:
+            X = validate_data(
+                self,
+                X,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                ensure_non_negative=True,
+            )
+            counts = check_counts(X, "HDSP.fit")
+            parsed = as_labels(labels, counts.shape[0], "HDSP.fit")
+            names = getattr(self, "feature_names_in_", None)
+            generated = (f"w{i}" for i in range(counts.shape[1]))
+            self.words_ = tuple(generated if names is None else names)
+        if counts.nnz == 0:
+            raise ValueError(
+                f"X of HDSP.fit has no word in any of its {counts.shape[0]} documents. Check the "
+                "vectoriser: its stop words and min_df may leave nothing."
+            )
+        return counts, parsed
+
+    def _read_new(self, X: Any, labels: object, method: str) -> tuple[csr_array, Design]:
+        owner = f"HDSP.{method}"
+        if isinstance(X, Corpus):
+            if labels is not None:
+                raise ValueError(
+                    f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
+                )
+            counts = X.counts
+            if X.words != self.words_:
+                raise ValueError(
+                    f"X of {owner} has other words than the model: {len(X.words)} against "
+                    f"{len(self.words_)}, or in another order. Count it with the vectoriser the "
+                    "model was trained with."
+                )
+            labels = X.labels
+        else:
+            X = validate_data(
+                self,
+                X,
+                reset=False,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                ensure_non_negative=True,
+            )
+            counts = check_counts(X, owner)
+        return counts, self._read_labels(labels, counts.shape[0], owner)[1]
+
+    def _read_labels(
+        self, labels: Any, n_documents: int | None, owner: str
+    ) -> tuple[Labels, Design]:
+        """Labels of new documents and their design [M, J]."""
+        if n_documents is None:
+            if labels is None:
+                raise ValueError(f"`n_documents` of {owner} is needed where labels are None.")
+            n_documents = labels.shape[0] if hasattr(labels, "shape") else len(labels)
+        parsed = self._model.schema.read(labels, n_documents, owner)
+        return parsed, encode_labels(self._model.schema, self._model.scaling, parsed)
+
+    def _keep(self, model: FittedModel, monitor: Monitor) -> None:
+        self._model = model
+        state = model.state
+        self.components_ = np.ascontiguousarray(state.topics.T, dtype=np.float64)
+        self.topic_weight_ = state.topic_weight
+        self.corpus_concentration_ = state.corpus_concentration
+        self.document_concentration_ = state.document_concentration
+        self.label_names_ = model.schema.names
+        self.history_ = monitor.history
+        self.n_iter_ = len(monitor.history)
+        self.converged_ = monitor.converged
+
+    def _warn(self) -> None:
+        if self.n_topics_ == self.n_components:
+            warnings.warn(
+                f"All {self.n_components} topics are in use, so the truncation may limit their "
+                "number: raise n_components of HDSP.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if not self.converged_:
+            warnings.warn(
+                f"HDSP stopped after max_iter={self.max_iter} passes before the bound settled to "
+                f"tol={self.tol}: raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _check_method(method: Any, owner: str) -> None:
+    if method not in METHODS:
+        raise ValueError(
+            f"`method` of {owner} must be one of {', '.join(map(repr, METHODS))}. Got {method!r}."
+        )
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        return np.random.default_rng(random_state)
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

@@ -1,0 +1,87 @@
+"""Batch coordinate ascent: loops over all documents, then updates the rest."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hdsp.inference.monitor import Monitor
+from hdsp.kernels import Threads
+from hdsp.model import (
+    DocumentState,
+    GlobalState,
+    LocalSettings,
+    Problem,
+    Statistics,
+    elbo,
+    global_step,
+    local_step,
+    prepare_globals,
+)
+from hdsp.model.state import padded
+from hdsp.numerics.types import FloatArray
+
+# Every so many passes documents are also started afresh.
+RESTART_EVERY = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted state, and the documents of the last pass.
+
+    Attributes
+    ----------
+    state : after the last global step, topics ordered by size
+    token_counts : [M, T] the tokens of each document that each topic is expected to hold
+    """
+
+    state: GlobalState
+    token_counts: FloatArray
+
+
+def fit_documents(
+    problem: Problem,
+    state: GlobalState,
+    documents: DocumentState | None,
+    settings: LocalSettings,
+    threads: Threads,
+    restart: bool = False,
+) -> tuple[DocumentState, Statistics]:
+    """The local step over all blocks: every document's state, and the sum of the statistics."""
+    seen = prepare_globals(state, problem.dtype, threads)
+    shape = np.empty((problem.n_documents, padded(problem.n_topics)), dtype=problem.dtype)
+    tangent = np.empty(problem.n_documents, dtype=problem.dtype)
+    total: Statistics | None = None
+    for block, rows in problem.block_rows():
+        kept = None if documents is None else documents.rows(rows)
+        fitted, statistics = local_step(
+            problem, state, seen, block, kept, settings, threads, restart
+        )
+        shape[rows], tangent[rows] = fitted.shape, fitted.tangent
+        total = statistics if total is None else total + statistics
+    if total is None:
+        raise ValueError("A problem needs at least one document.")
+    return DocumentState(shape, tangent), total
+
+
+def fit_batch(
+    problem: Problem,
+    state: GlobalState,
+    max_iter: int,
+    settings: LocalSettings,
+    monitor: Monitor,
+    threads: Threads,
+) -> Fit:
+    """Alternate local and global steps until the bound settles; topics end ordered by size."""
+    documents: DocumentState | None = None
+    for number in range(max_iter):
+        restart = number % RESTART_EVERY == RESTART_EVERY - 1
+        documents, statistics = fit_documents(problem, state, documents, settings, threads, restart)
+        monitor.record(problem, state, statistics, elbo(problem, state, statistics, threads))
+        prior_shape = state.prior_shape.astype(problem.dtype)
+        state = global_step(problem, state, statistics, documents)
+        if monitor.converged:
+            break
+    assert documents is not None
+    token_counts = documents.shape[:, : problem.n_topics] - prior_shape
+    order = np.argsort(-state.topic_weight, kind="stable")
+    return Fit(state.reordered(order), token_counts[:, order])

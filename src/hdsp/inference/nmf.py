@@ -1,0 +1,89 @@
+"""Non-negative factors of the tf-idf matrix: where topics start.
+
+Spherical k-means from k-means++ seeds gives the first factors; hierarchical alternating least
+squares improves them. Everything runs on the sparse matrix, in float32.
+"""
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import TfidfTransformer
+from threadpoolctl import threadpool_limits
+
+from hdsp import kernels
+from hdsp.kernels import Threads, sparse_product
+from hdsp.numerics.types import FloatArray, IntArray
+
+_SEEDING_DOCUMENTS = 2_000
+_KMEANS_PASSES = 3
+_ROW_RANGE = 128
+
+
+def nmf_topics(
+    counts: csr_array, n_topics: int, rng: np.random.Generator, threads: Threads, n_sweeps: int = 20
+) -> tuple[FloatArray, FloatArray]:
+    """Topics and documents' loadings from non-negative matrix factorisation.
+
+    Parameters
+    ----------
+    counts : [M, V]
+
+    Returns
+    -------
+    topics : [V, T] and loadings : [M, T], non-negative
+    """
+    rows = TfidfTransformer(sublinear_tf=True).fit_transform(counts.astype(np.float32))
+    rows = csr_array(rows, dtype=np.float32)
+    columns = csr_array(rows.T)
+    # Library threads would change the order of summation with their number.
+    with threadpool_limits(1):
+        centres = _kmeans(rows, n_topics, rng, threads)
+        words = np.ascontiguousarray(centres.T)
+        loadings = sparse_product(rows, words, threads)
+        for sweep in range(n_sweeps):
+            _descend(
+                words, sparse_product(rows, words, threads), loadings, threads, 1 if sweep else 3
+            )
+            _descend(loadings, sparse_product(columns, loadings, threads), words, threads, 1)
+    return words, loadings
+
+
+def _descend(
+    fixed: FloatArray, target: FloatArray, rows: FloatArray, threads: Threads, n_sweeps: int
+) -> None:
+    """Improve `rows` in place towards ``|X - rows fixed^T|`` minimal."""
+    gram = fixed.T @ fixed
+    threads.run(kernels.descend_rows, rows.shape[0], _ROW_RANGE, gram, target, n_sweeps, rows)
+
+
+def _kmeans(
+    rows: csr_array, n_topics: int, rng: np.random.Generator, threads: Threads
+) -> FloatArray:
+    """Unit centres [T, V] of spherical k-means."""
+    centres = _seeds(rows, n_topics, rng)
+    for _ in range(_KMEANS_PASSES):
+        nearest = sparse_product(rows, np.ascontiguousarray(centres.T), threads).argmax(axis=1)
+        member = csr_array(
+            (np.ones(len(nearest), np.float32), (nearest, np.arange(len(nearest)))),
+            shape=(n_topics, len(nearest)),
+        )
+        sums = (member @ rows).toarray()
+        norms = np.linalg.norm(sums, axis=1, keepdims=True)
+        centres = np.where(norms > 0, sums / np.maximum(norms, 1e-30), centres)
+    return centres
+
+
+def _seeds(rows: csr_array, n_topics: int, rng: np.random.Generator) -> FloatArray:
+    """k-means++ seeds [T, V] among a sample of the documents, by cosine distance."""
+    chosen = rng.permutation(rows.shape[0])[:_SEEDING_DOCUMENTS]
+    sample = rows[np.sort(chosen)]
+    distance = np.ones(sample.shape[0])
+    seeds: list[int] = []
+    for _ in range(n_topics):
+        total = distance.sum()
+        share = distance / total if total > 1e-6 else np.full(len(distance), 1 / len(distance))
+        seed = int(rng.choice(len(distance), p=share))
+        seeds.append(seed)
+        similarity = (sample @ sample[[seed]].T).toarray().ravel()
+        distance = np.minimum(distance, np.maximum(1.0 - similarity, 0.0))
+    index: IntArray = np.array(seeds)
+    return np.asarray(sample[index].toarray(), dtype=np.float32)

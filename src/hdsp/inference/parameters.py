@@ -1,0 +1,53 @@
+"""Checks of what a user sets, with their messages."""
+
+from typing import Any
+
+import numpy as np
+
+_LEARNED = (True, False, "corpus", "document")
+
+
+def check_whole(value: Any, name: str, smallest: int) -> None:
+    """Raise unless `value` is a whole number of at least `smallest`."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < smallest:
+        raise ValueError(
+            f"`{name}` of HDSP must be a whole number of at least {smallest}. Got {value!r}."
+        )
+
+
+def check_positive(value: Any, name: str) -> None:
+    """Raise unless `value` is a positive, finite number."""
+    if not (_is_number(value) and 0 < value < np.inf):
+        raise ValueError(f"`{name}` of HDSP must be a positive number. Got {value!r}.")
+
+
+def check_tolerance(value: Any, name: str) -> None:
+    """Raise unless `value` is a number of at least zero."""
+    if not (_is_number(value) and value >= 0):
+        raise ValueError(f"`{name}` of HDSP must be a number, zero or more. Got {value!r}.")
+
+
+def check_prior(value: Any, name: str) -> tuple[float, float]:
+    """(shape, rate) of a gamma prior that has a mode: a shape of at least 1."""
+    if np.shape(value) == (2,):
+        shape, rate = value
+        if _is_number(shape) and _is_number(rate) and 1 <= shape < np.inf and 0 < rate < np.inf:
+            return float(shape), float(rate)
+    raise ValueError(
+        f"`{name}` of HDSP must be (shape, rate) of a gamma distribution with a shape of at least "
+        f"1 and a positive rate. Got {value!r}."
+    )
+
+
+def check_learned(value: Any) -> tuple[bool, bool]:
+    """Whether the corpus and the document concentration are learned."""
+    if not isinstance(value, (bool, np.bool_, str)) or value not in _LEARNED:
+        raise ValueError(
+            "`learn_concentrations` of HDSP must be True, False, 'corpus' or 'document'. "
+            f"Got {value!r}."
+        )
+    return value in (True, "corpus"), value in (True, "document")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

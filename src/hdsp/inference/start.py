@@ -1,0 +1,117 @@
+"""Where a fit starts: the initial topics, by name."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.inference.nmf import nmf_topics
+from hdsp.kernels import Threads
+from hdsp.model import GlobalState, Problem
+from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.numerics.types import FloatArray
+
+STARTS = ("nmf", "lda", "random")
+# The paper starts from three passes of LDA.
+_LDA_PASSES = 3
+# How much of a topic's start is spread over all words, so that no word is out of its reach.
+_SMOOTHING = 0.5
+
+
+def initial_state(
+    problem: Problem,
+    counts: csr_array,
+    init: Any,
+    corpus_concentration: float,
+    document_concentration: float,
+    rng: np.random.Generator,
+    threads: Threads,
+) -> GlobalState:
+    """The state before the first pass: topics by `init`, ordered by size, labels without effect.
+
+    Parameters
+    ----------
+    counts : [M, V]
+    init : one of `STARTS`, or an array [T, V] of non-negative word weights or counts
+    """
+    word_share, size = _start(problem, counts, init, rng, threads)
+    order = np.argsort(-size, kind="stable")
+    word_share, size = word_share[:, order], size[order]
+    expected = problem.n_tokens * size * word_share
+    return GlobalState(
+        topics=(expected + problem.priors.topic_prior).astype(problem.dtype),
+        sticks=sticks_from_weights(size),
+        corpus_concentration=corpus_concentration,
+        document_concentration=document_concentration,
+        scaling=problem.scaling.initial(problem.n_topics, problem.design.shape[1]),
+    )
+
+
+def _start(
+    problem: Problem, counts: csr_array, init: Any, rng: np.random.Generator, threads: Threads
+) -> tuple[FloatArray, FloatArray]:
+    """Word shares [V, T] (columns sum to 1) and topic sizes [T] (sum to 1)."""
+    n_topics = problem.n_topics
+    if isinstance(init, str):
+        if init == "nmf":
+            words, loadings = nmf_topics(counts, n_topics, rng, threads)
+            return _from_factors(counts, words, loadings)
+        if init == "lda":
+            return _shares(_lda_topics(counts, n_topics, problem.priors.topic_prior, rng))
+        if init == "random":
+            return _shares(rng.gamma(100.0, 0.01, size=(problem.n_words, n_topics)))
+    elif np.shape(init) == (n_topics, problem.n_words):
+        weights = np.asarray(init, dtype=np.float64)
+        if np.isfinite(weights).all() and (weights >= 0).all() and (weights.sum(axis=1) > 0).all():
+            return _shares(weights.T)
+        raise ValueError(
+            "`init` of HDSP, as an array, must be finite and non-negative with a positive entry in "
+            "every row."
+        )
+    shape = "" if isinstance(init, str) else f" of shape {np.shape(init)}"
+    raise ValueError(
+        f"`init` of HDSP must be one of {', '.join(map(repr, STARTS))} or an array of shape "
+        f"({n_topics}, {problem.n_words}), topics by words. Got "
+        f"{repr(init) if isinstance(init, str) else type(init).__name__}{shape}."
+    )
+
+
+def _shares(words: FloatArray) -> tuple[FloatArray, FloatArray]:
+    total = words.sum(axis=0)
+    return words / total, total / total.sum()
+
+
+def _from_factors(
+    counts: csr_array, words: FloatArray, loadings: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Topics from non-negative factors: the words' shares, and sizes by the documents' tokens."""
+    words = words.astype(np.float64)
+    total = words.sum(axis=0)
+    frequency = np.asarray(counts.sum(axis=0), dtype=np.float64)
+    frequency /= frequency.sum()
+    share = np.where(total > 0, words / np.maximum(total, 1e-300), frequency[:, None])
+    share = (1.0 - _SMOOTHING) * share + _SMOOTHING * frequency[:, None]
+    held = loadings * total
+    held_total = held.sum(axis=1, keepdims=True)
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+    size = np.where(held_total > 0, held / np.maximum(held_total, 1e-300), 1.0 / len(total))
+    size = lengths @ size
+    # A topic without documents still needs a stick to grow on.
+    size = np.maximum(size / size.sum(), 0.01 / len(size))
+    return share, size / size.sum()
+
+
+def _lda_topics(
+    counts: csr_array, n_topics: int, topic_prior: float, rng: np.random.Generator
+) -> FloatArray:
+    """Word counts [V, T] after the paper's three passes of (online) LDA."""
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    lda = LatentDirichletAllocation(
+        n_topics,
+        topic_word_prior=topic_prior,
+        learning_method="online",
+        max_iter=_LDA_PASSES,
+        random_state=int(rng.integers(2**31)),
+    )
+    return np.asarray(lda.fit(counts).components_.T)

@@ -1,0 +1,48 @@
+"""The compiled code: arrays in, arrays out; it knows nothing of models.
+
+The kernels are loaded at first use, because importing numba costs more than all the rest of the
+package.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hdsp.kernels.parallel import Threads
+from hdsp.kernels.products import sparse_product
+
+if TYPE_CHECKING:
+    from hdsp.kernels.documents import fit_documents, gamma_terms
+    from hdsp.kernels.factors import descend_rows
+    from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
+    from hdsp.kernels.likelihood import mixture_log_likelihood
+    from hdsp.kernels.topics import add_word_counts, fill_word_table
+
+_HOME = {
+    "fit_documents": "documents",
+    "gamma_terms": "documents",
+    "descend_rows": "factors",
+    "mixture_log_likelihood": "likelihood",
+    "sweep_gamma_weights": "labels",
+    "sweep_normal_weights": "labels",
+    "add_word_counts": "topics",
+    "fill_word_table": "topics",
+}
+
+__all__ = [
+    "Threads",
+    "add_word_counts",
+    "descend_rows",
+    "fill_word_table",
+    "fit_documents",
+    "gamma_terms",
+    "mixture_log_likelihood",
+    "sparse_product",
+    "sweep_gamma_weights",
+    "sweep_normal_weights",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"hdsp.kernels.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'hdsp.kernels' has no attribute {name!r}")

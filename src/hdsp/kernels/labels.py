@@ -1,0 +1,133 @@
+"""One sweep over the labels of a scaling function, a label at a time, all topics at once.
+
+Both kernels work on ``load`` [M, K], the expected rate of each document's topics times their
+exposure, which they keep up to date as they change one label's weights after another. The labels
+come column-major (`indptr`, `documents`, `values`: the CSC form of the design).
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hdsp.kernels.special import ARITHMETIC
+
+
+@njit(nogil=True, cache=True, **ARITHMETIC)
+def sweep_gamma_weights(
+    indptr: Any, documents: Any, load: Any, shape: Any, prior_rate: Any, rate: Any
+) -> None:
+    """Update b'_kj of every label in turn (equation 15).
+
+    `shape` [J, K] holds the new a'_kj, `rate` [J, K] b'_kj (replaced); `load` [M, K] must have
+    been computed with `shape` / `rate`. Plain twin: ``tests/reference/scaling.py``.
+    """
+    n_topics = load.shape[1]
+    total = np.empty(n_topics)
+    factor = np.empty(n_topics, load.dtype)
+    for j in range(indptr.shape[0] - 1):
+        total[:] = 0.0
+        for i in range(indptr[j], indptr[j + 1]):
+            row = load[documents[i]]
+            for k in range(n_topics):
+                total[k] += row[k]
+        for k in range(n_topics):
+            old = rate[j, k]
+            new = prior_rate + total[k] * old / shape[j, k]
+            rate[j, k] = new
+            factor[k] = old / new
+        for i in range(indptr[j], indptr[j + 1]):
+            row = load[documents[i]]
+            for k in range(n_topics):
+                row[k] *= factor[k]
+
+
+@njit(nogil=True, **ARITHMETIC)
+def _loads_after(
+    first: Any, last: Any, documents: Any, values: Any, load: Any, step: Any, out: Any
+) -> None:
+    """``out[k] = sum_m load_mk exp(r_m step_k)`` over the documents of one label."""
+    out[:] = 0.0
+    for i in range(first, last):
+        row = load[documents[i]]
+        r = values[i]
+        for k in range(out.shape[0]):
+            out[k] += row[k] * np.exp(r * step[k])
+
+
+@njit(nogil=True, cache=True, **ARITHMETIC)
+def sweep_normal_weights(
+    indptr: Any,
+    documents: Any,
+    values: Any,
+    load: Any,
+    prior_shape: Any,
+    variance: Any,
+    weights: Any,
+) -> None:
+    """One Newton step with halving on w_kj of every label in turn (equation 16).
+
+    `prior_shape` [K] is beta p_k, `weights` [J, K] is replaced; `load` [M, K] must have been
+    computed with `weights`. Plain twin: ``tests/reference/scaling.py``.
+    """
+    n_topics = load.shape[1]
+    gradient = np.empty(n_topics)
+    curvature = np.empty(n_topics)
+    before = np.empty(n_topics)
+    after = np.empty(n_topics)
+    step = np.empty(n_topics)
+    factor = np.empty(n_topics, load.dtype)
+    for j in range(indptr.shape[0] - 1):
+        first = indptr[j]
+        last = indptr[j + 1]
+        gradient[:] = 0.0
+        curvature[:] = 0.0
+        before[:] = 0.0
+        value_sum = 0.0
+        largest = 0.0
+        indicator = True
+        for i in range(first, last):
+            r = values[i]
+            value_sum += r
+            largest = max(largest, abs(r))
+            indicator = indicator and r == 1.0
+            row = load[documents[i]]
+            for k in range(n_topics):
+                loaded = r * row[k]
+                before[k] += row[k]
+                gradient[k] -= loaded
+                curvature[k] += r * loaded
+        if largest == 0.0:
+            continue
+        # Beyond this limit exp() says nothing more than "far"; the next sweep goes on from there.
+        limit = 5.0 / largest
+        for k in range(n_topics):
+            slope = gradient[k] + value_sum * prior_shape[k] - weights[j, k] / variance
+            step[k] = max(-limit, min(limit, slope / (curvature[k] + 1.0 / variance)))
+        for _ in range(40):
+            if indicator:
+                for k in range(n_topics):
+                    after[k] = before[k] * np.exp(step[k])
+            else:
+                _loads_after(first, last, documents, values, load, step, after)
+            settled = True
+            for k in range(n_topics):
+                gain = value_sum * prior_shape[k] * step[k] - (after[k] - before[k])
+                gain -= step[k] * (weights[j, k] + 0.5 * step[k]) / variance
+                if gain < 0.0:
+                    step[k] *= 0.5
+                    settled = False
+            if settled:
+                break
+        for k in range(n_topics):
+            weights[j, k] += step[k]
+            factor[k] = np.exp(step[k])
+        for i in range(first, last):
+            row = load[documents[i]]
+            if indicator:
+                for k in range(n_topics):
+                    row[k] *= factor[k]
+            else:
+                r = values[i]
+                for k in range(n_topics):
+                    row[k] *= np.exp(r * step[k])

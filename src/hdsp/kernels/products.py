@@ -1,0 +1,31 @@
+"""Products of sparse and dense matrices, by the compiled row kernel."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hdsp.kernels.parallel import Threads
+from hdsp.numerics.types import FloatArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_ROW_RANGE = 128
+
+
+def sparse_product(matrix: "csr_array", dense: FloatArray, threads: Threads) -> FloatArray:
+    """``matrix @ dense`` for a CSR matrix and a dense one of the same dtype; [M, K]."""
+    from hdsp.kernels.factors import multiply_rows
+
+    out = np.empty((matrix.shape[0], dense.shape[1]), dtype=dense.dtype)
+    threads.run(
+        multiply_rows,
+        matrix.shape[0],
+        _ROW_RANGE,
+        matrix.indptr,
+        matrix.indices,
+        matrix.data,
+        np.ascontiguousarray(dense),
+        out,
+    )
+    return out

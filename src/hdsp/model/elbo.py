@@ -1,0 +1,87 @@
+"""The bound, itemised (equations 6 to 10)."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.special import gammaln, psi
+
+from hdsp import kernels
+from hdsp.kernels import Threads
+from hdsp.model.local_step import WORD_RANGE
+from hdsp.model.problem import Problem
+from hdsp.model.state import GlobalState, Statistics
+from hdsp.numerics.gamma import log_gamma_density
+from hdsp.numerics.types import FloatArray
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound of the log evidence, term by term.
+
+    Attributes
+    ----------
+    words : (6) the words, given topics and proportions
+    tangent : (7) the normaliser of the proportions
+    proportions : (8) + (9) E[ln p(pi)] - E[ln q(pi)]
+    topics : (10) E[ln p(phi)] - E[ln q(phi)]
+    scaling : (10) E[ln p(w)] - E[ln q(w)]
+    sticks : (10) ln p(V)
+    concentrations : (10) ln p(alpha) + ln p(beta), of those that are learned
+    """
+
+    words: float
+    tangent: float
+    proportions: float
+    topics: float
+    scaling: float
+    sticks: float
+    concentrations: float
+
+    @property
+    def total(self) -> float:
+        """The bound."""
+        return sum(self.items().values())
+
+    def items(self) -> dict[str, float]:
+        """The terms by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def elbo(problem: Problem, state: GlobalState, statistics: Statistics, threads: Threads) -> Bound:
+    """The bound at `state`, with the statistics of documents fitted to it."""
+    alpha = state.corpus_concentration
+    priors = problem.priors
+    concentrations = 0.0
+    if priors.corpus_concentration is not None:
+        concentrations += log_gamma_density(alpha, *priors.corpus_concentration)
+    if priors.document_concentration is not None:
+        beta = state.document_concentration
+        concentrations += log_gamma_density(beta, *priors.document_concentration)
+    return Bound(
+        words=statistics.words,
+        tangent=statistics.tangent,
+        proportions=statistics.proportions,
+        topics=topic_terms(state.topics, priors.topic_prior, threads),
+        scaling=float(problem.scaling.prior_terms(state.scaling).sum()),
+        sticks=float(
+            len(state.sticks) * np.log(alpha) + (alpha - 1.0) * np.log1p(-state.sticks).sum()
+        ),
+        concentrations=concentrations,
+    )
+
+
+def topic_terms(topics: FloatArray, topic_prior: float, threads: Threads) -> float:
+    """E[ln p(phi)] - E[ln q(phi)] of all topics.
+
+    For one topic, with L = sum_i lambda_i: ln Gamma(V eta) - ln Gamma(L) + (L - V eta) psi(L)
+    + sum_i (ln Gamma(lambda_i) - ln Gamma(eta) + (eta - lambda_i) psi(lambda_i)).
+    """
+    n_words, n_topics = topics.shape
+    gap = np.empty(n_words)
+    unused = np.zeros((-(-n_words // WORD_RANGE), n_topics))
+    prior = np.full(n_topics, topic_prior, dtype=topics.dtype)
+    threads.run(kernels.gamma_terms, n_words, WORD_RANGE, WORD_RANGE, topics, prior, unused, gap)
+    total = topics.sum(axis=0, dtype=np.float64)
+    prior_total = n_words * topic_prior
+    whole = gammaln(prior_total) - gammaln(total) + (total - prior_total) * psi(total)
+    return float(gap.sum() + whole.sum())

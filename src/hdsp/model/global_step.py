@@ -1,0 +1,182 @@
+"""The global step: each function returns a new state whose bound is no lower."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, gammaln, logit, psi
+
+from hdsp.model.local_step import expected_rates
+from hdsp.model.problem import Problem
+from hdsp.model.state import DocumentState, GlobalState, Statistics
+from hdsp.numerics.sticks import weights_from_sticks
+from hdsp.numerics.types import FloatArray
+from hdsp.scaling import take_topics
+
+# V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
+_LARGEST_LOGIT = 18.0
+# Topics whose documents' E[pi] is held at once while the scaling function is updated.
+_TOPIC_RANGE = 32
+
+
+def global_step(
+    problem: Problem, state: GlobalState, statistics: Statistics, documents: DocumentState
+) -> GlobalState:
+    """One update of everything but the documents.
+
+    Parameters
+    ----------
+    statistics : sums over all documents, made with `state`
+    documents : all documents' state, made with `state`
+    """
+    state = update_topics(problem, state, statistics)
+    state = update_scaling(problem, state, documents)
+    log_total = statistics.log_proportion + problem.scaling.log_rate_total(
+        state.scaling, problem.design
+    )
+    state = update_sticks(problem, state, log_total)
+    state = update_corpus_concentration(problem, state)
+    return update_document_concentration(problem, state, log_total)
+
+
+def update_topics(problem: Problem, state: GlobalState, statistics: Statistics) -> GlobalState:
+    """lambda_ki = eta + sum_m c_mi gamma_mik (equation 14)."""
+    return replace(
+        state,
+        topics=statistics.word_counts + problem.dtype.type(problem.priors.topic_prior),
+    )
+
+
+def update_scaling(problem: Problem, state: GlobalState, documents: DocumentState) -> GlobalState:
+    """The labels' weights (equations 15 and 16), some topics at a time."""
+    if problem.design.nnz == 0:
+        return state
+    parts = []
+    for first in range(0, problem.n_topics, _TOPIC_RANGE):
+        topics = slice(first, min(first + _TOPIC_RANGE, problem.n_topics))
+        parameters = take_topics(state.scaling, topics)
+        exposure = expected_proportions(problem, state, documents, topics)
+        parts.append(
+            problem.scaling.update(parameters, problem.design, state.prior_shape[topics], exposure)
+        )
+    return replace(
+        state,
+        scaling={name: np.concatenate([part[name] for part in parts]) for name in state.scaling},
+    )
+
+
+def expected_proportions(
+    problem: Problem, state: GlobalState, documents: DocumentState, topics: slice
+) -> FloatArray:
+    """E[pi_mk] = a_mk / b_mk of some topics, [M, T']; unnormalised, as the model has them.
+
+    `state` must be the one the documents were fitted with.
+    """
+    parameters = take_topics(state.scaling, topics)
+    width = topics.stop - topics.start
+    mean = np.empty((problem.n_documents, width), dtype=problem.dtype)
+    for block, rows in problem.block_rows():
+        rate = expected_rates(problem.scaling, parameters, block.design, width, problem.dtype)
+        rate += (block.lengths / documents.tangent[rows])[:, None]
+        np.divide(documents.shape[rows, topics], rate, out=mean[rows])
+    return mean
+
+
+def update_sticks(problem: Problem, state: GlobalState, log_total: FloatArray) -> GlobalState:
+    """V by L-BFGS on its logit (equation 17).
+
+    Parameters
+    ----------
+    log_total : [T] S_k = sum_m (E[ln pi_mk] + E[ln rho_mk])
+    """
+    start = np.clip(logit(state.sticks), -_LARGEST_LOGIT, _LARGEST_LOGIT)
+
+    def loss(logits: FloatArray) -> tuple[float, FloatArray]:
+        sticks = expit(logits)
+        value, gradient = stick_objective(
+            sticks,
+            log_total,
+            problem.n_documents,
+            state.corpus_concentration,
+            state.document_concentration,
+        )
+        return -value, -gradient * sticks * (1.0 - sticks)
+
+    found = minimize(
+        loss,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-_LARGEST_LOGIT, _LARGEST_LOGIT)] * len(start),
+        options={"maxiter": 100},
+    )
+    if not found.fun <= loss(start)[0]:
+        return state
+    return replace(state, sticks=expit(found.x))
+
+
+def stick_objective(
+    sticks: FloatArray,
+    log_total: FloatArray,
+    n_documents: int,
+    corpus_concentration: float,
+    document_concentration: float,
+) -> tuple[float, FloatArray]:
+    """The sticks' part of the bound and its gradient in V (equation 17)."""
+    weight = np.maximum(weights_from_sticks(sticks), 1e-300)
+    prior_shape = document_concentration * weight
+    value = prior_shape @ log_total - n_documents * gammaln(prior_shape).sum()
+    value += (corpus_concentration - 1.0) * np.log1p(-sticks).sum()
+    pull = prior_shape * (log_total - n_documents * psi(prior_shape))
+    after = np.cumsum(pull[::-1])[::-1][1:]
+    gradient = pull[:-1] / sticks - (after + corpus_concentration - 1.0) / (1.0 - sticks)
+    return float(value), np.asarray(gradient)
+
+
+def update_corpus_concentration(problem: Problem, state: GlobalState) -> GlobalState:
+    """alpha at its maximum under a gamma prior (equation 18)."""
+    prior = problem.priors.corpus_concentration
+    if prior is None:
+        return state
+    numerator = problem.n_topics - 2.0 + prior[0]
+    return replace(
+        state,
+        corpus_concentration=numerator / (prior[1] - np.log1p(-state.sticks).sum()),
+    )
+
+
+def update_document_concentration(
+    problem: Problem, state: GlobalState, log_total: FloatArray
+) -> GlobalState:
+    """beta by Newton on its logarithm, with step halving (equation 19)."""
+    prior = problem.priors.document_concentration
+    if prior is None:
+        return state
+    shape, rate = prior
+    weight = state.topic_weight
+    pull = float(weight @ log_total)
+
+    def value(beta: float) -> float:
+        likelihood = beta * pull - problem.n_documents * gammaln(beta * weight).sum()
+        return float(likelihood + (shape - 1.0) * np.log(beta) - rate * beta)
+
+    beta = state.document_concentration
+    current = value(beta)
+    for _ in range(50):
+        # In u = ln beta; the curvature by a small difference of the slope.
+        slope, above = (
+            b * (pull - problem.n_documents * (weight * psi(b * weight)).sum() - rate) + shape - 1.0
+            for b in (beta, beta * 1.0001)
+        )
+        curvature = (above - slope) / np.log(1.0001)
+        step = float(np.clip(-slope / curvature if curvature < 0 else np.sign(slope), -1.0, 1.0))
+        while value(beta * np.exp(step)) < current and abs(step) > 1e-12:
+            step *= 0.5
+        proposed = beta * np.exp(step)
+        gained = value(proposed) - current
+        if gained < 0:
+            break
+        beta, current = proposed, current + gained
+        if abs(step) < 1e-8:
+            break
+    return replace(state, document_concentration=float(beta))

@@ -1,0 +1,140 @@
+"""The generative process forwards (equations 1 to 5), for tests and for power studies."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
+from hdsp.numerics.sticks import weights_from_sticks
+from hdsp.numerics.types import FloatArray
+from hdsp.scaling import Design, ScalingFunction, bind_scaling
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The parameters a corpus was drawn from.
+
+    Attributes
+    ----------
+    topic_weight : [T] p
+    word_share : [T, V] phi, rows sum to 1
+    weights : [T, J] the scaling function's weights
+    document_concentration : beta
+    """
+
+    topic_weight: FloatArray
+    word_share: FloatArray
+    weights: FloatArray
+    document_concentration: float
+
+
+def draw_truth(
+    n_topics: int,
+    n_words: int,
+    n_labels: int,
+    scaling: ScalingFunction,
+    rng: np.random.Generator,
+    topic_prior: float = 0.1,
+    corpus_concentration: float = 1.0,
+    document_concentration: float = 1.0,
+) -> Truth:
+    """Equations 1 to 3: topics, their weights and the labels' weights from their priors."""
+    sticks = rng.beta(1.0, corpus_concentration, size=n_topics - 1)
+    return Truth(
+        topic_weight=weights_from_sticks(sticks),
+        word_share=rng.dirichlet(np.full(n_words, topic_prior), size=n_topics),
+        weights=scaling.draw_prior(n_topics, n_labels, rng),
+        document_concentration=document_concentration,
+    )
+
+
+def draw_documents(
+    truth: Truth,
+    scaling: ScalingFunction,
+    design: Design,
+    lengths: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[csr_array, FloatArray]:
+    """Equations 4 and 5: documents of the given lengths with the given labels.
+
+    Returns
+    -------
+    counts : [M, V] and proportions : [M, T], the normalised pi
+    """
+    shape = truth.document_concentration * truth.topic_weight
+    rate = scaling.rate(truth.weights, design)
+    # Gamma(a) is Gamma(a + 1) U^(1/a), in logarithms: tiny shapes would all come out zero.
+    log_draw = np.log(rng.gamma(shape + 1.0, size=rate.shape))
+    log_draw += np.log1p(-rng.random(rate.shape)) / shape - np.log(rate)
+    proportions = np.exp(log_draw - log_draw.max(axis=1, keepdims=True))
+    proportions /= proportions.sum(axis=1, keepdims=True)
+    rows = []
+    for length, theta in zip(lengths, proportions, strict=True):
+        share = theta @ truth.word_share
+        rows.append(csr_array(rng.multinomial(int(length), share / share.sum())[None, :]))
+    return csr_array(vstack(rows), dtype=np.float64), proportions
+
+
+def simulate(
+    labels: object = None,
+    *,
+    n_documents: int | None = None,
+    n_topics: int = 10,
+    n_words: int = 100,
+    document_length: float = 100.0,
+    scaling: str | ScalingFunction = "auto",
+    topic_prior: float = 0.1,
+    corpus_concentration: float = 1.0,
+    document_concentration: float = 1.0,
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[Corpus, Truth]:
+    """Draw a corpus, and the parameters behind it, from the model's own priors.
+
+    For studies of power: how many documents does it take to see an effect of this size?
+
+    Parameters
+    ----------
+    labels : in any form `HDSP.fit` takes; None draws from the HDP
+    n_documents : needed where `labels` is None
+    document_length : the mean of the Poisson distribution of lengths
+
+    Returns
+    -------
+    corpus : the documents with their labels
+    truth : `topic_weight` [T], `word_share` [T, V], `weights` [T, J], `document_concentration`
+
+    Examples
+    --------
+    >>> corpus, truth = simulate([["red"], ["blue"], []], n_topics=3, n_words=8, random_state=0)
+    >>> corpus.shape, truth.word_share.shape, truth.weights.shape
+    ((3, 8), (3, 8), (3, 2))
+    """
+    rng = np.random.default_rng(random_state)
+    if labels is None:
+        if n_documents is None:
+            raise ValueError("`n_documents` of simulate is needed where there are no labels.")
+        parsed = Labels.empty(n_documents)
+    else:
+        length = n_documents if n_documents is not None else _length(labels)
+        parsed = as_labels(labels, length, "simulate")
+    schema = LabelSchema.of(parsed)
+    bound = bind_scaling(scaling, schema)
+    truth = draw_truth(
+        n_topics,
+        n_words,
+        schema.n_labels,
+        bound,
+        rng,
+        topic_prior,
+        corpus_concentration,
+        document_concentration,
+    )
+    lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
+    counts, _ = draw_documents(truth, bound, schema.encode(parsed), lengths, rng)
+    return Corpus(counts, labels=parsed), truth
+
+
+def _length(labels: Any) -> int:
+    return int(labels.shape[0]) if hasattr(labels, "shape") else len(labels)

@@ -1,0 +1,1 @@
+"""Leaf mathematics: expectations of gamma variables, stick breaking, one integral."""

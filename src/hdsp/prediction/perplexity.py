@@ -1,0 +1,58 @@
+"""How well a model predicts words: given labels alone, or given half of a document."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp import kernels
+from hdsp.kernels import Threads
+from hdsp.numerics.types import FloatArray
+
+_DOCUMENT_RANGE = 64
+
+
+def word_log_likelihood(
+    counts: csr_array, proportions: FloatArray, word_share: FloatArray, threads: Threads
+) -> FloatArray:
+    """sum_i c_mi ln sum_k theta_mk phi_ki by document, [M].
+
+    Parameters
+    ----------
+    counts : [M, V]
+    proportions : [M, T] theta
+    word_share : [V, T] E[phi], columns sum to 1
+    """
+    out = np.empty(counts.shape[0])
+    threads.run(
+        kernels.mixture_log_likelihood,
+        counts.shape[0],
+        _DOCUMENT_RANGE,
+        counts.indptr,
+        counts.indices,
+        counts.data,
+        np.ascontiguousarray(proportions, dtype=np.float64),
+        np.ascontiguousarray(word_share, dtype=np.float64),
+        out,
+    )
+    return out
+
+
+def split_tokens(counts: csr_array, seed: int = 0) -> tuple[csr_array, csr_array]:
+    """Each token to one half or the other, by a fair coin: (observed, held out).
+
+    Whole counts follow ``numpy.random.default_rng(seed).binomial(counts, 0.5)`` over the entries
+    in order; the fraction of a count that is not whole goes to one side by a coin of its own.
+    """
+    rng = np.random.default_rng(seed)
+    whole = np.floor(counts.data)
+    half = rng.binomial(whole.astype(np.int64), 0.5).astype(np.float64)
+    fraction = counts.data - whole
+    if fraction.any():
+        half += fraction * rng.integers(0, 2, size=len(fraction))
+    return _with_data(counts, half), _with_data(counts, counts.data - half)
+
+
+def _with_data(counts: csr_array, data: FloatArray) -> csr_array:
+    # A copy, because dropping zeros rewrites all three arrays in place.
+    matrix = csr_array((data, counts.indices, counts.indptr), shape=counts.shape, copy=True)
+    matrix.eliminate_zeros()
+    return matrix

@@ -1,0 +1,111 @@
+"""From what a user writes (`scaling=`) to a function bound to the columns of a label design."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hdsp.corpus.schema import LabelSchema
+from hdsp.numerics.types import BoolArray
+from hdsp.scaling.base import ScalingFunction
+from hdsp.scaling.categorical import Categorical
+from hdsp.scaling.constant import Constant
+from hdsp.scaling.loglinear import LogLinear
+from hdsp.scaling.product import Product
+
+
+def bind_scaling(scaling: "str | ScalingFunction", schema: LabelSchema) -> ScalingFunction:
+    """The scaling function for a label space: ready for designs that `schema` encodes.
+
+    Parameters
+    ----------
+    scaling : ``"auto"`` (`Categorical` on tags and categories, `LogLinear` on numbers,
+        multiplied), or a scaling function or product of them
+
+    Notes
+    -----
+    Factors that name columns take those; then each factor without names, in order, takes what is
+    left of the kinds it takes (`Categorical` before `LogLinear`, which takes every kind).
+    """
+    if isinstance(scaling, str):
+        if scaling != "auto":
+            raise ValueError(
+                "`scaling` of HDSP must be 'auto' or a scaling function such as "
+                f"Categorical('tags') * LogLinear('rating'). Got {scaling!r}."
+            )
+        factors: tuple[ScalingFunction, ...] = (Categorical(), LogLinear())
+        required = False
+    elif isinstance(scaling, ScalingFunction):
+        factors = scaling.factors if isinstance(scaling, Product) else (scaling,)
+        required = True
+    else:
+        raise TypeError(
+            f"`scaling` of HDSP must be 'auto' or a scaling function. Got {type(scaling).__name__}."
+        )
+    slices = schema.slices()
+    taken = _take_columns(factors, schema, slices)
+    chosen: list[ScalingFunction] = []
+    split: list[list[int]] = []
+    for factor, names in zip(factors, taken, strict=True):
+        if not names and not isinstance(factor, Constant):
+            if required and len(factors) > 1:
+                raise ValueError(
+                    f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
+                    f"The labels are: {_listing(schema)}. Name the columns of each factor, or "
+                    "leave this one out."
+                )
+            continue
+        if isinstance(factor, Constant):
+            continue
+        chosen.append(factor)
+        split.append([c for name in names for c in range(slices[name].start, slices[name].stop)])
+    if not chosen:
+        return Constant()
+    return Product(*chosen, split=split)
+
+
+def used_columns(scaling: ScalingFunction, n_labels: int) -> BoolArray:
+    """Which of the design's columns a bound scaling function takes, [J]."""
+    used = np.zeros(n_labels, dtype=np.bool_)
+    for columns in scaling.split or () if isinstance(scaling, Product) else ():
+        used[columns] = True
+    return used
+
+
+def _take_columns(
+    factors: tuple[ScalingFunction, ...],
+    schema: LabelSchema,
+    slices: Mapping[str, slice],
+) -> list[list[str]]:
+    """The label columns of each factor."""
+    taken: list[list[str]] = [list(factor.columns) for factor in factors]
+    named: set[str] = set()
+    for factor in factors:
+        for name in factor.columns:
+            if name not in slices:
+                raise ValueError(
+                    f"`scaling` of HDSP names the label column {name!r}, which the labels do not "
+                    f"have. They have: {_listing(schema)}."
+                )
+            if name in named:
+                raise ValueError(
+                    f"`scaling` of HDSP names the label column {name!r} twice. Factors of a "
+                    "product take different columns."
+                )
+            if schema.kind(name) not in factor.kinds:
+                raise ValueError(
+                    f"{type(factor).__name__} does not take a {schema.kind(name)} column such as "
+                    f"{name!r}. Use LogLinear({name!r}) instead."
+                )
+            named.add(name)
+    free = [name for name in slices if name not in named]
+    # The narrower function chooses first: LogLinear() would leave Categorical() nothing.
+    for number in sorted(range(len(factors)), key=lambda n: len(factors[n].kinds)):
+        if not factors[number].columns:
+            taken[number] = [name for name in free if schema.kind(name) in factors[number].kinds]
+            free = [name for name in free if name not in taken[number]]
+    return taken
+
+
+def _listing(schema: LabelSchema) -> str:
+    names = [repr(name) for name in schema.slices()]
+    return ", ".join(names) if names else "none"

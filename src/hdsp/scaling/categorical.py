@@ -1,0 +1,149 @@
+"""The paper's first scaling function: an inverse-gamma weight for each label and topic."""
+
+import numpy as np
+
+from hdsp import kernels
+from hdsp.numerics.gamma import expected_log_gamma, gamma_divergence
+from hdsp.numerics.types import FloatArray
+from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
+
+
+class Categorical(ScalingFunction):
+    """rho_mk = prod_j lambda_kj^r_mj for r_mj in {0, 1}, lambda_kj ~ Gamma(a_w, b_w).
+
+    A label j that a document carries scales topic k by w_kj = 1 / lambda_kj, an inverse-gamma
+    variable; a label it does not carry, or whose value is missing, does nothing. The posterior is
+    q(lambda_kj) = Gamma(a'_kj, b'_kj).
+
+    Parameters
+    ----------
+    *columns : tag or category columns; without names, all that no other factor names
+    weight_shape, weight_rate : the prior's a_w and b_w
+
+    Examples
+    --------
+    >>> Categorical("department", weight_shape=2.0)
+    Categorical('department', weight_shape=2.0, weight_rate=1.0)
+    """
+
+    kinds = frozenset({"tags", "category"})
+    positive = frozenset({"shape", "rate"})
+
+    def __init__(self, *columns: str, weight_shape: float = 1.0, weight_rate: float = 1.0) -> None:
+        if not (weight_shape > 0 and weight_rate > 0):
+            raise ValueError(
+                "`weight_shape` and `weight_rate` of Categorical must be positive. "
+                f"Got {weight_shape} and {weight_rate}."
+            )
+        super().__init__(*columns)
+        self.weight_shape = weight_shape
+        self.weight_rate = weight_rate
+
+    def settings(self) -> dict[str, float]:
+        """The prior."""
+        return {"weight_shape": self.weight_shape, "weight_rate": self.weight_rate}
+
+    def initial(self, n_topics: int, n_labels: int) -> Parameters:
+        """E[lambda] = 1, as sure as the prior is."""
+        ones = np.full((n_topics, n_labels), self.weight_shape)
+        return {"shape": ones, "rate": ones.copy()}
+
+    def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
+        """prod_j (a'_kj / b'_kj)^r_mj, [M, T]."""
+        log_mean = np.log(parameters["shape"]) - np.log(parameters["rate"])
+        return np.asarray(np.exp(design @ log_mean.T))
+
+    def expected_log_rate(self, parameters: Parameters, design: Design) -> FloatArray:
+        """sum_j r_mj (psi(a'_kj) - ln b'_kj), [M, T]."""
+        return np.asarray(design @ self._expected_log(parameters).T)
+
+    def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
+        """sum_j n_j (psi(a'_kj) - ln b'_kj), [T]."""
+        return np.asarray(self._expected_log(parameters) @ design.sum(axis=0))
+
+    def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
+        """prod_j (b'_kj / (a'_kj - 1))^r_mj, [M, T].
+
+        An inverse gamma of shape 1 or less has no mean; its mode b' / (a' + 1) stands in.
+        """
+        shape, rate = parameters["shape"], parameters["rate"]
+        mean = np.where(shape > 1.0, rate / np.maximum(shape - 1.0, 1e-300), rate / (shape + 1.0))
+        return np.asarray(np.exp(design @ np.log(mean).T))
+
+    def prior_terms(self, parameters: Parameters) -> FloatArray:
+        """The negative divergence of q(lambda_k) from its prior, [T]."""
+        divergence = gamma_divergence(
+            parameters["shape"], parameters["rate"], self.weight_shape, self.weight_rate
+        )
+        return np.asarray(divergence.sum(axis=1))
+
+    def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
+        """Scales w, [T, J]."""
+        return 1.0 / rng.gamma(self.weight_shape, 1.0 / self.weight_rate, size=(n_topics, n_labels))
+
+    def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
+        """Scales w, [T, J]."""
+        return 1.0 / np.maximum(rng.gamma(parameters["shape"], 1.0 / parameters["rate"]), 1e-300)
+
+    def rate(self, weights: FloatArray, design: Design) -> FloatArray:
+        """prod_j w_kj^-r_mj, [M, T]."""
+        return np.asarray(np.exp(-(design @ np.log(weights).T)))
+
+    def update(
+        self,
+        parameters: Parameters,
+        design: Design,
+        prior_shape: FloatArray,
+        exposure: FloatArray,
+    ) -> Parameters:
+        """Equation 15, one label at a time."""
+        # a' changes first, at fixed b', so the rates the sweep starts from use the new a'.
+        shape = self._posterior_shape(design, prior_shape)
+        start = {"shape": shape, "rate": parameters["rate"] * shape / parameters["shape"]}
+        load = np.ascontiguousarray(self.expected_rate(start, design) * exposure)
+        by_label = design.tocsc()
+        rate = np.ascontiguousarray(start["rate"].T)
+        kernels.sweep_gamma_weights(
+            by_label.indptr,
+            by_label.indices,
+            load,
+            np.ascontiguousarray(shape.T),
+            self.weight_rate,
+            rate,
+        )
+        return {"shape": shape, "rate": np.ascontiguousarray(rate.T)}
+
+    def statistics(
+        self, parameters: Parameters, design: Design, exposure: FloatArray
+    ) -> Parameters:
+        """n_j and sum_{m: r_mj = 1} E[rho_mk] exposure_mk, [T, J]."""
+        load = self.expected_rate(parameters, design) * exposure
+        return {
+            "carriers": np.asarray(design.sum(axis=0)),
+            "load": np.asarray(design.T @ load).T,
+        }
+
+    def update_from_statistics(
+        self,
+        parameters: Parameters,
+        statistics: Parameters,
+        prior_shape: FloatArray,
+        bounds: DesignBounds,
+    ) -> Parameters:
+        """Equation 15 for all labels at once, damped to 1/C in the logarithm of E[lambda].
+
+        With at most C labels on a document, prod_j x_j^r_j <= (1/C) sum_j x_j^(C r_j) bounds the
+        rates by a sum over labels, whose maximum is this step.
+        """
+        shape = self.weight_shape + np.outer(prior_shape, statistics["carriers"])
+        mean = parameters["shape"] / parameters["rate"]
+        target = shape / (self.weight_rate + statistics["load"] / mean)
+        damping = 1.0 / bounds.labels_per_document
+        new_mean = mean ** (1.0 - damping) * target**damping
+        return {"shape": shape, "rate": shape / new_mean}
+
+    def _expected_log(self, parameters: Parameters) -> FloatArray:
+        return expected_log_gamma(parameters["shape"], parameters["rate"])
+
+    def _posterior_shape(self, design: Design, prior_shape: FloatArray) -> FloatArray:
+        return self.weight_shape + np.outer(prior_shape, design.sum(axis=0))

@@ -1,0 +1,136 @@
+"""The paper's second scaling function: log-linear in labels of any kind."""
+
+import numpy as np
+
+from hdsp import kernels
+from hdsp.numerics.types import FloatArray
+from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
+
+# exp() of more than this says no more than "never" or "always", and would overflow float32.
+_LARGEST_EXPONENT = 60.0
+# exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1
+_QUADRATIC = np.e - 2.0
+
+
+class LogLinear(ScalingFunction):
+    """rho_mk = exp(w_k . r_m), w_kj ~ Normal(0, variance): a positive weight holds a topic back.
+
+    Takes labels of every kind: numbers enter standardised, tags and categories as 0 and 1. The
+    posterior is a point.
+
+    Parameters
+    ----------
+    *columns : label columns; without names, all that no other factor takes
+    variance : the prior's variance (the paper's sigma)
+
+    Examples
+    --------
+    >>> LogLinear("rating", variance=0.5)
+    LogLinear('rating', variance=0.5)
+    """
+
+    def __init__(self, *columns: str, variance: float = 1.0) -> None:
+        if not variance > 0:
+            raise ValueError(f"`variance` of LogLinear must be positive. Got {variance}.")
+        super().__init__(*columns)
+        self.variance = variance
+
+    def settings(self) -> dict[str, float]:
+        """The prior."""
+        return {"variance": self.variance}
+
+    def initial(self, n_topics: int, n_labels: int) -> Parameters:
+        """w = 0."""
+        return {"weight": np.zeros((n_topics, n_labels))}
+
+    def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
+        """exp(w_k . r_m), [M, T]."""
+        return self.rate(parameters["weight"], design)
+
+    def expected_log_rate(self, parameters: Parameters, design: Design) -> FloatArray:
+        """w_k . r_m, [M, T]."""
+        return np.asarray(design @ parameters["weight"].T)
+
+    def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
+        """w_k . sum_m r_m, [T]."""
+        return np.asarray(parameters["weight"] @ design.sum(axis=0))
+
+    def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
+        """exp(-w_k . r_m), [M, T]."""
+        return 1.0 / self.rate(parameters["weight"], design)
+
+    def prior_terms(self, parameters: Parameters) -> FloatArray:
+        """ln Normal(w_k; 0, variance), [T]."""
+        weight = parameters["weight"]
+        constant = -0.5 * weight.shape[1] * np.log(2.0 * np.pi * self.variance)
+        return np.asarray(constant - 0.5 * (weight**2).sum(axis=1) / self.variance)
+
+    def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
+        """Weights w, [T, J]."""
+        return rng.normal(0.0, np.sqrt(self.variance), size=(n_topics, n_labels))
+
+    def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
+        """The point w, [T, J]."""
+        return parameters["weight"]
+
+    def rate(self, weights: FloatArray, design: Design) -> FloatArray:
+        """exp(w_k . r_m), [M, T]."""
+        exponent = np.asarray(design @ weights.T)
+        return np.asarray(np.exp(np.clip(exponent, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)))
+
+    def update(
+        self,
+        parameters: Parameters,
+        design: Design,
+        prior_shape: FloatArray,
+        exposure: FloatArray,
+    ) -> Parameters:
+        """Equation 16: a Newton step with halving on each label in turn.
+
+        A sweep costs the stored labels times the topics, for any number of label columns.
+        """
+        load = np.ascontiguousarray(self.expected_rate(parameters, design) * exposure)
+        by_label = design.tocsc()
+        weight = np.ascontiguousarray(parameters["weight"].T)
+        kernels.sweep_normal_weights(
+            by_label.indptr,
+            by_label.indices,
+            by_label.data,
+            load,
+            np.asarray(prior_shape, dtype=np.float64),
+            self.variance,
+            weight,
+        )
+        return {"weight": np.ascontiguousarray(weight.T)}
+
+    def statistics(
+        self, parameters: Parameters, design: Design, exposure: FloatArray
+    ) -> Parameters:
+        """sum_m r_mj, and sums of r_mj and r_mj^2 times E[rho_mk] exposure_mk, [T, J]."""
+        load = self.expected_rate(parameters, design) * exposure
+        return {
+            "total": np.asarray(design.sum(axis=0)),
+            "slope": np.asarray(design.T @ load).T,
+            "curvature": np.asarray(design.power(2).T @ load).T,
+        }
+
+    def update_from_statistics(
+        self,
+        parameters: Parameters,
+        statistics: Parameters,
+        prior_shape: FloatArray,
+        bounds: DesignBounds,
+    ) -> Parameters:
+        """One step for all labels at once that cannot overshoot.
+
+        With at most C labels on a document, exp(sum_j r_j d_j) <= (1/C) sum_j exp(C r_j d_j), and
+        each exponential lies below a quadratic while |C r_j d_j| <= 1: the step is the maximum of
+        that bound within its range.
+        """
+        weight = parameters["weight"]
+        crowd = bounds.labels_per_document
+        gradient = np.outer(prior_shape, statistics["total"]) - statistics["slope"]
+        gradient -= weight / self.variance
+        curvature = 2.0 * _QUADRATIC * crowd * statistics["curvature"] + 1.0 / self.variance
+        limit = 1.0 / (crowd * np.maximum(bounds.largest, 1e-300))
+        return {"weight": weight + np.clip(gradient / curvature, -limit, limit)}

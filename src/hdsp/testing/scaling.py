@@ -1,0 +1,276 @@
+"""The conformance suite of scaling functions, for ours and for a user's own."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.numerics.types import FloatArray
+from hdsp.scaling import Design, DesignBounds, Parameters, ScalingFunction, take_topics
+
+# Rounding of sums over a few dozen documents.
+_ROUNDING = 1e-9
+_DRAWS = 4_000
+
+
+@dataclass(frozen=True, eq=False)
+class ScalingCase:
+    """A small problem for a scaling function: labels, and what the model would hand it."""
+
+    design: Design
+    prior_shape: FloatArray
+    exposure: FloatArray
+
+
+def make_case(
+    scaling: ScalingFunction, n_labels: int = 3, n_documents: int = 40, seed: int = 0
+) -> ScalingCase:
+    """Labels of the kinds the function takes, with unlabelled documents and an unused label."""
+    rng = np.random.default_rng(seed)
+    carried = rng.random((n_documents, n_labels)) < 0.5
+    carried[: n_documents // 5] = False
+    if n_labels > 1:
+        carried[:, -1] = False
+    numbers = "number" in scaling.kinds
+    values = rng.normal(size=carried.shape) if numbers else np.ones(carried.shape)
+    n_topics = 4
+    return ScalingCase(
+        design=csr_array(np.where(carried, values, 0.0)),
+        prior_shape=rng.gamma(2.0, 0.5, size=n_topics),
+        exposure=rng.gamma(1.0, 1.0, size=(n_documents, n_topics)),
+    )
+
+
+def check_scaling(
+    scaling: ScalingFunction, n_labels: int = 3
+) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Named checks that a scaling function keeps the contract of `hdsp.ScalingFunction`.
+
+    Parameters
+    ----------
+    scaling : the function; a product must be bound to `n_labels` columns by its `split`
+
+    Yields
+    ------
+    name, check : call each check; it raises AssertionError with what is wrong
+
+    Examples
+    --------
+    >>> from hdsp import Categorical
+    >>> from hdsp.testing import check_scaling
+    >>> for name, check in check_scaling(Categorical()):
+    ...     check()
+    """
+    case = make_case(scaling, n_labels)
+    for check in (
+        _initial_rates_are_one,
+        _parameters_start_with_topics,
+        _shapes,
+        _unlabelled_documents_have_rate_one,
+        _documents_are_independent,
+        _topics_are_independent,
+        _total_is_the_sum,
+        _expectations_match_draws,
+        _jensen,
+        _scale_matches_draws,
+        _update_never_lowers_the_objective,
+        _update_converges,
+        _update_leaves_its_arguments_alone,
+        _prior_draws_have_shape,
+        _statistics_add,
+        _additive_update_never_lowers_the_objective,
+    ):
+        name = check.__name__.strip("_").replace("_", " ")
+        yield name, partial(check, scaling, case)
+
+
+def _fitted(scaling: ScalingFunction, case: ScalingCase, n_updates: int = 2) -> Parameters:
+    parameters = scaling.initial(len(case.prior_shape), case.design.shape[1])
+    for _ in range(n_updates):
+        parameters = scaling.update(parameters, case.design, case.prior_shape, case.exposure)
+    return parameters
+
+
+def _initial_rates_are_one(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = scaling.initial(len(case.prior_shape), case.design.shape[1])
+    np.testing.assert_allclose(scaling.expected_rate(parameters, case.design), 1.0, atol=1e-12)
+
+
+def _parameters_start_with_topics(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = _fitted(scaling, case)
+    assert parameters, "`initial` gives no array, so the number of topics is lost."
+    for name, value in parameters.items():
+        assert len(value) == len(case.prior_shape), f"{name!r} does not have topics first."
+        assert np.isfinite(value).all(), f"{name!r} is not finite after an update."
+
+
+def _shapes(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = _fitted(scaling, case)
+    shape = case.exposure.shape
+    for method in (scaling.expected_rate, scaling.expected_log_rate, scaling.expected_scale):
+        assert method(parameters, case.design).shape == shape, method.__name__
+    assert scaling.prior_terms(parameters).shape == shape[1:]
+    assert scaling.log_rate_total(parameters, case.design).shape == shape[1:]
+
+
+def _unlabelled_documents_have_rate_one(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = _fitted(scaling, case)
+    unlabelled = csr_array((5, case.design.shape[1]))
+    np.testing.assert_allclose(scaling.expected_rate(parameters, unlabelled), 1.0)
+    np.testing.assert_allclose(scaling.expected_log_rate(parameters, unlabelled), 0.0, atol=1e-12)
+
+
+def _documents_are_independent(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = _fitted(scaling, case)
+    whole = scaling.expected_rate(parameters, case.design)
+    order = np.arange(len(whole))[::-1]
+    np.testing.assert_allclose(
+        scaling.expected_rate(parameters, case.design[order]), whole[order], rtol=1e-12
+    )
+
+
+def _topics_are_independent(scaling: ScalingFunction, case: ScalingCase) -> None:
+    start = scaling.initial(len(case.prior_shape), case.design.shape[1])
+    whole = scaling.update(start, case.design, case.prior_shape, case.exposure)
+    chosen = [2, 0]
+    part = scaling.update(
+        take_topics(start, chosen),
+        case.design,
+        case.prior_shape[chosen],
+        np.ascontiguousarray(case.exposure[:, chosen]),
+    )
+    for name, value in take_topics(whole, chosen).items():
+        np.testing.assert_allclose(part[name], value, rtol=1e-4, atol=1e-6, err_msg=name)
+
+
+def _total_is_the_sum(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = _fitted(scaling, case)
+    np.testing.assert_allclose(
+        scaling.log_rate_total(parameters, case.design),
+        scaling.expected_log_rate(parameters, case.design).sum(axis=0),
+        rtol=1e-9,
+        atol=1e-9,
+    )
+
+
+def _draws(scaling: ScalingFunction, case: ScalingCase, parameters: Parameters) -> FloatArray:
+    rng = np.random.default_rng(0)
+    return np.array(
+        [scaling.rate(scaling.draw_posterior(parameters, rng), case.design) for _ in range(_DRAWS)]
+    )
+
+
+def _assert_mean(draws: FloatArray, expected: FloatArray, what: str) -> None:
+    # Six standard errors: a false alarm is a matter of one in millions.
+    error = 6.0 * draws.std(axis=0) / np.sqrt(len(draws)) + 1e-9
+    worst = np.abs(draws.mean(axis=0) - expected) - error
+    assert (worst <= 0).all(), f"{what} is off by up to {worst.max():.3g} more than chance."
+
+
+def _expectations_match_draws(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = _fitted(scaling, case)
+    draws = _draws(scaling, case, parameters)
+    _assert_mean(draws, scaling.expected_rate(parameters, case.design), "expected_rate")
+    log_rate = scaling.expected_log_rate(parameters, case.design)
+    _assert_mean(np.log(draws), log_rate, "expected_log_rate")
+
+
+def _jensen(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = _fitted(scaling, case)
+    rate = scaling.expected_rate(parameters, case.design)
+    assert (scaling.expected_log_rate(parameters, case.design) <= np.log(rate) + 1e-9).all()
+
+
+def _scale_matches_draws(scaling: ScalingFunction, case: ScalingCase) -> None:
+    # More certain than the data leave it, so that the mean of 1 / rate has a variance.
+    sure = ScalingCase(case.design, case.prior_shape * 20.0, case.exposure * 20.0)
+    parameters = _fitted(scaling, sure)
+    draws = 1.0 / _draws(scaling, sure, parameters)
+    carried = np.asarray(abs(case.design).sum(axis=1)) > 0
+    expected = scaling.expected_scale(parameters, case.design)
+    _assert_mean(draws[:, carried], expected[carried], "expected_scale")
+
+
+def _update_never_lowers_the_objective(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = scaling.initial(len(case.prior_shape), case.design.shape[1])
+    arguments = (case.design, case.prior_shape, case.exposure)
+    before = scaling.objective(parameters, *arguments)
+    for step in range(5):
+        parameters = scaling.update(parameters, *arguments)
+        after = scaling.objective(parameters, *arguments)
+        fall = before - after
+        assert (fall <= _ROUNDING * (1.0 + np.abs(before))).all(), (
+            f"update {step} lowers the objective by {fall.max():.3g}."
+        )
+        before = after
+
+
+def _update_converges(scaling: ScalingFunction, case: ScalingCase) -> None:
+    arguments = (case.design, case.prior_shape, case.exposure)
+    own = _fitted(scaling, case, n_updates=30)
+    slow = ScalingFunction.update(scaling, own, *arguments)
+    gain = scaling.objective(slow, *arguments) - scaling.objective(own, *arguments)
+    assert (gain < 1e-3).all(), (
+        f"after 30 updates the numerical maximum is still {gain.max():.3g} higher."
+    )
+
+
+def _update_leaves_its_arguments_alone(scaling: ScalingFunction, case: ScalingCase) -> None:
+    parameters = _fitted(scaling, case, n_updates=1)
+    kept = {name: value.copy() for name, value in parameters.items()}
+    exposure = case.exposure.copy()
+    scaling.update(parameters, case.design, case.prior_shape, exposure)
+    np.testing.assert_array_equal(exposure, case.exposure)
+    for name, value in kept.items():
+        np.testing.assert_array_equal(parameters[name], value, err_msg=name)
+
+
+def _prior_draws_have_shape(scaling: ScalingFunction, case: ScalingCase) -> None:
+    rng = np.random.default_rng(0)
+    weights = scaling.draw_prior(len(case.prior_shape), case.design.shape[1], rng)
+    rate = scaling.rate(weights, case.design)
+    assert rate.shape == case.exposure.shape
+    assert (rate > 0).all()
+
+
+def _is_additive(scaling: ScalingFunction) -> bool:
+    return type(scaling).statistics is not ScalingFunction.statistics
+
+
+def _statistics_add(scaling: ScalingFunction, case: ScalingCase) -> None:
+    if not _is_additive(scaling):
+        return
+    parameters = _fitted(scaling, case)
+    whole = scaling.statistics(parameters, case.design, case.exposure)
+    head = scaling.statistics(parameters, case.design[:17], case.exposure[:17])
+    tail = scaling.statistics(parameters, case.design[17:], case.exposure[17:])
+    for name, value in whole.items():
+        np.testing.assert_allclose(head[name] + tail[name], value, rtol=1e-10, err_msg=name)
+
+
+def _additive_update_never_lowers_the_objective(
+    scaling: ScalingFunction, case: ScalingCase
+) -> None:
+    if not _is_additive(scaling):
+        return
+    parameters = scaling.initial(len(case.prior_shape), case.design.shape[1])
+    arguments = (case.design, case.prior_shape, case.exposure)
+    bounds = DesignBounds.of(case.design)
+    first = before = scaling.objective(parameters, *arguments)
+    for step in range(20):
+        statistics = scaling.statistics(parameters, case.design, case.exposure)
+        parameters = scaling.update_from_statistics(
+            parameters, statistics, case.prior_shape, bounds
+        )
+        after = scaling.objective(parameters, *arguments)
+        fall = before - after
+        assert (fall <= _ROUNDING * (1.0 + np.abs(before))).all(), (
+            f"additive update {step} lowers the objective by {fall.max():.3g}."
+        )
+        before = after
+    best = scaling.objective(_fitted(scaling, case, n_updates=30), *arguments)
+    assert (best - before <= 0.5 * (best - first) + 1e-6).all(), (
+        "twenty additive updates do not make half of the way."
+    )

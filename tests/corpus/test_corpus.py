@@ -1,0 +1,181 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import coo_array, csr_array, csr_matrix
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+
+from hdsp.corpus import Corpus, default_vectorizer
+
+COUNTS = np.array([[1, 0, 2], [0, 0, 0], [0, 0.5, 3]])
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array, csr_matrix, coo_array, np.ndarray.tolist])
+def test_counts_in_every_form(form):
+    corpus = Corpus(form(COUNTS), words=["a", "b", "c"], labels=["x", None, "y"])
+    np.testing.assert_array_equal(corpus.counts.toarray(), COUNTS)
+    assert isinstance(corpus.counts, csr_array)
+    assert corpus.counts.dtype == np.float64
+    assert corpus.counts.indices.dtype == np.int32
+    assert len(corpus) == corpus.n_documents == 3
+    assert corpus.n_words == 3
+    assert corpus.shape == (3, 3)
+    assert corpus.n_tokens == 6.5
+    assert corpus.words == ("a", "b", "c")
+    assert repr(corpus) == "Corpus(3 documents, 3 words, 6.5 tokens; labels: category 'label' 2)"
+
+
+def test_defaults():
+    corpus = Corpus(COUNTS)
+    assert corpus.words == ("w0", "w1", "w2")
+    assert corpus.labels.shape == (3, 0)
+
+
+def test_counts_are_canonical():
+    twice = csr_array((np.array([1, 2, 0, 1.0]), np.array([2, 0, 1, 2]), np.array([0, 4])), (1, 3))
+    counts = Corpus(twice).counts
+    assert counts.indices.tolist() == [0, 2]
+    assert counts.data.tolist() == [2.0, 2.0]
+    assert twice.nnz == 4
+
+
+def test_a_corpus_is_immutable():
+    mine = csr_array(COUNTS)
+    corpus = Corpus(mine)
+    mine.data[:] = 9
+    assert corpus.n_tokens == 6.5
+    with pytest.raises(ValueError, match="read-only"):
+        corpus.counts.data[0] = 1
+    with pytest.raises(AttributeError):
+        corpus.words = ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"counts": [1, 2]}, ValueError, "two dimensions, documents by columns. Got 1 dimension"),
+        ({"counts": [[1], [1, 2]]}, ValueError, "must have rows of equal length. Got ragged rows."),
+        ({"counts": [["a"]]}, TypeError, "must hold real numbers. Got a matrix of type <U1."),
+        ({"counts": [[0, -1]]}, ValueError, "must be non-negative. Got -1.0 at row 0, column 1."),
+        ({"counts": [[0], [np.nan]]}, ValueError, "must be finite. Got nan at row 1, column 0."),
+        ({"counts": csr_array([[np.inf]])}, ValueError, "must be finite. Got inf at row 0"),
+    ],
+)
+def test_wrong_counts(arguments, error, message):
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        Corpus(**arguments)
+    assert str(caught.value).startswith("`counts` of Corpus must")
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "message"),
+    [
+        ("abc", TypeError, "must be a sequence of words. Got one string. Pass a list."),
+        (["a"], ValueError, "must name each of the 3 columns of the counts. Got 1 word."),
+        (["a", "b", 3], TypeError, "must be strings. Got 3 at position 2."),
+        (["a", "b", "a"], ValueError, "must have unique words. Got 'a' more than once."),
+    ],
+)
+def test_wrong_words(words, error, message):
+    with pytest.raises(error, match=re.escape(f"`words` of Corpus {message}")):
+        Corpus(COUNTS, words=words)
+
+
+def test_wrong_labels():
+    message = "`labels` of Corpus must have one row for each of the 3 documents. Got 1 row."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Corpus(COUNTS, labels=["a"])
+
+
+@given(st.integers(1, 30), st.data())
+def test_documents_keep_their_labels_when_selected(n_documents, data):
+    corpus = Corpus(np.eye(n_documents), labels=[f"{i:02}" for i in range(n_documents)])
+    rows = data.draw(st.lists(st.integers(0, n_documents - 1), max_size=10))
+    selected = corpus[rows]
+    assert selected.counts.indices.tolist() == rows
+    assert selected.labels.blocks[0].values.indices.tolist() == rows
+    assert selected.words == corpus.words
+    mask = np.isin(np.arange(n_documents), rows)
+    assert corpus[mask, ...].counts.indices.tolist() == sorted(set(rows))
+
+
+def test_split_follows_the_stated_draws():
+    corpus = Corpus(np.eye(50), labels=[f"{i:02}" for i in range(50)])
+    train, test = corpus.split(test_size=0.3, random_state=7)
+    is_test = np.random.default_rng(7).random(50) < 0.3
+    assert test.counts.indices.tolist() == np.flatnonzero(is_test).tolist()
+    assert train.counts.indices.tolist() == np.flatnonzero(~is_test).tolist()
+    assert test.labels.blocks[0].values.indices.tolist() == np.flatnonzero(is_test).tolist()
+
+
+def test_wrong_splits():
+    corpus = Corpus(np.eye(3))
+    for size in (0, 1, -1, 1.5, float("nan")):
+        message = f"`test_size` of Corpus.split must lie between 0 and 1. Got {size}."
+        with pytest.raises(ValueError, match=re.escape(message)):
+            corpus.split(test_size=size)
+    message = "must leave documents on both sides. Got 0 test documents out of 3. Change"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        corpus.split(test_size=1e-9, random_state=0)
+
+
+TEXTS = ["the cat sat on the mat", "the dog sat", "A cat and a dog"]
+
+
+def test_texts_of_a_small_corpus_keep_every_word():
+    corpus = Corpus.from_texts(TEXTS, labels=pd.DataFrame({"n": [1, 2, 3]}))
+    assert corpus.words == ("cat", "dog", "mat", "sat")
+    assert corpus.counts.toarray().tolist() == [[1, 0, 1, 1], [0, 1, 0, 1], [1, 1, 0, 0]]
+    assert repr(corpus.labels) == "Labels(3 documents: number 'n')"
+
+
+@pytest.mark.parametrize(
+    ("n_documents", "min_df", "max_df"),
+    [(19, 1, 1.0), (20, 2, 0.3), (999, 2, 0.3), (1000, 10, 0.3)],
+)
+def test_default_vectorizer(n_documents, min_df, max_df):
+    vectorizer = default_vectorizer(n_documents)
+    assert (vectorizer.min_df, vectorizer.max_df) == (min_df, max_df)
+    assert vectorizer.stop_words == "english"
+    assert vectorizer.token_pattern == "[a-zA-Z][a-zA-Z]{2,}"
+
+
+def test_a_vectorizer_is_fitted_once():
+    vectorizer = CountVectorizer()
+    first = Corpus.from_texts(TEXTS[:1], vectorizer=vectorizer)
+    second = Corpus.from_texts(TEXTS[1:], vectorizer=vectorizer)
+    assert first.words == second.words == ("cat", "mat", "on", "sat", "the")
+    fixed = Corpus.from_texts(TEXTS, vectorizer=CountVectorizer(vocabulary=["dog", "cat"]))
+    assert fixed.words == ("dog", "cat")
+
+
+def test_a_vectorizer_without_words():
+    vectorizer = HashingVectorizer(n_features=4, alternate_sign=False, norm=None)
+    assert Corpus.from_texts(TEXTS, vectorizer=vectorizer).words == ("w0", "w1", "w2", "w3")
+
+
+def test_wrong_texts():
+    message = "`texts` of Corpus.from_texts must be a sequence of strings. Got one string."
+    with pytest.raises(TypeError, match=re.escape(message)):
+        Corpus.from_texts("a text")
+    message = "`texts` of Corpus.from_texts must be strings. Got None at position 1."
+    with pytest.raises(TypeError, match=re.escape(message)):
+        Corpus.from_texts(["a text", None])
+    message = "must share words that the vectoriser keeps. Got 2 texts of which no word is left."
+    for texts in (["the", "and"], ["", ""]):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            Corpus.from_texts(texts)
+    message = "Got 30 texts of which no word is left."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Corpus.from_texts(["same words"] * 30)
+    message = "`labels` of Corpus.from_texts must have one row for each of the 3 documents."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Corpus.from_texts(TEXTS, labels=["a"])
+
+
+def test_other_errors_of_a_vectorizer_are_its_own():
+    with pytest.raises(ValueError, match="max_df corresponds to < documents than min_df"):
+        Corpus.from_texts(TEXTS, vectorizer=CountVectorizer(min_df=3, max_df=1))

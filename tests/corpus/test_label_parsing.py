@@ -1,0 +1,397 @@
+import re
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import coo_array, csr_array, csr_matrix
+
+from hdsp.corpus import Labels, as_labels, make_frame
+from hdsp.corpus.values import decimal_year, level_name
+
+
+def content(labels):
+    """Everything that labels hold, as plain data; None is what is not stored."""
+    result = []
+    for block in labels.blocks:
+        rows = [[None] * len(block.columns) for _ in range(len(labels))]
+        entries = block.values.tocoo()
+        for row, column, value in zip(entries.row, entries.col, entries.data, strict=True):
+            rows[row][column] = float(value)
+        result.append((block.name, block.kind, block.columns, rows, block.centred))
+    return result
+
+
+def test_none_and_labels():
+    assert as_labels(None, 3).shape == (3, 0)
+    labels = Labels.from_tags([["a"], []])
+    assert as_labels(labels, 2) is labels
+
+
+def test_lists_of_tags():
+    expected = [
+        ("tags", "tags", ("a", "b"), [[1.0, 1.0], [None, None], [None, None], [1.0, None]], True)
+    ]
+    rows = [["b", "a", "b"], None, [], ("a",)]
+    assert content(as_labels(rows, 4)) == expected
+    assert (
+        content(as_labels([{"a", "b"}, float("nan"), np.array([]), np.array(["a"])], 4)) == expected
+    )
+    assert content(as_labels(pd.Series(rows), 4)) == expected
+    array = np.empty(4, dtype=object)
+    array[:] = rows
+    assert content(as_labels(array, 4)) == expected
+    assert Labels.from_tags([[1, 2.0, None]], name="n").block("n").columns == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["b", None, "a"],
+        ("b", float("nan"), "a"),
+        np.array(["b", None, "a"], dtype=object),
+        pd.Series(["b", None, "a"], index=[7, 8, 9], name="other"),
+        pd.Series(["b", pd.NA, "a"], dtype="string"),
+        pl.Series(["b", None, "a"]),
+        pa.chunked_array([["b", None], ["a"]]),
+    ],
+    ids=lambda values: f"{type(values).__module__}.{type(values).__name__}",
+)
+def test_a_sequence_of_strings_is_one_category(values):
+    expected = [("label", "category", ("a", "b"), [[None, 1.0], [None, None], [1.0, None]], True)]
+    assert content(as_labels(values, 3)) == expected
+
+
+def test_nothing_observed_in_a_sequence():
+    assert as_labels([None, None], 2).shape == (2, 0)
+    assert as_labels([[], []], 2).shape == (2, 0)
+
+
+COLUMNS = {
+    "dept": ["b", None, "a"],
+    "ok": [True, None, False],
+    "count": [1, None, 0],
+    "x": [0.5, float("nan"), 0.0],
+    "tags": [["v", "u", "v"], None, []],
+    "day": [date(2001, 7, 2), None, date(2000, 1, 1)],
+    "time": [datetime(2001, 7, 2, 12), None, datetime(2000, 1, 1)],
+    "price": [Decimal("1.5"), None, Decimal("0")],
+    "nothing": [None, None, None],
+}
+CONTENT = [
+    ("dept", "category", ("a", "b"), [[None, 1.0], [None, None], [1.0, None]], True),
+    ("ok", "category", ("False", "True"), [[None, 1.0], [None, None], [1.0, None]], True),
+    ("count", "number", ("count",), [[1.0], [None], [0.0]], True),
+    ("x", "number", ("x",), [[0.5], [None], [0.0]], True),
+    ("tags", "tags", ("u", "v"), [[1.0, 1.0], [None, None], [None, None]], True),
+    ("day", "number", ("day",), [[2001 + 182 / 365], [None], [2000.0]], True),
+    ("time", "number", ("time",), [[2001.5], [None], [2000.0]], True),
+    ("price", "number", ("price",), [[1.5], [None], [0.0]], True),
+    ("nothing", "category", (), [[], [], []], True),
+]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        make_frame(COLUMNS),
+        make_frame(COLUMNS, like="polars"),
+        make_frame(COLUMNS, like="pyarrow"),
+        pd.DataFrame(COLUMNS, index=[5, 3, 9]).convert_dtypes(),
+        pd.DataFrame(COLUMNS, dtype=object),
+        make_frame(COLUMNS, like="pyarrow").to_pandas(types_mapper=pd.ArrowDtype),
+    ],
+    ids=["pandas", "polars", "pyarrow", "pandas nullable", "pandas objects", "pandas arrow"],
+)
+def test_every_column_type_in_every_library(frame):
+    assert content(as_labels(frame, 3)) == CONTENT
+    assert content(Labels.from_frame(frame)) == CONTENT
+
+
+def test_categoricals_are_categories_whatever_their_levels():
+    frame = pd.DataFrame({"c": pd.Categorical([3, None, 1]), "cut": pd.cut([1, 2, 3], 2)})
+    labels = Labels.from_frame(frame)
+    assert [block.kind for block in labels.blocks] == ["category", "category"]
+    assert labels.block("c").columns == ("1", "3")
+    frame = pl.DataFrame(
+        {
+            "c": pl.Series(["b", None], dtype=pl.Categorical),
+            "e": pl.Series(["b", "a"], dtype=pl.Enum(["z", "b", "a"])),
+        }
+    )
+    for table in (frame, frame.to_arrow()):
+        labels = Labels.from_frame(table)
+        assert [(b.kind, b.columns) for b in labels.blocks] == [
+            ("category", ("b",)),
+            ("category", ("a", "b")),
+        ]
+
+
+def test_list_columns_of_other_kinds_are_tags():
+    frame = pl.DataFrame(
+        {
+            "array": pl.Series([["a", "b"], None], dtype=pl.Array(pl.String, 2)),
+            "integers": [[1, 2, None], [2]],
+        }
+    )
+    for table in (frame, frame.to_arrow()):
+        labels = Labels.from_frame(table)
+        assert [(b.kind, b.columns) for b in labels.blocks] == [
+            ("tags", ("a", "b")),
+            ("tags", ("1", "2")),
+        ]
+    sets = pd.DataFrame({"t": [{"a"}, None, np.array(["b"]), ("a",)]})
+    assert Labels.from_frame(sets).block("t").columns == ("a", "b")
+
+
+def test_times_with_a_zone_are_read_in_utc():
+    zone = timezone(timedelta(hours=2))
+    assert decimal_year(datetime(2001, 7, 2, 14, tzinfo=zone)) == 2001.5
+    times = pd.to_datetime(pd.Series(["2001-07-02 14:00"])).dt.tz_localize(zone)
+    assert Labels.from_frame(pd.DataFrame({"t": times})).block("t").values.data.tolist() == [2001.5]
+    assert decimal_year(date(9999, 12, 31)) == 9999 + 364 / 365
+    assert decimal_year(date(2004, 7, 2)) == 2004.5
+    array = pd.DataFrame(
+        {"t": [np.datetime64("2001-07-02T12"), np.datetime64("NaT")]}, dtype=object
+    )
+    assert Labels.from_frame(array).block("t").values.data.tolist() == [2001.5]
+
+
+def test_named_columns_override_types_and_leave_out_the_rest():
+    frame = pd.DataFrame(
+        {
+            "text": ["long", "story"],
+            "year": [2001.0, None],
+            "stars": ["4", None],
+            "tags": [["a"], []],
+            "open": [True, False],
+        }
+    )
+    labels = Labels.from_frame(frame, tags="tags", categories=["year"], numbers=["stars", "open"])
+    assert repr(labels) == (
+        "Labels(2 documents: category 'year' 1, number 'stars', tags 'tags' 1, number 'open')"
+    )
+    assert labels.block("year").columns == ("2001",)
+    assert labels.block("stars").values.data.tolist() == [4.0]
+    assert labels.block("open").values.data.tolist() == [1.0, 0.0]
+
+
+def test_level_names():
+    assert level_name(np.int64(3)) == level_name(3.0) == level_name("3") == "3"
+    assert level_name(0.5) == "0.5"
+    assert level_name(date(2001, 1, 2)) == "2001-01-02"
+    assert level_name(["a"]) is None
+
+
+MATRIX = np.array([[1, 0.5, 0, 0], [0, np.nan, np.nan, 2], [np.nan, 0, 1, 0]])
+
+
+def test_dense_matrix():
+    expected = [
+        ("labels", "tags", ("label_0", "label_2"), [[1.0, None], [None, None], [None, 1.0]], True),
+        ("label_1", "number", ("label_1",), [[0.5], [None], [0.0]], True),
+        ("label_3", "number", ("label_3",), [[0.0], [2.0], [0.0]], True),
+    ]
+    assert content(as_labels(MATRIX, 3)) == expected
+    assert content(as_labels(MATRIX.tolist(), 3)) == expected
+    assert content(Labels.from_matrix(MATRIX.astype(object))) == expected
+    assert as_labels(np.eye(2, dtype=bool), 2).block("labels").kind == "tags"
+    assert as_labels(np.zeros((2, 0)), 2).shape == (2, 0)
+
+
+@pytest.mark.parametrize("form", [csr_array, csr_matrix, coo_array])
+def test_sparse_matrix_has_one_block_of_numbers_that_is_not_centred(form):
+    expected = [
+        ("labels", "tags", ("label_0", "label_2"), [[1.0, None], [None, None], [None, 1.0]], True),
+        (
+            "numbers",
+            "number",
+            ("label_1", "label_3"),
+            [[0.5, None], [None, 2.0], [None, None]],
+            False,
+        ),
+    ]
+    assert content(as_labels(form(MATRIX), 3)) == expected
+
+
+def test_stored_zeros_and_duplicates_of_a_sparse_matrix_do_not_matter():
+    entries = (np.array([0.0, 0.5, 0.5, 3.0]), (np.array([0, 0, 0, 1]), np.array([0, 1, 1, 2])))
+    same = csr_array(np.array([[0, 1.0, 0], [0, 0, 3.0]]))
+    assert content(as_labels(coo_array(entries, shape=(2, 3)), 2)) == content(as_labels(same, 2))
+
+
+def test_a_huge_sparse_matrix_is_not_made_dense():
+    matrix = csr_array((np.array([1.0, 2.5]), ([0, 10**6 - 1], [3, 10**4 - 1])), (10**6, 10**4))
+    labels = as_labels(matrix, 10**6)
+    assert labels.shape == (10**6, 10**4)
+    assert labels.block("numbers").columns == ("label_9999",)
+
+
+def test_kinds_of_matrix_columns():
+    labels = Labels.from_matrix([[1, 0], [0, 1]], kinds=["number", "tags"])
+    assert repr(labels) == "Labels(2 documents: tags 'labels' 1, number 'label_0')"
+    assert labels.block("label_0").values.data.tolist() == [1.0, 0.0]
+    message = "`kinds` must have one entry for each column of `matrix` of Labels.from_matrix. Got 1"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Labels.from_matrix([[1, 0]], kinds=["tags"])
+    with pytest.raises(ValueError, match=re.escape("`kinds` must be 'tags', 'number'. Got 'x'.")):
+        Labels.from_matrix([[1]], kinds=["x"])
+    message = "must be 0, 1 or NaN in a column of tags, and is such a column wherever training saw"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Labels.from_matrix([[1], [3]], kinds=["tags"])
+
+
+value = st.one_of(st.none(), st.integers(-3, 3), st.floats(-5, 5, width=16))
+row = st.fixed_dictionaries(
+    {
+        "level": st.one_of(st.none(), st.sampled_from(["x", "y", "z", ""])),
+        "tags": st.one_of(st.none(), st.lists(st.sampled_from(["x", "u", "v"]), max_size=3)),
+        "number": st.one_of(st.none(), st.floats(-5, 5, width=16)),
+        "day": st.one_of(st.none(), st.dates()),
+    }
+)
+
+
+@given(st.lists(row, max_size=6))
+def test_the_three_libraries_give_equal_labels(rows):
+    columns = {name: [r[name] for r in rows] for name in ("level", "tags", "number", "day")}
+    schema = pa.schema(
+        {
+            "level": pa.string(),
+            "tags": pa.list_(pa.string()),
+            "number": pa.float64(),
+            "day": pa.date32(),
+        }
+    )
+    table = pa.table(columns, schema=schema)
+    expected = content(as_labels(table, len(rows)))
+    assert content(as_labels(pl.from_arrow(table), len(rows))) == expected
+    # A pandas column of objects, all of them None, does not tell its type.
+    empty = {name for name in ("tags", "day") if all(v is None for v in columns[name])}
+    of_pandas = content(as_labels(table.to_pandas(), len(rows)))
+    assert [b for b in of_pandas if b[0] not in empty] == [b for b in expected if b[0] not in empty]
+    assert content(as_labels(table.to_pandas(types_mapper=pd.ArrowDtype), len(rows))) == expected
+
+
+@given(st.lists(st.lists(value, min_size=3, max_size=3), min_size=1, max_size=5))
+def test_sparse_and_dense_matrices_say_the_same(rows):
+    dense = np.array(rows, dtype=float)
+    from_dense, from_sparse = as_labels(dense, len(rows)), as_labels(csr_array(dense), len(rows))
+    assert set(from_dense.names) == set(from_sparse.names)
+    for name in from_dense.names:
+        assert column(from_dense, name) == column(from_sparse, name)
+
+
+def column(labels, name):
+    return [
+        block.values.toarray()[:, block.columns.index(name)].tolist()
+        for block in labels.blocks
+        if name in block.columns
+    ]
+
+
+UNSUPPORTED = (
+    "`labels` of HDSP.fit must be None, a matrix, a list of lists of strings, a sequence of "
+    "strings, a pandas, polars or pyarrow table in memory, or Labels. Got {}."
+)
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (["a", "b"], ValueError, "must have one row for each of the 1 document. Got 2 rows. Pass"),
+        ("abc", TypeError, UNSUPPORTED.format("str")),
+        (3, TypeError, UNSUPPORTED.format("int")),
+        ({"a": ["b"]}, TypeError, UNSUPPORTED.format("dict")),
+        (pl.LazyFrame({"a": [1]}), TypeError, UNSUPPORTED.format("LazyFrame")),
+        ((x for x in "a"), TypeError, UNSUPPORTED.format("generator")),
+        (np.array([1.0]), TypeError, "Got a sequence of float64 in one dimension. Convert the"),
+        (pd.Series([1]), TypeError, "Got a sequence of int in one dimension."),
+        ([{"a": 1}], TypeError, "Got a sequence of dict in one dimension."),
+        (np.zeros((1, 1, 1)), ValueError, "two dimensions, documents by columns. Got 3 dimension"),
+        (np.array([["a"]]), TypeError, "must hold real numbers. Got a matrix of type <U1."),
+        (np.array([[1j]]), TypeError, "must hold real numbers. Got a matrix of type complex128."),
+        (np.array([["a"]], dtype=object), TypeError, "Got a matrix of objects: could not convert"),
+        ([[1], [1, 2]], ValueError, "rows of equal length where they hold numbers. Got ragged"),
+        ([[1], None], ValueError, "rows of equal length where they hold numbers. Got ragged"),
+        ([["a"], [1]], TypeError, "one type in its lists. Got text at row 0 and number at row 1."),
+        (["a", ["b"]], TypeError, "one type in its rows. Got text at row 0 and list at row 1."),
+        ([[["a"]]], TypeError, "must hold strings in its lists of tags. Got [['a']] at row 0."),
+        (
+            [{1, 2}, {3, 4}],
+            TypeError,
+            "must hold strings in its lists of tags. Got {1, 2} at row 0",
+        ),
+        (
+            np.array([[0, 0], [1, np.inf]]),
+            ValueError,
+            "`labels` of HDSP.fit must be finite. Got inf at row 1, column 'label_1'. "
+            "Leave a value missing with None or NaN.",
+        ),
+        (csr_array([[0, -np.inf]]), ValueError, "Got -inf at row 0, column 'label_1'."),
+        (
+            pd.DataFrame({"rating": [1, -np.inf]}),
+            ValueError,
+            "`labels` of HDSP.fit must be finite. Got -inf at row 1, column 'rating'.",
+        ),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "unique column names. Got 'a'"),
+        (pa.table([[1], [2]], names=["a", "a"]), ValueError, "unique column names. Got 'a'"),
+        (pd.DataFrame([[1, 2]], columns=[1, "1"]), ValueError, "unique column names. Got '1'"),
+        (pl.DataFrame({"s": [{"a": 1}]}), TypeError, "Got a dict at row 0, column 's'."),
+        (pa.table({"s": [{"a": 1}]}), TypeError, "Got a dict at row 0, column 's'."),
+        (pl.DataFrame({"s": [timedelta(1)]}), TypeError, "Got a timedelta at row 0, column 's'."),
+        (pl.DataFrame({"s": [time(1)]}), TypeError, "Got a time at row 0, column 's'."),
+        (pl.DataFrame({"s": [[["a"]]]}), TypeError, "Got a list at row 0, column 's'. Flatten"),
+        (pd.DataFrame({"s": [b"a"]}), TypeError, "Got a bytes at row 0, column 's'."),
+        (
+            pd.DataFrame({"s": ["a", None, 1]}, dtype=object),
+            TypeError,
+            "one type in each column. Got text at row 0 and number at row 2 of column 's'.",
+        ),
+    ],
+    ids=str,
+)
+def test_wrong_labels_are_named(labels, error, message):
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        as_labels(labels, 1)
+    assert "`labels` of HDSP.fit" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"tags": ["c"]},
+            TypeError,
+            "a list of tags in each row of 'c'. Got 'a;b' at row 0. Split",
+        ),
+        ({"numbers": ["c"]}, TypeError, "numbers or dates in column 'c'. Got 'a;b' at row 0."),
+        ({"categories": ["t"]}, TypeError, "Got a list at row 0, column 't'. Flatten the column"),
+        ({"numbers": ["t"]}, TypeError, "numbers or dates in column 't'. Got ['a'] at row 0."),
+        ({"tags": ["t"], "categories": "t"}, ValueError, "Got 't' as tags and as category. Name"),
+        (
+            {"tags": ["z"]},
+            ValueError,
+            "must have the named columns. Got no 'z'. Choose from 'c', 't'",
+        ),
+    ],
+)
+def test_wrong_named_columns(arguments, error, message):
+    frame = pd.DataFrame({"c": ["a;b"], "t": [["a"]]})
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        Labels.from_frame(frame, **arguments)
+    assert "`frame` of Labels.from_frame" in str(caught.value)
+
+
+def test_wrong_frames_and_tags():
+    message = "must be a pandas, polars or pyarrow table in memory. Got list."
+    with pytest.raises(TypeError, match=re.escape(message)):
+        Labels.from_frame([1])
+    message = "`tags` of Labels.from_tags must hold a list of tags in each row of 'tags'. Got 'a'"
+    with pytest.raises(TypeError, match=re.escape(message)):
+        Labels.from_tags(["a"])
