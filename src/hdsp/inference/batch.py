@@ -48,7 +48,7 @@ def fit_documents(
 ) -> tuple[DocumentState, Statistics]:
     """The local step over all blocks: every document's state, and the sum of the statistics."""
     seen = prepare_globals(state, problem.dtype, threads)
-    shape = np.empty((problem.n_documents, padded(problem.n_topics)), dtype=problem.dtype)
+    held = np.empty((problem.n_documents, padded(problem.n_topics)), dtype=problem.dtype)
     tangent = np.empty(problem.n_documents, dtype=problem.dtype)
     total: Statistics | None = None
     for block, rows in problem.block_rows():
@@ -56,11 +56,11 @@ def fit_documents(
         fitted, statistics = local_step(
             problem, state, seen, block, kept, settings, threads, restart
         )
-        shape[rows], tangent[rows] = fitted.shape, fitted.tangent
+        held[rows], tangent[rows] = fitted.token_counts, fitted.tangent
         total = statistics if total is None else total + statistics
     if total is None:
         raise ValueError("A problem needs at least one document.")
-    return DocumentState(shape, tangent), total
+    return DocumentState(held, tangent), total
 
 
 def fit_batch(
@@ -77,11 +77,9 @@ def fit_batch(
         restart = number % RESTART_EVERY == RESTART_EVERY - 1
         documents, statistics = fit_documents(problem, state, documents, settings, threads, restart)
         monitor.record(problem, state, statistics, elbo(problem, state, statistics, threads))
-        prior_shape = state.prior_shape.astype(problem.dtype)
         state = global_step(problem, state, statistics, documents)
         if monitor.converged:
             break
     assert documents is not None
-    token_counts = documents.shape[:, : problem.n_topics] - prior_shape
     order = np.argsort(-state.topic_weight, kind="stable")
-    return Fit(state.reordered(order), token_counts[:, order])
+    return Fit(state.reordered(order), documents.token_counts[:, order])

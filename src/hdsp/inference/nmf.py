@@ -31,8 +31,11 @@ def nmf_topics(
     -------
     topics : [V, T] and loadings : [M, T], non-negative
     """
-    rows = TfidfTransformer(sublinear_tf=True).fit_transform(counts.astype(np.float32))
+    rows = TfidfTransformer(norm=None, sublinear_tf=True).fit_transform(counts.astype(np.float32))
     rows = csr_array(rows, dtype=np.float32)
+    norms = np.sqrt(np.asarray(rows.power(2).sum(axis=1)))
+    # Long documents weigh more than short ones, but less than their length.
+    rows = csr_array(rows.multiply(1.0 / np.sqrt(np.maximum(norms, 1e-30))[:, None]))
     columns = csr_array(rows.T)
     # Library threads would change the order of summation with their number.
     with threadpool_limits(1):

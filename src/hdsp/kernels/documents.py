@@ -14,10 +14,17 @@ _NEARLY_NOTHING = 1e-4
 
 
 @njit(nogil=True, **ARITHMETIC)
-def _mean_of_counts(
-    start: Any, stop: Any, indices: Any, counts: Any, table: Any, e: Any, out: Any
+def _gather(
+    start: Any,
+    stop: Any,
+    indices: Any,
+    counts: Any,
+    table: Any,
+    e: Any,
+    token_weight: Any,
+    out: Any,
 ) -> None:
-    """``out[k] = sum_i c_i / norm_i B_ik`` with ``norm_i = sum_k B_ik e_k`` (equation 13)."""
+    """``w_i = c_i / sum_k B_ik e_k`` and ``out[k] = sum_i w_i B_ik`` (equation 13)."""
     n_topics = e.shape[0]
     floor = table.dtype.type(_SMALLEST_NORM)
     out[:] = 0
@@ -37,6 +44,10 @@ def _mean_of_counts(
         w1 = counts[i + 1] / norm1
         w2 = counts[i + 2] / norm2
         w3 = counts[i + 3] / norm3
+        token_weight[i] = w0
+        token_weight[i + 1] = w1
+        token_weight[i + 2] = w2
+        token_weight[i + 3] = w3
         for k in range(n_topics):
             out[k] += w0 * row0[k] + w1 * row1[k] + w2 * row2[k] + w3 * row3[k]
         i += 4
@@ -46,44 +57,37 @@ def _mean_of_counts(
         for k in range(n_topics):
             norm0 += row0[k] * e[k]
         w0 = counts[i] / norm0
+        token_weight[i] = w0
         for k in range(n_topics):
             out[k] += w0 * row0[k]
         i += 1
 
 
 @njit(nogil=True, **ARITHMETIC)
-def _token_weights(
-    start: Any, stop: Any, indices: Any, counts: Any, table: Any, e: Any, out: Any
-) -> None:
-    """``out[i] = c_i / norm_i``."""
-    n_topics = e.shape[0]
-    floor = table.dtype.type(_SMALLEST_NORM)
-    for i in range(start, stop):
-        row = table[indices[i]]
-        norm = floor
-        for k in range(n_topics):
-            norm += row[k] * e[k]
-        out[i] = counts[i] / norm
-
-
-@njit(nogil=True, **ARITHMETIC)
-def _solve_tangent(length: Any, shape: Any, rate: Any, xi: Any, lower: Any, tolerance: Any) -> Any:
+def _solve_tangent(
+    length: Any, prior_total: Any, shape: Any, rate: Any, xi: Any, upper: Any, tolerance: Any
+) -> Any:
     """The root of ``sum_k a_k / (rho_k xi + N) = 1`` (equation 12).
 
-    Newton on the reciprocal of the sum, a weighted harmonic mean of linear functions: concave,
-    so that every step from either side lands at or left of the root, and exact when rates agree.
+    Since ``sum_k a_k = N + beta``, it is the root of ``xi = beta / S(xi)`` with
+    ``S = sum_k a_k rho_k / (rho_k xi + N)``, which takes no difference of large numbers. 1/S is a
+    weighted harmonic mean of linear functions, so the difference of the two sides is convex:
+    Newton lands at or right of the root and is exact when the rates agree. `upper` bounds it.
     """
     one = shape.dtype.type(1.0)
     for _ in range(_NEWTON_STEPS):
         total = shape.dtype.type(0.0)
-        slope = shape.dtype.type(0.0)
+        squares = shape.dtype.type(0.0)
         for k in range(shape.shape[0]):
-            inverse = one / (rate[k] * xi + length)
-            share = shape[k] * inverse
-            total += share
-            slope += share * rate[k] * inverse
-        step = total * (total - one) / slope
-        new = max(xi + step, lower)
+            scaled = rate[k] / (rate[k] * xi + length)
+            total += shape[k] * scaled
+            squares += shape[k] * scaled * scaled
+        slope = one - prior_total * squares / (total * total)
+        new = upper
+        if slope > tolerance:
+            new = xi - (xi - prior_total / total) / slope
+            if not shape.dtype.type(0.0) < new < upper:
+                new = upper
         done = abs(new - xi) <= tolerance * new
         xi = new
         if done:
@@ -106,7 +110,7 @@ def fit_documents(
     topic_weight: Any,
     max_iter: Any,
     tol: Any,
-    shape: Any,
+    held: Any,
     xi: Any,
     weight: Any,
     token_weight: Any,
@@ -122,12 +126,13 @@ def fit_documents(
     prior_shape : [K] beta p_k
     rate : [M, K] E[rho_mk]
     lengths : [M] N_m
-    warm : whether `shape` and `xi` hold an earlier solution to go on from
+    warm : whether `held` and `xi` hold an earlier solution to go on from
     topic_weight : [K] where a document that is not warm starts
-    max_iter, tol : inner iterations at most, and the change of a document's shape, as a share of
-        its length, at which it stops
-    shape, xi : [M, K] and [M], a_mk and xi_m, replaced
-    weight : [M, K], exp(E ln pi_mk), written
+    max_iter, tol : inner iterations at most, and the change of a document's tokens, as a share
+        of its length, at which it stops
+    held, xi : [M, K] the tokens each topic holds, a_mk - beta p_k, and [M] xi_m, replaced
+    weight : [M, K], written: exp(E ln pi_mk) as it was when the last responsibilities were
+        taken, gamma_mik = B_ik e_mk / norm_mi; `held` and q(pi) are the ones that answer them
     token_weight : c_i / norm_i for each stored count, written
 
     Returns
@@ -137,6 +142,7 @@ def fit_documents(
     n_topics = table.shape[1]
     kind = table.dtype.type
     gathered = np.empty(n_topics, table.dtype)
+    a = np.empty(n_topics, table.dtype)
     prior_total = kind(prior_shape.sum())
     newton_tolerance = kind(1e-6) if table.itemsize == 4 else kind(1e-13)
     iterations = 0
@@ -144,52 +150,64 @@ def fit_documents(
         start = indptr[m]
         stop = indptr[m + 1]
         length = lengths[m]
-        a = shape[m]
+        n = held[m]
         e = weight[m]
         rho = rate[m]
-        largest_rate = rho.max()
-        lower = prior_total / largest_rate
+        upper = prior_total / rho.min() * kind(1.001)
         if warm:
             per_xi = length / xi[m]
             for k in range(n_topics):
-                e[k] = exp_digamma(a[k]) / (rho[k] + per_xi)
+                value = exp_digamma(prior_shape[k] + n[k]) / (rho[k] + per_xi)
+                e[k] = value if value > kind(_SMALLEST_WEIGHT) else kind(0.0)
         else:
-            xi[m] = lower
+            xi[m] = prior_total / rho.max()
             for k in range(n_topics):
                 e[k] = topic_weight[k]
-                a[k] = prior_shape[k]
-        for _ in range(max_iter):
-            iterations += 1
-            _mean_of_counts(start, stop, indices, counts, table, e, gathered)
+                n[k] = kind(0.0)
+        for iteration in range(max_iter):
+            if iteration > 0:
+                per_xi = length / xi[m]
+                for k in range(n_topics):
+                    value = exp_digamma(a[k]) / (rho[k] + per_xi)
+                    e[k] = value if value > kind(_SMALLEST_WEIGHT) else kind(0.0)
+            _gather(start, stop, indices, counts, table, e, token_weight, gathered)
             change = kind(0.0)
             for k in range(n_topics):
-                new = prior_shape[k] + e[k] * gathered[k]
-                change += abs(new - a[k])
-                a[k] = new
-            xi[m] = _solve_tangent(length, a, rho, xi[m], lower, newton_tolerance)
-            per_xi = length / xi[m]
-            for k in range(n_topics):
-                value = exp_digamma(a[k]) / (rho[k] + per_xi)
-                e[k] = value if value > kind(_SMALLEST_WEIGHT) else kind(0.0)
+                new = e[k] * gathered[k]
+                change += abs(new - n[k])
+                n[k] = new
+                a[k] = prior_shape[k] + new
+            if length > kind(0.0):
+                xi[m] = _solve_tangent(length, prior_total, a, rho, xi[m], upper, newton_tolerance)
+            iterations += 1
             if change <= tol * length:
                 break
-        _token_weights(start, stop, indices, counts, table, e, token_weight)
     return iterations
 
 
 @njit(nogil=True, cache=True, **ARITHMETIC)
 def gamma_terms(
-    first: Any, last: Any, size: Any, shape: Any, prior_shape: Any, digamma_sums: Any, gap: Any
+    first: Any,
+    last: Any,
+    size: Any,
+    excess: Any,
+    prior_shape: Any,
+    digamma_sums: Any,
+    gap: Any,
+    pull: Any,
 ) -> None:
     """The gamma-function terms of rows ``first`` to ``last`` of q(pi) or q(phi).
 
+    With a_mk = a0_k + excess_mk:
+
     Writes the sum of ``psi(a_mk)`` over the rows to ``digamma_sums[first // size, k]``, so that
     ranges can be summed in order, and
+    ``pull[m] = sum_k excess_mk psi(a_mk)`` and
     ``gap[m] = sum_k ln Gamma(a_mk) - ln Gamma(a0_k) + (a0_k - a_mk) psi(a_mk)``.
     Where a is nearly a0 (a topic that holds nothing) the second-order expansion about a0 serves.
     Plain twin: ``tests/reference/documents.py``.
     """
-    n_topics = shape.shape[1]
+    n_topics = excess.shape[1]
     digamma_sum = digamma_sums[first // size]
     prior_digamma = np.empty(n_topics)
     prior_log_gamma = np.empty(n_topics)
@@ -204,15 +222,17 @@ def gamma_terms(
             prior_trigamma[k] = (above - below) / (2e-5 * a0)
     for m in range(first, last):
         total = 0.0
+        weighted = 0.0
         for k in range(n_topics):
-            a = float(shape[m, k])
+            n = float(excess[m, k])
             a0 = float(prior_shape[k])
-            excess = a - a0
-            if excess <= _NEARLY_NOTHING * a0:
-                digamma_sum[k] += prior_digamma[k] + excess * prior_trigamma[k]
-                total -= 0.5 * excess * excess * prior_trigamma[k]
+            if abs(n) <= _NEARLY_NOTHING * a0:
+                psi = prior_digamma[k] + n * prior_trigamma[k]
+                total -= 0.5 * n * n * prior_trigamma[k]
             else:
-                psi, log_gamma = digamma_and_log_gamma(a)
-                digamma_sum[k] += psi
-                total += log_gamma - prior_log_gamma[k] - excess * psi
+                psi, log_gamma = digamma_and_log_gamma(a0 + n)
+                total += log_gamma - prior_log_gamma[k] - n * psi
+            digamma_sum[k] += psi
+            weighted += n * psi
         gap[m] = total
+        pull[m] = weighted

@@ -98,6 +98,7 @@ def sweep_normal_weights(
                 gradient[k] -= loaded
                 curvature[k] += r * loaded
         if largest == 0.0:
+            weights[j] = 0.0
             continue
         # Beyond this limit exp() says nothing more than "far"; the next sweep goes on from there.
         limit = 5.0 / largest

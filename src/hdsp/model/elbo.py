@@ -80,7 +80,17 @@ def topic_terms(topics: FloatArray, topic_prior: float, threads: Threads) -> flo
     gap = np.empty(n_words)
     unused = np.zeros((-(-n_words // WORD_RANGE), n_topics))
     prior = np.full(n_topics, topic_prior, dtype=topics.dtype)
-    threads.run(kernels.gamma_terms, n_words, WORD_RANGE, WORD_RANGE, topics, prior, unused, gap)
+    threads.run(
+        kernels.gamma_terms,
+        n_words,
+        WORD_RANGE,
+        WORD_RANGE,
+        topics - prior,
+        prior,
+        unused,
+        gap,
+        np.empty(n_words),
+    )
     total = topics.sum(axis=0, dtype=np.float64)
     prior_total = n_words * topic_prior
     whole = gammaln(prior_total) - gammaln(total) + (total - prior_total) * psi(total)

@@ -74,11 +74,13 @@ def expected_proportions(
     """
     parameters = take_topics(state.scaling, topics)
     width = topics.stop - topics.start
+    prior_shape = state.prior_shape[topics].astype(problem.dtype)
     mean = np.empty((problem.n_documents, width), dtype=problem.dtype)
     for block, rows in problem.block_rows():
         rate = expected_rates(problem.scaling, parameters, block.design, width, problem.dtype)
         rate += (block.lengths / documents.tangent[rows])[:, None]
-        np.divide(documents.shape[rows, topics], rate, out=mean[rows])
+        np.add(documents.token_counts[rows, topics], prior_shape, out=mean[rows])
+        mean[rows] /= rate
     return mean
 
 

@@ -91,12 +91,22 @@ def expected_rates(
 
 
 @dataclass(frozen=True, eq=False)
-class _Solution:
-    """What the kernel leaves behind for a block: q(pi), exp(E ln pi) and c_i / norm_i."""
+class Solution:
+    """What the kernel leaves behind for a block.
+
+    Attributes
+    ----------
+    documents : q(pi)
+    weight, token_weight : [M, K] e and c_i / norm_i of each entry: the responsibilities
+        gamma_mik = B_ik e_mk / norm_mi that q(pi) answers
+    rate : [M, K] E[rho_mk], padded with ones
+    iterations : made, over all documents
+    """
 
     documents: DocumentState
     weight: FloatArray
     token_weight: FloatArray
+    rate: FloatArray
     iterations: int
 
 
@@ -118,17 +128,25 @@ def local_step(
     restart : also start every document afresh, and keep what raises its own bound: documents
         that only ever go on from where they are stay in worse optima
     """
-    n_topics = problem.n_topics
-    width = seen.table.shape[1]
-    rate = expected_rates(problem.scaling, state.scaling, block.design, width, problem.dtype)
-    solution = _solve(problem, seen, block, rate, documents, settings, threads)
-    terms = document_terms(problem, state, seen, block, solution, rate, threads)
+    solution = solve_block(problem, state, seen, block, documents, settings, threads)
     if restart and documents is not None:
-        fresh = _solve(problem, seen, block, rate, None, settings, threads)
-        fresh_terms = document_terms(problem, state, seen, block, fresh, rate, threads)
-        solution = _better(block, solution, fresh, fresh_terms.total > terms.total)
-        terms = document_terms(problem, state, seen, block, solution, rate, threads)
-    word_counts = np.zeros((problem.n_words, width), dtype=problem.dtype)
+        fresh = solve_block(problem, state, seen, block, None, settings, threads)
+        kept_terms = document_terms(problem, state, seen, block, solution, threads)
+        fresh_terms = document_terms(problem, state, seen, block, fresh, threads)
+        solution = _better(block, solution, fresh, fresh_terms.total > kept_terms.total)
+    return solution.documents, summarise_block(problem, state, seen, block, solution, threads)
+
+
+def summarise_block(
+    problem: Problem,
+    state: GlobalState,
+    seen: LocalGlobals,
+    block: Block,
+    solution: Solution,
+    threads: Threads,
+) -> Statistics:
+    """The statistics of a solved block."""
+    word_counts = np.zeros_like(seen.table)
     threads.run(
         kernels.add_word_counts,
         problem.n_words,
@@ -141,9 +159,10 @@ def local_step(
         seen.table,
         word_counts,
     )
-    return solution.documents, Statistics(
+    terms = document_terms(problem, state, seen, block, solution, threads)
+    return Statistics(
         n_documents=block.n_documents,
-        word_counts=word_counts[:, :n_topics],
+        word_counts=word_counts[:, : problem.n_topics],
         log_proportion=terms.log_proportion,
         log_rate=problem.scaling.log_rate_total(state.scaling, block.design),
         words=float(terms.words.sum()),
@@ -153,22 +172,24 @@ def local_step(
     )
 
 
-def _solve(
+def solve_block(
     problem: Problem,
+    state: GlobalState,
     seen: LocalGlobals,
     block: Block,
-    rate: FloatArray,
     documents: DocumentState | None,
     settings: LocalSettings,
     threads: Threads,
-) -> _Solution:
-    n_documents = block.n_documents
+) -> Solution:
+    """q(pi) of a block's documents, going on from `documents` or starting from p."""
+    n_documents, width = block.n_documents, seen.table.shape[1]
+    rate = expected_rates(problem.scaling, state.scaling, block.design, width, problem.dtype)
     if documents is None:
-        shape = np.zeros((n_documents, seen.table.shape[1]), dtype=problem.dtype)
+        held = np.zeros((n_documents, width), dtype=problem.dtype)
         tangent = np.ones(n_documents, dtype=problem.dtype)
     else:
-        shape, tangent = documents.shape.copy(), documents.tangent.copy()
-    weight = np.empty_like(shape)
+        held, tangent = documents.token_counts.copy(), documents.tangent.copy()
+    weight = np.empty_like(held)
     token_weight = np.empty_like(block.counts)
     iterations = threads.run(
         kernels.fit_documents,
@@ -185,25 +206,27 @@ def _solve(
         seen.topic_weight,
         settings.max_iter,
         problem.dtype.type(settings.tol),
-        shape,
+        held,
         tangent,
         weight,
         token_weight,
     )
-    return _Solution(DocumentState(shape, tangent), weight, token_weight, int(sum(iterations)))
+    documents = DocumentState(held, tangent)
+    return Solution(documents, weight, token_weight, rate, int(sum(iterations)))
 
 
-def _better(block: Block, one: _Solution, other: _Solution, choose: BoolArray) -> _Solution:
+def _better(block: Block, one: Solution, other: Solution, choose: BoolArray) -> Solution:
     """`other` for the documents where `choose` [M] holds, `one` for the rest."""
     by_row = choose[:, None]
     by_entry = np.repeat(choose, np.diff(block.indptr))
-    return _Solution(
+    return Solution(
         DocumentState(
-            np.where(by_row, other.documents.shape, one.documents.shape),
+            np.where(by_row, other.documents.token_counts, one.documents.token_counts),
             np.where(choose, other.documents.tangent, one.documents.tangent),
         ),
         np.where(by_row, other.weight, one.weight),
         np.where(by_entry, other.token_weight, one.token_weight),
+        one.rate,
         one.iterations + other.iterations,
     )
 
@@ -228,58 +251,63 @@ def document_terms(
     state: GlobalState,
     seen: LocalGlobals,
     block: Block,
-    solution: _Solution,
-    rate: FloatArray,
+    solution: Solution,
     threads: Threads,
 ) -> DocumentTerms:
-    """Terms (6), (7) and (8) + (9) of the bound for a fitted block.
+    """Terms (6), (7) and (8) + (9) of the bound for a solved block.
 
     The prior's and the entropy's terms are taken together: with E[ln pi] = psi(a) - ln b they are
     beta p (E[ln rho] - ln b) + a - E[rho] a / b + ln Gamma(a) - ln Gamma(beta p)
-    + (beta p - a) psi(a), where topics that hold nothing cancel.
-
-    Parameters
-    ----------
-    rate : [M, K] E[rho_mk], padded
+    + (beta p - a) psi(a), where topics that hold nothing cancel. The words' term is taken at the
+    responsibilities that q(pi) answers, n_mk = sum_i c_mi gamma_mik:
+    sum_i c_i ln norm_i + sum_k n_mk (E[ln pi_mk] - ln e_mk).
     """
     n_documents, n_topics = block.n_documents, problem.n_topics
     documents = solution.documents
     sums = np.zeros((-(-n_documents // DOCUMENT_RANGE), seen.prior_shape.shape[0]))
-    gap = np.empty(n_documents)
+    gap, pull = np.empty(n_documents), np.empty(n_documents)
     threads.run(
         kernels.gamma_terms,
         n_documents,
         DOCUMENT_RANGE,
         DOCUMENT_RANGE,
-        documents.shape,
+        documents.token_counts,
         seen.prior_shape,
         sums,
         gap,
+        pull,
     )
-    shape = documents.shape[:, :n_topics]
+    held = documents.token_counts[:, :n_topics]
+    rate = solution.rate[:, :n_topics]
+    shape = held + seen.prior_shape[:n_topics]
     lengths = block.lengths.astype(np.float64)
     tangent = documents.tangent.astype(np.float64)
-    proportion_rate = rate[:, :n_topics] + (block.lengths / documents.tangent)[:, None]
+    proportion_rate = rate + (block.lengths / documents.tangent)[:, None]
     log_rate = np.log(proportion_rate)
     mean = shape / proportion_rate
-    load = np.einsum("mk,mk->m", rate[:, :n_topics], mean, dtype=np.float64)
     prior = seen.prior_shape[:n_topics].astype(np.float64)
-    proportions = gap + shape.sum(axis=1, dtype=np.float64) - load - log_rate @ prior
+    proportions = gap + shape.sum(axis=1, dtype=np.float64) - log_rate @ prior
+    proportions -= np.einsum("mk,mk->m", rate, mean, dtype=np.float64)
     if block.design.nnz:
         proportions += problem.scaling.expected_log_rate(state.scaling, block.design) @ prior
+    # ln e + ln b, where a topic without weight holds no tokens either
+    weight = solution.weight[:, :n_topics] * proportion_rate
+    log_weight = np.log(weight, where=weight > 0, out=np.zeros_like(weight))
+    words = _log_norms(block, solution.token_weight) + pull
+    words -= np.einsum("mk,mk->m", held, log_weight, dtype=np.float64)
     return DocumentTerms(
-        words=_words_term(block, solution.token_weight),
+        words=words,
         tangent=-lengths * (np.log(tangent) + mean.sum(axis=1, dtype=np.float64) / tangent - 1.0),
         proportions=proportions,
         log_proportion=sums.sum(axis=0)[:n_topics] - log_rate.sum(axis=0, dtype=np.float64),
     )
 
 
-def _words_term(block: Block, token_weight: FloatArray) -> FloatArray:
-    """sum_i c_i ln norm_i by document, [M] (equation 6)."""
+def _log_norms(block: Block, token_weight: FloatArray) -> FloatArray:
+    """sum_i c_i ln norm_i by document, [M]."""
     by_entry = block.counts * (np.log(block.counts) - np.log(token_weight)).astype(np.float64)
-    words = np.zeros(block.n_documents)
+    total = np.zeros(block.n_documents)
     filled = block.indptr[1:] > block.indptr[:-1]
     if by_entry.size:
-        words[filled] = np.add.reduceat(by_entry, block.indptr[:-1][filled])
-    return words
+        total[filled] = np.add.reduceat(by_entry, block.indptr[:-1][filled])
+    return total

@@ -66,18 +66,21 @@ class DocumentState:
 
     Attributes
     ----------
-    shape : [M, K] a_mk, K = T padded; padding is zero
+    token_counts : [M, K] the tokens of document m that topic k is expected to hold,
+        sum_i c_mi gamma_mik; K = T padded, padding is zero
     tangent : [M] xi_m
 
-    The rates b_mk = E[rho_mk] + N_m / xi_m follow from these and the labels.
+    The rest follows from these, the prior and the labels (equation 11): a_mk = beta p_k plus the
+    tokens, b_mk = E[rho_mk] + N_m / xi_m. Keeping the tokens and not a_mk makes going on from an
+    earlier solution an exact coordinate update of q(pi), whatever has changed meanwhile.
     """
 
-    shape: FloatArray
+    token_counts: FloatArray
     tangent: FloatArray
 
     def rows(self, rows: slice) -> "DocumentState":
         """The documents of one block."""
-        return DocumentState(self.shape[rows], self.tangent[rows])
+        return DocumentState(self.token_counts[rows], self.tangent[rows])
 
 
 @dataclass(frozen=True, eq=False)

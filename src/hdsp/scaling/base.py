@@ -62,7 +62,7 @@ class ScalingFunction(ABC):
     and `update` must never lower it.
     """
 
-    kinds: ClassVar[frozenset[str]] = frozenset({"tags", "category", "number"})
+    kinds: frozenset[str] = frozenset({"tags", "category", "number"})
     # Names of parameters that must stay positive; the default `update` works on their logarithm.
     positive: ClassVar[frozenset[str]] = frozenset()
 

@@ -102,7 +102,7 @@ class Categorical(ScalingFunction):
         start = {"shape": shape, "rate": parameters["rate"] * shape / parameters["shape"]}
         load = np.ascontiguousarray(self.expected_rate(start, design) * exposure)
         by_label = design.tocsc()
-        rate = np.ascontiguousarray(start["rate"].T)
+        rate = start["rate"].T.copy()
         kernels.sweep_gamma_weights(
             by_label.indptr,
             by_label.indices,

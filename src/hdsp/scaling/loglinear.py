@@ -91,7 +91,7 @@ class LogLinear(ScalingFunction):
         """
         load = np.ascontiguousarray(self.expected_rate(parameters, design) * exposure)
         by_label = design.tocsc()
-        weight = np.ascontiguousarray(parameters["weight"].T)
+        weight = parameters["weight"].T.copy()
         kernels.sweep_normal_weights(
             by_label.indptr,
             by_label.indices,

@@ -32,6 +32,7 @@ class Product(ScalingFunction):
         flat = [one for factor in factors for one in _flatten(factor)]
         super().__init__(*[name for factor in flat for name in factor.columns])
         self.factors: tuple[ScalingFunction, ...] = tuple(flat)
+        self.kinds = frozenset.intersection(*[factor.kinds for factor in flat])
         self.split = None if split is None else tuple(np.asarray(list(c), int) for c in split)
 
     def __repr__(self) -> str:

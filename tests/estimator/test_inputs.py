@@ -1,0 +1,578 @@
+import warnings
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix
+
+from hdsp import HDSP, Categorical, Corpus, Labels, LogLinear, simulate
+
+N_DOCUMENTS, N_WORDS = 60, 12
+TAGS = [["red"], ["blue", "red"], [], ["blue"]] * 15
+RATING = np.tile([1.0, 2.0, 4.0, 5.0, 3.0], 12)
+
+
+@cache
+def counts():
+    """Counts [60, 12], as a read-only dense array."""
+    corpus, _ = simulate(
+        TAGS, n_topics=3, n_words=N_WORDS, document_length=30, topic_prior=0.2, random_state=2
+    )
+    dense = corpus.counts.toarray()
+    dense.flags.writeable = False
+    return dense
+
+
+def make(**settings):
+    return HDSP(
+        **{"n_components": 6, "max_iter": 15, "tol": 1e-2, "n_jobs": 1, "random_state": 0}
+        | settings
+    )
+
+
+@pytest.fixture(autouse=True)
+def _quiet_about_the_fit():
+    # Fifteen passes with six topics over sixty documents: both notices are beside the point here.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="All .* topics are in use")
+        warnings.filterwarnings("ignore", message="HDSP stopped after max_iter")
+        yield
+
+
+def frame():
+    return pd.DataFrame({"tags": pd.Series(TAGS, dtype=object), "rating": RATING})
+
+
+def with_entry(value, dtype=float):
+    changed = counts().astype(dtype)
+    changed[3, 2] = value
+    return changed
+
+
+def wrong_labels(value):
+    matrix = np.column_stack([RATING, RATING])
+    matrix[17, 1] = value
+    return matrix
+
+
+BAD_DATA = {
+    "negative counts": (lambda: (with_entry(-1.0), None), "[Nn]egative"),
+    "negative sparse counts": (lambda: (csr_array(with_entry(-1.0)), None), "[Nn]egative"),
+    "NaN counts": (lambda: (with_entry(np.nan), None), "NaN"),
+    "infinite counts": (lambda: (with_entry(np.inf), None), "infinity|finite"),
+    "infinite sparse counts": (lambda: (csr_array(with_entry(np.inf)), None), "infinity|finite"),
+    "text counts": (lambda: (counts().astype(str).astype(object) + "x", None), "convert|numbers"),
+    "one dimension": (lambda: (counts()[0], None), "2D array"),
+    "labels of a wrong length": (
+        lambda: (counts(), TAGS[:-1]),
+        "`labels` of HDSP.fit must have one row for each of the 60 documents. Got 59 rows",
+    ),
+    "a frame of a wrong length": (lambda: (counts(), frame()[1:]), "60 documents. Got 59 rows"),
+    "infinite labels": (
+        lambda: (counts(), wrong_labels(np.inf)),
+        "`labels` of HDSP.fit must be finite. Got inf at row 17, column 'label_1'",
+    ),
+    "infinite labels in a frame": (
+        lambda: (counts(), frame().assign(rating=np.where(RATING == 4, -np.inf, RATING))),
+        "finite. Got -inf at row 2, column 'rating'",
+    ),
+    "labels of numbers in one dimension": (lambda: (counts(), RATING), r"reshape\(-1, 1\)"),
+    "one string": (lambda: (counts(), "red"), "Got str"),
+    "mixed labels": (lambda: (counts(), ["red", ["blue"]] * 30), "one type"),
+    "no documents": (lambda: (counts()[:0], None), "0 sample"),
+    "no documents in a corpus": (
+        lambda: (Corpus(counts())[:0], None),
+        "no word in any of its 0 documents",
+    ),
+    "no words in any document": (
+        lambda: (np.zeros((5, N_WORDS)), None),
+        "no word in any of its 5 documents",
+    ),
+    "no vocabulary": (lambda: (np.zeros((5, 0)), None), "0 feature"),
+    "labels beside a corpus": (
+        lambda: (Corpus(counts(), labels=TAGS), TAGS),
+        "must be None where X is a Corpus",
+    ),
+}
+
+BAD_SETTINGS = {
+    "n_components": (
+        [1, 0, -3, 2.5, 5.0, True, "5", None],
+        "`n_components` of HDSP must be a whole number of at least 2",
+    ),
+    "max_iter": ([0, 1.5, None], "`max_iter` of HDSP must be a whole number of at least 1"),
+    "topic_prior": ([0, -0.1, np.nan, np.inf, "0.1"], "`topic_prior` of HDSP must be a positive"),
+    "corpus_concentration": ([0.0, None], "`corpus_concentration` of HDSP must be a positive"),
+    "document_concentration": ([-1.0, np.inf], "`document_concentration` of HDSP must be a pos"),
+    "tol": ([-1e-3, np.nan, "small", None], "`tol` of HDSP must be a number, zero or more"),
+    "learn_concentrations": (
+        ["both", "", None, 1, ["corpus"]],
+        "`learn_concentrations` of HDSP must be True, False, 'corpus' or 'document'",
+    ),
+    "corpus_concentration_prior": (
+        [(1.0,), (0.5, 1.0), (1.0, 0.0), (1.0, np.inf), None, 2.0, ("a", "b"), (1.0, (2.0, 3.0))],
+        r"`corpus_concentration_prior` of HDSP must be \(shape, rate\)",
+    ),
+    "document_concentration_prior": (
+        [(1.0, 1.0, 1.0), (np.nan, 1.0), (1.0, -1.0), "11"],
+        r"`document_concentration_prior` of HDSP must be \(shape, rate\)",
+    ),
+    "init": (
+        [
+            "kmeans",
+            None,
+            np.ones((5, N_WORDS)),
+            np.ones((6, N_WORDS + 1)),
+            np.ones(N_WORDS),
+            [["a"]],
+        ],
+        r"`init` of HDSP must be one of 'nmf', 'lda', 'random' or an array of shape \(6, 12\)",
+    ),
+    "scaling": ([3, None, Categorical, ["tags"]], "`scaling` of HDSP must be 'auto' or a scaling"),
+}
+
+BAD_SCALINGS = {
+    "an unknown name": ("automatic", "`scaling` of HDSP must be 'auto'.*Got 'automatic'"),
+    "an unknown column": (
+        Categorical("colour"),
+        "names the label column 'colour', which the labels do not have.*'tags', 'rating'",
+    ),
+    "a column named twice": (
+        Categorical("tags") * LogLinear("tags"),
+        "names the label column 'tags' twice",
+    ),
+    "a column twice in one factor": (LogLinear("tags", "tags"), "column 'tags' twice"),
+    "Categorical on a number": (
+        Categorical("tags", "rating"),
+        r"Categorical does not take a number column such as 'rating'. Use LogLinear\('rating'\)",
+    ),
+    "a factor without columns": (
+        Categorical("tags") * LogLinear("rating") * LogLinear(),
+        "that no label is left for",
+    ),
+}
+
+BAD_INITS = {"negative": -1.0, "NaN": np.nan, "infinite": np.inf}
+
+
+def snapshot(model):
+    """What a user can see of a fitted model."""
+    return {
+        "transform": model.transform(counts(), labels=frame()),
+        "expected": model.expected_topics(frame()),
+        "components": model.components_.copy(),
+        "width": model.n_features_in_,
+        "words": model.words_,
+        "label names": model.label_names_,
+        "top words": model.top_words(3),
+        "passes": model.n_iter_,
+        "attributes": sorted(name for name in vars(model) if name.endswith("_")),
+    }
+
+
+def assert_unchanged(model, before):
+    after = snapshot(model)
+    for name, value in before.items():
+        np.testing.assert_array_equal(after[name], value, err_msg=name)
+
+
+def fitted():
+    model = make().fit(counts(), labels=frame())
+    return model, snapshot(model)
+
+
+def assert_refused(model, before, settings, X, labels, message):
+    """A second fit raises, and the first one is still there."""
+    model.set_params(**settings)
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        model.fit(X, labels=labels)
+    assert "\n" not in str(caught.value).strip() or "NaN" in str(caught.value)
+    model.set_params(**{name: make().get_params()[name] for name in settings})
+    assert_unchanged(model, before)
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_is_refused_and_leaves_the_model_as_it_was(case):
+    build, message = BAD_DATA[case]
+    assert_refused(*fitted(), {}, *build(), message)
+
+
+def test_bad_data_of_another_width_leaves_the_model_as_it_was():
+    narrow = with_entry(-1.0)[:, :7]
+    assert_refused(*fitted(), {}, narrow, None, "[Nn]egative")
+
+
+def test_bad_labels_beside_named_words_leave_the_model_as_it_was():
+    words = pd.DataFrame(counts(), columns=[f"word{i}" for i in range(N_WORDS)])
+    assert_refused(*fitted(), {}, words, TAGS[1:], "60 documents. Got 59 rows")
+
+
+def test_an_unknown_column_beside_another_corpus_leaves_the_model_as_it_was():
+    other = Corpus(counts()[:, :5], words=list("abcde"), labels=TAGS)
+    settings = {"scaling": LogLinear("rating")}
+    assert_refused(*fitted(), settings, other, None, "which the labels do not have")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [(name, value, text) for name, (values, text) in BAD_SETTINGS.items() for value in values],
+    ids=lambda part: repr(part)[:30].replace("\n", ""),
+)
+def test_bad_settings_are_refused_and_leave_the_model_as_it_was(name, value, message):
+    assert_refused(*fitted(), {name: value}, counts(), frame(), message)
+
+
+@pytest.mark.parametrize("case", BAD_SCALINGS)
+def test_bad_scalings_are_refused_and_leave_the_model_as_it_was(case):
+    scaling, message = BAD_SCALINGS[case]
+    assert_refused(*fitted(), {"scaling": scaling}, counts(), frame(), message)
+
+
+@pytest.mark.parametrize("case", [*BAD_INITS, "empty topic"])
+def test_bad_init_arrays_are_refused(case):
+    init = np.ones((6, N_WORDS))
+    if case == "empty topic":
+        init[2] = 0.0
+    else:
+        init[2, 3] = BAD_INITS[case]
+    assert_refused(
+        *fitted(),
+        {"init": init},
+        counts(),
+        frame(),
+        "`init` of HDSP, as an array, must be finite and non-negative with a positive entry",
+    )
+
+
+BAD_NEW_DATA = {
+    "a wider vocabulary": (
+        lambda m: m.transform(np.ones((2, N_WORDS + 1))),
+        "13 features.*expecting 12",
+    ),
+    "a narrower vocabulary": (lambda m: m.transform(np.ones((2, 3))), "3 features.*expecting 12"),
+    "negative counts": (lambda m: m.transform(with_entry(-2.0)), "[Nn]egative"),
+    "NaN counts": (lambda m: m.transform(with_entry(np.nan)), "NaN"),
+    "no documents": (lambda m: m.transform(np.ones((0, N_WORDS))), "0 sample"),
+    "a corpus of other words": (
+        lambda m: m.transform(Corpus(counts(), words=list("abcdefghijkl"))),
+        "X of HDSP.transform has other words than the model",
+    ),
+    "a corpus in another order": (
+        lambda m: m.perplexity(Corpus(counts(), words=m.words_[::-1])),
+        "X of HDSP.perplexity has other words than the model: 12 against 12, or in another order",
+    ),
+    "labels beside a corpus": (
+        lambda m: m.transform(Corpus(counts(), words=m.words_), labels=frame()),
+        "`labels` of HDSP.transform must be None where X is a Corpus",
+    ),
+    "labels of a wrong length": (
+        lambda m: m.transform(counts(), labels=frame()[:-1]),
+        "`labels` of HDSP.transform must have one row for each of the 60 documents. Got 59 rows",
+    ),
+    "infinite labels": (
+        lambda m: m.perplexity(counts(), labels=frame().assign(rating=np.inf)),
+        "`labels` of HDSP.perplexity must be finite",
+    ),
+    "labels of another kind": (
+        lambda m: m.expected_topics(pd.DataFrame({"rating": ["high"]})),
+        "`labels` of HDSP.expected_topics must hold numbers or dates in column 'rating'",
+    ),
+    "a matrix of labels": (lambda m: m.expected_topics(np.ones((2, 3))), "Got a matrix"),
+    "an unknown method": (
+        lambda m: m.expected_topics(frame(), method="mean"),
+        "`method` of HDSP.expected_topics must be one of 'calibrated', 'exact', 'ratio'.*'mean'",
+    ),
+    "an unknown method of perplexity": (
+        lambda m: m.perplexity(counts(), method="mean"),
+        "`method` of HDSP.perplexity must be one of",
+    ),
+    "an unknown given": (
+        lambda m: m.perplexity(counts(), given="words"),
+        "`given` of HDSP.perplexity must be 'labels' or 'completion'. Got 'words'",
+    ),
+    "nothing to predict": (lambda m: m.perplexity(np.zeros((2, N_WORDS))), "no token to predict"),
+    "simulation of nothing": (lambda m: m.simulate(), "`n_documents` of HDSP.simulate is needed"),
+    "expected topics of nothing": (lambda m: m.expected_topics(None), "labels"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_NEW_DATA)
+def test_bad_new_data_is_refused(case):
+    call, message = BAD_NEW_DATA[case]
+    model, before = fitted()
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(model)
+    assert_unchanged(model, before)
+
+
+def test_the_message_about_expected_topics_of_nothing_offers_what_exists():
+    # `n_documents` is no parameter of expected_topics.
+    model, _ = fitted()
+    with pytest.raises(ValueError, match="labels") as caught:
+        model.expected_topics(None)
+    assert "n_documents" not in str(caught.value)
+
+
+def assert_same_model(one, other, exact=True):
+    compare = np.testing.assert_array_equal if exact else np.testing.assert_allclose
+    compare(one.components_, other.components_)
+    assert one.label_names_ == other.label_names_
+    assert one.history_[-1]["bound"] == pytest.approx(other.history_[-1]["bound"], rel=1e-12)
+
+
+def tag_matrix():
+    return np.array([["blue" in tags, "red" in tags] for tags in TAGS], dtype=float)
+
+
+def columns(library):
+    data = {"tags": TAGS, "kind": ["a", "b", None] * 20, "rating": RATING.tolist()}
+    if library == "pandas":
+        return pd.DataFrame({name: pd.Series(values) for name, values in data.items()})
+    if library == "polars":
+        return pl.DataFrame(data)
+    return pa.table(data)
+
+
+def test_tables_of_three_libraries_give_the_same_model():
+    models = {
+        library: make().fit(counts(), labels=columns(library))
+        for library in ("pandas", "polars", "pyarrow")
+    }
+    assert models["pandas"].label_names_ == ("blue", "red", "a", "b", "rating")
+    for library, model in models.items():
+        assert_same_model(model, models["pandas"])
+        theta = model.transform(counts(), labels=columns(library))
+        np.testing.assert_array_equal(
+            theta, models["pandas"].transform(counts(), labels=columns("pandas"))
+        )
+
+
+def test_forms_of_tags_give_the_same_model():
+    as_lists = make().fit(counts(), labels=TAGS)
+    assert as_lists.label_names_ == ("blue", "red")
+    assert_same_model(make().fit(counts(), labels=Labels.from_tags(TAGS)), as_lists)
+    assert_same_model(make().fit(Corpus(counts(), labels=TAGS)), as_lists)
+    with_none = [tags or None for tags in TAGS]
+    assert_same_model(make().fit(counts(), labels=with_none), as_lists)
+    repeated = [tags + tags for tags in TAGS]
+    assert_same_model(make().fit(counts(), labels=repeated), as_lists)
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        tag_matrix(),
+        tag_matrix().astype(bool),
+        tag_matrix().astype(int),
+        tag_matrix().tolist(),
+        csr_array(tag_matrix()),
+        csr_matrix(tag_matrix()),
+        csc_array(tag_matrix()),
+        coo_array(tag_matrix()),
+    ],
+    ids=["float", "bool", "int", "lists", "csr_array", "csr_matrix", "csc_array", "coo_array"],
+)
+def test_forms_of_a_label_matrix_give_the_model_of_tags(matrix):
+    as_lists = make().fit(counts(), labels=TAGS)
+    model = make().fit(counts(), labels=matrix)
+    assert model.label_names_ == ("label_0", "label_1")
+    np.testing.assert_array_equal(model.components_, as_lists.components_)
+    np.testing.assert_array_equal(
+        model.transform(counts(), labels=matrix), as_lists.transform(counts(), labels=TAGS)
+    )
+
+
+def test_flat_strings_are_a_category():
+    kinds = ["a", "b", "c"] * 20
+    model = make().fit(counts(), labels=kinds)
+    assert model.label_names_ == ("a", "b", "c")
+    for form in (np.array(kinds), pd.Series(kinds), pl.Series(kinds), tuple(kinds)):
+        assert_same_model(make().fit(counts(), labels=form), model)
+
+
+def test_labels_change_the_model():
+    plain = make().fit(counts())
+    assert plain.label_names_ == ()
+    assert not np.array_equal(plain.components_, make().fit(counts(), labels=TAGS).components_)
+
+
+def test_labels_that_are_all_missing_give_the_model_without_labels():
+    plain = make().fit(counts())
+    for labels in (
+        [[]] * N_DOCUMENTS,
+        [None] * N_DOCUMENTS,
+        pd.DataFrame({"kind": [None] * N_DOCUMENTS}),
+        pd.DataFrame({"rating": np.full(N_DOCUMENTS, np.nan)}),
+    ):
+        model = make().fit(counts(), labels=labels)
+        np.testing.assert_array_equal(model.components_, plain.components_)
+        np.testing.assert_allclose(
+            model.transform(counts(), labels=labels), plain.transform(counts())
+        )
+
+
+def test_none_and_nan_are_both_missing():
+    rating = [None if value == 4 else value for value in RATING]
+    objects = pd.DataFrame({"rating": pd.Series(rating, dtype=object)})
+    floats = pd.DataFrame({"rating": np.where(RATING == 4, np.nan, RATING)})
+    model = make().fit(counts(), labels=floats)
+    assert_same_model(make().fit(counts(), labels=objects), model)
+    assert_same_model(make().fit(counts(), labels=pl.DataFrame({"rating": rating})), model)
+    matrix = floats.to_numpy()
+    np.testing.assert_array_equal(
+        make().fit(counts(), labels=matrix).components_, model.components_
+    )
+
+
+def test_documents_without_words_have_the_proportions_of_their_labels():
+    padded = np.vstack([counts(), np.zeros((4, N_WORDS))])
+    labels = TAGS + [["red"], ["blue"], [], ["red", "blue"]]
+    model = make().fit(padded, labels=labels)
+    theta = model.transform(padded, labels=labels)
+    assert np.isfinite(theta).all()
+    np.testing.assert_allclose(theta.sum(axis=1), 1.0)
+    # An unlabelled document without words is at its prior mean, the corpus weights.
+    np.testing.assert_allclose(theta[-2], model.topic_weight_, atol=1e-5)
+    assert not np.allclose(theta[-4], theta[-2], atol=1e-3)
+
+
+def test_a_vocabulary_of_one_word():
+    model = make(n_components=2).fit(np.array([[3.0], [1.0], [0.0], [5.0]]))
+    np.testing.assert_allclose(model.transform(np.array([[2.0]])).sum(), 1.0)
+    assert model.perplexity(np.array([[2.0], [1.0]])) == pytest.approx(1.0)
+    assert model.top_words(5) == [["w0"], ["w0"]]
+    assert len(model.topics()) == 2
+
+
+@pytest.mark.parametrize("init", ["nmf", "lda", "random"])
+def test_more_topics_than_documents_and_words(init):
+    model = make(n_components=30, init=init).fit(counts()[:5, :4])
+    assert model.components_.shape == (30, 4)
+    assert np.isfinite(model.components_).all()
+    assert model.n_topics_ <= 5
+    np.testing.assert_allclose(model.transform(counts()[:5, :4]).sum(axis=1), 1.0)
+
+
+def test_one_document():
+    model = make().fit(counts()[:1])
+    np.testing.assert_allclose(model.transform(counts()[:1]).sum(), 1.0)
+
+
+def test_fractional_counts():
+    model = make().fit(counts() / 4, labels=TAGS)
+    theta = model.transform(counts() / 4, labels=TAGS)
+    np.testing.assert_allclose(theta.sum(axis=1), 1.0)
+    tokens = (model.components_ - model.topic_prior).sum()
+    assert tokens == pytest.approx(counts().sum() / 4, rel=1e-4)
+    assert np.isfinite(model.perplexity(counts() / 4, labels=TAGS, given="completion"))
+
+
+def test_an_init_array_is_where_a_fit_starts():
+    init = np.full((6, N_WORDS), 0.01)
+    init[np.arange(6), np.arange(6)] = 5.0
+    kept = init.copy()
+    model = make(init=init, max_iter=1).fit(counts())
+    np.testing.assert_array_equal(init, kept)
+    by_list = make(init=init.tolist(), max_iter=1).fit(counts())
+    np.testing.assert_array_equal(model.components_, by_list.components_)
+    bounds = {
+        make(init=name, max_iter=1).fit(counts()).history_[0]["bound"]
+        for name in ("nmf", "random", "lda")
+    }
+    assert len(bounds | {model.history_[0]["bound"]}) == 4
+
+
+X_FORMS = {
+    "csr_array": csr_array,
+    "csr_matrix": csr_matrix,
+    "csc_array": csc_array,
+    "coo_array": coo_array,
+    "int": lambda x: x.astype(np.int64),
+    "uint8": lambda x: x.astype(np.uint8),
+    "float32": lambda x: x.astype(np.float32),
+    "float32 csr": lambda x: csr_array(x.astype(np.float32)),
+    "Fortran order": np.asfortranarray,
+    "lists": lambda x: x.tolist(),
+    "Corpus": Corpus,
+    "stored zeros": lambda x: stored_zeros(x),
+    "duplicate entries": lambda x: duplicate_entries(x),
+    "int64 indices": lambda x: wide_indices(x),
+}
+
+
+def stored_zeros(x):
+    rows, columns = np.indices(x.shape)
+    return csr_array((x.ravel(), columns.ravel(), np.arange(0, x.size + 1, x.shape[1])), x.shape)
+
+
+def duplicate_entries(x):
+    half = coo_array(x / 2)
+    rows, columns = half.coords
+    return coo_array((np.tile(half.data, 2), (np.tile(rows, 2), np.tile(columns, 2))), x.shape)
+
+
+def wide_indices(x):
+    matrix = csr_array(x)
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return matrix
+
+
+@pytest.mark.parametrize("form", X_FORMS)
+def test_every_form_of_counts_gives_the_same_model(form):
+    expected = make().fit(counts(), labels=TAGS)
+    X = X_FORMS[form](counts())
+    if form == "Corpus":
+        X = Corpus(counts(), labels=TAGS)
+        model = make().fit(X)
+        theta = model.transform(X)
+    else:
+        model = make().fit(X, labels=TAGS)
+        theta = model.transform(X, labels=TAGS)
+    assert_same_model(model, expected)
+    np.testing.assert_allclose(theta, expected.transform(counts(), labels=TAGS), rtol=1e-6)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_callers_data_is_not_modified(sparse):
+    X = stored_zeros(counts()) if sparse else counts().copy()
+    labels = np.column_stack([tag_matrix(), RATING])
+    labels[4, 2] = np.nan
+    table = frame()
+    kept = [array.copy() for array in ((X.data, X.indices, X.indptr) if sparse else (X,))]
+    kept_labels, kept_table = labels.copy(), table.copy(deep=True)
+    model = make().fit(X, labels=labels)
+    model.transform(X, labels=labels)
+    model.perplexity(X, labels=labels, given="completion")
+    model.fit(X, labels=table).score(X, labels=table)
+    for array, before in zip((X.data, X.indices, X.indptr) if sparse else (X,), kept, strict=True):
+        np.testing.assert_array_equal(array, before)
+    np.testing.assert_array_equal(labels, kept_labels)
+    pd.testing.assert_frame_equal(table, kept_table)
+
+
+def test_results_do_not_share_memory_with_the_model():
+    model = make().fit(counts(), labels=TAGS)
+    before = model.expected_topics(TAGS)
+    model.expected_topics(TAGS)[:] = 7.0
+    model.transform(counts(), labels=TAGS)[:] = 7.0
+    np.testing.assert_array_equal(model.expected_topics(TAGS), before)
+
+
+def test_read_only_and_memory_mapped_arrays(tmp_path):
+    expected = make().fit(counts(), labels=tag_matrix())
+    np.save(tmp_path / "counts.npy", counts())
+    np.save(tmp_path / "labels.npy", tag_matrix())
+    X = np.load(tmp_path / "counts.npy", mmap_mode="r")
+    labels = np.load(tmp_path / "labels.npy", mmap_mode="r")
+    assert_same_model(make().fit(X, labels=labels), expected)
+    np.testing.assert_array_equal(
+        expected.transform(X, labels=labels), expected.transform(counts(), labels=tag_matrix())
+    )
+    sparse = csr_array(counts())
+    for array in (sparse.data, sparse.indices, sparse.indptr):
+        array.flags.writeable = False
+    assert_same_model(make().fit(sparse, labels=labels), expected)
+    expected.perplexity(sparse, labels=labels, given="completion")

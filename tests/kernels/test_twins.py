@@ -1,0 +1,242 @@
+"""Every kernel gives what its plain twin gives."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.special import gammaln, psi
+
+from hdsp import kernels
+from hdsp.kernels import Threads, sparse_product
+from hdsp.kernels.special import exp_digamma_array
+from tests.reference import documents, factors, likelihood, scaling, topics
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 2e-6), (np.float64, 1e-12)])
+def test_exp_digamma(dtype, tolerance):
+    values = np.geomspace(0.03, 1e6, 4_001).astype(dtype)
+    out = np.empty_like(values)
+    exp_digamma_array(values, out)
+    # Relative to float32's own rounding of the exponent near the small end.
+    expected = np.exp(psi(values.astype(np.float64)))
+    slack = 1.0 + np.abs(psi(values.astype(np.float64))) * (dtype == np.float32)
+    np.testing.assert_array_less(np.abs(out / expected - 1.0), tolerance * slack)
+
+
+def test_exp_digamma_is_an_exact_zero_where_it_underflows():
+    values = np.array([1e-30, 1e-5, 0.005], dtype=np.float32)
+    out = np.empty_like(values)
+    exp_digamma_array(values, out)
+    assert out.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_exp_digamma_of_huge_counts():
+    values = np.array([1e9, 1e12, 1e18], dtype=np.float32)
+    out = np.empty_like(values)
+    exp_digamma_array(values, out)
+    np.testing.assert_allclose(out, values, rtol=1e-6)
+
+
+@given(seed=SEEDS, largest=st.sampled_from([1.0, 40.0, 1e6]))
+def test_fit_documents(seed, largest):
+    rng = np.random.default_rng(seed)
+    n_documents, n_words, n_topics, n_iter = 4, 11, 5, 3
+    dense = np.ceil(rng.random((n_documents, n_words)) * largest)
+    dense *= rng.random(dense.shape) < 0.7
+    counts = csr_array(dense)
+    table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
+    prior_shape = rng.gamma(1.0, size=n_topics) + 0.01
+    rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.01
+    weight = rng.dirichlet(np.ones(n_topics))
+    held = np.zeros((n_documents, n_topics))
+    tangent = np.ones(n_documents)
+    last_weight = np.empty_like(held)
+    token_weight = np.empty(counts.nnz)
+    made = kernels.fit_documents(
+        0,
+        n_documents,
+        counts.indptr,
+        counts.indices,
+        counts.data,
+        table,
+        prior_shape,
+        rate,
+        dense.sum(axis=1),
+        False,
+        weight,
+        n_iter,
+        0.0,
+        held,
+        tangent,
+        last_weight,
+        token_weight,
+    )
+    assert made <= n_iter * n_documents
+    for m in range(n_documents):
+        words = np.flatnonzero(dense[m])
+        if words.size == 0:
+            assert held[m].tolist() == [0.0] * n_topics
+            continue
+        expected, xi, _ = documents.fit_document(
+            words, dense[m, words], table, prior_shape, rate[m], weight, n_iter
+        )
+        np.testing.assert_allclose(held[m], expected, rtol=1e-7, atol=1e-9)
+        assert tangent[m] == pytest.approx(xi, rel=1e-7)
+        _, _, answered = documents.fit_document(
+            words, dense[m, words], table, prior_shape, rate[m], weight, n_iter - 1
+        )
+        norm = table[words] @ answered
+        start, stop = counts.indptr[m], counts.indptr[m + 1]
+        np.testing.assert_allclose(token_weight[start:stop], dense[m, words] / norm, rtol=1e-7)
+
+
+@given(seed=SEEDS)
+def test_the_tangent_solves_its_equation_for_wild_rates(seed):
+    rng = np.random.default_rng(seed)
+    shape = rng.gamma(0.5, 10.0, size=6) + 1e-3
+    rate = np.exp(rng.normal(0.0, 6.0, size=6))
+    length = float(rng.integers(1, 1_000))
+    shape[0] += length
+    from hdsp.kernels.documents import _solve_tangent
+
+    prior_total = shape.sum() - length
+    for start in (prior_total / rate.max(), prior_total / rate.min()):
+        xi = _solve_tangent(
+            length, prior_total, shape, rate, start, 1.001 * prior_total / rate.min(), 1e-13
+        )
+        assert (shape / (rate * xi + length)).sum() == pytest.approx(1.0, abs=1e-9)
+
+
+@given(seed=SEEDS)
+def test_gamma_terms(seed):
+    rng = np.random.default_rng(seed)
+    excess = rng.gamma(0.3, 10.0, size=(7, 5)) * (rng.random((7, 5)) < 0.7)
+    prior_shape = rng.gamma(0.5, size=5) + 1e-3
+    sums, gap, pull = np.zeros((2, 5)), np.empty(7), np.empty(7)
+    for first, last in ((0, 4), (4, 7)):
+        kernels.gamma_terms(first, last, 4, excess, prior_shape, sums, gap, pull)
+    digamma, expected = documents.gamma_terms(excess, prior_shape)
+    np.testing.assert_allclose(sums.sum(axis=0), digamma, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(gap, expected, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(
+        pull, (excess * psi(excess + prior_shape)).sum(axis=1), rtol=1e-7, atol=1e-7
+    )
+
+
+def test_digamma_and_log_gamma_to_rounding():
+    excess = np.geomspace(1e-3, 1e6, 300)[:, None]
+    prior = np.array([1e-3])
+    sums, gap, pull = np.zeros((300, 1)), np.empty(300), np.empty(300)
+    kernels.gamma_terms(0, 300, 300, excess, prior, sums, gap, pull)
+    shape = excess[:, 0] + prior
+    np.testing.assert_allclose(pull / excess[:, 0], psi(shape), rtol=1e-12, atol=1e-12)
+    log_gamma = gap + pull + gammaln(prior[0])
+    np.testing.assert_allclose(log_gamma, gammaln(shape), rtol=1e-11, atol=1e-11)
+
+
+@given(seed=SEEDS)
+def test_word_table_and_counts(seed):
+    rng = np.random.default_rng(seed)
+    n_documents, n_words, n_topics = 6, 9, 4
+    dirichlet = rng.gamma(1.0, size=(n_words, n_topics)) + 0.05
+    table = np.empty_like(dirichlet)
+    inverse_total = np.exp(-psi(dirichlet.sum(axis=0)))
+    kernels.fill_word_table(0, n_words, dirichlet, inverse_total, table)
+    np.testing.assert_allclose(table, topics.word_table(dirichlet), rtol=1e-10, atol=1e-20)
+
+    dense = rng.poisson(0.8, size=(n_documents, n_words)).astype(float)
+    counts = csr_array(dense)
+    weight = rng.random((n_documents, n_topics))
+    norm = weight @ table.T
+    token_weight = (dense / norm)[dense > 0]
+    order = csr_array(
+        (np.arange(counts.nnz), counts.indices, counts.indptr), shape=counts.shape
+    ).tocsc()
+    out = np.zeros_like(table)
+    kernels.add_word_counts(
+        0,
+        n_words,
+        order.indptr,
+        order.indices,
+        order.data,
+        token_weight,
+        weight,
+        table,
+        out,
+    )
+    np.testing.assert_allclose(out, topics.word_counts(dense, table, weight), rtol=1e-10)
+
+
+def test_small_table_entries_are_exact_zeros():
+    dirichlet = np.array([[0.01, 50.0]], dtype=np.float32)
+    table = np.empty_like(dirichlet)
+    kernels.fill_word_table(0, 1, dirichlet, np.ones(2, np.float32), table)
+    assert table[0, 0] == 0.0
+    assert table[0, 1] > 49.0
+
+
+@given(seed=SEEDS)
+def test_label_sweeps(seed):
+    rng = np.random.default_rng(seed)
+    n_documents, n_labels, n_topics = 12, 4, 3
+    exposure = rng.gamma(1.0, size=(n_documents, n_topics))
+    carried = (rng.random((n_documents, n_labels)) < 0.5).astype(float)
+    by_label = csr_array(carried).tocsc()
+    shape = rng.gamma(2.0, size=(n_topics, n_labels)) + 0.5
+    rate = rng.gamma(2.0, size=(n_topics, n_labels)) + 0.5
+    load = np.exp(carried @ np.log(shape / rate).T) * exposure
+    ours = np.ascontiguousarray(rate.T)
+    kernels.sweep_gamma_weights(
+        by_label.indptr, by_label.indices, load, np.ascontiguousarray(shape.T), 0.7, ours
+    )
+    expected = scaling.sweep_gamma_weights(carried, exposure, shape, 0.7, rate)
+    np.testing.assert_allclose(ours.T, expected, rtol=1e-9)
+
+    numbers = carried * rng.normal(size=carried.shape)
+    numbers[:, 0] = carried[:, 0]
+    by_label = csr_array(numbers).tocsc()
+    prior_shape = rng.gamma(1.0, size=n_topics)
+    weights = rng.normal(size=(n_topics, n_labels))
+    load = np.exp(numbers @ weights.T) * exposure
+    ours = np.ascontiguousarray(weights.T)
+    kernels.sweep_normal_weights(
+        by_label.indptr, by_label.indices, by_label.data, load, prior_shape, 0.8, ours
+    )
+    expected = scaling.sweep_normal_weights(numbers, exposure, prior_shape, 0.8, weights)
+    np.testing.assert_allclose(ours.T, expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(load, np.exp(numbers @ ours) * exposure, rtol=1e-9)
+
+
+@given(seed=SEEDS)
+def test_factor_kernels(seed):
+    rng = np.random.default_rng(seed)
+    matrix = csr_array(rng.random((9, 7)) * (rng.random((9, 7)) < 0.6))
+    dense = rng.normal(size=(7, 5))
+    np.testing.assert_allclose(
+        sparse_product(matrix, dense, Threads()), matrix @ dense, rtol=1e-10, atol=1e-12
+    )
+    fixed = rng.random((7, 5))
+    fixed[:, 2] = 0.0
+    gram, target = fixed.T @ fixed, matrix @ fixed
+    rows = rng.random((9, 5))
+    expected = factors.descend_rows(gram, target, rows, 2)
+    kernels.descend_rows(0, 9, gram, target, 2, rows)
+    np.testing.assert_allclose(rows, expected, rtol=1e-8, atol=1e-12)
+
+
+@given(seed=SEEDS)
+def test_mixture_log_likelihood(seed):
+    rng = np.random.default_rng(seed)
+    dense = rng.poisson(0.7, size=(6, 8)).astype(float)
+    counts = csr_array(dense)
+    proportions = rng.dirichlet(np.ones(3), size=6)
+    word_share = rng.dirichlet(np.ones(8), size=3).T.copy()
+    out = np.empty(6)
+    kernels.mixture_log_likelihood(
+        0, 6, counts.indptr, counts.indices, counts.data, proportions, word_share, out
+    )
+    expected = likelihood.mixture_log_likelihood(dense, proportions, word_share)
+    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-12)

@@ -1,0 +1,140 @@
+"""Every single update raises the bound, and the bound is the one of the equations."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import psi
+
+from hdsp.inference import fit_documents
+from hdsp.kernels import Threads
+from hdsp.model import LocalSettings, elbo, prepare_globals
+from hdsp.model.global_step import (
+    update_corpus_concentration,
+    update_document_concentration,
+    update_scaling,
+    update_sticks,
+    update_topics,
+)
+from hdsp.model.local_step import solve_block, summarise_block
+from tests.problems import SCALINGS, problems
+from tests.reference.bound import bound_terms, full_documents
+
+THREADS = Threads()
+# Sums of float64 terms of both signs; counts go up to 1e5.
+ROUNDING = 1e-10
+
+
+class Climb:
+    """Follows the reference bound through updates and names the one that lowers it."""
+
+    def __init__(self, problem, dense):
+        self.problem, self.dense, self.terms = problem, dense, None
+
+    def check(self, name, state, documents):
+        terms = bound_terms(self.dense, self.problem, state, documents)
+        if self.terms is not None:
+            size = sum(map(abs, terms.values()))
+            fall = sum(self.terms.values()) - sum(terms.values())
+            moved = {key: terms[key] - self.terms[key] for key in terms}
+            assert fall <= ROUNDING * size, f"{name} lowers the bound by {fall}: {moved}"
+        self.terms = terms
+
+
+def solve(problem, state, kept, settings):
+    """The document step of a problem of one block: solution and statistics."""
+    (block,) = problem.blocks
+    seen = prepare_globals(state, problem.dtype, THREADS)
+    solution = solve_block(problem, state, seen, block, kept, settings, THREADS)
+    return solution, summarise_block(problem, state, seen, block, solution, THREADS)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@given(data=st.data())
+def test_no_update_lowers_the_bound(scaling, data):
+    problem, dense, state = data.draw(problems(scaling))
+    climb = Climb(problem, dense)
+    kept = None
+    for cycle in range(3):
+        for inner in range(3):
+            solution, statistics = solve(problem, state, kept, LocalSettings(1, 0.0))
+            kept, documents = solution.documents, full_documents(problem, state, solution)
+            climb.check(f"document step {cycle}.{inner}", state, documents)
+        state = update_topics(problem, state, statistics)
+        climb.check("topics", state, documents)
+        # Before the scaling function moves: E[pi] follows from the state documents saw.
+        state = update_scaling(problem, state, kept)
+        climb.check("scaling", state, documents)
+        log_total = statistics.log_proportion + problem.scaling.log_rate_total(
+            state.scaling, problem.design
+        )
+        state = update_sticks(problem, state, log_total)
+        climb.check("sticks", state, documents)
+        state = update_corpus_concentration(problem, state)
+        climb.check("corpus concentration", state, documents)
+        state = update_document_concentration(problem, state, log_total)
+        climb.check("document concentration", state, documents)
+
+
+@given(data=st.data())
+def test_the_itemised_bound_is_the_reference(data):
+    problem, dense, state = data.draw(problems())
+    solution, statistics = solve(problem, state, None, LocalSettings(5, 0.0))
+    ours = elbo(problem, state, statistics, THREADS)
+    reference = bound_terms(dense, problem, state, full_documents(problem, state, solution))
+    for name, value in ours.items().items():
+        np.testing.assert_allclose(value, reference[name], rtol=1e-8, atol=1e-6, err_msg=name)
+    assert ours.total == pytest.approx(sum(ours.items().values()))
+
+
+@given(data=st.data())
+def test_the_statistics_are_sums_over_documents(data):
+    problem, _, state = data.draw(problems())
+    solution, statistics = solve(problem, state, None, LocalSettings(5, 0.0))
+    kept, documents = solution.documents, full_documents(problem, state, solution)
+    log_mean = psi(documents.shape) - np.log(documents.rate)
+    # Topics that hold next to nothing enter by their expansion about the prior.
+    np.testing.assert_allclose(
+        statistics.log_proportion, log_mean.sum(axis=0), rtol=1e-6, atol=1e-6
+    )
+    # Every token goes to some topic, of its own word and of its own document.
+    lengths = np.concatenate([block.lengths for block in problem.blocks])
+    np.testing.assert_allclose(kept.token_counts.sum(axis=1), lengths, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(statistics.word_counts.sum(), lengths.sum(), rtol=1e-8, atol=1e-12)
+
+
+@given(data=st.data())
+def test_float32_agrees_with_float64(data):
+    problem, _, state = data.draw(problems())
+    single = replace(
+        problem, blocks=tuple(map(in_float32, problem.blocks)), dtype=np.dtype(np.float32)
+    )
+    settings = LocalSettings(5, 0.0)
+    _, exact = fit_documents(problem, state, None, settings, THREADS)
+    _, rough = fit_documents(single, state, None, settings, THREADS)
+    size = abs(exact.words) + abs(exact.tangent) + abs(exact.proportions) + 1.0
+    for name in ("words", "tangent", "proportions"):
+        assert getattr(rough, name) == pytest.approx(getattr(exact, name), abs=1e-5 * size), name
+
+
+def in_float32(block):
+    return replace(
+        block,
+        counts=block.counts.astype(np.float32),
+        lengths=block.lengths.astype(np.float32),
+    )
+
+
+@given(data=st.data())
+def test_a_restart_pass_never_lowers_the_bound(data):
+    problem, _, state = data.draw(problems())
+    settings = LocalSettings(3, 0.0)
+    kept, before = fit_documents(problem, state, None, LocalSettings(1, 0.0), THREADS)
+    _, plain = fit_documents(problem, state, kept, settings, THREADS)
+    _, restarted = fit_documents(problem, state, kept, settings, THREADS, restart=True)
+    size = abs(before.words) + abs(before.tangent) + abs(before.proportions)
+    totals = [s.words + s.tangent + s.proportions for s in (before, plain, restarted)]
+    assert totals[1] - totals[0] >= -ROUNDING * size
+    assert totals[2] - totals[1] >= -ROUNDING * size

@@ -1,0 +1,67 @@
+"""Hypothesis strategies for small problems, with the corners that break things."""
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from hdsp.model import GlobalState, Priors, make_problem
+from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.scaling import Categorical, Constant, LogLinear, Product
+
+SCALINGS = ("constant", "categorical", "loglinear", "product")
+
+
+def bound_scaling(name, n_labels):
+    """A scaling function on `n_labels` columns, bound."""
+    columns = list(range(n_labels))
+    if name == "constant":
+        return Constant()
+    if name == "categorical":
+        return Product(Categorical(), split=[columns])
+    if name == "loglinear":
+        return Product(LogLinear(), split=[columns])
+    half = (n_labels + 1) // 2
+    return Product(Categorical(), LogLinear(), split=[columns[:half], columns[half:]])
+
+
+def make_design(scaling_name, n_documents, n_labels, fill, rng):
+    """0/1 labels, but real numbers in the columns a LogLinear factor of a product takes."""
+    carried = rng.random((n_documents, n_labels)) < fill
+    values = np.ones(carried.shape)
+    first = {"loglinear": 0, "product": (n_labels + 1) // 2}.get(scaling_name, n_labels)
+    values[:, first:] = rng.normal(size=(n_documents, n_labels - first))
+    return csr_array(np.where(carried, values, 0.0))
+
+
+@st.composite
+def problems(draw, scaling=None, dtype=np.float64):
+    """A problem, its dense counts, and a random state to start from."""
+    name = draw(st.sampled_from(SCALINGS)) if scaling is None else scaling
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    n_documents = draw(st.sampled_from([1, 2, 7, 70]))
+    n_words = draw(st.sampled_from([1, 2, 9]))
+    n_topics = draw(st.integers(2, 6))
+    n_labels = draw(st.integers(1, 4))
+    largest = draw(st.sampled_from([1.0, 5.0, 1e5]))
+    density = draw(st.sampled_from([0.1, 0.7]))
+    fill = draw(st.sampled_from([0.0, 0.4, 1.0]))
+    shape = (n_documents, n_words)
+    dense = np.ceil(rng.random(shape) * largest) * (rng.random(shape) < density)
+    design = make_design(name, n_documents, n_labels, fill, rng)
+    priors = Priors(
+        topic_prior=draw(st.sampled_from([0.05, 1.0])),
+        corpus_concentration=draw(st.sampled_from([None, (1.0, 1.0)])),
+        document_concentration=draw(st.sampled_from([None, (1.0, 0.01)])),
+    )
+    problem = make_problem(
+        csr_array(dense), design, n_topics, bound_scaling(name, n_labels), priors, dtype
+    )
+    state = GlobalState(
+        topics=(rng.gamma(1.0, 1.0, size=(n_words, n_topics)) + 0.05).astype(dtype),
+        sticks=sticks_from_weights(rng.dirichlet(np.ones(n_topics)) * 0.98 + 0.02 / n_topics),
+        corpus_concentration=float(rng.gamma(2.0)) + 0.1,
+        document_concentration=float(rng.gamma(2.0, 4.0)) + 0.1,
+        scaling=problem.scaling.initial(n_topics, n_labels),
+    )
+    return problem, dense, state

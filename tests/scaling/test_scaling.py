@@ -1,0 +1,236 @@
+"""All scaling functions keep the contract; a function that breaks it is caught."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import approx_fprime
+from scipy.sparse import csr_array
+
+from hdsp.corpus import Labels, LabelSchema
+from hdsp.model.global_step import stick_objective
+from hdsp.scaling import (
+    Categorical,
+    Constant,
+    DesignBounds,
+    LogLinear,
+    Product,
+    ScalingFunction,
+    bind_scaling,
+    used_columns,
+)
+from hdsp.testing import check_scaling, make_case
+
+
+class SlowLogLinear(LogLinear):
+    """A user's function with nothing but the required methods: the defaults do the rest."""
+
+    expected_scale = ScalingFunction.expected_scale
+    update = ScalingFunction.update
+    log_rate_total = ScalingFunction.log_rate_total
+    statistics = ScalingFunction.statistics
+    update_from_statistics = ScalingFunction.update_from_statistics
+
+
+class SlowCategorical(Categorical):
+    """The first function on the slow defaults."""
+
+    update = ScalingFunction.update
+    log_rate_total = ScalingFunction.log_rate_total
+
+
+FUNCTIONS = {
+    "constant": Constant(),
+    "categorical": Categorical(),
+    "categorical, other prior": Categorical(weight_shape=3.0, weight_rate=0.5),
+    "loglinear": LogLinear(),
+    "loglinear, other prior": LogLinear(variance=0.2),
+    "product": Product(Categorical(), Categorical(), split=[[0, 2, 3], [1]]),
+    "mixed product": Product(LogLinear(), LogLinear(variance=3.0), split=[[1], [2, 3, 0]]),
+    "slow loglinear": SlowLogLinear(),
+    "slow categorical": SlowCategorical(),
+}
+
+
+def checks():
+    for label, function in FUNCTIONS.items():
+        for name, check in check_scaling(function):
+            yield pytest.param(check, id=f"{label}: {name}")
+
+
+@pytest.mark.parametrize("check", list(checks()))
+def test_conformance(check):
+    check()
+
+
+def test_every_function_of_the_package_is_checked():
+    tested = {type(function) for function in FUNCTIONS.values()}
+    ours = {c for c in ScalingFunction.__subclasses__() if c.__module__.startswith("hdsp.")}
+    assert ours <= tested
+
+
+class OffByOnePercent(Categorical):
+    """b' one per cent too large: no longer the maximum."""
+
+    def update(self, parameters, design, prior_shape, exposure):
+        right = super().update(parameters, design, prior_shape, exposure)
+        return {"shape": right["shape"], "rate": right["rate"] * 1.01}
+
+
+class WrongExpectation(LogLinear):
+    """E[ln rho] one per cent off."""
+
+    def expected_log_rate(self, parameters, design):
+        return 1.01 * super().expected_log_rate(parameters, design)
+
+
+class Undamped(Categorical):
+    """All labels at once, without damping: oscillates."""
+
+    def update_from_statistics(self, parameters, statistics, prior_shape, bounds):
+        loose = DesignBounds(1, bounds.largest)
+        return super().update_from_statistics(parameters, statistics, prior_shape, loose)
+
+
+@pytest.mark.parametrize("function", [OffByOnePercent(), WrongExpectation(), Undamped()])
+def test_a_function_that_breaks_the_contract_is_caught(function):
+    def fails(check):
+        try:
+            check()
+        except AssertionError:
+            return True
+        return False
+
+    failed = [name for name, check in check_scaling(function) if fails(check)]
+    assert failed
+
+
+def test_gradient_of_the_second_function():
+    scaling, case = LogLinear(variance=0.7), make_case(LogLinear())
+    weights = np.random.default_rng(1).normal(size=(4, 4)) * 0.3
+    dense = case.design.toarray()
+
+    def objective(flat):
+        parameters = {"weight": flat.reshape(4, 4)}
+        return scaling.objective(parameters, case.design, case.prior_shape, case.exposure).sum()
+
+    load = np.exp(dense @ weights.T) * case.exposure
+    gradient = (case.prior_shape - load).T @ dense - weights / 0.7
+    np.testing.assert_allclose(
+        approx_fprime(weights.ravel(), objective, 1e-7), gradient.ravel(), rtol=1e-4, atol=1e-4
+    )
+    # Its zero is where the update ends.
+    parameters = {"weight": weights}
+    for _ in range(100):
+        parameters = scaling.update(parameters, case.design, case.prior_shape, case.exposure)
+    w = parameters["weight"]
+    load = np.exp(dense @ w.T) * case.exposure
+    np.testing.assert_allclose((case.prior_shape - load).T @ dense - w / 0.7, 0.0, atol=1e-6)
+
+
+def test_gradient_of_the_sticks():
+    rng = np.random.default_rng(0)
+    log_total = rng.normal(-20.0, 5.0, size=6)
+    sticks = rng.uniform(0.1, 0.9, size=5)
+
+    def value(v):
+        return stick_objective(v, log_total, 17, 2.5, 3.0)[0]
+
+    gradient = stick_objective(sticks, log_total, 17, 2.5, 3.0)[1]
+    np.testing.assert_allclose(approx_fprime(sticks, value, 1e-8), gradient, rtol=1e-4)
+
+
+def test_one_label_per_document_is_closed_form():
+    """With one label on every document, equation 15 is reached in a single sweep."""
+    rng = np.random.default_rng(0)
+    design = csr_array(np.eye(3)[rng.integers(0, 3, size=50)])
+    exposure = rng.gamma(1.0, size=(50, 2))
+    prior_shape = np.array([0.5, 2.0])
+    scaling = Categorical(weight_shape=1.5, weight_rate=0.7)
+    once = scaling.update(scaling.initial(2, 3), design, prior_shape, exposure)
+    carriers = np.asarray(design.sum(axis=0))
+    np.testing.assert_allclose(once["shape"], 1.5 + np.outer(prior_shape, carriers))
+    np.testing.assert_allclose(once["rate"], 0.7 + (design.T @ exposure).T)
+
+
+def test_products_flatten_and_print():
+    product = Categorical("a") * (LogLinear("b") * LogLinear("c"))
+    assert [type(factor).__name__ for factor in product.factors] == [
+        "Categorical",
+        "LogLinear",
+        "LogLinear",
+    ]
+    assert product.columns == ("a", "b", "c")
+    assert repr(product) == repr(Categorical("a") * LogLinear("b") * LogLinear("c"))
+    assert Categorical("a") == Categorical("a")
+    assert Categorical("a") != Categorical("a", weight_shape=2.0)
+    with pytest.raises(ValueError, match="not bound"):
+        product.initial(2, 3)
+    with pytest.raises(ValueError, match="not bound"):
+        product.expected_rate({}, csr_array((1, 3)))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Categorical(weight_shape=0.0), "`weight_shape` and `weight_rate` of Categorical"),
+        (lambda: LogLinear(variance=-1.0), "`variance` of LogLinear must be positive"),
+    ],
+)
+def test_priors_must_be_positive(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_function_without_additive_statistics_says_so():
+    scaling, case = SlowLogLinear(), make_case(SlowLogLinear())
+    parameters = scaling.initial(4, 4)
+    with pytest.raises(NotImplementedError, match="no additive statistics"):
+        scaling.statistics(parameters, case.design, case.exposure)
+    with pytest.raises(NotImplementedError, match="no additive update"):
+        scaling.update_from_statistics(parameters, {}, case.prior_shape, None)
+
+
+SCHEMA = LabelSchema.of(
+    Labels.from_frame(
+        pd.DataFrame({"tags": [["x", "y"], ["x"]], "kind": ["a", "b"], "rating": [1.0, 2.0]})
+    )
+)
+
+
+def split_of(scaling):
+    bound = bind_scaling(scaling, SCHEMA)
+    return {type(f).__name__: s.tolist() for f, s in zip(bound.factors, bound.split, strict=True)}
+
+
+def test_binding():
+    assert split_of("auto") == {"Categorical": [0, 1, 2, 3], "LogLinear": [4]}
+    assert split_of(Categorical()) == {"Categorical": [0, 1, 2, 3]}
+    assert split_of(LogLinear()) == {"LogLinear": [0, 1, 2, 3, 4]}
+    assert split_of(LogLinear() * Categorical()) == {
+        "LogLinear": [4],
+        "Categorical": [0, 1, 2, 3],
+    }
+    assert split_of(Categorical("kind") * LogLinear()) == {
+        "Categorical": [2, 3],
+        "LogLinear": [0, 1, 4],
+    }
+    assert isinstance(bind_scaling("auto", LabelSchema.of(Labels.empty(3))), Constant)
+    assert isinstance(bind_scaling(Constant(), SCHEMA), Constant)
+    used = used_columns(bind_scaling(LogLinear("rating"), SCHEMA), 5)
+    assert used.tolist() == [False, False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("scaling", "error", "message"),
+    [
+        (Categorical("nope"), ValueError, "names the label column 'nope'.*'tags', 'kind'"),
+        (Categorical("kind") * LogLinear("kind"), ValueError, "'kind' twice"),
+        (Categorical("rating"), ValueError, "Categorical does not take a number column"),
+        (LogLinear() * LogLinear(), ValueError, "no label is left for"),
+        ("automatic", ValueError, "must be 'auto' or a scaling function"),
+        (3, TypeError, "must be 'auto' or a scaling function. Got int"),
+    ],
+)
+def test_binding_errors(scaling, error, message):
+    with pytest.raises(error, match=message):
+        bind_scaling(scaling, SCHEMA)
