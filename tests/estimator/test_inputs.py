@@ -1,3 +1,4 @@
+import pickle
 import warnings
 from functools import cache
 
@@ -179,17 +180,22 @@ def assert_unchanged(model, before):
         np.testing.assert_array_equal(after[name], value, err_msg=name)
 
 
-def fitted():
+@cache
+def pickled():
     model = make().fit(counts(), labels=frame())
-    return model, snapshot(model)
+    return pickle.dumps((model, snapshot(model)))
+
+
+def fitted():
+    """A fitted model that a test may spoil, and what it looks like before."""
+    return pickle.loads(pickled())
 
 
 def assert_refused(model, before, settings, X, labels, message):
     """A second fit raises, and the first one is still there."""
     model.set_params(**settings)
-    with pytest.raises((ValueError, TypeError), match=message) as caught:
+    with pytest.raises((ValueError, TypeError), match=message):
         model.fit(X, labels=labels)
-    assert "\n" not in str(caught.value).strip() or "NaN" in str(caught.value)
     model.set_params(**{name: make().get_params()[name] for name in settings})
     assert_unchanged(model, before)
 
@@ -429,7 +435,7 @@ def test_none_and_nan_are_both_missing():
 
 def test_documents_without_words_have_the_proportions_of_their_labels():
     padded = np.vstack([counts(), np.zeros((4, N_WORDS))])
-    labels = TAGS + [["red"], ["blue"], [], ["red", "blue"]]
+    labels = [*TAGS, ["red"], ["blue"], [], ["red", "blue"]]
     model = make().fit(padded, labels=labels)
     theta = model.transform(padded, labels=labels)
     assert np.isfinite(theta).all()
@@ -504,7 +510,7 @@ X_FORMS = {
 
 
 def stored_zeros(x):
-    rows, columns = np.indices(x.shape)
+    columns = np.indices(x.shape)[1]
     return csr_array((x.ravel(), columns.ravel(), np.arange(0, x.size + 1, x.shape[1])), x.shape)
 
 

@@ -11,14 +11,14 @@ from scipy.special import psi
 from hdsp.inference import fit_documents
 from hdsp.kernels import Threads
 from hdsp.model import LocalSettings, elbo, prepare_globals
-from hdsp.model.global_step import (
+from hdsp.model.documents import solve_block, summarise_block
+from hdsp.model.updates import (
     update_corpus_concentration,
     update_document_concentration,
     update_scaling,
     update_sticks,
     update_topics,
 )
-from hdsp.model.local_step import solve_block, summarise_block
 from tests.problems import SCALINGS, problems
 from tests.reference.bound import bound_terms, full_documents
 

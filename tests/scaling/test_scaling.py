@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Labels, LabelSchema
-from hdsp.model.global_step import stick_objective
+from hdsp.model.updates import stick_objective
 from hdsp.scaling import (
     Categorical,
     Constant,

@@ -1,11 +1,11 @@
 """The variational family of the HDSP: state, statistics, local and global steps, the bound."""
 
-from hdsp.model.elbo import Bound, elbo
-from hdsp.model.global_step import expected_proportions, global_step
-from hdsp.model.local_step import LocalSettings, local_step, prepare_globals
+from hdsp.model.bound import Bound, elbo
+from hdsp.model.documents import LocalSettings, local_step, prepare_globals
+from hdsp.model.generative import Truth, draw_documents, simulate
 from hdsp.model.problem import Priors, Problem, make_problem
-from hdsp.model.simulate import Truth, draw_documents, simulate
 from hdsp.model.state import DocumentState, GlobalState, Statistics
+from hdsp.model.updates import expected_proportions, global_step
 
 __all__ = [
     "Bound",

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln, logit, psi
 
-from hdsp.model.local_step import expected_rates
+from hdsp.model.documents import expected_rates
 from hdsp.model.problem import Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.numerics.sticks import weights_from_sticks

@@ -7,7 +7,7 @@ from scipy.special import gammaln, psi
 
 from hdsp import kernels
 from hdsp.kernels import Threads
-from hdsp.model.local_step import WORD_RANGE
+from hdsp.model.documents import WORD_RANGE
 from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, Statistics
 from hdsp.numerics.gamma import log_gamma_density

@@ -1,0 +1,58 @@
+"""How the defaults were checked: one setting changed at a time, completion and NPMI beside it.
+
+    python benchmarks/defaults.py --data FOLDER
+
+Writes benchmarks/results/defaults.csv.
+"""
+
+import csv
+import warnings
+from pathlib import Path
+
+from corpora import NAMES, load, parser
+
+from hdsp import HDSP
+from hdsp.metrics import npmi, topic_top_words
+
+CHANGES = (
+    {},
+    {"topic_prior": 0.01},
+    {"topic_prior": 0.1},
+    {"topic_prior": 0.25},
+    {"document_concentration": 5.0},
+    {"document_concentration": 50.0},
+    {"tol": 1e-4},
+    {"init": "lda"},
+    {"init": "random"},
+)
+
+
+def main():
+    chosen = parser(__doc__).parse_args()
+    warnings.filterwarnings("ignore", message="All .* topics are in use")
+    out = Path(__file__).parent / "results" / "defaults.csv"
+    with out.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["corpus", "change", "labels", "completion", "npmi", "bound", "passes"])
+        for name in NAMES:
+            split = load(chosen.data, name)
+            for change in CHANGES:
+                model = HDSP(100, random_state=0, **change)
+                model.fit(split.counts, labels=split.labels)
+                test = {"X": split.test_counts, "labels": split.test_labels}
+                row = [
+                    name,
+                    " ".join(f"{k}={v}" for k, v in change.items()) or "defaults",
+                    f"{model.perplexity(**test):.1f}",
+                    f"{model.perplexity(**test, given='completion'):.1f}",
+                    f"{npmi(topic_top_words(model.components_), split.counts).mean():.3f}",
+                    f"{model.history_[-1]['bound']:.0f}",
+                    model.n_iter_,
+                ]
+                writer.writerow(row)
+                file.flush()
+                print(*row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

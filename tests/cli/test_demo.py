@@ -1,0 +1,108 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from hdsp import Corpus, simulate
+from hdsp.cli import demo, main
+
+
+def small_corpus():
+    """A stand-in for the docstrings: the same label columns, few documents."""
+    rng = np.random.default_rng(0)
+    package = rng.choice(["numpy", "scipy"], size=120)
+    table = pd.DataFrame(
+        {
+            "package": package,
+            "module": [f"{name}.{rng.choice(['linalg', 'fft'])}" for name in package],
+            "kind": rng.choice(["function", "class"], size=120),
+            "n_parameters": rng.poisson(3, size=120).astype(float),
+        }
+    )
+    corpus, _ = simulate(table, n_topics=5, n_words=60, document_length=40, random_state=1)
+    return Corpus(corpus.counts, words=[f"word{i}" for i in range(60)], labels=corpus.labels)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    corpus = small_corpus()
+    monkeypatch.setattr(demo, "load_docstrings", lambda: corpus)
+    return corpus
+
+
+def test_the_demo_on_the_real_docstrings(capsys):
+    assert main(["demo", "--topics", "10"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "category 'package' 3" in out
+    assert "largest of 10 topics in use" in out
+    assert "scipy.stats" in out
+    assert "Perplexity of held-out docstrings" in out
+
+
+def test_the_demo_prints_topics_and_what_labels_do(small, capsys):
+    assert main(["demo", "--topics", "6"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0] == repr(small)
+    start = next(i for i, line in enumerate(lines) if "topics in use:" in line)
+    topics = lines[start + 1 : start + 7]
+    assert [int(line.split()[0]) for line in topics] == list(range(6))
+    for line in topics:
+        assert line.split()[1].endswith("%")
+        assert len(line.split()[2:]) == 8
+    for module in ("numpy.linalg", "numpy.fft", "scipy.linalg", "scipy.fft"):
+        (effect,) = [line for line in lines if line.strip().startswith(module)]
+        assert effect.count("%") == 3
+    assert "from their labels alone" in lines[-1]
+
+
+def test_the_heading_counts_the_topics_that_follow(small, capsys):
+    main(["demo", "--topics", "6"])
+    lines = capsys.readouterr().out.splitlines()
+    start = next(i for i, line in enumerate(lines) if "topics in use:" in line)
+    shown = lines[start + 1 :].index("")
+    assert lines[start].startswith(f"The {shown} largest")
+
+
+def test_a_seed_gives_the_same_output_again(small, capsys):
+    main(["demo", "--topics", "6", "--seed", "3"])
+    first = capsys.readouterr().out
+    main(["demo", "--topics", "6", "--seed", "3"])
+    assert capsys.readouterr().out == first
+    main(["demo", "--topics", "6", "--seed", "4"])
+    assert capsys.readouterr().out != first
+
+
+@pytest.mark.parametrize(
+    "arguments", [["demo", "--colour"], ["demo", "--topics", "many"], ["dance"], []]
+)
+def test_a_bad_option_ends_with_status_2(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: hdsp" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--topics", "1"], "`n_components` of HDSP must be a whole number of at least 2"),
+        (["--seed", "-1"], "seed"),
+    ],
+)
+def test_bad_values_end_with_status_2_and_one_sentence(small, arguments, sentence, capsys):
+    assert main(["demo", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("hdsp: ")
+    assert sentence in err
+    assert len(err.splitlines()) == 1
+
+
+def test_an_interrupt_ends_with_status_1(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "load_docstrings", interrupted)
+    assert main(["demo"]) == 1
+    assert capsys.readouterr().err == "hdsp: interrupted.\n"

@@ -1,0 +1,533 @@
+import hashlib
+import subprocess
+import sys
+import warnings
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
+from hdsp.metrics import npmi, topic_top_words
+
+METHODS = ("calibrated", "exact", "ratio")
+TERMS = ("words", "tangent", "proportions", "topics", "scaling", "sticks", "concentrations")
+TAGS = ("blue", "green", "red")
+
+
+@pytest.fixture(autouse=True)
+def _quiet_about_topics():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="All .* topics are in use")
+        yield
+
+
+def make(**settings):
+    return HDSP(**{"n_components": 10, "random_state": 0, "n_jobs": 1} | settings)
+
+
+@cache
+def labelled():
+    """Counts [120, 30], and a table of tags, a category and a number."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {
+            "tags": pd.Series([list(np.array(TAGS)[rng.random(3) < 0.4]) for _ in range(120)]),
+            "kind": rng.choice(["long", "short"], size=120),
+            "rating": rng.integers(1, 6, size=120).astype(float),
+        }
+    )
+    corpus, _ = simulate(table, n_topics=4, n_words=30, document_length=50, random_state=4)
+    return corpus.counts, table
+
+
+@cache
+def fitted():
+    counts, table = labelled()
+    return make().fit(counts, labels=table)
+
+
+def word_share(model):
+    """E[phi], [T, V]."""
+    return model.components_ / model.components_.sum(axis=1, keepdims=True)
+
+
+def log_likelihood(counts, proportions, model):
+    """Log probability of each document's words, [M], the plain way."""
+    return (counts.toarray() * np.log(proportions @ word_share(model))).sum(axis=1)
+
+
+label_sets = st.fixed_dictionaries(
+    {
+        "tags": st.lists(st.sampled_from(TAGS), max_size=3),
+        "kind": st.sampled_from(["long", "short", None]),
+        "rating": st.floats(-1e4, 1e4) | st.just(float("nan")),
+    }
+)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(rows=st.lists(label_sets, min_size=1, max_size=4))
+def test_expected_topics_are_proportions(method, rows):
+    table = pd.DataFrame({name: pd.Series([row[name] for row in rows]) for name in rows[0]})
+    table["kind"] = table["kind"].astype(object)
+    theta = fitted().expected_topics(table, method)
+    assert theta.shape == (len(rows), 10)
+    assert (theta >= 0).all()
+    np.testing.assert_allclose(theta.sum(axis=1), 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_all_labels_and_none(method):
+    labels = Labels.from_tags([list(TAGS), []])
+    theta = fitted().expected_topics(labels, method)
+    np.testing.assert_allclose(theta.sum(axis=1), 1.0, atol=1e-6)
+    assert (theta >= 0).all()
+    assert np.abs(theta[0] - theta[1]).max() > 1e-3
+
+
+@pytest.mark.parametrize("method", ["exact", "ratio"])
+def test_without_labels_the_expected_proportions_are_the_corpus_weights(method):
+    theta = fitted().expected_topics([[]], method)[0]
+    np.testing.assert_allclose(theta, fitted().topic_weight_, atol=1e-6)
+
+
+def test_unknown_labels_warn_once_with_a_count_and_change_nothing():
+    model = fitted()
+    known = [["red"], ["blue"], []]
+    more = [["red", "mauve"], ["blue"], ["mauve", "puce"]]
+    counts = labelled()[0][:3]
+    calls = [
+        (lambda labels: model.expected_topics(labels)),
+        (lambda labels: model.transform(counts, labels=labels)),
+        (lambda labels: model.perplexity(counts, labels=labels, per_document=True)),
+    ]
+    for call in calls:
+        expected = call(known)
+        with pytest.warns(UserWarning, match="unknown to the model") as caught:
+            result = call(more)
+        assert len(caught) == 1
+        text = str(caught[0].message)
+        assert text.startswith("2 labels unknown to the model were ignored (in 2 documents)")
+        assert "'mauve', 'puce'" in text
+        np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_missing_values_do_nothing(method):
+    model, (_, table) = fitted(), labelled()
+    base = {"tags": [["red"]] * 2, "kind": ["long", "long"]}
+    at_mean = pd.DataFrame(base | {"rating": [np.nan, table["rating"].mean()]})
+    missing, mean = model.expected_topics(at_mean, method)
+    np.testing.assert_allclose(missing, mean, rtol=1e-9)
+    only_tags = model.expected_topics(pd.DataFrame({"tags": [["red"]]}), method)[0]
+    no_kind = pd.DataFrame({"tags": [["red"]], "kind": [None], "rating": [np.nan]})
+    np.testing.assert_array_equal(model.expected_topics(no_kind, method)[0], only_tags)
+    assert not np.allclose(only_tags, missing)
+
+
+def test_documents_without_labels_are_those_with_missing_labels():
+    counts, table = labelled()
+    missing = pd.DataFrame({"tags": [[]] * 120, "kind": None, "rating": np.nan})
+    np.testing.assert_array_equal(
+        fitted().transform(counts), fitted().transform(counts, labels=missing)
+    )
+    assert not np.allclose(fitted().transform(counts), fitted().transform(counts, labels=table))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_perplexity_given_labels_is_the_plain_computation(method):
+    counts, table = labelled()
+    model = fitted()
+    expected = log_likelihood(counts, model.expected_topics(table, method), model)
+    lengths = counts.sum(axis=1)
+    by_document = model.perplexity(counts, labels=table, per_document=True, method=method)
+    np.testing.assert_allclose(by_document, np.exp(-expected / lengths), rtol=1e-9)
+    total = model.perplexity(counts, labels=table, method=method)
+    assert total == pytest.approx(np.exp(-expected.sum() / lengths.sum()), rel=1e-9)
+
+
+def completion_halves(counts):
+    """The fixed split: a fair coin for each token, entry by entry."""
+    half = np.random.default_rng(0).binomial(counts.data.astype(int), 0.5)
+    observed = csr_array((half, counts.indices, counts.indptr), shape=counts.shape)
+    return observed.astype(float), (counts - observed).tocsr()
+
+
+def test_completion_perplexity_is_the_plain_computation():
+    counts, table = labelled()
+    model = fitted()
+    observed, held_out = completion_halves(counts)
+    theta = model.transform(observed, labels=table)
+    expected = log_likelihood(held_out, theta, model)
+    lengths = held_out.sum(axis=1)
+    by_document = model.perplexity(counts, labels=table, given="completion", per_document=True)
+    np.testing.assert_allclose(by_document, np.exp(-expected / lengths), rtol=1e-9)
+    total = model.perplexity(counts, labels=table, given="completion")
+    assert total == pytest.approx(np.exp(-expected.sum() / lengths.sum()), rel=1e-9)
+    assert model.score(counts, labels=table) == pytest.approx(-np.log(total), rel=1e-12)
+    assert total != pytest.approx(model.perplexity(counts, given="completion"), rel=1e-4)
+
+
+def test_perplexities_of_documents_aggregate_by_their_tokens():
+    counts, table = labelled()
+    by_document = fitted().perplexity(counts, labels=table, per_document=True)
+    weights = counts.sum(axis=1) / counts.sum()
+    total = fitted().perplexity(counts, labels=table)
+    assert total == pytest.approx(np.exp(weights @ np.log(by_document)), rel=1e-9)
+
+
+def test_a_document_without_words_has_no_perplexity():
+    counts, table = labelled()
+    padded = counts[:4].toarray()
+    padded[[1, 3]] = 0.0
+    padded[2] = 0.0
+    padded[2, 5] = 1.0
+    by_document = fitted().perplexity(padded, labels=table[:4], per_document=True)
+    assert np.isnan(by_document).tolist() == [False, True, False, True]
+    total = fitted().perplexity(padded, labels=table[:4])
+    assert total == pytest.approx(fitted().perplexity(padded[[0, 2]], labels=table.iloc[[0, 2]]))
+    completion = fitted().perplexity(
+        padded, labels=table[:4], given="completion", per_document=True
+    )
+    assert np.isnan(completion[[1, 3]]).all()
+    assert np.isfinite(completion[0])
+
+
+@cache
+def driven(seed):
+    """Training and test documents whose topics their tags decide."""
+    rng = np.random.default_rng(seed)
+    tags = [[f"tag{j}"] for j in rng.integers(0, 5, size=400)]
+    corpus, _ = simulate(
+        tags,
+        n_topics=6,
+        n_words=40,
+        document_length=40,
+        scaling=LogLinear(variance=9.0),
+        corpus_concentration=4.0,
+        document_concentration=4.0,
+        random_state=seed,
+    )
+    return corpus.split(test_size=0.25, random_state=0)
+
+
+def without_labels(corpus):
+    return Corpus(corpus.counts, words=corpus.words)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_labels_predict_words(method):
+    train, test = driven(0)
+    model = make(tol=1e-2).fit(train)
+    # Effects this strong are worth far more than ten per cent.
+    assert model.perplexity(test, method=method) < 0.9 * model.perplexity(
+        without_labels(test), method=method
+    )
+
+
+def test_missing_labels_cost_perplexity_gracefully():
+    # Half of the labels leave a regression from half of the documents, and none leave nothing.
+    mean = dict.fromkeys((0.0, 0.5, 1.0), 0.0)
+    for seed in range(3):
+        train, test = driven(seed)
+        names = train.labels.blocks[0].columns
+        tags = [[names[j]] for j in train.labels.blocks[0].values.indices]
+        draw = np.random.default_rng(seed).random(len(tags))
+        for rate in mean:
+            kept = [row if u >= rate else [] for row, u in zip(tags, draw, strict=True)]
+            corpus = Corpus(train.counts, words=train.words, labels=kept)
+            model = make(tol=1e-2).fit(corpus)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message=".*unknown to the model")
+                mean[rate] += np.log(model.perplexity(test)) / 3
+    assert mean[0.0] < mean[0.5] < mean[1.0]
+    # Graceful: half of the labels keep most of what all of them give.
+    assert mean[0.5] - mean[0.0] < 0.5 * (mean[1.0] - mean[0.0])
+
+
+def test_the_unit_of_a_number_does_not_matter():
+    counts, table = labelled()
+    table = table[["kind", "rating"]]
+    changed = table.assign(rating=1000.0 * table["rating"] + 5.0)
+    one, other = make().fit(counts, labels=table), make().fit(counts, labels=changed)
+    # The two standardised columns differ by rounding, which the document step has in float32.
+    np.testing.assert_allclose(other.components_, one.components_, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(
+        other.transform(counts, labels=changed), one.transform(counts, labels=table), atol=1e-4
+    )
+    for method in METHODS:
+        np.testing.assert_allclose(
+            other.expected_topics(changed, method), one.expected_topics(table, method), atol=1e-4
+        )
+    assert not np.allclose(
+        one.expected_topics(changed, "exact"), one.expected_topics(table, "exact"), atol=1e-2
+    )
+
+
+def test_top_words_are_the_heaviest():
+    model = fitted()
+    order = np.argsort(-model.components_, axis=1, kind="stable")[:, :4]
+    assert model.top_words(4) == [[model.words_[i] for i in row] for row in order]
+    assert [len(words) for words in model.top_words(1000)] == [30] * 10
+
+
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_the_table_of_topics_is_of_the_labels_library(library):
+    counts, table = labelled()
+    rating = table["rating"].tolist()
+    make_table = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library]
+    model = make(max_iter=100, tol=1e-2).fit(counts, labels=make_table({"rating": rating}))
+    assert isinstance(model.topics(), FRAMES[library])
+
+
+def test_the_table_of_topics():
+    counts, _ = labelled()
+    model = fitted()
+    topics = model.topics(n_words=3)
+    assert list(topics.columns) == [
+        "topic",
+        "weight",
+        "token_share",
+        "top_words",
+        "distinctive_words",
+        "coherence",
+    ]
+    assert topics["topic"].tolist() == list(range(10))
+    np.testing.assert_array_equal(topics["weight"], model.topic_weight_)
+    assert (np.diff(topics["weight"]) <= 0).all()
+    tokens = (model.components_ - model.topic_prior).sum(axis=1)
+    np.testing.assert_allclose(topics["token_share"], tokens / counts.sum(), atol=1e-4)
+    assert topics["top_words"].tolist() == [" ".join(words) for words in model.top_words(3)]
+    share = word_share(model)
+    gain = share * np.log(share / (model.topic_weight_ @ share))
+    distinctive = [
+        " ".join(model.words_[i] for i in row)
+        for row in np.argsort(-gain, axis=1, kind="stable")[:, :3]
+    ]
+    assert topics["distinctive_words"].tolist() == distinctive
+    np.testing.assert_allclose(
+        topics["coherence"], npmi(topic_top_words(model.components_, 10), counts)
+    )
+    without = make(tol=1e-2).fit(counts)
+    assert isinstance(without.topics(), pd.DataFrame)
+
+
+def test_weights_and_topics_in_use():
+    model = fitted()
+    counts, _ = labelled()
+    assert model.topic_weight_.sum() == pytest.approx(1.0)
+    tokens = (model.components_ - model.topic_prior).sum(axis=1)
+    assert model.n_topics_ == (tokens >= counts.sum() / 120).sum()
+    assert 2 <= model.n_topics_ <= 10
+    assert model.n_iter_ == len(model.history_)
+
+
+def simulated_words(model, labels, n_documents):
+    """Mean share of each word over documents drawn from the model, and its standard error."""
+    drawn = model.simulate(
+        labels, n_documents=n_documents, document_length=60.0, random_state=7
+    ).counts.toarray()
+    drawn = drawn[drawn.sum(axis=1) > 0]
+    share = drawn / drawn.sum(axis=1, keepdims=True)
+    return share.mean(axis=0), share.std(axis=0) / np.sqrt(len(share))
+
+
+@pytest.mark.parametrize("tag", [None, "blue", "red"])
+def test_simulated_documents_have_the_expected_proportions(tag):
+    counts, table = labelled()
+    n_documents = 3000
+    if tag is None:
+        model = make(tol=1e-2).fit(counts)
+        labels, one = None, [[]]
+    else:
+        # A point posterior: what is simulated has no weights of its own to draw.
+        model = make(tol=1e-2, scaling=LogLinear("tags", variance=4.0)).fit(
+            counts, labels=table[["tags"]]
+        )
+        labels, one = [[tag]] * n_documents, [[tag]]
+    mean, error = simulated_words(model, labels, n_documents)
+    expected = model.expected_topics(one, "exact")[0] @ word_share(model)
+    # Thirty words: five standard errors are exceeded by chance once in fifty thousand runs.
+    assert (np.abs(mean - expected) < 5.0 * error).all()
+    if tag is not None:
+        unlabelled = model.topic_weight_ @ word_share(model)
+        assert (np.abs(mean - unlabelled) > 5.0 * error).any()
+
+
+def test_simulated_documents_carry_their_labels_words_and_lengths():
+    model, (_, table) = fitted(), labelled()
+    drawn = model.simulate(table, document_length=25.0, random_state=0)
+    assert drawn.words == model.words_
+    assert drawn.labels.names == model.label_names_
+    # 120 Poisson lengths: the mean has a standard error of 5 / sqrt(120) = 0.46.
+    assert drawn.counts.sum(axis=1).mean() == pytest.approx(25.0, abs=2.3)
+    again = model.simulate(table, document_length=25.0, random_state=0)
+    np.testing.assert_array_equal(again.counts.toarray(), drawn.counts.toarray())
+    other = model.simulate(table, document_length=25.0, random_state=1)
+    assert not np.array_equal(other.counts.toarray(), drawn.counts.toarray())
+
+
+@pytest.mark.parametrize(
+    ("learn", "corpus_learned", "document_learned"),
+    [
+        (True, True, True),
+        (False, False, False),
+        ("corpus", True, False),
+        ("document", False, True),
+    ],
+)
+def test_concentrations_are_learned_or_stay(learn, corpus_learned, document_learned):
+    counts, table = labelled()
+    model = make(
+        learn_concentrations=learn,
+        corpus_concentration=1.3,
+        document_concentration=17.0,
+        tol=1e-2,
+    ).fit(counts, labels=table)
+    assert (model.corpus_concentration_ != 1.3) == corpus_learned
+    assert (model.document_concentration_ != 17.0) == document_learned
+    for name, start, learned in (
+        ("corpus_concentration", 1.3, corpus_learned),
+        ("document_concentration", 17.0, document_learned),
+    ):
+        values = {row[name] for row in model.history_}
+        assert values == {start} if not learned else len(values) > 1
+
+
+def test_a_warning_where_every_topic_is_in_use():
+    counts, _ = labelled()
+    with pytest.warns(UserWarning, match="All 2 topics are in use.*raise n_components") as caught:
+        make(n_components=2).fit(counts)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_a_warning_where_the_bound_has_not_settled():
+    counts, _ = labelled()
+    message = "stopped after max_iter=2 passes.*tol=0.0: raise max_iter or tol"
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
+        model = make(max_iter=2, tol=0.0, n_components=30).fit(counts)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert not model.converged_
+    assert model.n_iter_ == 2
+
+
+def test_no_warning_where_all_is_well():
+    counts, table = labelled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = make(n_components=30).fit(counts, labels=table)
+    assert model.converged_
+    assert model.n_topics_ < 30
+
+
+@pytest.mark.parametrize("scaling", ["auto", LogLinear()], ids=repr)
+def test_the_history_itemises_a_bound_that_rises(scaling):
+    counts, table = labelled()
+    model = make(scaling=scaling, tol=1e-4).fit(counts, labels=table)
+    rows = model.history_
+    assert [row["pass"] for row in rows] == list(range(1, model.n_iter_ + 1))
+    for row in rows:
+        assert row["bound"] == pytest.approx(sum(row[term] for term in TERMS), rel=1e-12)
+    # In the first pass alpha is 1 and the sticks' term nought; in the last every term counts.
+    assert all(rows[-1][term] != 0 for term in TERMS)
+    bounds = np.array([row["bound"] for row in rows])
+    # The document step is in float32, so a pass may lose a few millionths to rounding.
+    assert (np.diff(bounds) >= -1e-6 * np.abs(bounds[1:])).all()
+    assert bounds[-1] > bounds[0]
+    assert abs(bounds[-1] - bounds[-2]) <= 1e-4 * abs(bounds[-1])
+    assert (np.diff([row["seconds"] for row in rows]) >= 0).all()
+
+
+def test_verbose_reports_passes_on_standard_error(capsys):
+    counts, _ = labelled()
+    model = make(verbose=1, tol=1e-2).fit(counts)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == model.n_iter_
+    assert "pass    1  bound" in err
+
+
+# More documents than one range of any kernel, so that there is something to share out.
+_FIT_AND_PRINT = """
+import hashlib, sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+from hdsp import HDSP, simulate
+tags = [["a"], ["b"], ["a", "b"], []] * 150
+corpus, _ = simulate(tags, n_topics=5, n_words=300, document_length=40, random_state=0)
+model = HDSP(12, max_iter=8, random_state=5, n_jobs=int(sys.argv[1])).fit(corpus)
+bits = [model.components_, np.array([row["bound"] for row in model.history_])]
+bits += [model.transform(corpus), model.expected_topics(corpus.labels)]
+print(*[hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits])
+"""
+
+
+@cache
+def shared_out():
+    tags = [["a"], ["b"], ["a", "b"], []] * 150
+    corpus, _ = simulate(tags, n_topics=5, n_words=300, document_length=40, random_state=0)
+    return corpus
+
+
+def bits_of(n_jobs, **settings):
+    corpus = shared_out()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        model = make(
+            **{"n_components": 12, "max_iter": 8, "random_state": 5, "n_jobs": n_jobs} | settings
+        ).fit(corpus)
+    return [
+        model.components_,
+        np.array([row["bound"] for row in model.history_]),
+        model.transform(corpus),
+        model.expected_topics(corpus.labels),
+    ]
+
+
+@pytest.mark.parametrize("init", ["nmf", "lda", "random"])
+def test_any_number_of_threads_gives_the_same_bits(init):
+    for one, two in zip(bits_of(1, init=init), bits_of(2, init=init), strict=True):
+        assert one.tobytes() == two.tobytes()
+
+
+def test_a_seed_gives_the_same_bits_again_and_another_does_not():
+    first, second, other = bits_of(2), bits_of(2), bits_of(2, random_state=6)
+    for one, two, three in zip(first, second, other, strict=True):
+        assert one.tobytes() == two.tobytes()
+        assert one.tobytes() != three.tobytes()
+
+
+def test_generators_seed_too():
+    legacy = np.random.RandomState(3)
+    for seed, again in (
+        (np.random.default_rng(3), np.random.default_rng(3)),
+        (legacy, np.random.RandomState(3)),
+    ):
+        one, two = bits_of(1, random_state=seed), bits_of(1, random_state=again)
+        assert one[0].tobytes() == two[0].tobytes()
+
+
+def test_a_fresh_process_gives_the_same_bits():
+    def run(n_jobs):
+        return subprocess.run(
+            [sys.executable, "-c", _FIT_AND_PRINT, str(n_jobs)],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+
+    here = [hashlib.sha256(np.ascontiguousarray(p).tobytes()).hexdigest() for p in bits_of(1)]
+    assert run(2) == here

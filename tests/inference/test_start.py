@@ -1,0 +1,113 @@
+"""Starts by name, and what they must give the first pass."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from hdsp import simulate
+from hdsp.inference import initial_state
+from hdsp.inference.nmf import nmf_topics
+from hdsp.kernels import Threads
+from hdsp.metrics import match_topics
+from hdsp.model import Priors, make_problem
+from hdsp.scaling import Constant
+
+THREADS = Threads()
+PRIORS = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
+
+
+def start(counts, init, n_topics=6, seed=0):
+    counts = csr_array(counts)
+    design = csr_array((counts.shape[0], 0))
+    problem = make_problem(counts, design, n_topics, Constant(), PRIORS)
+    rng = np.random.default_rng(seed)
+    return initial_state(problem, counts, init, 1.0, 20.0, rng, THREADS)
+
+
+def corpus(seed=0, n_topics=6):
+    drawn, truth = simulate(
+        n_documents=300,
+        n_topics=n_topics,
+        n_words=60,
+        document_length=80,
+        corpus_concentration=30.0,
+        topic_prior=0.05,
+        random_state=seed,
+    )
+    return drawn.counts, truth
+
+
+@pytest.mark.parametrize("init", ["nmf", "lda", "random"])
+def test_a_start_holds_the_corpus_once_and_is_ordered(init):
+    counts, _ = corpus()
+    state = start(counts, init)
+    assert state.topics.shape == (60, 6)
+    assert (state.topics >= 0.05 - 1e-6).all()
+    assert state.topics.sum() == pytest.approx(counts.sum() + 60 * 6 * 0.05, rel=1e-5)
+    weight = state.topic_weight
+    assert (np.diff(weight) <= 1e-12).all()
+    assert weight.sum() == pytest.approx(1.0)
+    held = state.topics.sum(axis=0) - 60 * 0.05
+    np.testing.assert_allclose(held / held.sum(), weight, rtol=1e-4)
+
+
+def test_an_array_is_taken_as_it_is():
+    counts, _ = corpus()
+    weights = np.random.default_rng(0).random((6, 60))
+    state = start(counts, weights)
+    size = weights.sum(axis=1)
+    order = np.argsort(-size)
+    found = (state.topics - 0.05) / (state.topics - 0.05).sum(axis=0)
+    np.testing.assert_allclose(found.T, (weights / size[:, None])[order], rtol=1e-4)
+
+
+def test_the_default_start_is_near_the_truth_and_a_random_one_is_not():
+    counts, truth = corpus()
+    words, _ = nmf_topics(counts, 6, np.random.default_rng(0), THREADS)
+    near = match_topics(truth.word_share, words.T)[1].mean()
+    far = match_topics(truth.word_share, start(counts, "random").topics.T)[1].mean()
+    # Tf-idf flattens frequencies, so that even the right factors stay some way off.
+    assert near < 0.45
+    assert far > 0.6
+
+
+def test_factors_approximate_the_matrix():
+    counts, _ = corpus()
+    words, loadings = nmf_topics(counts, 6, np.random.default_rng(0), THREADS)
+    rows = TfidfTransformer(norm=None, sublinear_tf=True).fit_transform(counts).toarray()
+    rows /= np.sqrt(np.linalg.norm(rows, axis=1, keepdims=True))
+    left = np.linalg.norm(rows - loadings @ words.T) / np.linalg.norm(rows)
+    singular = np.linalg.svd(rows, compute_uv=False)
+    best = np.sqrt((singular[6:] ** 2).sum() / (singular**2).sum())
+    assert (words >= 0).all()
+    assert (loadings >= 0).all()
+    # Non-negative factors cannot beat the singular vectors, and come close on such a corpus.
+    assert best - 1e-6 <= left < best * 1.08
+
+
+@given(
+    n_documents=st.integers(1, 5),
+    n_words=st.integers(1, 4),
+    n_topics=st.integers(2, 12),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_more_topics_than_documents_or_words(n_documents, n_words, n_topics, seed):
+    rng = np.random.default_rng(seed)
+    dense = rng.poisson(1.0, size=(n_documents, n_words)).astype(float)
+    dense[0, 0] += 1.0
+    state = start(dense, "nmf", n_topics, seed % 1000)
+    assert np.isfinite(state.topics).all()
+    assert np.isfinite(state.sticks).all()
+    assert (state.topic_weight > 0).all()
+
+
+def test_threads_do_not_change_the_start():
+    counts, _ = corpus()
+    one = nmf_topics(counts, 6, np.random.default_rng(0), THREADS)
+    with Threads(3) as several:
+        other = nmf_topics(counts, 6, np.random.default_rng(0), several)
+    np.testing.assert_array_equal(one[0], other[0])
+    np.testing.assert_array_equal(one[1], other[1])
