@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
 from hdsp.corpus.validation import check_counts
@@ -38,6 +39,11 @@ from hdsp.prediction import (
 from hdsp.scaling import Design, ScalingFunction, bind_scaling
 
 _COHERENCE_WORDS = 10
+_VALIDATION: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": (np.float64, np.float32),
+    "ensure_non_negative": True,
+}
 
 
 class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -129,13 +135,14 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         labels : None, a matrix [M, J], lists of tags, a pandas, polars or pyarrow table, `Labels`
         """
         priors = self._priors()
-        counts, parsed = self._read_training(X, labels)
+        counts, parsed, words, named = self._read_training(X, labels)
         schema = LabelSchema.of(parsed)
         scaling = bind_scaling(self.scaling, schema)
         design = encode_labels(schema, scaling, parsed)
         problem = make_problem(counts, design, self.n_components, scaling, priors)
         monitor = Monitor(self.tol, self.verbose)
-        with self._threads() as threads:
+        # BLAS threads would fight ours, and change the order of sums with their number.
+        with threadpool_limits(1, "blas"), self._threads() as threads:
             start = initial_state(
                 problem,
                 counts,
@@ -147,10 +154,13 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
             fit = fit_batch(problem, start, self.max_iter, LocalSettings(), monitor, threads)
             calibration = fit_calibration(design, fit.token_counts, threads)
+        coherence = _coherence(fit.state.topics.T, counts)
+        # Everything is assigned at the end: a fit that fails leaves an earlier one as it was.
+        model = FittedModel(fit.state, scaling, schema, priors, calibration)
+        self._keep(model, monitor, words, named)
+        self.n_topics_ = topics_in_use(model.topic_tokens(), problem.n_documents)
+        self._coherence = coherence
         self._frames = library_of(labels)
-        self._keep(FittedModel(fit.state, scaling, schema, priors, calibration), monitor)
-        self._coherence = npmi(topic_top_words(self.components_, _COHERENCE_WORDS), counts)
-        self.n_topics_ = topics_in_use(self._model.topic_tokens(), problem.n_documents)
         self._warn()
         return self
 
@@ -257,7 +267,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         distinctive = distinctive_words(share, self.topic_weight_, n_words)
         tokens = self._model.topic_tokens()
         columns = {
-            "topic": list(range(self.n_components)),
+            "topic": list(range(len(self.components_))),
             "weight": self.topic_weight_.tolist(),
             "token_share": (tokens / tokens.sum()).tolist(),
             "top_words": [" ".join(words) for words in self.top_words(n_words)],
@@ -299,11 +309,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        return len(self.components_)
 
     def _priors(self) -> Priors:
         """The hyperparameters, once everything a user set has been checked."""
-        check_whole(self.n_components, "n_components", 2)
+        check_whole(self.n_components, "n_components", 1)
         check_whole(self.max_iter, "max_iter", 1)
         check_tolerance(self.tol, "tol")
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):
@@ -321,34 +331,31 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # All cores by default, but one inside a joblib worker, which has its own share of them.
         return Threads(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
 
-    def _read_training(self, X: Any, labels: object) -> tuple[csr_array, Labels]:
+    def _read_training(
+        self, X: Any, labels: object
+    ) -> tuple[csr_array, Labels, tuple[str, ...], bool]:
+        """Counts, labels and words, and whether scikit-learn should know the words' names."""
         if isinstance(X, Corpus):
             if labels is not None:
                 raise ValueError(
                     "`labels` of HDSP.fit must be None where X is a Corpus, which carries its own."
                 )
-            counts, parsed = X.counts, X.labels
-            self.n_features_in_ = counts.shape[1]
-            self.words_ = X.words
+            counts, parsed, words, named = X.counts, X.labels, X.words, False
         else:
-            X = validate_data(
-                self,
-                X,
-                accept_sparse="csr",
-                dtype=(np.float64, np.float32),
-                ensure_non_negative=True,
-            )
+            # Another instance takes what validation sets on the way.
+            probe = type(self)()
+            X = validate_data(probe, X, reset=True, **_VALIDATION)
             counts = check_counts(X, "HDSP.fit")
             parsed = as_labels(labels, counts.shape[0], "HDSP.fit")
-            names = getattr(self, "feature_names_in_", None)
+            named = hasattr(probe, "feature_names_in_")
             generated = (f"w{i}" for i in range(counts.shape[1]))
-            self.words_ = tuple(generated if names is None else names)
+            words = tuple(probe.feature_names_in_ if named else generated)
         if counts.nnz == 0:
             raise ValueError(
                 f"X of HDSP.fit has no word in any of its {counts.shape[0]} documents. Check the "
                 "vectoriser: its stop words and min_df may leave nothing."
             )
-        return counts, parsed
+        return counts, parsed, words, named
 
     def _read_new(self, X: Any, labels: object, method: str) -> tuple[csr_array, Design]:
         owner = f"HDSP.{method}"
@@ -366,14 +373,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
             labels = X.labels
         else:
-            X = validate_data(
-                self,
-                X,
-                reset=False,
-                accept_sparse="csr",
-                dtype=(np.float64, np.float32),
-                ensure_non_negative=True,
-            )
+            X = validate_data(self, X, reset=False, **_VALIDATION)
             counts = check_counts(X, owner)
         return counts, self._read_labels(labels, counts.shape[0], owner)[1]
 
@@ -383,13 +383,22 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Labels of new documents and their design [M, J]."""
         if n_documents is None:
             if labels is None:
-                raise ValueError(f"`n_documents` of {owner} is needed where labels are None.")
+                remedy = ", or `n_documents`" if owner == "HDSP.simulate" else ""
+                raise ValueError(f"{owner} needs labels{remedy}: one row for each document.")
             n_documents = labels.shape[0] if hasattr(labels, "shape") else len(labels)
         parsed = self._model.schema.read(labels, n_documents, owner)
         return parsed, encode_labels(self._model.schema, self._model.scaling, parsed)
 
-    def _keep(self, model: FittedModel, monitor: Monitor) -> None:
+    def _keep(
+        self, model: FittedModel, monitor: Monitor, words: tuple[str, ...], named: bool
+    ) -> None:
         self._model = model
+        self.words_ = words
+        self.n_features_in_ = len(words)
+        if named:
+            self.feature_names_in_ = np.array(words, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         state = model.state
         self.components_ = np.ascontiguousarray(state.topics.T, dtype=np.float64)
         self.topic_weight_ = state.topic_weight
@@ -401,7 +410,14 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.converged_ = monitor.converged
 
     def _warn(self) -> None:
-        if self.n_topics_ == self.n_components:
+        if self.n_components == 1:
+            warnings.warn(
+                "n_components=1 of HDSP leaves a single topic, which labels cannot change: "
+                "choose at least 2.",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif self.n_topics_ == self.n_components:
             warnings.warn(
                 f"All {self.n_components} topics are in use, so the truncation may limit their "
                 "number: raise n_components of HDSP.",
@@ -417,6 +433,13 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
 
 
+def _coherence(topics: FloatArray, counts: csr_array) -> FloatArray:
+    """NPMI of each topic, [T]; one word has nothing to cohere with."""
+    if counts.shape[1] < 2:
+        return np.full(len(topics), np.nan)
+    return npmi(topic_top_words(topics, _COHERENCE_WORDS), counts)
+
+
 def _check_method(method: Any, owner: str) -> None:
     if method not in METHODS:
         raise ValueError(
@@ -427,6 +450,10 @@ def _check_method(method: Any, owner: str) -> None:
 def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
+    if isinstance(random_state, (int, np.integer)) and random_state < 0:
+        raise ValueError(
+            f"`random_state` of HDSP, the seed, must be zero or more. Got {random_state}."
+        )
     if random_state is None or isinstance(random_state, (int, np.integer)):
         return np.random.default_rng(random_state)
     return np.random.default_rng(check_random_state(random_state).randint(2**31))

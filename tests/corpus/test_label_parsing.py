@@ -354,7 +354,7 @@ UNSUPPORTED = (
             "one type in each column. Got text at row 0 and number at row 2 of column 's'.",
         ),
     ],
-    ids=str,
+    ids=lambda part: type(part).__name__ if not isinstance(part, (str, type)) else str(part)[:40],
 )
 def test_wrong_labels_are_named(labels, error, message):
     with pytest.raises(error, match=re.escape(message)) as caught:

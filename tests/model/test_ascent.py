@@ -59,7 +59,7 @@ def test_no_update_lowers_the_bound(scaling, data):
     kept = None
     for cycle in range(3):
         for inner in range(3):
-            solution, statistics = solve(problem, state, kept, LocalSettings(1, 0.0))
+            solution, statistics = solve(problem, state, kept, LocalSettings(1, 0.0, prune=0.0))
             kept, documents = solution.documents, full_documents(problem, state, solution)
             climb.check(f"document step {cycle}.{inner}", state, documents)
         state = update_topics(problem, state, statistics)
@@ -81,7 +81,7 @@ def test_no_update_lowers_the_bound(scaling, data):
 @given(data=st.data())
 def test_the_itemised_bound_is_the_reference(data):
     problem, dense, state = data.draw(problems())
-    solution, statistics = solve(problem, state, None, LocalSettings(5, 0.0))
+    solution, statistics = solve(problem, state, None, LocalSettings(5, 0.0, prune=0.0))
     ours = elbo(problem, state, statistics, THREADS)
     reference = bound_terms(dense, problem, state, full_documents(problem, state, solution))
     for name, value in ours.items().items():
@@ -92,7 +92,7 @@ def test_the_itemised_bound_is_the_reference(data):
 @given(data=st.data())
 def test_the_statistics_are_sums_over_documents(data):
     problem, _, state = data.draw(problems())
-    solution, statistics = solve(problem, state, None, LocalSettings(5, 0.0))
+    solution, statistics = solve(problem, state, None, LocalSettings(5, 0.0, prune=0.0))
     kept, documents = solution.documents, full_documents(problem, state, solution)
     log_mean = psi(documents.shape) - np.log(documents.rate)
     # Topics that hold next to nothing enter by their expansion about the prior.
@@ -111,7 +111,7 @@ def test_float32_agrees_with_float64(data):
     single = replace(
         problem, blocks=tuple(map(in_float32, problem.blocks)), dtype=np.dtype(np.float32)
     )
-    settings = LocalSettings(5, 0.0)
+    settings = LocalSettings(5, 0.0, prune=0.0)
     _, exact = fit_documents(problem, state, None, settings, THREADS)
     _, rough = fit_documents(single, state, None, settings, THREADS)
     size = abs(exact.words) + abs(exact.tangent) + abs(exact.proportions) + 1.0
@@ -130,8 +130,8 @@ def in_float32(block):
 @given(data=st.data())
 def test_a_restart_pass_never_lowers_the_bound(data):
     problem, _, state = data.draw(problems())
-    settings = LocalSettings(3, 0.0)
-    kept, before = fit_documents(problem, state, None, LocalSettings(1, 0.0), THREADS)
+    settings = LocalSettings(3, 0.0, prune=0.0)
+    kept, before = fit_documents(problem, state, None, LocalSettings(1, 0.0, prune=0.0), THREADS)
     _, plain = fit_documents(problem, state, kept, settings, THREADS)
     _, restarted = fit_documents(problem, state, kept, settings, THREADS, restart=True)
     size = abs(before.words) + abs(before.tangent) + abs(before.proportions)

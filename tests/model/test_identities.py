@@ -16,7 +16,7 @@ from hdsp.scaling import Constant, take_topics
 from tests.problems import bound_scaling, problems
 
 THREADS = Threads()
-SETTINGS = LocalSettings(4, 0.0)
+SETTINGS = LocalSettings(4, 0.0, prune=0.0)
 
 
 def fitted(problem, state, n_passes=3):

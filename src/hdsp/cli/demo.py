@@ -51,9 +51,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _print_topics(model: HDSP) -> None:
-    print(f"The {_TOPICS_SHOWN} largest of {model.n_topics_} topics in use:")
     words = model.top_words(8)
-    for topic in range(min(_TOPICS_SHOWN, len(words))):
+    shown = min(_TOPICS_SHOWN, len(words))
+    print(f"The {shown} largest of {model.n_topics_} topics in use:")
+    for topic in range(shown):
         print(f"  {topic:>3}  {model.topic_weight_[topic]:6.1%}  {' '.join(words[topic])}")
 
 

@@ -81,5 +81,5 @@ def fit_batch(
         if monitor.converged:
             break
     assert documents is not None
-    order = np.argsort(-state.topic_weight, kind="stable")
+    order = np.argsort(-state.topics.sum(axis=0, dtype=np.float64), kind="stable")
     return Fit(state.reordered(order), documents.token_counts[:, order])

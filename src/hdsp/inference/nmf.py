@@ -7,7 +7,6 @@ squares improves them. Everything runs on the sparse matrix, in float32.
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
-from threadpoolctl import threadpool_limits
 
 from hdsp import kernels
 from hdsp.kernels import Threads, sparse_product
@@ -37,16 +36,13 @@ def nmf_topics(
     # Long documents weigh more than short ones, but less than their length.
     rows = csr_array(rows.multiply(1.0 / np.sqrt(np.maximum(norms, 1e-30))[:, None]))
     columns = csr_array(rows.T)
-    # Library threads would change the order of summation with their number.
-    with threadpool_limits(1):
-        centres = _kmeans(rows, n_topics, rng, threads)
-        words = np.ascontiguousarray(centres.T)
-        loadings = sparse_product(rows, words, threads)
-        for sweep in range(n_sweeps):
-            _descend(
-                words, sparse_product(rows, words, threads), loadings, threads, 1 if sweep else 3
-            )
-            _descend(loadings, sparse_product(columns, loadings, threads), words, threads, 1)
+    centres = _kmeans(rows, n_topics, rng, threads)
+    words = np.ascontiguousarray(centres.T)
+    loadings = sparse_product(rows, words, threads)
+    for sweep in range(n_sweeps):
+        target = sparse_product(rows, words, threads)
+        _descend(words, target, loadings, threads, 1 if sweep else 3)
+        _descend(loadings, sparse_product(columns, loadings, threads), words, threads, 1)
     return words, loadings
 
 

@@ -29,7 +29,7 @@ def check_tolerance(value: Any, name: str) -> None:
 
 def check_prior(value: Any, name: str) -> tuple[float, float]:
     """(shape, rate) of a gamma prior that has a mode: a shape of at least 1."""
-    if np.shape(value) == (2,):
+    if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
         shape, rate = value
         if _is_number(shape) and _is_number(rate) and 1 <= shape < np.inf and 0 < rate < np.inf:
             return float(shape), float(rate)

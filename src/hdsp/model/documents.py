@@ -25,10 +25,12 @@ class LocalSettings:
     ----------
     max_iter : inner iterations at most
     tol : the share of a document's tokens that may still move between topics
+    prune : topics below this share of a document's largest weight hold nothing there; 0 keeps all
     """
 
     max_iter: int = 10
     tol: float = 1e-2
+    prune: float = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +208,7 @@ def solve_block(
         seen.topic_weight,
         settings.max_iter,
         problem.dtype.type(settings.tol),
+        settings.prune,
         held,
         tangent,
         weight,

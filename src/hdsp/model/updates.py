@@ -91,6 +91,8 @@ def update_sticks(problem: Problem, state: GlobalState, log_total: FloatArray) -
     ----------
     log_total : [T] S_k = sum_m (E[ln pi_mk] + E[ln rho_mk])
     """
+    if problem.n_topics == 1:
+        return state
     start = np.clip(logit(state.sticks), -_LARGEST_LOGIT, _LARGEST_LOGIT)
 
     def loss(logits: FloatArray) -> tuple[float, FloatArray]:
@@ -138,7 +140,7 @@ def stick_objective(
 def update_corpus_concentration(problem: Problem, state: GlobalState) -> GlobalState:
     """alpha at its maximum under a gamma prior (equation 18)."""
     prior = problem.priors.corpus_concentration
-    if prior is None:
+    if prior is None or problem.n_topics == 1:
         return state
     numerator = problem.n_topics - 2.0 + prior[0]
     return replace(

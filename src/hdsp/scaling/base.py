@@ -19,7 +19,7 @@ from hdsp.numerics.types import FloatArray
 if TYPE_CHECKING:
     from hdsp.scaling.product import Product
 
-# Variational parameters by name; topics are always the first axis.
+# Variational parameters by name (a word, no colon); topics are always the first axis.
 Parameters = Mapping[str, FloatArray]
 # SciPy's sparse arrays: label values of documents, [M, J].
 Design = Any
@@ -106,11 +106,11 @@ class ScalingFunction(ABC):
 
     @abstractmethod
     def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
-        """Weights w drawn from the prior, [T, ...]."""
+        """Weights w drawn from the prior, [T, J]."""
 
     @abstractmethod
     def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-        """Weights w drawn from q(w), [T, ...]; w itself for a point posterior."""
+        """Weights w drawn from q(w), [T, J]; w itself for a point posterior."""
 
     @abstractmethod
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:

@@ -8,7 +8,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import Design, DesignBounds, Parameters, ScalingFunction, take_topics
+from hdsp.scaling import (
+    Design,
+    DesignBounds,
+    Parameters,
+    Product,
+    ScalingFunction,
+    take_topics,
+)
 
 # Rounding of sums over a few dozen documents.
 _ROUNDING = 1e-9
@@ -102,6 +109,7 @@ def _parameters_start_with_topics(scaling: ScalingFunction, case: ScalingCase) -
     parameters = _fitted(scaling, case)
     assert parameters, "`initial` gives no array, so the number of topics is lost."
     for name, value in parameters.items():
+        assert ":" not in name or isinstance(scaling, Product), f"{name!r} has a colon."
         assert len(value) == len(case.prior_shape), f"{name!r} does not have topics first."
         assert np.isfinite(value).all(), f"{name!r} is not finite after an update."
 
@@ -229,7 +237,12 @@ def _update_leaves_its_arguments_alone(scaling: ScalingFunction, case: ScalingCa
 
 def _prior_draws_have_shape(scaling: ScalingFunction, case: ScalingCase) -> None:
     rng = np.random.default_rng(0)
-    weights = scaling.draw_prior(len(case.prior_shape), case.design.shape[1], rng)
+    shape = (len(case.prior_shape), case.design.shape[1])
+    weights = scaling.draw_prior(*shape, rng)
+    drawn = scaling.draw_posterior(_fitted(scaling, case), rng)
+    for name, value in (("draw_prior", weights), ("draw_posterior", drawn)):
+        # A product lays its factors' weights side by side, so they must have a column a label.
+        assert value.shape in (shape, (shape[0], 0)), f"{name} does not give weights [T, J]."
     rate = scaling.rate(weights, case.design)
     assert rate.shape == case.exposure.shape
     assert (rate > 0).all()

@@ -1,0 +1,118 @@
+"""The example of one's own scaling function works, and the page that shows it shows all of it."""
+
+import importlib.util
+import warnings
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hdsp import HDSP, Categorical, Corpus, LogLinear, simulate
+from hdsp.testing import check_scaling, make_case
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "examples" / "own_scaling.py"
+
+
+def load_example() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("own_scaling", SOURCE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+Saturating = load_example().Saturating
+
+
+def conformance():
+    for function, n_labels in [(Saturating(), 4), (Saturating(width=0.5, variance=0.2), 1)]:
+        for name, check in check_scaling(function, n_labels):
+            yield pytest.param(check, id=f"{function}: {name}")
+
+
+@pytest.mark.parametrize("check", list(conformance()))
+def test_conformance(check):
+    check()
+
+
+def test_the_page_shows_the_source_verbatim():
+    page = (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8")
+    assert f"```python\n{SOURCE.read_text(encoding='utf-8')}```\n" in page
+
+
+def test_a_wide_response_is_log_linear():
+    case = make_case(LogLinear())
+    weight = np.random.default_rng(1).normal(size=(4, 4))
+    np.testing.assert_allclose(
+        Saturating(width=1e5).rate(weight, case.design),
+        LogLinear().rate(-weight, case.design),
+        rtol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("setting", ["width", "variance"])
+def test_settings_must_be_positive(setting):
+    with pytest.raises(ValueError, match="`width` and `variance` of Saturating must be positive"):
+        Saturating(**{setting: 0.0})
+
+
+def test_settings_tell_functions_apart():
+    assert Saturating("price", width=1.0) == Saturating("price", width=1.0)
+    assert Saturating("price", width=1.0) != Saturating("price", width=2.0)
+    assert Saturating(variance=1.0) != Saturating(variance=2.0)
+
+
+@cache
+def priced():
+    """Training and test documents whose topics prices with a long tail scale."""
+    price = np.random.default_rng(0).lognormal(3.0, 1.2, size=200)
+    corpus, _ = simulate(
+        pd.DataFrame({"price": price, "shop": ["north", "south"] * 100}),
+        n_topics=4,
+        n_words=40,
+        document_length=40,
+        scaling=Saturating("price", width=1.0, variance=9.0) * Categorical("shop"),
+        corpus_concentration=3.0,
+        document_concentration=4.0,
+        random_state=1,
+    )
+    return corpus.split(test_size=0.25, random_state=0)
+
+
+@cache
+def fitted():
+    train, _ = priced()
+    scaling = Categorical("shop") * Saturating("price", width=1.0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="All .* topics are in use")
+        return HDSP(8, scaling=scaling, random_state=0, n_jobs=1).fit(train)
+
+
+def test_a_fit_converges_upwards():
+    model = fitted()
+    assert model.converged_
+    bound = np.array([row["bound"] for row in model.history_])
+    # The document step is in float32.
+    assert (np.diff(bound) >= -1e-6 * np.abs(bound[1:])).all()
+
+
+@pytest.mark.parametrize("method", ["exact", "ratio"])
+def test_prices_predict_words(method):
+    _, test = priced()
+    without = Corpus(test.counts, words=test.words, labels=test.labels.without("price"))
+    assert fitted().perplexity(test, method=method) < 0.98 * fitted().perplexity(
+        without, method=method
+    )
+
+
+@pytest.mark.parametrize("method", ["exact", "ratio"])
+def test_the_effect_levels_off(method):
+    prices = pd.DataFrame({"price": [20.0, 60.0, 1e3, 1e5]})
+    theta = fitted().expected_topics(prices, method=method)
+    assert np.abs(theta[0] - theta[1]).max() > 0.02
+    np.testing.assert_allclose(theta[2], theta[3], atol=1e-3)
