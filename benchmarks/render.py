@@ -1,0 +1,80 @@
+"""Write the tables of README.md and docs/ from benchmarks/results/.
+
+    python benchmarks/render.py
+
+A page names a table by a pair of comments: <!-- table NAME --> and <!-- end -->.
+"""
+
+import csv
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def rows(name):
+    with (RESULTS / f"{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def table(header, body):
+    lines = [header, ["---"] * len(header), *body]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def number(text):
+    value = float(text)
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def quality():
+    columns = ["calibrated", "exact", "ratio", "completion", "npmi", "passes", "seconds"]
+    return table(
+        ["corpus", "model", *columns],
+        [
+            [row["corpus"], row["model"], *[number(row[column]) for column in columns]]
+            for row in rows("quality")
+        ],
+    )
+
+
+def headline():
+    by_corpus = {}
+    for row in rows("quality"):
+        by_corpus.setdefault(row["corpus"], {})[row["model"]] = row
+    return table(
+        ["corpus", "from labels alone", "HDP, no labels", "half of the words and labels", "NPMI"],
+        [
+            [
+                corpus,
+                number(models["HDSP"]["calibrated"]),
+                number(models["HDP"]["exact"]),
+                number(models["HDSP"]["completion"]),
+                number(models["HDSP"]["npmi"]),
+            ]
+            for corpus, models in by_corpus.items()
+        ],
+    )
+
+
+def plain(name):
+    found = rows(name)
+    return table(list(found[0]), [list(row.values()) for row in found])
+
+
+def main():
+    made = {"quality": quality, "headline": headline}
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = page.read_text()
+
+        def replace(match):
+            name = match[1]
+            content = made[name]() if name in made else plain(name)
+            return f"<!-- table {name} -->\n\n{content}\n\n<!-- end -->"
+
+        page.write_text(re.sub(r"<!-- table (\w+) -->.*?<!-- end -->", replace, text, flags=re.S))
+
+
+if __name__ == "__main__":
+    main()
