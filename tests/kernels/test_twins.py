@@ -4,13 +4,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 from scipy.sparse import csr_array
 from scipy.special import gammaln, psi
 
 from hdsp import kernels
 from hdsp.kernels import Threads, sparse_product
-from hdsp.kernels.special import exp_digamma_array
-from tests.reference import documents, factors, likelihood, scaling, topics
+from hdsp.kernels.documents import _solve_tangent
+from hdsp.kernels.special import (
+    digamma_and_log_gamma,
+    exp_digamma_array,
+    fast_exp_array,
+    fast_log_array,
+)
+from tests.reference import documents, factors, likelihood, scaling, softmax, terms, topics
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -101,41 +108,103 @@ def test_the_tangent_solves_its_equation_for_wild_rates(seed):
     rate = np.exp(rng.normal(0.0, 6.0, size=6))
     length = float(rng.integers(1, 1_000))
     shape[0] += length
-    from hdsp.kernels.documents import _solve_tangent
-
     prior_total = shape.sum() - length
     for start in (prior_total / rate.max(), prior_total / rate.min()):
-        xi = _solve_tangent(
+        xi = _tangent(
             length, prior_total, shape, rate, start, 1.001 * prior_total / rate.min(), 1e-13
         )
         assert (shape / (rate * xi + length)).sum() == pytest.approx(1.0, abs=1e-9)
 
 
 @given(seed=SEEDS)
-def test_gamma_terms(seed):
+def test_dirichlet_terms(seed):
     rng = np.random.default_rng(seed)
-    excess = rng.gamma(0.3, 10.0, size=(7, 5)) * (rng.random((7, 5)) < 0.7)
-    prior_shape = rng.gamma(0.5, size=5) + 1e-3
-    sums, gap, pull = np.zeros((2, 5)), np.empty(7), np.empty(7)
+    held = rng.gamma(0.3, 10.0, size=(7, 5)) * (rng.random((7, 5)) < 0.7)
+    out = np.empty(7)
     for first, last in ((0, 4), (4, 7)):
-        kernels.gamma_terms(first, last, 4, excess, prior_shape, sums, gap, pull)
-    digamma, expected = documents.gamma_terms(excess, prior_shape)
-    np.testing.assert_allclose(sums.sum(axis=0), digamma, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(gap, expected, rtol=1e-7, atol=1e-7)
-    np.testing.assert_allclose(
-        pull, (excess * psi(excess + prior_shape)).sum(axis=1), rtol=1e-7, atol=1e-7
-    )
+        kernels.dirichlet_terms(first, last, 0.05 + held, 0.05, out)
+    np.testing.assert_allclose(out, terms.dirichlet_terms(0.05 + held, 0.05), rtol=1e-7, atol=1e-7)
+
+
+@given(seed=SEEDS)
+def test_document_terms(seed):
+    rng = np.random.default_rng(seed)
+    n_documents, n_words, n_topics = 7, 6, 5
+    dense = rng.poisson(0.8, size=(n_documents, n_words)).astype(float)
+    counts = csr_array(dense)
+    table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
+    prior_shape = rng.gamma(0.5, size=n_topics) + 1e-2
+    rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.05
+    held = rng.gamma(0.3, 10.0, size=rate.shape) * (rng.random(rate.shape) < 0.7)
+    weight = np.where(held > 0, rng.random(rate.shape), 0.0) + 1e-3
+    xi = rng.gamma(2.0, size=n_documents) + 0.1
+    token_weight = (dense / (weight @ table.T))[dense > 0]
+    words, tangent, proportions = np.empty((3, n_documents))
+    sums = np.zeros((2, n_topics))
+    for first, last in ((0, 4), (4, 7)):
+        kernels.document_terms(
+            first,
+            last,
+            4,
+            counts.indptr,
+            counts.data,
+            dense.sum(axis=1),
+            prior_shape,
+            rate,
+            held,
+            xi,
+            weight,
+            token_weight,
+            words,
+            tangent,
+            proportions,
+            sums,
+        )
+    expected = terms.document_terms(dense, table, prior_shape, rate, held, xi, weight)
+    found = (words, tangent, proportions, sums.sum(axis=0))
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-7)
 
 
 def test_digamma_and_log_gamma_to_rounding():
-    excess = np.geomspace(1e-3, 1e6, 300)[:, None]
-    prior = np.array([1e-3])
-    sums, gap, pull = np.zeros((300, 1)), np.empty(300), np.empty(300)
-    kernels.gamma_terms(0, 300, 300, excess, prior, sums, gap, pull)
-    shape = excess[:, 0] + prior
-    np.testing.assert_allclose(pull / excess[:, 0], psi(shape), rtol=1e-12, atol=1e-12)
-    log_gamma = gap + pull + gammaln(prior[0])
-    np.testing.assert_allclose(log_gamma, gammaln(shape), rtol=1e-11, atol=1e-11)
+    shape = np.geomspace(2e-3, 1e6, 300)
+    for a in shape:
+        digamma, log_gamma = _both(a)
+        assert digamma == pytest.approx(psi(a), rel=1e-12, abs=1e-12)
+        assert log_gamma == pytest.approx(gammaln(a), rel=1e-11, abs=1e-11)
+
+
+@njit
+def _tangent(length, prior_total, shape, rate, xi, upper, tolerance):
+    return _solve_tangent(length, prior_total, shape, rate, xi, upper, tolerance)
+
+
+@njit
+def _both(a):
+    return digamma_and_log_gamma(a)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 4e-6), (np.float64, 1e-13)])
+def test_fast_logarithm_and_exponential(dtype, tolerance):
+    values = np.geomspace(1e-30, 1e30, 5_001).astype(dtype)
+    out = np.empty_like(values)
+    fast_log_array(values, out)
+    np.testing.assert_allclose(out, np.log(values.astype(np.float64)), rtol=2e-7, atol=2e-7)
+    values = np.linspace(-79.0, 79.0, 5_001).astype(dtype)
+    fast_exp_array(values, out)
+    np.testing.assert_allclose(out, np.exp(values.astype(np.float64)), rtol=tolerance)
+
+
+@given(seed=SEEDS)
+def test_exp_product(seed):
+    rng = np.random.default_rng(seed)
+    matrix = csr_array(rng.normal(size=(9, 4)) * (rng.random((9, 4)) < 0.6))
+    dense = rng.normal(size=(4, 5))
+    np.testing.assert_allclose(
+        kernels.exp_product(matrix, dense), np.exp(matrix @ dense), rtol=1e-10
+    )
+    far = kernels.exp_product(csr_array(np.array([[1e3], [-1e3]])), np.ones((1, 2)))
+    np.testing.assert_allclose(np.log(far), [[60.0, 60.0], [-60.0, -60.0]])
 
 
 @given(seed=SEEDS)
@@ -241,3 +310,29 @@ def test_mixture_log_likelihood(seed):
     )
     expected = likelihood.mixture_log_likelihood(dense, proportions, word_share)
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-12)
+
+
+@given(seed=SEEDS)
+def test_softmax_residuals(seed):
+    rng = np.random.default_rng(seed)
+    design = rng.normal(size=(7, 3)) * (rng.random((7, 3)) < 0.6)
+    coefficients, intercept = rng.normal(size=(3, 5)), rng.normal(size=5)
+    targets = rng.gamma(0.5, 10.0, size=(7, 5))
+    sparse = csr_array(design)
+    residuals, losses = np.empty_like(targets), np.empty(7)
+    kernels.softmax_residuals(
+        0,
+        7,
+        sparse.indptr,
+        sparse.indices,
+        sparse.data,
+        coefficients,
+        intercept,
+        targets,
+        targets.sum(axis=1),
+        residuals,
+        losses,
+    )
+    expected = softmax.softmax_residuals(design, coefficients, intercept, targets)
+    np.testing.assert_allclose(losses, expected[0], rtol=1e-9)
+    np.testing.assert_allclose(residuals, expected[1], rtol=1e-9, atol=1e-9)

@@ -65,7 +65,7 @@ def test_no_update_lowers_the_bound(scaling, data):
         state = update_topics(problem, state, statistics)
         climb.check("topics", state, documents)
         # Before the scaling function moves: E[pi] follows from the state documents saw.
-        state = update_scaling(problem, state, kept)
+        state = update_scaling(problem, state, kept, THREADS)
         climb.check("scaling", state, documents)
         log_total = statistics.log_proportion + problem.scaling.log_rate_total(
             state.scaling, problem.design

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import gammaln, psi
+from scipy.special import psi
 
 
 def solve_tangent(length, shape, rate):
@@ -28,10 +28,3 @@ def fit_document(words, counts, table, prior_shape, rate, weight, n_iter):
         xi = solve_tangent(length, shape, rate)
         weight = np.exp(psi(shape)) / (rate + length / xi)
     return held, xi, weight
-
-
-def gamma_terms(excess, prior_shape):
-    """Sum over rows of psi(a), and each row's sum_k ln G(a) - ln G(a0) + (a0 - a) psi(a)."""
-    shape = excess + prior_shape
-    gap = gammaln(shape) - gammaln(prior_shape) - excess * psi(shape)
-    return psi(shape).sum(axis=0), gap.sum(axis=1)

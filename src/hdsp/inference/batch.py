@@ -20,8 +20,8 @@ from hdsp.model import (
 from hdsp.model.state import padded
 from hdsp.numerics.types import FloatArray
 
-# Every so many passes documents are also started afresh.
-RESTART_EVERY = 5
+# After these passes documents are also started afresh; topics move less and less.
+RESTARTS = (5, 20, 80, 320)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +74,10 @@ def fit_batch(
     """Alternate local and global steps until the bound settles; topics end ordered by size."""
     documents: DocumentState | None = None
     for number in range(max_iter):
-        restart = number % RESTART_EVERY == RESTART_EVERY - 1
+        restart = number + 1 in RESTARTS
         documents, statistics = fit_documents(problem, state, documents, settings, threads, restart)
         monitor.record(problem, state, statistics, elbo(problem, state, statistics, threads))
-        state = global_step(problem, state, statistics, documents)
+        state = global_step(problem, state, statistics, documents, threads)
         if monitor.converged:
             break
     assert documents is not None

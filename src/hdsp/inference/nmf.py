@@ -15,6 +15,7 @@ from hdsp.numerics.types import FloatArray, IntArray
 _SEEDING_DOCUMENTS = 2_000
 _KMEANS_PASSES = 3
 _ROW_RANGE = 128
+_LANES = 16
 
 
 def nmf_topics(
@@ -36,14 +37,15 @@ def nmf_topics(
     # Long documents weigh more than short ones, but less than their length.
     rows = csr_array(rows.multiply(1.0 / np.sqrt(np.maximum(norms, 1e-30))[:, None]))
     columns = csr_array(rows.T)
-    centres = _kmeans(rows, n_topics, rng, threads)
-    words = np.ascontiguousarray(centres.T)
+    # Columns of zeros up to whole vector registers; they stay zero.
+    words = np.zeros((rows.shape[1], -(-n_topics // _LANES) * _LANES), dtype=np.float32)
+    words[:, :n_topics] = _kmeans(rows, n_topics, rng, threads).T
     loadings = sparse_product(rows, words, threads)
     for sweep in range(n_sweeps):
         target = sparse_product(rows, words, threads)
         _descend(words, target, loadings, threads, 1 if sweep else 3)
         _descend(loadings, sparse_product(columns, loadings, threads), words, threads, 1)
-    return words, loadings
+    return words[:, :n_topics], loadings[:, :n_topics]
 
 
 def _descend(

@@ -8,20 +8,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hdsp.kernels.parallel import Threads
-from hdsp.kernels.products import sparse_product
+from hdsp.kernels.products import exp_product, sparse_product
 
 if TYPE_CHECKING:
-    from hdsp.kernels.documents import fit_documents, gamma_terms
+    from hdsp.kernels.documents import fit_documents
     from hdsp.kernels.factors import descend_rows
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
     from hdsp.kernels.likelihood import mixture_log_likelihood
+    from hdsp.kernels.softmax import softmax_residuals
+    from hdsp.kernels.terms import dirichlet_terms, document_terms
     from hdsp.kernels.topics import add_word_counts, fill_word_table
 
 _HOME = {
     "fit_documents": "documents",
-    "gamma_terms": "documents",
+    "dirichlet_terms": "terms",
+    "document_terms": "terms",
     "descend_rows": "factors",
     "mixture_log_likelihood": "likelihood",
+    "softmax_residuals": "softmax",
     "sweep_gamma_weights": "labels",
     "sweep_normal_weights": "labels",
     "add_word_counts": "topics",
@@ -32,10 +36,13 @@ __all__ = [
     "Threads",
     "add_word_counts",
     "descend_rows",
+    "dirichlet_terms",
+    "document_terms",
+    "exp_product",
     "fill_word_table",
     "fit_documents",
-    "gamma_terms",
     "mixture_log_likelihood",
+    "softmax_residuals",
     "sparse_product",
     "sweep_gamma_weights",
     "sweep_normal_weights",

@@ -1,23 +1,22 @@
-"""The document step (equations 11 to 13) over a run of documents, and its gamma terms."""
+"""The document step (equations 11 to 13) over a run of documents."""
 
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import ARITHMETIC, digamma_and_log_gamma, exp_digamma
+from hdsp.kernels.special import DEVICE, KERNEL, exp_digamma, fill, largest, smallest
 
 _SMALLEST_NORM = 1e-30
 _SMALLEST_WEIGHT = 1e-20
 _NEWTON_STEPS = 30
-_NEARLY_NOTHING = 1e-4
 # Words of a tile are padded to whole vector registers.
 _LANES = 8
 # Filling a tile costs as much as this many iterations without one.
 _ITERATIONS_OF_A_TILE = 2
 
 
-@njit(nogil=True, **ARITHMETIC)
+@njit(**DEVICE)
 def _gather(
     start: Any,
     stop: Any,
@@ -30,8 +29,9 @@ def _gather(
 ) -> None:
     """``w_i = c_i / sum_k B_ik e_k`` and ``out[k] = sum_i w_i B_ik`` (equation 13)."""
     n_topics = e.shape[0]
+    zero = table.dtype.type(0.0)
     floor = table.dtype.type(_SMALLEST_NORM)
-    out[:] = 0
+    fill(out, zero)
     i = start
     while i + 4 <= stop:
         row0 = table[indices[i]]
@@ -67,7 +67,7 @@ def _gather(
         i += 1
 
 
-@njit(nogil=True, **ARITHMETIC)
+@njit(**DEVICE)
 def _fill_tile(
     start: Any, stop: Any, indices: Any, table: Any, active: Any, n_active: Any, tile: Any
 ) -> None:
@@ -93,7 +93,7 @@ def _fill_tile(
         i += 1
 
 
-@njit(nogil=True, **ARITHMETIC)
+@njit(**DEVICE)
 def _gather_tile(
     n_active: Any, n_words: Any, tile: Any, counts: Any, e: Any, weights: Any, out: Any
 ) -> None:
@@ -139,7 +139,7 @@ def _gather_tile(
         j += 1
 
 
-@njit(nogil=True, **ARITHMETIC)
+@njit(**DEVICE)
 def _solve_tangent(
     length: Any, prior_total: Any, shape: Any, rate: Any, xi: Any, upper: Any, tolerance: Any
 ) -> Any:
@@ -171,12 +171,12 @@ def _solve_tangent(
     return xi
 
 
-@njit(nogil=True, **ARITHMETIC)
+@njit(**DEVICE)
 def _choose_active(prune: Any, e: Any, active: Any) -> Any:
     """The topics with e_k of at least `prune` times the largest, if `active` has room for them."""
     if active.shape[0] == 0:
         return 0
-    threshold = e.max() * e.dtype.type(prune)
+    threshold = largest(e) * e.dtype.type(prune)
     chosen = 0
     for k in range(e.shape[0]):
         if e[k] >= threshold:
@@ -187,7 +187,7 @@ def _choose_active(prune: Any, e: Any, active: Any) -> Any:
     return chosen
 
 
-@njit(nogil=True, cache=True, **ARITHMETIC)
+@njit(**KERNEL)
 def fit_documents(
     first: Any,
     last: Any,
@@ -237,7 +237,7 @@ def fit_documents(
     n_topics = table.shape[1]
     kind = table.dtype.type
     zero = kind(0.0)
-    smallest = kind(_SMALLEST_WEIGHT)
+    least = kind(_SMALLEST_WEIGHT)
     gathered = np.empty(n_topics, table.dtype)
     a = np.empty(n_topics, table.dtype)
     longest = 0
@@ -245,15 +245,17 @@ def fit_documents(
         longest = max(longest, indptr[m + 1] - indptr[m])
     most_active = n_topics // 2 if prune > 0.0 else 0
     active = np.empty(most_active, np.uint64)
-    tile = np.zeros((most_active, longest + _LANES), table.dtype)
-    tile_counts = np.zeros(longest + _LANES, table.dtype)
+    tile = np.empty((most_active, longest + _LANES), table.dtype)
+    tile_counts = np.empty(longest + _LANES, table.dtype)
     tile_weights = np.empty(longest + _LANES, table.dtype)
     # e, n, beta p and rho of the active topics
     few_e = np.empty(most_active, table.dtype)
     few_n = np.empty(most_active, table.dtype)
     few_prior = np.empty(most_active, table.dtype)
     few_rho = np.empty(most_active, table.dtype)
-    prior_total = kind(prior_shape.sum())
+    prior_total = zero
+    for k in range(n_topics):
+        prior_total += prior_shape[k]
     # Newton squares the error: a step this small leaves rounding.
     newton_tolerance = kind(1e-3) if table.itemsize == 4 else kind(1e-7)
     iterations = 0
@@ -264,14 +266,14 @@ def fit_documents(
         n = held[m]
         e = weight[m]
         rho = rate[m]
-        upper = prior_total / rho.min() * kind(1.001)
+        upper = prior_total / smallest(rho) * kind(1.001)
         if warm:
             per_xi = length / xi[m]
             for k in range(n_topics):
                 value = exp_digamma(prior_shape[k] + n[k]) / (rho[k] + per_xi)
-                e[k] = value if value > smallest else zero
+                e[k] = value if value > least else zero
         else:
-            xi[m] = prior_total / rho.max()
+            xi[m] = prior_total / largest(rho)
             for k in range(n_topics):
                 e[k] = topic_weight[k]
                 n[k] = zero
@@ -282,21 +284,24 @@ def fit_documents(
             if n_active > 0:
                 for j in range(n_active):
                     value = exp_digamma(few_prior[j] + few_n[j]) / (few_rho[j] + per_xi)
-                    few_e[j] = value if value > smallest else zero
+                    few_e[j] = value if value > least else zero
             else:
                 if iteration > 0:
                     for k in range(n_topics):
                         value = exp_digamma(a[k]) / (rho[k] + per_xi)
-                        e[k] = value if value > smallest else zero
+                        e[k] = value if value > least else zero
                 if iteration + _ITERATIONS_OF_A_TILE <= max_iter:
                     n_active = _choose_active(prune, e, active)
                 if n_active > 0:
-                    tile_counts[n_words - min(n_words, _LANES) : n_words] = zero
-                    tile[:n_active, n_words - min(n_words, _LANES) : n_words] = zero
+                    for i in range(stop - start, n_words):
+                        tile_counts[i] = zero
+                        for j in range(n_active):
+                            tile[j, i] = zero
                     for i in range(start, stop):
                         tile_counts[i - start] = counts[i]
                     _fill_tile(start, stop, indices, table, active, n_active, tile)
-                    a[:] = prior_shape
+                    for k in range(n_topics):
+                        a[k] = prior_shape[k]
                     for j in range(n_active):
                         k = active[j]
                         few_e[j] = e[k]
@@ -327,62 +332,9 @@ def fit_documents(
         if n_active > 0:
             for i in range(start, stop):
                 token_weight[i] = tile_weights[i - start]
-            e[:] = zero
-            n[:] = zero
+            fill(e, zero)
+            fill(n, zero)
             for j in range(n_active):
                 e[active[j]] = few_e[j]
                 n[active[j]] = few_n[j]
     return iterations
-
-
-@njit(nogil=True, cache=True, **ARITHMETIC)
-def gamma_terms(
-    first: Any,
-    last: Any,
-    size: Any,
-    excess: Any,
-    prior_shape: Any,
-    digamma_sums: Any,
-    gap: Any,
-    pull: Any,
-) -> None:
-    """The gamma-function terms of rows ``first`` to ``last`` of q(pi) or q(phi).
-
-    With a_mk = a0_k + excess_mk:
-
-    Writes the sum of ``psi(a_mk)`` over the rows to ``digamma_sums[first // size, k]``, so that
-    ranges can be summed in order, and
-    ``pull[m] = sum_k excess_mk psi(a_mk)`` and
-    ``gap[m] = sum_k ln Gamma(a_mk) - ln Gamma(a0_k) + (a0_k - a_mk) psi(a_mk)``.
-    Where a is nearly a0 (a topic that holds nothing) the second-order expansion about a0 serves.
-    Plain twin: ``tests/reference/documents.py``.
-    """
-    n_topics = excess.shape[1]
-    digamma_sum = digamma_sums[first // size]
-    prior_digamma = np.empty(n_topics)
-    prior_log_gamma = np.empty(n_topics)
-    prior_trigamma = np.empty(n_topics)
-    for k in range(n_topics):
-        prior_digamma[k] = prior_log_gamma[k] = prior_trigamma[k] = 0.0
-        if prior_shape[k] > 0.0:
-            a0 = float(prior_shape[k])
-            prior_digamma[k], prior_log_gamma[k] = digamma_and_log_gamma(a0)
-            above, _ = digamma_and_log_gamma(a0 * (1.0 + 1e-5))
-            below, _ = digamma_and_log_gamma(a0 * (1.0 - 1e-5))
-            prior_trigamma[k] = (above - below) / (2e-5 * a0)
-    for m in range(first, last):
-        total = 0.0
-        weighted = 0.0
-        for k in range(n_topics):
-            n = float(excess[m, k])
-            a0 = float(prior_shape[k])
-            if abs(n) <= _NEARLY_NOTHING * a0:
-                psi = prior_digamma[k] + n * prior_trigamma[k]
-                total -= 0.5 * n * n * prior_trigamma[k]
-            else:
-                psi, log_gamma = digamma_and_log_gamma(a0 + n)
-                total += log_gamma - prior_log_gamma[k] - n * psi
-            digamma_sum[k] += psi
-            weighted += n * psi
-        gap[m] = total
-        pull[m] = weighted

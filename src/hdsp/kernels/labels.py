@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import ARITHMETIC
+from hdsp.kernels.special import DEVICE, KERNEL, fill
 
 
-@njit(nogil=True, cache=True, **ARITHMETIC)
+@njit(**KERNEL)
 def sweep_gamma_weights(
     indptr: Any, documents: Any, load: Any, shape: Any, prior_rate: Any, rate: Any
 ) -> None:
@@ -26,7 +26,7 @@ def sweep_gamma_weights(
     total = np.empty(n_topics)
     factor = np.empty(n_topics, load.dtype)
     for j in range(indptr.shape[0] - 1):
-        total[:] = 0.0
+        fill(total, 0.0)
         for i in range(indptr[j], indptr[j + 1]):
             row = load[documents[i]]
             for k in range(n_topics):
@@ -42,12 +42,12 @@ def sweep_gamma_weights(
                 row[k] *= factor[k]
 
 
-@njit(nogil=True, **ARITHMETIC)
+@njit(**DEVICE)
 def _loads_after(
     first: Any, last: Any, documents: Any, values: Any, load: Any, step: Any, out: Any
 ) -> None:
     """``out[k] = sum_m load_mk exp(r_m step_k)`` over the documents of one label."""
-    out[:] = 0.0
+    fill(out, 0.0)
     for i in range(first, last):
         row = load[documents[i]]
         r = values[i]
@@ -55,7 +55,7 @@ def _loads_after(
             out[k] += row[k] * np.exp(r * step[k])
 
 
-@njit(nogil=True, cache=True, **ARITHMETIC)
+@njit(**KERNEL)
 def sweep_normal_weights(
     indptr: Any,
     documents: Any,
@@ -80,9 +80,9 @@ def sweep_normal_weights(
     for j in range(indptr.shape[0] - 1):
         first = indptr[j]
         last = indptr[j + 1]
-        gradient[:] = 0.0
-        curvature[:] = 0.0
-        before[:] = 0.0
+        fill(gradient, 0.0)
+        fill(curvature, 0.0)
+        fill(before, 0.0)
         value_sum = 0.0
         largest = 0.0
         indicator = True
@@ -98,7 +98,7 @@ def sweep_normal_weights(
                 gradient[k] -= loaded
                 curvature[k] += r * loaded
         if largest == 0.0:
-            weights[j] = 0.0
+            fill(weights[j], 0.0)
             continue
         # Beyond this limit exp() says nothing more than "far"; the next sweep goes on from there.
         limit = 5.0 / largest

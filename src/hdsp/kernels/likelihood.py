@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import ARITHMETIC
+from hdsp.kernels.special import KERNEL
 
 
-@njit(nogil=True, cache=True, **ARITHMETIC)
+@njit(**KERNEL)
 def mixture_log_likelihood(
     first: Any,
     last: Any,

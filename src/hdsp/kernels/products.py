@@ -1,4 +1,4 @@
-"""Products of sparse and dense matrices, by the compiled row kernel."""
+"""Products of sparse and dense matrices, by the compiled row kernels."""
 
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _ROW_RANGE = 128
+_ONE = Threads()
 
 
 def sparse_product(matrix: "csr_array", dense: FloatArray, threads: Threads) -> FloatArray:
@@ -28,4 +29,16 @@ def sparse_product(matrix: "csr_array", dense: FloatArray, threads: Threads) -> 
         np.ascontiguousarray(dense),
         out,
     )
+    return out
+
+
+def exp_product(matrix: "csr_array", dense: FloatArray) -> FloatArray:
+    """``exp(matrix @ dense)`` in the dtype of the CSR matrix, [M, K].
+
+    The exponent is held within 60 either way: beyond, it says no more than "never" or "always".
+    """
+    from hdsp.kernels.factors import exponentiate
+
+    out = sparse_product(matrix, np.asarray(dense, dtype=matrix.dtype), _ONE)
+    exponentiate(out)
     return out

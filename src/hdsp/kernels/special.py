@@ -11,8 +11,44 @@ from numba import njit, types
 from numba.extending import overload, register_jitable
 
 ARITHMETIC: dict[str, Any] = {"fastmath": True, "error_model": "numpy"}
+# A kernel is called from Python; a device function only from kernels, and needs no wrapper.
+KERNEL: dict[str, Any] = {"nogil": True, "cache": True, "no_cfunc_wrapper": True, **ARITHMETIC}
+DEVICE: dict[str, Any] = {
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    **ARITHMETIC,
+}
 _LOG2E = np.float32(1.4426950408889634)
 _HALF_LOG_2PI = 0.9189385332046727
+
+
+# Loops in place of NumPy's slices and reductions, whose general forms take seconds to compile.
+
+
+@register_jitable(**ARITHMETIC)
+def fill(row: Any, value: Any) -> None:
+    """``row[:] = value`` for a one-dimensional array and a number."""
+    for i in range(row.shape[0]):
+        row[i] = value
+
+
+@register_jitable(**ARITHMETIC)
+def largest(row: Any) -> Any:
+    """``row.max()`` of a one-dimensional array."""
+    result = row[0]
+    for i in range(row.shape[0]):
+        result = max(result, row[i])
+    return result
+
+
+@register_jitable(**ARITHMETIC)
+def smallest(row: Any) -> Any:
+    """``row.min()`` of a one-dimensional array."""
+    result = row[0]
+    for i in range(row.shape[0]):
+        result = min(result, row[i])
+    return result
 
 
 @register_jitable(**ARITHMETIC)
@@ -115,7 +151,84 @@ def _exp_digamma_overload(a: Any) -> Any:
     return implementation
 
 
-@njit(nogil=True, cache=True, **ARITHMETIC)
+@register_jitable(**ARITHMETIC)
+def _exp_float32(x: Any) -> Any:
+    """exp(x) in float32 for |x| <= 80: a reciprocal turns the sign of a positive argument."""
+    small = _exp_of_negative(-abs(x))
+    return small if x <= np.float32(0.0) else np.float32(1.0) / small
+
+
+@register_jitable(**ARITHMETIC)
+def _log_float32(x: Any) -> Any:
+    """ln(x) in float32 for positive, normal x, to about one unit in the last place."""
+    bits = np.float32(x).view(np.int32)
+    # The exponent that leaves a mantissa in [2/3, 4/3).
+    exponent = np.int32(np.int32(bits - np.int32(0x3F2AAAAB)) >> np.int32(23))
+    mantissa = np.int32(bits - np.int32(exponent * np.int32(1 << 23))).view(np.float32)
+    u = mantissa - np.float32(1.0)
+    series = np.float32(-0.130310059)
+    series = series * u + np.float32(0.140869141)
+    series = series * u + np.float32(-0.121483363)
+    series = series * u + np.float32(0.139814854)
+    series = series * u + np.float32(-0.166846141)
+    series = series * u + np.float32(0.200120345)
+    series = series * u + np.float32(-0.249996200)
+    series = series * u + np.float32(0.333331972)
+    series = series * u + np.float32(-0.5)
+    return np.float32(exponent) * np.float32(0.693147182) + (series * u * u + u)
+
+
+def fast_log(x: Any) -> Any:
+    """ln(x) of a positive number, in a form the compiler can vectorise in float32.
+
+    Plain twin: ``numpy.log``.
+    """
+    raise NotImplementedError("fast_log is only called from compiled code.")
+
+
+@overload(fast_log, jit_options={"fastmath": True, "error_model": "numpy"})
+def _fast_log_overload(x: Any) -> Any:
+    chosen = _log_float32 if x == types.float32 else np.log
+
+    def implementation(x: Any) -> Any:
+        return chosen(x)
+
+    return implementation
+
+
+def fast_exp(x: Any) -> Any:
+    """exp(x) for |x| <= 80, in a form the compiler can vectorise in float32.
+
+    Plain twin: ``numpy.exp``.
+    """
+    raise NotImplementedError("fast_exp is only called from compiled code.")
+
+
+@overload(fast_exp, jit_options={"fastmath": True, "error_model": "numpy"})
+def _fast_exp_overload(x: Any) -> Any:
+    chosen = _exp_float32 if x == types.float32 else np.exp
+
+    def implementation(x: Any) -> Any:
+        return chosen(x)
+
+    return implementation
+
+
+@njit(**KERNEL)
+def fast_log_array(values: Any, out: Any) -> None:
+    """``out[i] = ln(values[i])`` over one-dimensional arrays."""
+    for i in range(values.shape[0]):
+        out[i] = fast_log(values[i])
+
+
+@njit(**KERNEL)
+def fast_exp_array(values: Any, out: Any) -> None:
+    """``out[i] = exp(values[i])`` over one-dimensional arrays."""
+    for i in range(values.shape[0]):
+        out[i] = fast_exp(values[i])
+
+
+@njit(**KERNEL)
 def exp_digamma_array(values: Any, out: Any) -> None:
     """``out[i] = exp(psi(values[i]))`` over one-dimensional arrays."""
     for i in range(values.shape[0]):

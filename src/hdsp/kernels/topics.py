@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import ARITHMETIC, exp_digamma
+from hdsp.kernels.special import KERNEL, exp_digamma, fill
 
 _SMALLEST_ENTRY = 1e-20
 
 
-@njit(nogil=True, cache=True, **ARITHMETIC)
+@njit(**KERNEL)
 def fill_word_table(first: Any, last: Any, topics: Any, inverse_total: Any, table: Any) -> None:
     """``table[i, k] = exp(E ln phi_ki)`` for words ``first`` to ``last``.
 
@@ -27,7 +27,7 @@ def fill_word_table(first: Any, last: Any, topics: Any, inverse_total: Any, tabl
             table[i, k] = value if value > smallest else zero
 
 
-@njit(nogil=True, cache=True, **ARITHMETIC)
+@njit(**KERNEL)
 def add_word_counts(
     first: Any,
     last: Any,
@@ -52,7 +52,7 @@ def add_word_counts(
         stop = word_indptr[i + 1]
         if start == stop:
             continue
-        gathered[:] = 0
+        fill(gathered, table.dtype.type(0.0))
         j = start
         while j + 4 <= stop:
             e0 = weight[documents[j]]

@@ -76,20 +76,15 @@ def topic_terms(topics: FloatArray, topic_prior: float, threads: Threads) -> flo
     For one topic, with L = sum_i lambda_i: ln Gamma(V eta) - ln Gamma(L) + (L - V eta) psi(L)
     + sum_i (ln Gamma(lambda_i) - ln Gamma(eta) + (eta - lambda_i) psi(lambda_i)).
     """
-    n_words, n_topics = topics.shape
+    n_words = topics.shape[0]
     gap = np.empty(n_words)
-    unused = np.zeros((-(-n_words // WORD_RANGE), n_topics))
-    prior = np.full(n_topics, topic_prior, dtype=topics.dtype)
     threads.run(
-        kernels.gamma_terms,
+        kernels.dirichlet_terms,
         n_words,
         WORD_RANGE,
-        WORD_RANGE,
-        topics - prior,
-        prior,
-        unused,
+        np.ascontiguousarray(topics),
+        topics.dtype.type(topic_prior),
         gap,
-        np.empty(n_words),
     )
     total = topics.sum(axis=0, dtype=np.float64)
     prior_total = n_words * topic_prior

@@ -266,51 +266,29 @@ def document_terms(
     sum_i c_i ln norm_i + sum_k n_mk (E[ln pi_mk] - ln e_mk).
     """
     n_documents, n_topics = block.n_documents, problem.n_topics
-    documents = solution.documents
+    words, tangent, proportions = np.empty((3, n_documents))
     sums = np.zeros((-(-n_documents // DOCUMENT_RANGE), seen.prior_shape.shape[0]))
-    gap, pull = np.empty(n_documents), np.empty(n_documents)
     threads.run(
-        kernels.gamma_terms,
+        kernels.document_terms,
         n_documents,
         DOCUMENT_RANGE,
         DOCUMENT_RANGE,
-        documents.token_counts,
+        block.indptr,
+        block.counts,
+        block.lengths,
         seen.prior_shape,
+        solution.rate,
+        solution.documents.token_counts,
+        solution.documents.tangent,
+        solution.weight,
+        solution.token_weight,
+        words,
+        tangent,
+        proportions,
         sums,
-        gap,
-        pull,
     )
-    held = documents.token_counts[:, :n_topics]
-    rate = solution.rate[:, :n_topics]
-    shape = held + seen.prior_shape[:n_topics]
-    lengths = block.lengths.astype(np.float64)
-    tangent = documents.tangent.astype(np.float64)
-    proportion_rate = rate + (block.lengths / documents.tangent)[:, None]
-    log_rate = np.log(proportion_rate)
-    mean = shape / proportion_rate
-    prior = seen.prior_shape[:n_topics].astype(np.float64)
-    proportions = gap + shape.sum(axis=1, dtype=np.float64) - log_rate @ prior
-    proportions -= np.einsum("mk,mk->m", rate, mean, dtype=np.float64)
     if block.design.nnz:
-        proportions += problem.scaling.expected_log_rate(state.scaling, block.design) @ prior
-    # ln e + ln b, where a topic without weight holds no tokens either
-    weight = solution.weight[:, :n_topics] * proportion_rate
-    log_weight = np.log(weight, where=weight > 0, out=np.zeros_like(weight))
-    words = _log_norms(block, solution.token_weight) + pull
-    words -= np.einsum("mk,mk->m", held, log_weight, dtype=np.float64)
-    return DocumentTerms(
-        words=words,
-        tangent=-lengths * (np.log(tangent) + mean.sum(axis=1, dtype=np.float64) / tangent - 1.0),
-        proportions=proportions,
-        log_proportion=sums.sum(axis=0)[:n_topics] - log_rate.sum(axis=0, dtype=np.float64),
-    )
-
-
-def _log_norms(block: Block, token_weight: FloatArray) -> FloatArray:
-    """sum_i c_i ln norm_i by document, [M]."""
-    by_entry = block.counts * (np.log(block.counts) - np.log(token_weight)).astype(np.float64)
-    total = np.zeros(block.n_documents)
-    filled = block.indptr[1:] > block.indptr[:-1]
-    if by_entry.size:
-        total[filled] = np.add.reduceat(by_entry, block.indptr[:-1][filled])
-    return total
+        proportions += problem.scaling.weighted_log_rate(
+            state.scaling, block.design, seen.prior_shape[:n_topics]
+        )
+    return DocumentTerms(words, tangent, proportions, sums.sum(axis=0)[:n_topics])

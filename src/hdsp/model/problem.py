@@ -135,6 +135,7 @@ def make_problem(
 ) -> Problem:
     """The problem of fitting `n_topics` topics to `counts` [M, V] with labels `design` [M, J]."""
     kind = np.dtype(dtype)
+    design = csr_array(design, dtype=kind)
     return Problem(
         blocks=make_blocks(counts, design, kind),
         design=design,

@@ -6,12 +6,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln, logit, psi
 
+from hdsp.kernels import Threads
 from hdsp.model.documents import expected_rates
 from hdsp.model.problem import Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import take_topics
+from hdsp.scaling import Parameters, take_topics
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
@@ -20,7 +21,11 @@ _TOPIC_RANGE = 32
 
 
 def global_step(
-    problem: Problem, state: GlobalState, statistics: Statistics, documents: DocumentState
+    problem: Problem,
+    state: GlobalState,
+    statistics: Statistics,
+    documents: DocumentState,
+    threads: Threads,
 ) -> GlobalState:
     """One update of everything but the documents.
 
@@ -30,7 +35,7 @@ def global_step(
     documents : all documents' state, made with `state`
     """
     state = update_topics(problem, state, statistics)
-    state = update_scaling(problem, state, documents)
+    state = update_scaling(problem, state, documents, threads)
     log_total = statistics.log_proportion + problem.scaling.log_rate_total(
         state.scaling, problem.design
     )
@@ -47,18 +52,24 @@ def update_topics(problem: Problem, state: GlobalState, statistics: Statistics) 
     )
 
 
-def update_scaling(problem: Problem, state: GlobalState, documents: DocumentState) -> GlobalState:
+def update_scaling(
+    problem: Problem, state: GlobalState, documents: DocumentState, threads: Threads
+) -> GlobalState:
     """The labels' weights (equations 15 and 16), some topics at a time."""
     if problem.design.nnz == 0:
         return state
-    parts = []
-    for first in range(0, problem.n_topics, _TOPIC_RANGE):
-        topics = slice(first, min(first + _TOPIC_RANGE, problem.n_topics))
-        parameters = take_topics(state.scaling, topics)
-        exposure = expected_proportions(problem, state, documents, topics)
-        parts.append(
-            problem.scaling.update(parameters, problem.design, state.prior_shape[topics], exposure)
+    prior_shape = state.prior_shape
+
+    def update(first: int, last: int) -> Parameters:
+        topics = slice(first, last)
+        return problem.scaling.update(
+            take_topics(state.scaling, topics),
+            problem.design,
+            prior_shape[topics],
+            expected_proportions(problem, state, documents, topics),
         )
+
+    parts = threads.run(update, problem.n_topics, _TOPIC_RANGE)
     return replace(
         state,
         scaling={name: np.concatenate([part[name] for part in parts]) for name in state.scaling},

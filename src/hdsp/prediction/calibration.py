@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
+from hdsp import kernels
 from hdsp.kernels import Threads, sparse_product
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design
@@ -18,6 +19,7 @@ from hdsp.scaling import Design
 # The penalty on squared coefficients, in tokens; see docs/quality.md for how little it matters.
 _RIDGE = 30.0
 _MAX_ITER = 60
+_DOCUMENT_RANGE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,24 +59,32 @@ def fit_calibration(
         return Calibration(start, np.zeros((design.shape[1], n_topics)))
     by_document = csr_array(design, dtype=np.float32)
     by_label = csr_array(by_document.T)
-    lengths = token_counts.sum(axis=1, keepdims=True)
+    targets = np.ascontiguousarray(token_counts, dtype=np.float32)
+    lengths = targets.sum(axis=1)
+    residuals = np.empty_like(targets)
+    losses = np.empty(len(targets))
 
     def loss(flat: FloatArray) -> tuple[float, FloatArray]:
         table = flat.reshape(-1, n_topics).astype(np.float32)
-        score = sparse_product(by_document, table[1:], threads)
-        score += table[0]
-        score -= score.max(axis=1, keepdims=True)
-        share = np.exp(score)
-        normaliser = share.sum(axis=1, keepdims=True)
-        fit = np.einsum("mk,mk->", token_counts, score, dtype=np.float64)
-        fit -= (lengths * np.log(normaliser)).sum(dtype=np.float64)
-        share *= lengths / normaliser
-        share -= token_counts
+        threads.run(
+            kernels.softmax_residuals,
+            len(targets),
+            _DOCUMENT_RANGE,
+            by_document.indptr,
+            by_document.indices,
+            by_document.data,
+            table[1:],
+            table[0],
+            targets,
+            lengths,
+            residuals,
+            losses,
+        )
         gradient = np.empty((len(table), n_topics))
-        gradient[0] = share.sum(axis=0, dtype=np.float64)
-        gradient[1:] = sparse_product(by_label, share, threads) + ridge * table[1:]
+        gradient[0] = residuals.sum(axis=0, dtype=np.float64)
+        gradient[1:] = sparse_product(by_label, residuals, threads) + ridge * table[1:]
         penalty = 0.5 * ridge * (flat[n_topics:] ** 2).sum()
-        return float(penalty - fit), gradient.ravel()
+        return float(losses.sum() + penalty), gradient.ravel()
 
     flat = np.concatenate([start, np.zeros(design.shape[1] * n_topics)])
     found = minimize(loss, flat, jac=True, method="L-BFGS-B", options={"maxiter": _MAX_ITER})

@@ -120,6 +120,12 @@ class ScalingFunction(ABC):
         """sum_m E[ln rho_mk], [T]."""
         return np.asarray(self.expected_log_rate(parameters, design).sum(axis=0))
 
+    def weighted_log_rate(
+        self, parameters: Parameters, design: Design, weights: FloatArray
+    ) -> FloatArray:
+        """sum_k weights_k E[ln rho_mk], [M], for `weights` [T]."""
+        return np.asarray(self.expected_log_rate(parameters, design) @ weights)
+
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """E[s_k(r_m)] = E[1 / rho_mk], [M, T], of equation 20.
 

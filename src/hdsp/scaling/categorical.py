@@ -51,7 +51,7 @@ class Categorical(ScalingFunction):
     def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """prod_j (a'_kj / b'_kj)^r_mj, [M, T]."""
         log_mean = np.log(parameters["shape"]) - np.log(parameters["rate"])
-        return np.asarray(np.exp(design @ log_mean.T))
+        return kernels.exp_product(design, log_mean.T)
 
     def expected_log_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """sum_j r_mj (psi(a'_kj) - ln b'_kj), [M, T]."""
@@ -60,6 +60,12 @@ class Categorical(ScalingFunction):
     def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
         """sum_j n_j (psi(a'_kj) - ln b'_kj), [T]."""
         return np.asarray(self._expected_log(parameters) @ design.sum(axis=0))
+
+    def weighted_log_rate(
+        self, parameters: Parameters, design: Design, weights: FloatArray
+    ) -> FloatArray:
+        """sum_j r_mj sum_k weights_k (psi(a'_kj) - ln b'_kj), [M]."""
+        return np.asarray(design @ (self._expected_log(parameters).T @ weights))
 
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """prod_j (b'_kj / (a'_kj - 1))^r_mj, [M, T].

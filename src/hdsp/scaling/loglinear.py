@@ -6,8 +6,6 @@ from hdsp import kernels
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
 
-# exp() of more than this says no more than "never" or "always", and would overflow float32.
-_LARGEST_EXPONENT = 60.0
 # exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1
 _QUADRATIC = np.e - 2.0
 
@@ -55,6 +53,12 @@ class LogLinear(ScalingFunction):
         """w_k . sum_m r_m, [T]."""
         return np.asarray(parameters["weight"] @ design.sum(axis=0))
 
+    def weighted_log_rate(
+        self, parameters: Parameters, design: Design, weights: FloatArray
+    ) -> FloatArray:
+        """r_m . sum_k weights_k w_k, [M]."""
+        return np.asarray(design @ (parameters["weight"].T @ weights))
+
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """exp(-w_k . r_m), [M, T]."""
         return 1.0 / self.rate(parameters["weight"], design)
@@ -75,8 +79,7 @@ class LogLinear(ScalingFunction):
 
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """exp(w_k . r_m), [M, T]."""
-        exponent = np.asarray(design @ weights.T)
-        return np.asarray(np.exp(np.clip(exponent, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)))
+        return kernels.exp_product(design, weights.T)
 
     def update(
         self,

@@ -97,6 +97,20 @@ class Product(ScalingFunction):
             )
         )
 
+    def weighted_log_rate(
+        self, parameters: Parameters, design: Design, weights: FloatArray
+    ) -> FloatArray:
+        """The sum of the factors' own, [M]."""
+        return np.asarray(
+            np.sum(
+                [
+                    factor.weighted_log_rate(part, columns, weights)
+                    for factor, part, columns in self._each(parameters, design)
+                ],
+                axis=0,
+            )
+        )
+
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """The product of the factors' expected scales, [M, T]."""
         return np.asarray(

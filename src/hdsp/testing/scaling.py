@@ -78,7 +78,7 @@ def check_scaling(
         _unlabelled_documents_have_rate_one,
         _documents_are_independent,
         _topics_are_independent,
-        _total_is_the_sum,
+        _totals_are_sums,
         _expectations_match_draws,
         _jensen,
         _scale_matches_draws,
@@ -153,11 +153,17 @@ def _topics_are_independent(scaling: ScalingFunction, case: ScalingCase) -> None
         np.testing.assert_allclose(part[name], value, rtol=1e-4, atol=1e-6, err_msg=name)
 
 
-def _total_is_the_sum(scaling: ScalingFunction, case: ScalingCase) -> None:
+def _totals_are_sums(scaling: ScalingFunction, case: ScalingCase) -> None:
     parameters = _fitted(scaling, case)
     np.testing.assert_allclose(
         scaling.log_rate_total(parameters, case.design),
         scaling.expected_log_rate(parameters, case.design).sum(axis=0),
+        rtol=1e-9,
+        atol=1e-9,
+    )
+    np.testing.assert_allclose(
+        scaling.weighted_log_rate(parameters, case.design, case.prior_shape),
+        scaling.expected_log_rate(parameters, case.design) @ case.prior_shape,
         rtol=1e-9,
         atol=1e-9,
     )

@@ -1,0 +1,126 @@
+"""Terms of the bound that gamma functions enter, of q(phi) and of documents."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hdsp.kernels.special import DEVICE, KERNEL, digamma_and_log_gamma, fast_log
+
+# Below this share of its prior shape, what a topic holds enters by the second-order expansion.
+_NEARLY_NOTHING = 1e-4
+
+
+@njit(**DEVICE)
+def _prior_functions(prior_shape: Any) -> Any:
+    """psi, ln Gamma and the derivative of psi at a0, [3, K]; zeros where a0 is padding."""
+    out = np.empty((3, prior_shape.shape[0]))
+    for k in range(prior_shape.shape[0]):
+        out[0, k] = out[1, k] = out[2, k] = 0.0
+        a0 = np.float64(prior_shape[k])
+        if a0 > 0.0:
+            out[0, k], out[1, k] = digamma_and_log_gamma(a0)
+            above, _ = digamma_and_log_gamma(a0 * (1.0 + 1e-5))
+            below, _ = digamma_and_log_gamma(a0 * (1.0 - 1e-5))
+            out[2, k] = (above - below) / (2e-5 * a0)
+    return out
+
+
+@njit(**KERNEL)
+def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: Any) -> None:
+    """``out[i] = sum_k ln G(l_ik) - ln G(eta) + (eta - l_ik) psi(l_ik)`` for words of q(phi).
+
+    Plain twin: ``tests/reference/terms.py``.
+    """
+    eta = np.float64(topic_prior)
+    single = np.empty(1)
+    single[0] = eta
+    prior = _prior_functions(single)
+    for i in range(first, last):
+        total = 0.0
+        for k in range(topics.shape[1]):
+            n = np.float64(topics[i, k] - topic_prior)
+            if abs(n) <= _NEARLY_NOTHING * eta:
+                total -= 0.5 * n * n * prior[2, 0]
+            else:
+                psi, log_gamma = digamma_and_log_gamma(eta + n)
+                total += log_gamma - prior[1, 0] - n * psi
+        out[i] = total
+
+
+@njit(**KERNEL)
+def document_terms(
+    first: Any,
+    last: Any,
+    size: Any,
+    indptr: Any,
+    counts: Any,
+    lengths: Any,
+    prior_shape: Any,
+    rate: Any,
+    held: Any,
+    xi: Any,
+    weight: Any,
+    token_weight: Any,
+    words: Any,
+    tangent: Any,
+    proportions: Any,
+    log_proportion: Any,
+) -> None:
+    """Terms (6) to (9) of the bound, but for E[ln rho], of documents ``first`` to ``last``.
+
+    Takes what `fit_documents` leaves. Writes `words`, `tangent` and `proportions` [M], and the
+    sum of E[ln pi_mk] over the range to ``log_proportion[first // size]``, so that ranges can be
+    summed in order. Plain twin: ``tests/reference/terms.py``.
+    """
+    n_topics = prior_shape.shape[0]
+    kind = held.dtype.type
+    zero = kind(0.0)
+    one = kind(1.0)
+    log_sum = log_proportion[first // size]
+    prior = _prior_functions(prior_shape)
+    log_rate = np.empty(n_topics, held.dtype)
+    for m in range(first, last):
+        n = held[m]
+        rho = rate[m]
+        e = weight[m]
+        length = lengths[m]
+        per_xi = length / xi[m]
+        shape_sum = mean_sum = load = pull = zero
+        # sum_k n_k (ln b_k + ln e_k); a topic without weight holds no tokens either
+        carried = zero
+        for k in range(n_topics):
+            a = prior_shape[k] + n[k]
+            b = rho[k] + per_xi
+            mean = a / b
+            log_b = fast_log(b)
+            log_rate[k] = log_b
+            shape_sum += a
+            mean_sum += mean
+            load += rho[k] * mean
+            pull += prior_shape[k] * log_b
+            log_e = fast_log(e[k] if e[k] > zero else one)
+            carried += n[k] * (log_b + log_e)
+        for k in range(n_topics):
+            log_sum[k] -= log_rate[k]
+        log_norms = 0.0
+        block = zero
+        for i in range(indptr[m], indptr[m + 1]):
+            block += counts[i] * (fast_log(counts[i]) - fast_log(token_weight[i]))
+        log_norms += block
+        gap = 0.0
+        weighted = 0.0
+        for k in range(n_topics):
+            held_k = np.float64(n[k])
+            a0 = np.float64(prior_shape[k])
+            if held_k <= _NEARLY_NOTHING * a0:
+                psi = prior[0, k] + held_k * prior[2, k]
+                gap -= 0.5 * held_k * held_k * prior[2, k]
+            else:
+                psi, log_gamma = digamma_and_log_gamma(a0 + held_k)
+                gap += log_gamma - prior[1, k] - held_k * psi
+            log_sum[k] += psi
+            weighted += held_k * psi
+        words[m] = log_norms + weighted - carried
+        tangent[m] = -length * (np.log(np.float64(xi[m])) + np.float64(mean_sum) / xi[m] - 1.0)
+        proportions[m] = gap + shape_sum - pull - load
