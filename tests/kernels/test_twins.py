@@ -313,26 +313,30 @@ def test_mixture_log_likelihood(seed):
 
 
 @given(seed=SEEDS)
-def test_softmax_residuals(seed):
+def test_sweep_softmax_weights(seed):
     rng = np.random.default_rng(seed)
-    design = rng.normal(size=(7, 3)) * (rng.random((7, 3)) < 0.6)
-    coefficients, intercept = rng.normal(size=(3, 5)), rng.normal(size=5)
-    targets = rng.gamma(0.5, 10.0, size=(7, 5))
-    sparse = csr_array(design)
-    residuals, losses = np.empty_like(targets), np.empty(7)
-    kernels.softmax_residuals(
-        0,
-        7,
-        sparse.indptr,
-        sparse.indices,
-        sparse.data,
-        coefficients,
-        intercept,
-        targets,
-        targets.sum(axis=1),
-        residuals,
-        losses,
-    )
-    expected = softmax.softmax_residuals(design, coefficients, intercept, targets)
-    np.testing.assert_allclose(losses, expected[0], rtol=1e-9)
-    np.testing.assert_allclose(residuals, expected[1], rtol=1e-9, atol=1e-9)
+    design = (rng.random((9, 4)) < 0.6).astype(float)
+    design[:, 2] *= rng.normal(size=9)
+    targets = rng.gamma(0.5, 10.0, size=(9, 5)) + 0.01
+    intercept = np.log(targets.sum(axis=0) / targets.sum())
+    lengths = targets.sum(axis=1)
+    by_label = csr_array(design.T)
+    weights, expected = np.zeros((4, 5)), lengths[:, None] * np.exp(intercept)[None]
+    twin = weights.copy()
+    loss = softmax.penalised_loss(design, targets, 3.0, intercept, weights)
+    for _ in range(3):
+        kernels.sweep_softmax_weights(
+            by_label.indptr,
+            by_label.indices,
+            by_label.data,
+            lengths,
+            design.T @ targets,
+            3.0,
+            expected,
+            weights,
+        )
+        twin = softmax.sweep_softmax_weights(design, targets, 3.0, intercept, twin)
+        np.testing.assert_allclose(weights, twin, rtol=1e-7, atol=1e-9)
+        after = softmax.penalised_loss(design, targets, 3.0, intercept, weights)
+        assert after <= loss + 1e-9 * abs(loss)
+        loss = after

@@ -4,8 +4,35 @@ import numpy as np
 from scipy.special import log_softmax
 
 
-def softmax_residuals(design, coefficients, intercept, targets):
-    """- sum_k n_mk ln theta_mk by document, and N_m theta_m - n_m, from a dense design [M, J]."""
+def penalised_loss(design, targets, ridge, intercept, coefficients):
+    """- sum_mk n_mk ln theta_mk + ridge / 2 |coefficients|^2, from a dense design [M, J]."""
     log_share = log_softmax(design @ coefficients + intercept, axis=1)
+    return -(targets * log_share).sum() + 0.5 * ridge * (coefficients**2).sum()
+
+
+def sweep_softmax_weights(design, targets, ridge, intercept, coefficients):
+    """One sweep over the labels: each by three Newton steps, or one bounded step for numbers."""
+    coefficients = coefficients.copy()
     lengths = targets.sum(axis=1, keepdims=True)
-    return -(targets * log_share).sum(axis=1), lengths * np.exp(log_share) - targets
+    for j in range(design.shape[1]):
+        r = design[:, [j]]
+        carriers = r[:, 0] != 0
+        if not carriers.any():
+            continue
+        expected = lengths * np.exp(log_softmax(design @ coefficients + intercept, axis=1))
+        observed = (r * targets).sum(axis=0)
+        v = coefficients[j]
+        step = np.zeros_like(v)
+        if (r[carriers] == 1).all():
+            load = expected[carriers].sum(axis=0)
+            for _ in range(3):
+                raised = load * np.exp(step)
+                slope = raised - observed + ridge * (v + step)
+                step -= np.clip(slope / (raised + ridge), -2.0, 2.0)
+        else:
+            slope = (r * expected).sum(axis=0) - observed + ridge * v
+            curvature = 2 * (np.e - 2) * (r**2 * expected).sum(axis=0) + ridge
+            reach = 1 / np.abs(r).max()
+            step = -np.clip(slope / curvature, -reach, reach)
+        coefficients[j] = v + step
+    return coefficients

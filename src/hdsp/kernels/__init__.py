@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hdsp.kernels.factors import descend_rows
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
     from hdsp.kernels.likelihood import mixture_log_likelihood
-    from hdsp.kernels.softmax import softmax_residuals
+    from hdsp.kernels.softmax import sweep_softmax_weights
     from hdsp.kernels.terms import dirichlet_terms, document_terms
     from hdsp.kernels.topics import add_word_counts, fill_word_table
 
@@ -25,9 +25,9 @@ _HOME = {
     "document_terms": "terms",
     "descend_rows": "factors",
     "mixture_log_likelihood": "likelihood",
-    "softmax_residuals": "softmax",
     "sweep_gamma_weights": "labels",
     "sweep_normal_weights": "labels",
+    "sweep_softmax_weights": "softmax",
     "add_word_counts": "topics",
     "fill_word_table": "topics",
 }
@@ -42,10 +42,10 @@ __all__ = [
     "fill_word_table",
     "fit_documents",
     "mixture_log_likelihood",
-    "softmax_residuals",
     "sparse_product",
     "sweep_gamma_weights",
     "sweep_normal_weights",
+    "sweep_softmax_weights",
 ]
 
 

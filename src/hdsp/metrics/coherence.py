@@ -40,6 +40,15 @@ def topic_top_words(components: FloatArray, n: int = 10) -> IntArray:
         raise ValueError(
             f"`n` of topic_top_words must be at least 1. Got {n}. Ask for one word or more."
         )
+    n_words = weights.shape[1]
+    if n < n_words // 4:
+        # Everything at least as heavy as the n-th is sorted; the rest need not be.
+        least = np.partition(weights, n_words - n, axis=1)[:, n_words - n]
+        rows: list[IntArray] = []
+        for row, bound in zip(weights, least, strict=True):
+            heavy = np.flatnonzero(row >= bound)
+            rows.append(heavy[np.argsort(-row[heavy], kind="stable")][:n])
+        return np.array(rows)
     order: IntArray = np.argsort(-weights, axis=1, kind="stable")[:, :n]
     return order
 

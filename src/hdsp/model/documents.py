@@ -166,7 +166,6 @@ def summarise_block(
         n_documents=block.n_documents,
         word_counts=word_counts[:, : problem.n_topics],
         log_proportion=terms.log_proportion,
-        log_rate=problem.scaling.log_rate_total(state.scaling, block.design),
         words=float(terms.words.sum()),
         tangent=float(terms.tangent.sum()),
         proportions=float(terms.proportions.sum()),

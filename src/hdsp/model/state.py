@@ -92,7 +92,6 @@ class Statistics:
     n_documents : M
     word_counts : [V, T] sum_m c_mi gamma_mik
     log_proportion : [T] sum_m E[ln pi_mk]
-    log_rate : [T] sum_m E[ln rho_mk]
     words, tangent, proportions : terms (6), (7) and (8) + (9) of the bound
     inner_iterations : made in the document step
     """
@@ -100,7 +99,6 @@ class Statistics:
     n_documents: int
     word_counts: FloatArray
     log_proportion: FloatArray
-    log_rate: FloatArray
     words: float
     tangent: float
     proportions: float

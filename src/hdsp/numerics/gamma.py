@@ -1,5 +1,7 @@
 """Expectations under gamma and Dirichlet distributions."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import gammaln, psi
 
@@ -7,8 +9,27 @@ from hdsp.numerics.types import FloatArray
 
 
 def expected_log_gamma(shape: FloatArray, rate: FloatArray) -> FloatArray:
-    """E[ln x] of x ~ Gamma(shape, rate)."""
-    return np.asarray(psi(shape) - np.log(rate))
+    """E[ln x] of x ~ Gamma(shape, rate), [T, J]."""
+    return by_distinct_columns(psi, shape) - np.log(rate)
+
+
+def by_distinct_columns(
+    function: Callable[[FloatArray], FloatArray], values: FloatArray
+) -> FloatArray:
+    """``function(values)`` of a matrix [T, J], elementwise, once for columns that are equal.
+
+    Shapes of label weights differ only by how many documents carry a label: thousands of labels
+    have a handful of distinct columns.
+    """
+    if values.ndim != 2 or len(values) == 0:
+        return np.asarray(function(values))
+    _, chosen, place = np.unique(values[0], return_index=True, return_inverse=True)
+    if 2 * len(chosen) > values.shape[1]:
+        return np.asarray(function(values))
+    distinct = values[:, chosen]
+    if not np.array_equal(distinct[:, place], values):
+        return np.asarray(function(values))
+    return np.asarray(function(distinct))[:, place]
 
 
 def gamma_divergence(
@@ -21,8 +42,8 @@ def gamma_divergence(
     return np.asarray(
         prior_shape * (np.log(prior_rate) - np.log(rate))
         - gammaln(prior_shape)
-        + gammaln(shape)
-        + (prior_shape - shape) * psi(shape)
+        + by_distinct_columns(gammaln, shape)
+        + (prior_shape - shape) * by_distinct_columns(psi, shape)
         + shape * (1.0 - prior_rate / rate)
     )
 

@@ -8,7 +8,6 @@ to topics on their labels predicts held-out words much better.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from hdsp import kernels
@@ -18,8 +17,9 @@ from hdsp.scaling import Design
 
 # The penalty on squared coefficients, in tokens; see docs/quality.md for how little it matters.
 _RIDGE = 30.0
-_MAX_ITER = 60
-_DOCUMENT_RANGE = 64
+_SWEEPS = 40
+# Keeps the logarithm finite for a topic that holds nothing.
+_SMALLEST_COUNT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,51 +45,41 @@ def fit_calibration(
 ) -> Calibration:
     """Regress expected token counts on labels.
 
-    Maximises sum_mk n_mk ln theta_mk - ridge / 2 |coefficients|^2 by L-BFGS.
+    Maximises sum_mk n_mk ln theta_mk - ridge / 2 |coefficients|^2, one label after another.
 
     Parameters
     ----------
     design : [M, J]
     token_counts : [M, T] n_mk, the tokens of document m that topic k is expected to hold
     """
+    observed_total = token_counts.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
+    intercept = np.log(observed_total / observed_total.sum())
     n_topics = token_counts.shape[1]
-    overall = token_counts.sum(axis=0, dtype=np.float64) + 1e-3
-    start = np.log(overall / overall.sum())
     if design.nnz == 0:
-        return Calibration(start, np.zeros((design.shape[1], n_topics)))
-    by_document = csr_array(design, dtype=np.float32)
-    by_label = csr_array(by_document.T)
+        return Calibration(intercept, np.zeros((design.shape[1], n_topics)))
     targets = np.ascontiguousarray(token_counts, dtype=np.float32)
     lengths = targets.sum(axis=1)
-    residuals = np.empty_like(targets)
-    losses = np.empty(len(targets))
-
-    def loss(flat: FloatArray) -> tuple[float, FloatArray]:
-        table = flat.reshape(-1, n_topics).astype(np.float32)
-        threads.run(
-            kernels.softmax_residuals,
-            len(targets),
-            _DOCUMENT_RANGE,
-            by_document.indptr,
-            by_document.indices,
-            by_document.data,
-            table[1:],
-            table[0],
-            targets,
+    by_label = csr_array(csr_array(design, dtype=np.float32).T)
+    observed = sparse_product(by_label, targets, threads)
+    expected = lengths[:, None] * np.exp(intercept).astype(np.float32)
+    coefficients = np.zeros((design.shape[1], n_topics), dtype=np.float32)
+    for _ in range(_SWEEPS):
+        kernels.sweep_softmax_weights(
+            by_label.indptr,
+            by_label.indices,
+            by_label.data,
             lengths,
-            residuals,
-            losses,
+            observed,
+            ridge,
+            expected,
+            coefficients,
         )
-        gradient = np.empty((len(table), n_topics))
-        gradient[0] = residuals.sum(axis=0, dtype=np.float64)
-        gradient[1:] = sparse_product(by_label, residuals, threads) + ridge * table[1:]
-        penalty = 0.5 * ridge * (flat[n_topics:] ** 2).sum()
-        return float(losses.sum() + penalty), gradient.ravel()
-
-    flat = np.concatenate([start, np.zeros(design.shape[1] * n_topics)])
-    found = minimize(loss, flat, jac=True, method="L-BFGS-B", options={"maxiter": _MAX_ITER})
-    table = found.x.reshape(-1, n_topics)
-    return Calibration(table[0], table[1:])
+        # The intercept is a label that every document carries, without a penalty.
+        step = np.log(observed_total / (expected.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT))
+        intercept += step
+        expected *= np.exp(step).astype(np.float32)
+        expected *= (lengths / np.maximum(expected.sum(axis=1), 1e-30))[:, None]
+    return Calibration(intercept, coefficients.astype(np.float64))
 
 
 def _softmax(score: FloatArray) -> FloatArray:

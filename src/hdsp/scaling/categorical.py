@@ -50,8 +50,8 @@ class Categorical(ScalingFunction):
 
     def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """prod_j (a'_kj / b'_kj)^r_mj, [M, T]."""
-        log_mean = np.log(parameters["shape"]) - np.log(parameters["rate"])
-        return kernels.exp_product(design, log_mean.T)
+        mean = (parameters["shape"] / parameters["rate"]).astype(design.dtype)
+        return kernels.exp_product(design, np.log(mean).T)
 
     def expected_log_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """sum_j r_mj (psi(a'_kj) - ln b'_kj), [M, T]."""

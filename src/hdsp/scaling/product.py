@@ -174,6 +174,8 @@ class Product(ScalingFunction):
         """Each factor in turn, exposed to the others' rates."""
         parts = self._parts(parameters)
         designs = self._designs(design)
+        if len(self.factors) == 1:
+            return self._join([self.factors[0].update(parts[0], designs[0], prior_shape, exposure)])
         rates = self._rates(parameters, design)
         for number, factor in enumerate(self.factors):
             others = [rate for other, rate in enumerate(rates) if other != number]
