@@ -13,7 +13,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 help:
 	@echo "make demo   fit the built-in corpus, print topics and label effects"
 	@echo "make test   every check and test"
-	@echo "make bench  the benchmarks"
+	@echo "make bench  the benchmarks, on corpora in the folder HDSP_DATA"
 	@echo "make clean  remove the environment and caches"
 
 demo: $(INSTALLED)
@@ -30,12 +30,8 @@ test: $(INSTALLED_DEV)
 	@$(BIN)/python -m pytest -q -n $(WORKERS)
 
 bench: $(INSTALLED_DEV)
-	@if [ -f benchmarks/run_all.py ]; then \
-		$(BIN)/python benchmarks/run_all.py; \
-	else \
-		echo "Benchmarks (run one with $(BIN)/python FILE):"; \
-		ls benchmarks/*.py 2>/dev/null || echo "none yet"; \
-	fi
+	@$(PIP) install -e '.[bench]'
+	@$(BIN)/python benchmarks/run_all.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else "hdsp needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another with PYTHON=..." % v[:2])'

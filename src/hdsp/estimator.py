@@ -153,10 +153,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 threads,
             )
             fit = fit_batch(problem, start, self.max_iter, LocalSettings(), monitor, threads)
-            calibration = fit_calibration(design, fit.token_counts, threads)
+            calibration = fit_calibration(design, fit.documents.token_counts, threads)
         coherence = _coherence(fit.state.topics.T, counts)
         # Everything is assigned at the end: a fit that fails leaves an earlier one as it was.
-        model = FittedModel(fit.state, scaling, schema, priors, calibration)
+        model = FittedModel(fit.state, scaling, schema, priors, calibration.of_topics(fit.order))
         self._keep(model, monitor, words, named)
         self.n_topics_ = topics_in_use(model.topic_tokens(), problem.n_documents)
         self._coherence = coherence

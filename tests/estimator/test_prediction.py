@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
+from hdsp.inference import topics_in_use
 from hdsp.metrics import npmi, topic_top_words
 
 METHODS = ("calibrated", "exact", "ratio")
@@ -332,6 +333,12 @@ def test_weights_and_topics_in_use():
     assert model.n_topics_ == (tokens >= counts.sum() / 120).sum()
     assert 2 <= model.n_topics_ <= 10
     assert model.n_iter_ == len(model.history_)
+
+
+def test_a_topic_in_use_holds_a_document_or_more():
+    # Twelve tokens in six documents: two tokens are just enough, and exact in floating point.
+    assert topics_in_use(np.array([8.0, 2.0, 1.0, 1.0]), 6) == 2
+    assert topics_in_use(np.array([8.0, 1.99, 1.01, 1.0]), 6) == 1
 
 
 def simulated_words(model, labels, n_documents):

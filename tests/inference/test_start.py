@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import simulate
 from hdsp.inference import initial_state
-from hdsp.inference.nmf import nmf_topics
+from hdsp.inference.nmf import _kmeans, _seeds, nmf_topics
 from hdsp.kernels import Threads
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem
@@ -111,3 +111,40 @@ def test_threads_do_not_change_the_start():
         other = nmf_topics(counts, 6, np.random.default_rng(0), several)
     np.testing.assert_array_equal(one[0], other[0])
     np.testing.assert_array_equal(one[1], other[1])
+
+
+def two_kinds(n_long, n_short):
+    """Documents of 30 tokens on two words, and of 10 tokens on two others."""
+    return csr_array([[15.0, 15.0, 0.0, 0.0]] * n_long + [[0.0, 0.0, 5.0, 5.0]] * n_short)
+
+
+def test_seeds_are_chosen_away_from_each_other():
+    rows = csr_array(two_kinds(97, 3), dtype=np.float32)
+    for seed in range(10):
+        seeds = _seeds(rows, 2, np.random.default_rng(seed))
+        # Three in a hundred documents are of the other kind: drawn evenly, they would be missed.
+        assert ((seeds > 0).sum(axis=0) == 1).all()
+
+
+def test_centres_are_of_unit_length():
+    counts, _ = corpus()
+    centres = _kmeans(csr_array(counts, dtype=np.float32), 6, np.random.default_rng(0), THREADS)
+    # float32; a cluster's size must not draw documents to it.
+    np.testing.assert_allclose(np.linalg.norm(centres, axis=1), 1.0, rtol=1e-5)
+
+
+def test_a_start_weighs_topics_by_tokens():
+    weight = start(two_kinds(10, 10), "nmf", 2).topic_weight
+    # 300 and 100 tokens that share no word, so the factors part them to float32's rounding.
+    np.testing.assert_allclose(weight, [0.75, 0.25], rtol=1e-4)
+
+
+def test_every_word_is_within_reach_of_every_topic():
+    counts, _ = corpus()
+    expected = start(counts, "nmf").topics - 0.05
+    share = expected / expected.sum(axis=0)
+    frequency = counts.sum(axis=0) / counts.sum()
+    # Half of a start is the corpus; words a factor leaves out have no more, to float32's rounding.
+    used = frequency > 1e-3
+    least = (share[used] / frequency[used, None]).min()
+    assert least == pytest.approx(0.5, rel=2e-3)

@@ -166,6 +166,51 @@ def test_document_terms(seed):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-7)
 
 
+def test_topics_that_hold_nearly_nothing_enter_by_an_expansion():
+    rng = np.random.default_rng(0)
+    n_documents, n_words, n_topics = 4, 6, 5
+    eta, out = 0.05, np.empty(n_words)
+    held = eta * rng.uniform(2e-5, 9e-5, size=(n_words, n_topics))
+    kernels.dirichlet_terms(0, n_words, eta + held, eta, out)
+    # What is left out is a share n / eta of it, at most 1e-4; and the twin's own rounding.
+    expected = terms.dirichlet_terms(eta + held, eta)
+    np.testing.assert_allclose(out, expected, rtol=1e-3, atol=1e-13)
+
+    dense = rng.poisson(2.0, size=(n_documents, n_words)).astype(float)
+    counts = csr_array(dense)
+    table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
+    prior_shape = rng.uniform(0.02, 0.1, size=n_topics)
+    rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.05
+    held = prior_shape * rng.uniform(2e-5, 9e-5, size=rate.shape)
+    weight = rng.random(rate.shape) + 1e-3
+    xi = rng.gamma(2.0, size=n_documents) + 0.1
+    words, tangent, proportions = np.empty((3, n_documents))
+    sums = np.zeros((1, n_topics))
+    kernels.document_terms(
+        0,
+        n_documents,
+        n_documents,
+        counts.indptr,
+        counts.data,
+        dense.sum(axis=1),
+        prior_shape,
+        rate,
+        held,
+        xi,
+        weight,
+        (dense / (weight @ table.T))[dense > 0],
+        words,
+        tangent,
+        proportions,
+        sums,
+    )
+    expected = terms.document_terms(dense, table, prior_shape, rate, held, xi, weight)
+    # psi moves by up to 9e-5 / 0.02 a document; its second order is 1e-4 of that.
+    np.testing.assert_allclose(sums[0], expected[3], rtol=0.0, atol=4e-6)
+    np.testing.assert_allclose(words, expected[0], rtol=1e-9)
+    np.testing.assert_allclose(proportions, expected[2], rtol=1e-9)
+
+
 def test_digamma_and_log_gamma_to_rounding():
     shape = np.geomspace(2e-3, 1e6, 300)
     for a in shape:

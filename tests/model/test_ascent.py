@@ -6,12 +6,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import psi
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+from scipy.special import gammaln, psi
+from scipy.stats import beta as beta_density
+from scipy.stats import gamma
 
 from hdsp.inference import fit_documents
 from hdsp.kernels import Threads
-from hdsp.model import LocalSettings, elbo, prepare_globals
-from hdsp.model.documents import solve_block, summarise_block
+from hdsp.model import (
+    DocumentState,
+    GlobalState,
+    LocalSettings,
+    Priors,
+    elbo,
+    local_step,
+    make_problem,
+    prepare_globals,
+)
+from hdsp.model.documents import document_terms, solve_block, summarise_block
 from hdsp.model.updates import (
     update_corpus_concentration,
     update_document_concentration,
@@ -19,6 +32,7 @@ from hdsp.model.updates import (
     update_sticks,
     update_topics,
 )
+from hdsp.scaling import Constant
 from tests.problems import SCALINGS, problems
 from tests.reference.bound import bound_terms, full_documents
 
@@ -138,3 +152,72 @@ def test_a_restart_pass_never_lowers_the_bound(data):
     totals = [s.words + s.tangent + s.proportions for s in (before, plain, restarted)]
     assert totals[1] - totals[0] >= -ROUNDING * size
     assert totals[2] - totals[1] >= -ROUNDING * size
+
+
+def test_a_restart_keeps_the_better_of_both_for_each_document():
+    rng = np.random.default_rng(0)
+    counts = csr_array(rng.poisson(1.0, size=(70, 9)).astype(float))
+    priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
+    problem = make_problem(counts, csr_array((70, 0)), 6, Constant(), priors, np.float64)
+    (block,) = problem.blocks
+    state = GlobalState(
+        topics=rng.gamma(0.3, 3.0, size=(9, 6)) + 0.05,
+        sticks=np.full(5, 0.3),
+        corpus_concentration=1.0,
+        document_concentration=2.0,
+        scaling=Constant().initial(6, 0),
+    )
+    seen = prepare_globals(state, problem.dtype, THREADS)
+    settings = LocalSettings(2, 0.0, prune=0.0)
+    # Tokens that sit with one topic each: some documents leave it, some do better afresh.
+    held = np.zeros((70, seen.table.shape[1]))
+    held[np.arange(70), rng.integers(0, 6, size=70)] = block.lengths
+    kept = DocumentState(held, np.ones(70))
+    either = [
+        document_terms(
+            problem,
+            state,
+            seen,
+            block,
+            solve_block(problem, state, seen, block, documents, settings, THREADS),
+            THREADS,
+        ).total
+        for documents in (kept, None)
+    ]
+    assert 5 < (either[0] > either[1]).sum() < 65
+    _, found = local_step(problem, state, seen, block, kept, settings, THREADS, restart=True)
+    # The same float64 numbers, summed in another order.
+    total = found.words + found.tangent + found.proportions
+    assert total == pytest.approx(np.maximum(*either).sum(), rel=1e-12)
+
+
+def test_concentrations_are_at_their_maximum_under_any_gamma_prior():
+    rng = np.random.default_rng(0)
+    priors = Priors(0.05, (3.0, 0.5), (4.0, 0.2))
+    counts, design = csr_array(np.ones((30, 4))), csr_array((30, 0))
+    problem = make_problem(counts, design, 5, Constant(), priors, np.float64)
+    state = GlobalState(
+        topics=np.ones((4, 5)),
+        sticks=rng.uniform(0.2, 0.6, size=4),
+        corpus_concentration=1.0,
+        document_concentration=1.0,
+        scaling=Constant().initial(5, 0),
+    )
+    weight = state.topic_weight
+    log_total = np.log(rng.gamma(6.0 * weight, size=(30, 5))).sum(axis=0)
+
+    def corpus_loss(u):
+        likelihood = beta_density.logpdf(state.sticks, 1.0, np.exp(u)).sum()
+        return -likelihood - gamma.logpdf(np.exp(u), 3.0, scale=1 / 0.5)
+
+    def document_loss(u):
+        shape = np.exp(u) * weight
+        likelihood = shape @ log_total - 30 * gammaln(shape).sum()
+        return -likelihood - gamma.logpdf(np.exp(u), 4.0, scale=1 / 0.2)
+
+    alpha = update_corpus_concentration(problem, state).corpus_concentration
+    beta = update_document_concentration(problem, state, log_total).document_concentration
+    for found, loss in ((alpha, corpus_loss), (beta, document_loss)):
+        best = minimize_scalar(loss, bounds=(-5.0, 5.0), options={"xatol": 1e-9}).x
+        # A search by values alone finds the maximum to about the root of rounding.
+        assert np.log(found) == pytest.approx(best, abs=1e-6)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, vstack
 
 from hdsp.inference import Monitor, fit_batch, fit_documents
 from hdsp.kernels import Threads
-from hdsp.model import LocalSettings, make_problem
+from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
 from hdsp.model.problem import make_blocks
 from hdsp.scaling import Constant, take_topics
 from tests.problems import bound_scaling, problems
@@ -191,3 +191,20 @@ def test_reordering_a_state_keeps_its_topics_together(data):
     np.testing.assert_array_equal(turned.topics, state.topics[:, order])
     for name, value in take_topics(state.scaling, order).items():
         np.testing.assert_array_equal(turned.scaling[name], value)
+
+
+def test_the_fifth_pass_also_starts_documents_afresh():
+    rng = np.random.default_rng(0)
+    counts = csr_array(rng.poisson(1.0, size=(20, 9)).astype(float) + np.eye(20, 9))
+    priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
+    problem = make_problem(counts, csr_array((20, 0)), 3, Constant(), priors, np.float64)
+    state = GlobalState(
+        topics=rng.gamma(1.0, size=(9, 3)) + 0.05,
+        sticks=np.array([0.4, 0.5]),
+        corpus_concentration=1.0,
+        document_concentration=5.0,
+        scaling=Constant().initial(3, 0),
+    )
+    _, history = fitted(problem, state, 6)
+    # With a tolerance of zero every visit takes its four iterations, and a fresh start four more.
+    assert [row["inner_iterations"] for row in history] == [4, 4, 4, 4, 8, 4]

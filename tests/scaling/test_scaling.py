@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import approx_fprime
+from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Labels, LabelSchema
@@ -150,6 +150,80 @@ def test_one_label_per_document_is_closed_form():
     carriers = np.asarray(design.sum(axis=0))
     np.testing.assert_allclose(once["shape"], 1.5 + np.outer(prior_shape, carriers))
     np.testing.assert_allclose(once["rate"], 0.7 + (design.T @ exposure).T)
+
+
+def test_the_scale_of_an_uncertain_label_is_its_mode():
+    parameters = {"shape": np.array([[0.5, 1.0, 3.0]]), "rate": np.array([[2.0, 3.0, 4.0]])}
+    scale = Categorical().expected_scale(parameters, csr_array(np.eye(3)))
+    # An inverse gamma has the mode b / (a + 1), and from a > 1 on the mean b / (a - 1).
+    np.testing.assert_allclose(scale[:, 0], [2.0 / 1.5, 3.0 / 2.0, 4.0 / 2.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "scaling",
+    [Categorical(weight_shape=3.0, weight_rate=0.5), LogLinear(variance=0.2)],
+    ids=repr,
+)
+def test_additive_updates_end_where_the_updates_end(scaling):
+    case = make_case(scaling)
+    arguments = (case.design, case.prior_shape, case.exposure)
+    own = additive = scaling.initial(4, 4)
+    for _ in range(100):
+        own = scaling.update(own, *arguments)
+    bounds = DesignBounds.of(case.design)
+    for _ in range(400):
+        sums = scaling.statistics(additive, case.design, case.exposure)
+        additive = scaling.update_from_statistics(additive, sums, case.prior_shape, bounds)
+    # Both have converged to rounding on forty documents; a prior off by a per cent gives 1e-4.
+    for name, value in own.items():
+        np.testing.assert_allclose(additive[name], value, rtol=1e-6, atol=1e-7, err_msg=name)
+
+
+def test_an_additive_step_is_the_maximum_of_its_bound():
+    scaling, case = LogLinear(variance=0.7), make_case(LogLinear())
+    start = {"weight": np.random.default_rng(2).normal(size=(4, 4))}
+    bounds = DesignBounds.of(case.design)
+    crowd = bounds.labels_per_document
+    load = scaling.expected_rate(start, case.design) * case.exposure
+    sums = scaling.statistics(start, case.design, case.exposure)
+    new = scaling.update_from_statistics(start, sums, case.prior_shape, bounds)["weight"]
+    for (k, j), w in np.ndenumerate(start["weight"][:, :3]):
+        r = case.design[:, [j]].toarray().ravel()
+
+        def loss(d, k=k, w=w, r=r):
+            x = crowd * r * d
+            above = (load[:, k] * (x + (np.e - 2.0) * x**2)).sum() / crowd
+            return above - case.prior_shape[k] * r.sum() * d + (w + d) ** 2 / 1.4
+
+        # Where exp(x) <= 1 + x + (e - 2) x^2 holds: |x| <= 1.
+        reach = 1.0 / (crowd * np.abs(r).max())
+        best = minimize_scalar(loss, bounds=(-reach, reach), options={"xatol": 1e-9}).x
+        # A search by values alone finds a minimum to about the root of rounding.
+        assert new[k, j] - w == pytest.approx(best, abs=1e-6)
+
+
+def test_prior_draws_have_the_priors_moments():
+    rng = np.random.default_rng(0)
+    scales = Categorical(weight_shape=3.0, weight_rate=0.5).draw_prior(200, 100, rng)
+    weights = LogLinear(variance=0.2).draw_prior(200, 100, rng)
+    # 20,000 draws: standard errors of 0.024, 0.003 and 0.002; five of them.
+    assert (1.0 / scales).mean() == pytest.approx(6.0, abs=0.13)
+    assert weights.mean() == pytest.approx(0.0, abs=0.016)
+    assert weights.var() == pytest.approx(0.2, abs=0.01)
+
+
+def test_a_factor_sees_the_new_rates_of_the_factors_before_it():
+    first, second = LogLinear(), LogLinear(variance=3.0)
+    case = make_case(first)
+    product = Product(first, second, split=[[0], [1, 2, 3]])
+    once = product.update(product.initial(4, 4), case.design, case.prior_shape, case.exposure)
+    one, two = case.design[:, [0]], case.design[:, [1, 2, 3]]
+    left = first.update(first.initial(4, 1), one, case.prior_shape, case.exposure)
+    exposure = case.exposure * first.expected_rate(left, one)
+    right = second.update(second.initial(4, 3), two, case.prior_shape, exposure)
+    # The same float64 operations in the same order.
+    np.testing.assert_allclose(once["0:weight"], left["weight"], rtol=1e-12)
+    np.testing.assert_allclose(once["1:weight"], right["weight"], rtol=1e-12)
 
 
 def test_products_flatten_and_print():

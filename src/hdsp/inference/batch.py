@@ -18,7 +18,7 @@ from hdsp.model import (
     prepare_globals,
 )
 from hdsp.model.state import padded
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import IntArray
 
 # After these passes documents are also started afresh; topics move less and less.
 RESTARTS = (5, 20, 80, 320)
@@ -31,11 +31,13 @@ class Fit:
     Attributes
     ----------
     state : after the last global step, topics ordered by size
-    token_counts : [M, T] the tokens of each document that each topic is expected to hold
+    documents : of the last pass, topics in the order they had while fitting
+    order : [T] the places in `documents` of the topics in `state`
     """
 
     state: GlobalState
-    token_counts: FloatArray
+    documents: DocumentState
+    order: IntArray
 
 
 def fit_documents(
@@ -45,11 +47,18 @@ def fit_documents(
     settings: LocalSettings,
     threads: Threads,
     restart: bool = False,
+    reuse: bool = False,
 ) -> tuple[DocumentState, Statistics]:
-    """The local step over all blocks: every document's state, and the sum of the statistics."""
+    """The local step over all blocks: every document's state, and the sum of the statistics.
+
+    `reuse` writes the new state over `documents`, which is what a fit holds most memory for.
+    """
     seen = prepare_globals(state, problem.dtype, threads)
-    held = np.empty((problem.n_documents, padded(problem.n_topics)), dtype=problem.dtype)
-    tangent = np.empty(problem.n_documents, dtype=problem.dtype)
+    if documents is not None and reuse:
+        held, tangent = documents.token_counts, documents.tangent
+    else:
+        held = np.empty((problem.n_documents, padded(problem.n_topics)), dtype=problem.dtype)
+        tangent = np.empty(problem.n_documents, dtype=problem.dtype)
     total: Statistics | None = None
     for block, rows in problem.block_rows():
         kept = None if documents is None else documents.rows(rows)
@@ -75,11 +84,13 @@ def fit_batch(
     documents: DocumentState | None = None
     for number in range(max_iter):
         restart = number + 1 in RESTARTS
-        documents, statistics = fit_documents(problem, state, documents, settings, threads, restart)
+        documents, statistics = fit_documents(
+            problem, state, documents, settings, threads, restart, reuse=True
+        )
         monitor.record(problem, state, statistics, elbo(problem, state, statistics, threads))
         state = global_step(problem, state, statistics, documents, threads)
         if monitor.converged:
             break
     assert documents is not None
     order = np.argsort(-state.topics.sum(axis=0, dtype=np.float64), kind="stable")
-    return Fit(state.reordered(order), documents.token_counts[:, order])
+    return Fit(state.reordered(order), documents, order)

@@ -14,6 +14,8 @@ from hdsp.numerics.types import FloatArray
 STARTS = ("nmf", "lda", "random")
 # The paper starts from three passes of LDA.
 _LDA_PASSES = 3
+# Factors of this many documents serve a larger corpus as well.
+_MOST_DOCUMENTS = 20_000
 # How much of a topic's start is spread over all words, so that no word is out of its reach.
 _SMOOTHING = 0.5
 
@@ -54,8 +56,11 @@ def _start(
     n_topics = problem.n_topics
     if isinstance(init, str):
         if init == "nmf":
-            words, loadings = nmf_topics(counts, n_topics, rng, threads)
-            return _from_factors(counts, words, loadings)
+            sample = counts
+            if counts.shape[0] > _MOST_DOCUMENTS:
+                sample = counts[np.sort(rng.permutation(counts.shape[0])[:_MOST_DOCUMENTS])]
+            words, loadings = nmf_topics(sample, n_topics, rng, threads)
+            return _from_factors(sample, words, loadings)
         if init == "lda":
             return _shares(_lda_topics(counts, n_topics, problem.priors.topic_prior, rng))
         if init == "random":

@@ -19,13 +19,20 @@ class Threads:
     def run(self, kernel: Callable[..., Any], length: int, size: int, *arguments: Any) -> list[Any]:
         """Call `kernel` on ranges of `size` up to `length`; the results in order of the ranges."""
         starts = range(0, length, size)
-        if self._pool is None:
-            return [kernel(first, min(first + size, length), *arguments) for first in starts]
-        calls = [
-            self._pool.submit(kernel, first, min(first + size, length), *arguments)
-            for first in starts
-        ]
-        return [call.result() for call in calls]
+        results: list[Any] = [None] * len(starts)
+        # Threads take ranges from one iterator as they get free: a call costs more than a range.
+        waiting = iter(enumerate(starts))
+
+        def work() -> None:
+            for number, first in waiting:
+                results[number] = kernel(first, min(first + size, length), *arguments)
+
+        if self._pool is None or len(starts) < 2:
+            work()
+        else:
+            for call in [self._pool.submit(work) for _ in range(self.n_threads)]:
+                call.result()
+        return results
 
     def close(self) -> None:
         """End the threads."""

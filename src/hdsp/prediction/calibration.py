@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.kernels import Threads, sparse_product
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design
 
 # The penalty on squared coefficients, in tokens; see docs/quality.md for how little it matters.
@@ -35,6 +35,10 @@ class Calibration:
     intercept: FloatArray
     coefficients: FloatArray
 
+    def of_topics(self, topics: IntArray) -> "Calibration":
+        """The same for some of the topics, in their order."""
+        return Calibration(self.intercept[topics], self.coefficients[:, topics])
+
     def proportions(self, design: Design) -> FloatArray:
         """Expected proportions given labels, [M, T]; rows sum to 1."""
         return _softmax(np.asarray(design @ self.coefficients) + self.intercept)
@@ -50,7 +54,8 @@ def fit_calibration(
     Parameters
     ----------
     design : [M, J]
-    token_counts : [M, T] n_mk, the tokens of document m that topic k is expected to hold
+    token_counts : [M, T] n_mk, the tokens of document m that topic k is expected to hold;
+        padding with zeros does no harm
     """
     observed_total = token_counts.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
     intercept = np.log(observed_total / observed_total.sum())

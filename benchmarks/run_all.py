@@ -1,0 +1,28 @@
+"""Run every benchmark, then write the tables of the documentation.
+
+make bench HDSP_DATA=FOLDER
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from corpora import parser
+
+BENCHMARKS = ("quality", "defaults", "document_step", "fits", "transform", "cost")
+
+
+def main():
+    chosen = parser(__doc__).parse_args()
+    if chosen.data is None:
+        raise SystemExit("Name the folder of the corpora with --data or HDSP_DATA.")
+    folder = Path(__file__).parent
+    for name in BENCHMARKS:
+        print(f"== {name}", flush=True)
+        script = str(folder / f"{name}.py")
+        subprocess.run([sys.executable, script, "--data", str(chosen.data)], check=True)
+    subprocess.run([sys.executable, str(folder / "render.py")], check=True)
+
+
+if __name__ == "__main__":
+    main()
