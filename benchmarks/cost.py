@@ -3,8 +3,9 @@
     python benchmarks/cost.py --data FOLDER
 
 Writes benchmarks/results/cost.csv: seconds of the start with the first pass, of a later pass
-(median), of what comes after the last, and of the whole fit of six passes. Larger corpora are the medline_mesh training documents,
-repeated; every row is a process of its own, so that its peak memory is its own.
+(median), of what comes after the last, and of the whole fit of six passes. Larger corpora are the
+medline_mesh training documents, repeated; every row is a process of its own, so that its peak
+memory is its own.
 """
 
 import csv

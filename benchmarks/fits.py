@@ -79,7 +79,7 @@ def topica_dmr(split, observed):
     import topica
 
     # By default labels would only be learned after 200 sweeps.
-    schedule = {"burn_in": 20, "optimize_interval": 10}
+    schedule = {"burn_in": 40, "optimize_interval": 50}
     model = topica.DMR(num_topics=N_TOPICS, sampler="cvb0", seed=0, num_threads=2, **schedule)
     train = tokens(split.counts, split.words)
     features = split.labels.toarray()

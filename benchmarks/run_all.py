@@ -10,6 +10,7 @@ from pathlib import Path
 from corpora import parser
 
 BENCHMARKS = ("quality", "defaults", "document_step", "fits", "transform", "cost")
+WITHOUT_DATA = ("startup",)
 
 
 def main():
@@ -21,7 +22,8 @@ def main():
         print(f"== {name}", flush=True)
         script = str(folder / f"{name}.py")
         subprocess.run([sys.executable, script, "--data", str(chosen.data)], check=True)
-    subprocess.run([sys.executable, str(folder / "render.py")], check=True)
+    for name in (*WITHOUT_DATA, "render"):
+        subprocess.run([sys.executable, str(folder / f"{name}.py")], check=True)
 
 
 if __name__ == "__main__":

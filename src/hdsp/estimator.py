@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -16,11 +16,13 @@ from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make
 from hdsp.corpus.validation import check_counts
 from hdsp.inference import Monitor, fit_batch, initial_state, topics_in_use
 from hdsp.inference.parameters import (
+    check_choice,
     check_learned,
     check_positive,
     check_prior,
     check_tolerance,
     check_whole,
+    make_generator,
 )
 from hdsp.kernels import Threads
 from hdsp.metrics import npmi, topic_top_words
@@ -149,7 +151,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.init,
                 self.corpus_concentration,
                 self.document_concentration,
-                _generator(self.random_state),
+                make_generator(self.random_state),
                 threads,
             )
             fit = fit_batch(problem, start, self.max_iter, LocalSettings(), monitor, threads)
@@ -200,7 +202,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised
         """
         check_is_fitted(self)
-        _check_method(method, "HDSP.expected_topics")
+        check_choice(method, METHODS, "method", "HDSP.expected_topics")
         _, design = self._read_labels(labels, None, "HDSP.expected_topics")
         return self._model.expected(design, method)
 
@@ -226,17 +228,14 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         counts, design = self._read_new(X, labels, "perplexity")
-        _check_method(method, "HDSP.perplexity")
+        check_choice(method, METHODS, "method", "HDSP.perplexity")
+        check_choice(given, ("labels", "completion"), "given", "HDSP.perplexity")
         with self._threads() as threads:
             if given == "labels":
                 proportions, scored = self._model.expected(design, method), counts
-            elif given == "completion":
+            else:
                 observed, scored = split_tokens(counts)
                 proportions = self._model.posterior(observed, design, threads)
-            else:
-                raise ValueError(
-                    f"`given` of HDSP.perplexity must be 'labels' or 'completion'. Got {given!r}."
-                )
             log_likelihood = word_log_likelihood(
                 scored, proportions, self._model.word_share(), threads
             )
@@ -293,7 +292,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         parsed, design = self._read_labels(labels, n_documents, "HDSP.simulate")
-        rng = _generator(random_state)
+        rng = make_generator(random_state)
         lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
         truth = self._model.draw(rng)
         counts, _ = draw_documents(truth, self._model.scaling, design, lengths, rng)
@@ -438,22 +437,3 @@ def _coherence(topics: FloatArray, counts: csr_array) -> FloatArray:
     if counts.shape[1] < 2:
         return np.full(len(topics), np.nan)
     return npmi(topic_top_words(topics, _COHERENCE_WORDS), counts)
-
-
-def _check_method(method: Any, owner: str) -> None:
-    if method not in METHODS:
-        raise ValueError(
-            f"`method` of {owner} must be one of {', '.join(map(repr, METHODS))}. Got {method!r}."
-        )
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, (int, np.integer)) and random_state < 0:
-        raise ValueError(
-            f"`random_state` of HDSP, the seed, must be zero or more. Got {random_state}."
-        )
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        return np.random.default_rng(random_state)
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))

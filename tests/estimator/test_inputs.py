@@ -297,7 +297,7 @@ BAD_NEW_DATA = {
     ),
     "an unknown given": (
         lambda m: m.perplexity(counts(), given="words"),
-        "`given` of HDSP.perplexity must be 'labels' or 'completion'. Got 'words'",
+        "`given` of HDSP.perplexity must be one of 'labels', 'completion'. Got 'words'",
     ),
     "nothing to predict": (lambda m: m.perplexity(np.zeros((2, N_WORDS))), "no token to predict"),
     "simulation of nothing": (

@@ -15,8 +15,12 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
-from hdsp.inference import topics_in_use
+from hdsp.inference import fit_documents, topics_in_use
+from hdsp.kernels import Threads
 from hdsp.metrics import npmi, topic_top_words
+from hdsp.model import LocalSettings, expected_proportions, make_problem
+from hdsp.numerics.quadrature import normalised_gamma_mean
+from hdsp.prediction import split_tokens
 
 METHODS = ("calibrated", "exact", "ratio")
 TERMS = ("words", "tangent", "proportions", "topics", "scaling", "sticks", "concentrations")
@@ -98,6 +102,59 @@ def test_all_labels_and_none(method):
 def test_without_labels_the_expected_proportions_are_the_corpus_weights(method):
     theta = fitted().expected_topics([[]], method)[0]
     np.testing.assert_allclose(theta, fitted().topic_weight_, atol=1e-6)
+
+
+def test_expected_proportions_by_their_definitions():
+    _, table = labelled()
+    model = fitted()._model
+    state, design = model.state, model.schema.encode(Labels.from_frame(table))
+    ratio = state.prior_shape * model.scaling.expected_scale(state.scaling, design)
+    exact = normalised_gamma_mean(
+        state.prior_shape, model.scaling.expected_rate(state.scaling, design)
+    )
+    # The same float64 numbers by another route.
+    np.testing.assert_allclose(
+        fitted().expected_topics(table, "ratio"),
+        ratio / ratio.sum(axis=1, keepdims=True),
+        rtol=1e-9,
+        atol=1e-12,
+    )
+    np.testing.assert_allclose(
+        fitted().expected_topics(table, "exact"), exact, rtol=1e-9, atol=1e-9
+    )
+
+
+def test_labels_that_the_scaling_leaves_out_do_nothing():
+    counts, table = labelled()
+    model = make(scaling=LogLinear("rating"), tol=1e-2).fit(counts, labels=table)
+    other = table.assign(tags=pd.Series([["red"]] * 120), kind="long")
+    for method in METHODS:
+        np.testing.assert_array_equal(
+            model.expected_topics(other, method), model.expected_topics(table, method)
+        )
+
+
+def test_transformed_documents_have_settled():
+    counts, table = labelled()
+    model = fitted()._model
+    design = model.schema.encode(Labels.from_frame(table))
+    problem = make_problem(counts, design, 10, model.scaling, model.priors, np.float64)
+    settings = LocalSettings(1_000, 1e-7, prune=0.0)
+    documents, _ = fit_documents(problem, model.state, None, settings, Threads())
+    mean = expected_proportions(problem, model.state, documents, slice(0, 10))
+    mean /= mean.sum(axis=1, keepdims=True)
+    # Documents stop where a thousandth of their tokens moves: 6e-4 on the mean, at most 9e-3.
+    moved = np.abs(fitted().transform(counts, labels=table) - mean).sum(axis=1)
+    assert moved.mean() < 0.005
+    assert moved.max() < 0.05
+
+
+def test_the_fraction_of_a_count_goes_to_either_half():
+    counts = csr_array(np.full((20, 100), 0.5))
+    observed, held_out = split_tokens(counts)
+    np.testing.assert_array_equal((observed + held_out).toarray(), counts.toarray())
+    # 2,000 fair coins worth a half: a standard error of 11; five of them.
+    assert observed.sum() == pytest.approx(500.0, abs=56.0)
 
 
 def test_unknown_labels_warn_once_with_a_count_and_change_nothing():

@@ -101,6 +101,49 @@ def test_fit_documents(seed, largest):
         np.testing.assert_allclose(token_weight[start:stop], dense[m, words] / norm, rtol=1e-7)
 
 
+def test_a_warm_document_goes_on_where_it_stopped():
+    rng = np.random.default_rng(0)
+    n_documents, n_words, n_topics = 4, 11, 5
+    dense = rng.poisson(3.0, size=(n_documents, n_words)).astype(float)
+    counts = csr_array(dense)
+    table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
+    prior_shape = rng.gamma(1.0, size=n_topics) + 0.01
+    rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.01
+    weight = rng.dirichlet(np.ones(n_topics))
+
+    def fit(warm, n_iter, held, tangent):
+        kernels.fit_documents(
+            0,
+            n_documents,
+            counts.indptr,
+            counts.indices,
+            counts.data,
+            table,
+            prior_shape,
+            rate,
+            dense.sum(axis=1),
+            warm,
+            weight,
+            n_iter,
+            0.0,
+            0.0,
+            held,
+            tangent,
+            np.empty_like(held),
+            np.empty(counts.nnz),
+        )
+        return held, tangent
+
+    def cold():
+        return np.zeros((n_documents, n_topics)), np.ones(n_documents)
+
+    whole = fit(False, 5, *cold())
+    parts = fit(True, 2, *fit(False, 3, *cold()))
+    # The same float64 operations, so rounding is all there is between them.
+    np.testing.assert_allclose(parts[0], whole[0], rtol=1e-10)
+    np.testing.assert_allclose(parts[1], whole[1], rtol=1e-10)
+
+
 @given(seed=SEEDS)
 def test_the_tangent_solves_its_equation_for_wild_rates(seed):
     rng = np.random.default_rng(seed)

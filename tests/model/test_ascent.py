@@ -20,6 +20,7 @@ from hdsp.model import (
     LocalSettings,
     Priors,
     elbo,
+    global_step,
     local_step,
     make_problem,
     prepare_globals,
@@ -221,3 +222,23 @@ def test_concentrations_are_at_their_maximum_under_any_gamma_prior():
         best = minimize_scalar(loss, bounds=(-5.0, 5.0), options={"xatol": 1e-9}).x
         # A search by values alone finds the maximum to about the root of rounding.
         assert np.log(found) == pytest.approx(best, abs=1e-6)
+
+
+@given(data=st.data())
+def test_the_global_step_is_its_updates_in_turn(data):
+    problem, _, state = data.draw(problems("product"))
+    solution, statistics = solve(problem, state, None, LocalSettings(3, 0.0, prune=0.0))
+    documents = solution.documents
+    found = global_step(problem, state, statistics, documents, THREADS)
+    state = update_topics(problem, state, statistics)
+    state = update_scaling(problem, state, documents, THREADS)
+    log_rate = problem.scaling.expected_log_rate(state.scaling, problem.design)
+    log_total = statistics.log_proportion + log_rate.sum(axis=0)
+    state = update_sticks(problem, state, log_total)
+    state = update_corpus_concentration(problem, state)
+    state = update_document_concentration(problem, state, log_total)
+    # Totals differ by rounding, to which L-BFGS may add where the maximum is flat.
+    np.testing.assert_array_equal(found.topics, state.topics)
+    np.testing.assert_allclose(found.topic_weight, state.topic_weight, rtol=1e-4, atol=1e-6)
+    assert found.corpus_concentration == pytest.approx(state.corpus_concentration, rel=1e-3)
+    assert found.document_concentration == pytest.approx(state.document_concentration, rel=1e-3)

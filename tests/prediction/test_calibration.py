@@ -64,3 +64,18 @@ def test_the_penalty_balances_the_residuals():
     # Forty sweeps in float32 with a penalty that lets them converge: thousandths are left.
     pull = 500.0 * found.coefficients
     np.testing.assert_allclose(pull, residual, atol=2e-3 * np.abs(pull).max())
+
+
+def test_documents_with_the_same_labels_are_one_observation():
+    rng = np.random.default_rng(0)
+    design = np.column_stack([np.eye(3)[rng.integers(0, 3, 50)], rng.integers(0, 2, 50)])
+    targets = rng.gamma(0.5, 10.0, size=(50, 4))
+    apart = design.copy()
+    # A label value that says next to nothing keeps every row apart from every other.
+    apart[:, 3] += 1e-7 * np.arange(50)
+    merged = fit_calibration(csr_array(design), targets, THREADS)
+    single = fit_calibration(csr_array(apart), targets, THREADS)
+    everywhere = csr_array(design)
+    np.testing.assert_allclose(
+        merged.proportions(everywhere), single.proportions(everywhere), atol=2e-3
+    )

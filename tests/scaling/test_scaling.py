@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.sparse import csr_array
+from scipy.stats import norm
 
 from hdsp.corpus import Labels, LabelSchema
 from hdsp.model.updates import stick_objective
@@ -200,6 +201,14 @@ def test_an_additive_step_is_the_maximum_of_its_bound():
         best = minimize_scalar(loss, bounds=(-reach, reach), options={"xatol": 1e-9}).x
         # A search by values alone finds a minimum to about the root of rounding.
         assert new[k, j] - w == pytest.approx(best, abs=1e-6)
+
+
+def test_the_prior_of_the_second_function_is_a_normal_density():
+    weight = np.random.default_rng(0).normal(size=(4, 3))
+    expected = norm.logpdf(weight, scale=np.sqrt(0.2)).sum(axis=1)
+    # Sums of three float64 terms.
+    ours = LogLinear(variance=0.2).prior_terms({"weight": weight})
+    np.testing.assert_allclose(ours, expected, rtol=1e-12)
 
 
 def test_prior_draws_have_the_priors_moments():

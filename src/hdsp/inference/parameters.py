@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 _LEARNED = (True, False, "corpus", "document")
 
@@ -47,6 +48,26 @@ def check_learned(value: Any) -> tuple[bool, bool]:
             f"Got {value!r}."
         )
     return value in (True, "corpus"), value in (True, "document")
+
+
+def check_choice(value: Any, choices: tuple[str, ...], name: str, owner: str) -> None:
+    """Raise unless `value` is one of `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"`{name}` of {owner} must be one of {listed}. Got {value!r}.")
+
+
+def make_generator(random_state: Any) -> np.random.Generator:
+    """A generator from a seed, a NumPy generator, scikit-learn's kind of state, or None."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, (int, np.integer)) and random_state < 0:
+        raise ValueError(
+            f"`random_state` of HDSP, the seed, must be zero or more. Got {random_state}."
+        )
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        return np.random.default_rng(random_state)
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
 def _is_number(value: Any) -> bool:

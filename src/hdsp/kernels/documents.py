@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, KERNEL, exp_digamma, fill, largest, smallest
+from hdsp.kernels.special import DEVICE, exp_digamma, fill, kernel, largest, smallest
 
 _SMALLEST_NORM = 1e-30
 _SMALLEST_WEIGHT = 1e-20
@@ -72,25 +72,10 @@ def _fill_tile(
     start: Any, stop: Any, indices: Any, table: Any, active: Any, n_active: Any, tile: Any
 ) -> None:
     """``tile[j, i] = B_ik`` for the document's words i and its active topics k = active[j]."""
-    i = start
-    while i + 4 <= stop:
-        row0 = table[indices[i]]
-        row1 = table[indices[i + 1]]
-        row2 = table[indices[i + 2]]
-        row3 = table[indices[i + 3]]
-        at = i - start
+    for i in range(start, stop):
+        row = table[indices[i]]
         for j in range(n_active):
-            k = active[j]
-            tile[j, at] = row0[k]
-            tile[j, at + 1] = row1[k]
-            tile[j, at + 2] = row2[k]
-            tile[j, at + 3] = row3[k]
-        i += 4
-    while i < stop:
-        row0 = table[indices[i]]
-        for j in range(n_active):
-            tile[j, i - start] = row0[active[j]]
-        i += 1
+            tile[j, i - start] = row[active[j]]
 
 
 @njit(**DEVICE)
@@ -187,7 +172,7 @@ def _choose_active(prune: Any, e: Any, active: Any) -> Any:
     return chosen
 
 
-@njit(**KERNEL)
+@kernel
 def fit_documents(
     first: Any,
     last: Any,

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, KERNEL, fast_exp, fill
+from hdsp.kernels.special import DEVICE, fast_exp, fill, kernel
 
 _LARGEST_EXPONENT = 60.0
 
 
-@njit(**KERNEL)
+@kernel
 def multiply_rows(
     first: Any, last: Any, indptr: Any, indices: Any, data: Any, dense: Any, out: Any
 ) -> None:
@@ -21,18 +21,14 @@ def multiply_rows(
         fill(row, out.dtype.type(0.0))
         j = indptr[m]
         stop = indptr[m + 1]
-        while j + 4 <= stop:
+        while j + 2 <= stop:
             d0 = dense[indices[j]]
             d1 = dense[indices[j + 1]]
-            d2 = dense[indices[j + 2]]
-            d3 = dense[indices[j + 3]]
             x0 = data[j]
             x1 = data[j + 1]
-            x2 = data[j + 2]
-            x3 = data[j + 3]
             for k in range(n_columns):
-                row[k] += x0 * d0[k] + x1 * d1[k] + x2 * d2[k] + x3 * d3[k]
-            j += 4
+                row[k] += x0 * d0[k] + x1 * d1[k]
+            j += 2
         while j < stop:
             d0 = dense[indices[j]]
             x0 = data[j]
@@ -41,7 +37,7 @@ def multiply_rows(
             j += 1
 
 
-@njit(**KERNEL)
+@kernel
 def exponentiate(values: Any) -> None:
     """``values = exp(values)`` in place, [M, K], the exponent held within 60 either way."""
     limit = values.dtype.type(_LARGEST_EXPONENT)
@@ -51,7 +47,7 @@ def exponentiate(values: Any) -> None:
             row[k] = fast_exp(max(-limit, min(limit, row[k])))
 
 
-@njit(**KERNEL)
+@kernel
 def descend_rows(first: Any, last: Any, gram: Any, target: Any, n_sweeps: Any, rows: Any) -> None:
     """Non-negative coordinate descent on ``row gram row^T / 2 - target row`` for each row.
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, KERNEL, fill
+from hdsp.kernels.special import DEVICE, fill, kernel
 
 
-@njit(**KERNEL)
+@kernel
 def sweep_gamma_weights(
     indptr: Any, documents: Any, load: Any, shape: Any, prior_rate: Any, rate: Any
 ) -> None:
@@ -55,7 +55,7 @@ def _loads_after(
             out[k] += row[k] * np.exp(r * step[k])
 
 
-@njit(**KERNEL)
+@kernel
 def sweep_normal_weights(
     indptr: Any,
     documents: Any,

@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from hdsp.kernels.special import KERNEL
+from hdsp.kernels.special import kernel
 
 
-@njit(**KERNEL)
+@kernel
 def mixture_log_likelihood(
     first: Any,
     last: Any,

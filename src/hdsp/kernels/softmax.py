@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, KERNEL, fast_exp, fill
+from hdsp.kernels.special import DEVICE, fast_exp, fill, kernel
 
 _NEWTON_STEPS = 3
 _LARGEST_STEP = 2.0
@@ -24,7 +24,7 @@ def _rescale(row: Any, length: Any) -> None:
         row[k] *= factor
 
 
-@njit(**KERNEL)
+@kernel
 def sweep_softmax_weights(
     indptr: Any,
     documents: Any,

@@ -4,6 +4,7 @@
 to vectorise, the float64 one is accurate to rounding and serves the tests and small problems.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,28 @@ from numba import njit, types
 from numba.extending import overload, register_jitable
 
 ARITHMETIC: dict[str, Any] = {"fastmath": True, "error_model": "numpy"}
-# A kernel is called from Python; a device function only from kernels, and needs no wrapper.
-KERNEL: dict[str, Any] = {"nogil": True, "cache": True, "no_cfunc_wrapper": True, **ARITHMETIC}
+# Of functions that only kernels call, which need no wrapper.
 DEVICE: dict[str, Any] = {
     "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     **ARITHMETIC,
 }
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function that Python calls, at its first call, and cache it on disk.
+
+    numba caches beside the module, or in the user's own folder where that is read-only; where
+    neither can be written, every process compiles anew.
+    """
+    options = {"nogil": True, "no_cfunc_wrapper": True, **ARITHMETIC}
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:
+        return njit(**options)(function)
+
+
 _LOG2E = np.float32(1.4426950408889634)
 _HALF_LOG_2PI = 0.9189385332046727
 
@@ -214,21 +229,21 @@ def _fast_exp_overload(x: Any) -> Any:
     return implementation
 
 
-@njit(**KERNEL)
+@kernel
 def fast_log_array(values: Any, out: Any) -> None:
     """``out[i] = ln(values[i])`` over one-dimensional arrays."""
     for i in range(values.shape[0]):
         out[i] = fast_log(values[i])
 
 
-@njit(**KERNEL)
+@kernel
 def fast_exp_array(values: Any, out: Any) -> None:
     """``out[i] = exp(values[i])`` over one-dimensional arrays."""
     for i in range(values.shape[0]):
         out[i] = fast_exp(values[i])
 
 
-@njit(**KERNEL)
+@kernel
 def exp_digamma_array(values: Any, out: Any) -> None:
     """``out[i] = exp(psi(values[i]))`` over one-dimensional arrays."""
     for i in range(values.shape[0]):

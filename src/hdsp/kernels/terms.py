@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, KERNEL, digamma_and_log_gamma, fast_log
+from hdsp.kernels.special import DEVICE, digamma_and_log_gamma, fast_log, kernel
 
 # Below this share of its prior shape, what a topic holds enters by the second-order expansion.
 _NEARLY_NOTHING = 1e-4
@@ -26,7 +26,7 @@ def _prior_functions(prior_shape: Any) -> Any:
     return out
 
 
-@njit(**KERNEL)
+@kernel
 def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: Any) -> None:
     """``out[i] = sum_k ln G(l_ik) - ln G(eta) + (eta - l_ik) psi(l_ik)`` for words of q(phi).
 
@@ -48,7 +48,7 @@ def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: A
         out[i] = total
 
 
-@njit(**KERNEL)
+@kernel
 def document_terms(
     first: Any,
     last: Any,

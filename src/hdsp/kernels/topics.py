@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from hdsp.kernels.special import KERNEL, exp_digamma, fill
+from hdsp.kernels.special import exp_digamma, fill, kernel
 
 _SMALLEST_ENTRY = 1e-20
 
 
-@njit(**KERNEL)
+@kernel
 def fill_word_table(first: Any, last: Any, topics: Any, inverse_total: Any, table: Any) -> None:
     """``table[i, k] = exp(E ln phi_ki)`` for words ``first`` to ``last``.
 
@@ -27,7 +26,7 @@ def fill_word_table(first: Any, last: Any, topics: Any, inverse_total: Any, tabl
             table[i, k] = value if value > smallest else zero
 
 
-@njit(**KERNEL)
+@kernel
 def add_word_counts(
     first: Any,
     last: Any,

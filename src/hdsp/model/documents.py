@@ -13,8 +13,9 @@ from hdsp.numerics.types import BoolArray, FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 
 # Documents and words a thread takes at a time; fixed, so that results do not depend on threads.
-DOCUMENT_RANGE = 64
-WORD_RANGE = 256
+DOCUMENT_RANGE = 256
+WORD_RANGE = 512
+_RATE_RANGE = 2048
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,17 @@ def expected_rates(
     design: Design,
     width: int,
     dtype: np.dtype[np.floating],
+    threads: Threads,
 ) -> FloatArray:
     """E[rho_mk], [M, K], padded with ones."""
     out = np.ones((design.shape[0], width), dtype=dtype)
+
+    def fill(first: int, last: int) -> None:
+        rate = scaling.expected_rate(parameters, design[first:last])
+        out[first:last, : rate.shape[1]] = rate
+
     if design.nnz:
-        rate = scaling.expected_rate(parameters, design)
-        out[:, : rate.shape[1]] = rate
+        threads.run(fill, design.shape[0], _RATE_RANGE)
     return out
 
 
@@ -184,7 +190,9 @@ def solve_block(
 ) -> Solution:
     """q(pi) of a block's documents, going on from `documents` or starting from p."""
     n_documents, width = block.n_documents, seen.table.shape[1]
-    rate = expected_rates(problem.scaling, state.scaling, block.design, width, problem.dtype)
+    rate = expected_rates(
+        problem.scaling, state.scaling, block.design, width, problem.dtype, threads
+    )
     if documents is None:
         held = np.zeros((n_documents, width), dtype=problem.dtype)
         tangent = np.ones(n_documents, dtype=problem.dtype)

@@ -18,6 +18,8 @@ from hdsp.scaling import Parameters, take_topics
 _LARGEST_LOGIT = 18.0
 # Topics whose documents' E[pi] is held at once while the scaling function is updated.
 _TOPIC_RANGE = 32
+# Ranges of topics are what threads share here.
+_ONE_THREAD = Threads()
 
 
 def global_step(
@@ -88,7 +90,9 @@ def expected_proportions(
     prior_shape = state.prior_shape[topics].astype(problem.dtype)
     mean = np.empty((problem.n_documents, width), dtype=problem.dtype)
     for block, rows in problem.block_rows():
-        rate = expected_rates(problem.scaling, parameters, block.design, width, problem.dtype)
+        rate = expected_rates(
+            problem.scaling, parameters, block.design, width, problem.dtype, _ONE_THREAD
+        )
         rate += (block.lengths / documents.tangent[rows])[:, None]
         np.add(documents.token_counts[rows, topics], prior_shape, out=mean[rows])
         mean[rows] /= rate

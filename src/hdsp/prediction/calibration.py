@@ -62,7 +62,7 @@ def fit_calibration(
     n_topics = token_counts.shape[1]
     if design.nnz == 0:
         return Calibration(intercept, np.zeros((design.shape[1], n_topics)))
-    targets = np.ascontiguousarray(token_counts, dtype=np.float32)
+    design, targets = _merge_equal_labels(design, token_counts, threads)
     lengths = targets.sum(axis=1)
     by_label = csr_array(csr_array(design, dtype=np.float32).T)
     observed = sparse_product(by_label, targets, threads)
@@ -85,6 +85,33 @@ def fit_calibration(
         expected *= np.exp(step).astype(np.float32)
         expected *= (lengths / np.maximum(expected.sum(axis=1), 1e-30))[:, None]
     return Calibration(intercept, coefficients.astype(np.float64))
+
+
+def _merge_equal_labels(
+    design: Design, token_counts: FloatArray, threads: Threads
+) -> tuple[Design, FloatArray]:
+    """Documents with the same labels as one, with the sum of their tokens.
+
+    They have the same proportions, so nothing is lost; with categories alone, few are left.
+    """
+    # Equal rows have equal projections, and others differ in one of two.
+    directions = np.random.default_rng(0).normal(size=(design.shape[1], 2))
+    keys = csr_array(design, dtype=np.float64) @ directions
+    # As complex numbers, which NumPy sorts by both parts, and much faster than rows.
+    keys = keys[:, 0] + 1j * keys[:, 1]
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    if len(first) == design.shape[0]:
+        return design, np.ascontiguousarray(token_counts, dtype=np.float32)
+    member = csr_array(
+        (
+            np.ones(len(group), dtype=np.float32),
+            np.argsort(group, kind="stable").astype(np.int32),
+            np.concatenate([[0], np.cumsum(np.bincount(group))]),
+        ),
+        shape=(len(first), len(group)),
+    )
+    counts = np.ascontiguousarray(token_counts, dtype=np.float32)
+    return design[first], sparse_product(member, counts, threads)
 
 
 def _softmax(score: FloatArray) -> FloatArray:
