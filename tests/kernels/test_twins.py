@@ -428,3 +428,14 @@ def test_sweep_softmax_weights(seed):
         after = softmax.penalised_loss(design, targets, 3.0, intercept, weights)
         assert after <= loss + 1e-9 * abs(loss)
         loss = after
+
+
+@given(seed=SEEDS)
+def test_mean_proportions(seed):
+    rng = np.random.default_rng(seed)
+    held, rate = rng.gamma(1.0, size=(6, 5)), rng.gamma(1.0, size=(6, 5)) + 0.1
+    prior_shape, lengths, xi = rng.random(5), rng.poisson(5.0, 6) * 1.0, rng.random(6) + 0.1
+    out = np.empty((6, 2))
+    kernels.mean_proportions(2, held, prior_shape, lengths, xi, rate[:, 2:4].copy(), out)
+    expected = terms.mean_proportions(held, prior_shape, lengths, xi, rate)
+    np.testing.assert_allclose(out, expected[:, 2:4], rtol=1e-12)

@@ -27,3 +27,8 @@ def document_terms(counts, table, prior_shape, rate, held, xi, weight):
     prior = (prior_shape - 1) * log_mean - rate * mean - gammaln(prior_shape)
     entropy = shape - np.log(b) + gammaln(shape) + (1 - shape) * psi(shape)
     return words, tangent, (prior + entropy).sum(axis=1), log_mean.sum(axis=0)
+
+
+def mean_proportions(held, prior_shape, lengths, xi, rate):
+    """E[pi_mk] = a_mk / b_mk (equation 11)."""
+    return (prior_shape + held) / (rate + (lengths / xi)[:, None])

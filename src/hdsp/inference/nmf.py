@@ -33,13 +33,14 @@ def nmf_topics(
     """
     rows = TfidfTransformer(norm=None, sublinear_tf=True).fit_transform(counts.astype(np.float32))
     rows = csr_array(rows, dtype=np.float32)
-    norms = np.sqrt(np.asarray(rows.power(2).sum(axis=1)))
-    # Long documents weigh more than short ones, but less than their length.
-    rows = csr_array(rows.multiply(1.0 / np.sqrt(np.maximum(norms, 1e-30))[:, None]))
+    norms = np.maximum(np.sqrt(np.asarray(rows.power(2).sum(axis=1))), 1e-30)[:, None]
+    unit = csr_array(rows.multiply(1.0 / norms))
+    # In the factors long documents weigh more than short ones, but less than their length.
+    rows = csr_array(rows.multiply(1.0 / np.sqrt(norms)))
     columns = csr_array(rows.T)
     # Columns of zeros up to whole vector registers; they stay zero.
     words = np.zeros((rows.shape[1], -(-n_topics // _LANES) * _LANES), dtype=np.float32)
-    words[:, :n_topics] = _kmeans(rows, n_topics, rng, threads).T
+    words[:, :n_topics] = _kmeans(unit, n_topics, rng, threads).T
     loadings = sparse_product(rows, words, threads)
     for sweep in range(n_sweeps):
         target = sparse_product(rows, words, threads)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
     from hdsp.kernels.likelihood import mixture_log_likelihood
     from hdsp.kernels.softmax import sweep_softmax_weights
-    from hdsp.kernels.terms import dirichlet_terms, document_terms
+    from hdsp.kernels.terms import dirichlet_terms, document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
 
 _HOME = {
@@ -24,6 +24,7 @@ _HOME = {
     "dirichlet_terms": "terms",
     "document_terms": "terms",
     "descend_rows": "factors",
+    "mean_proportions": "terms",
     "mixture_log_likelihood": "likelihood",
     "sweep_gamma_weights": "labels",
     "sweep_normal_weights": "labels",
@@ -41,6 +42,7 @@ __all__ = [
     "exp_product",
     "fill_word_table",
     "fit_documents",
+    "mean_proportions",
     "mixture_log_likelihood",
     "sparse_product",
     "sweep_gamma_weights",

@@ -49,6 +49,21 @@ def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: A
 
 
 @kernel
+def mean_proportions(
+    first_topic: Any, held: Any, prior_shape: Any, lengths: Any, xi: Any, rate: Any, out: Any
+) -> None:
+    """``out[m, j] = (a0_k + n_mk) / (rho_mk + N_m / xi_m)``, k = first_topic + j (equation 11).
+
+    `rate` and `out` hold some topics only, [M, J]. Plain twin: ``tests/reference/terms.py``.
+    """
+    for m in range(out.shape[0]):
+        per_xi = lengths[m] / xi[m]
+        for j in range(out.shape[1]):
+            k = first_topic + j
+            out[m, j] = (prior_shape[k] + held[m, k]) / (rate[m, j] + per_xi)
+
+
+@kernel
 def document_terms(
     first: Any,
     last: Any,

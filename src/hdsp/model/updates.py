@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln, logit, psi
 
+from hdsp import kernels
 from hdsp.kernels import Threads
-from hdsp.model.documents import expected_rates
 from hdsp.model.problem import Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.numerics.sticks import weights_from_sticks
@@ -18,8 +18,6 @@ from hdsp.scaling import Parameters, take_topics
 _LARGEST_LOGIT = 18.0
 # Topics whose documents' E[pi] is held at once while the scaling function is updated.
 _TOPIC_RANGE = 32
-# Ranges of topics are what threads share here.
-_ONE_THREAD = Threads()
 
 
 def global_step(
@@ -86,16 +84,19 @@ def expected_proportions(
     `state` must be the one the documents were fitted with.
     """
     parameters = take_topics(state.scaling, topics)
-    width = topics.stop - topics.start
-    prior_shape = state.prior_shape[topics].astype(problem.dtype)
-    mean = np.empty((problem.n_documents, width), dtype=problem.dtype)
+    prior_shape = state.prior_shape.astype(problem.dtype)
+    mean = np.empty((problem.n_documents, topics.stop - topics.start), dtype=problem.dtype)
     for block, rows in problem.block_rows():
-        rate = expected_rates(
-            problem.scaling, parameters, block.design, width, problem.dtype, _ONE_THREAD
+        rate = problem.scaling.expected_rate(parameters, block.design)
+        kernels.mean_proportions(
+            topics.start,
+            documents.token_counts[rows],
+            prior_shape,
+            block.lengths,
+            documents.tangent[rows],
+            np.ascontiguousarray(rate, dtype=problem.dtype),
+            mean[rows],
         )
-        rate += (block.lengths / documents.tangent[rows])[:, None]
-        np.add(documents.token_counts[rows, topics], prior_shape, out=mean[rows])
-        mean[rows] /= rate
     return mean
 
 
