@@ -49,7 +49,7 @@ def headline():
             [
                 corpus,
                 number(models["HDSP"]["calibrated"]),
-                number(models["HDP"]["exact"]),
+                number(models["HDP"]["calibrated"]),
                 number(models["HDSP"]["completion"]),
                 number(models["HDSP"]["npmi"]),
             ]

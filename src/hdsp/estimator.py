@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
-from hdsp.corpus.validation import check_counts
+from hdsp.corpus.validation import check_counts, count_rows
 from hdsp.inference import Monitor, fit_batch, initial_state, topics_in_use
 from hdsp.inference.parameters import (
     check_choice,
+    check_jobs,
     check_learned,
     check_positive,
     check_prior,
@@ -136,7 +137,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : ignored
         labels : None, a matrix [M, J], lists of tags, a pandas, polars or pyarrow table, `Labels`
         """
-        priors = self._priors()
+        priors = self._check_settings()
         counts, parsed, words, named = self._read_training(X, labels)
         schema = LabelSchema.of(parsed)
         scaling = bind_scaling(self.scaling, schema)
@@ -310,11 +311,13 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _priors(self) -> Priors:
+    def _check_settings(self) -> Priors:
         """The hyperparameters, once everything a user set has been checked."""
         check_whole(self.n_components, "n_components", 1)
         check_whole(self.max_iter, "max_iter", 1)
         check_tolerance(self.tol, "tol")
+        check_whole(self.verbose, "verbose", 0)
+        check_jobs(self.n_jobs)
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):
             check_positive(getattr(self, name), name)
         corpus = check_prior(self.corpus_concentration_prior, "corpus_concentration_prior")
@@ -374,6 +377,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         else:
             X = validate_data(self, X, reset=False, **_VALIDATION)
             counts = check_counts(X, owner)
+        if counts.shape[0] == 0:
+            raise ValueError(f"X of {owner} has no documents.")
         return counts, self._read_labels(labels, counts.shape[0], owner)[1]
 
     def _read_labels(
@@ -384,7 +389,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if labels is None:
                 remedy = ", or `n_documents`" if owner == "HDSP.simulate" else ""
                 raise ValueError(f"{owner} needs labels{remedy}: one row for each document.")
-            n_documents = labels.shape[0] if hasattr(labels, "shape") else len(labels)
+            n_documents = count_rows(labels, owner)
         parsed = self._model.schema.read(labels, n_documents, owner)
         return parsed, encode_labels(self._model.schema, self._model.scaling, parsed)
 

@@ -172,7 +172,7 @@ def test_named_columns_override_types_and_leave_out_the_rest():
             "open": [True, False],
         }
     )
-    labels = Labels.from_frame(frame, tags="tags", categories=["year"], numbers=["stars", "open"])
+    labels = Labels.from_frame(frame, tags="tags", categories=["year"], numeric=["stars", "open"])
     assert repr(labels) == (
         "Labels(2 documents: category 'year' 1, number 'stars', tags 'tags' 1, number 'open')"
     )
@@ -370,9 +370,9 @@ def test_wrong_labels_are_named(labels, error, message):
             TypeError,
             "a list of tags in each row of 'c'. Got 'a;b' at row 0. Split",
         ),
-        ({"numbers": ["c"]}, TypeError, "numbers or dates in column 'c'. Got 'a;b' at row 0."),
+        ({"numeric": ["c"]}, TypeError, "numbers or dates in column 'c'. Got 'a;b' at row 0."),
         ({"categories": ["t"]}, TypeError, "Got a list at row 0, column 't'. Flatten the column"),
-        ({"numbers": ["t"]}, TypeError, "numbers or dates in column 't'. Got ['a'] at row 0."),
+        ({"numeric": ["t"]}, TypeError, "numbers or dates in column 't'. Got ['a'] at row 0."),
         ({"tags": ["t"], "categories": "t"}, ValueError, "Got 't' as tags and as category. Name"),
         (
             {"tags": ["z"]},

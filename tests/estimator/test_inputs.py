@@ -104,6 +104,8 @@ BAD_SETTINGS = {
         [0, -3, 2.5, 5.0, True, "5", None],
         "`n_components` of HDSP must be a whole number of at least 1",
     ),
+    "n_jobs": ([0, 1.5, "two"], "`n_jobs` of HDSP must be None or a whole number other than 0"),
+    "verbose": ([-1, "x"], "`verbose` of HDSP must be a whole number of at least 0"),
     "max_iter": ([0, 1.5, None], "`max_iter` of HDSP must be a whole number of at least 1"),
     "topic_prior": ([0, -0.1, np.nan, np.inf, "0.1"], "`topic_prior` of HDSP must be a positive"),
     "corpus_concentration": ([0.0, None], "`corpus_concentration` of HDSP must be a positive"),

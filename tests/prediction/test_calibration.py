@@ -79,3 +79,15 @@ def test_documents_with_the_same_labels_are_one_observation():
     np.testing.assert_allclose(
         merged.proportions(everywhere), single.proportions(everywhere), atol=2e-3
     )
+
+
+def test_a_document_without_words_changes_nothing():
+    rng = np.random.default_rng(0)
+    design = (rng.random((30, 3)) < 0.5).astype(float)
+    design[0] = [1.0, 1.0, 0.37]
+    targets = rng.gamma(0.5, 10.0, size=(30, 4))
+    targets[0] = 0.0
+    found = fit_calibration(csr_array(design), targets, THREADS)
+    without = fit_calibration(csr_array(design[1:]), targets[1:], THREADS)
+    np.testing.assert_allclose(found.coefficients, without.coefficients, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.intercept, without.intercept, rtol=1e-5)

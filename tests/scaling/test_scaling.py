@@ -256,7 +256,9 @@ def test_products_flatten_and_print():
     ("make", "message"),
     [
         (lambda: Categorical(weight_shape=0.0), "`weight_shape` and `weight_rate` of Categorical"),
-        (lambda: LogLinear(variance=-1.0), "`variance` of LogLinear must be positive"),
+        (lambda: LogLinear(variance=np.inf), "`variance` of LogLinear must be a positive number"),
+        (lambda: Product(), "Product needs at least one"),
+        (lambda: LogLinear(variance=-1.0), "`variance` of LogLinear must be a positive number"),
     ],
 )
 def test_priors_must_be_positive(make, message):
@@ -310,6 +312,7 @@ def test_binding():
         (Categorical("kind") * LogLinear("kind"), ValueError, "'kind' twice"),
         (Categorical("rating"), ValueError, "Categorical does not take a number column"),
         (LogLinear() * LogLinear(), ValueError, "no label is left for"),
+        (LogLinear, TypeError, "must be 'auto' or a scaling function"),
         ("automatic", ValueError, "must be 'auto' or a scaling function"),
         (3, TypeError, "must be 'auto' or a scaling function. Got int"),
     ],
@@ -317,3 +320,26 @@ def test_binding():
 def test_binding_errors(scaling, error, message):
     with pytest.raises(error, match=message):
         bind_scaling(scaling, SCHEMA)
+
+
+def test_a_lone_factor_with_nothing_to_take_is_an_error():
+    numbers = LabelSchema.of(Labels.from_frame(pd.DataFrame({"rating": [1.0, 2.0]})))
+    with pytest.raises(ValueError, match="no label is left for"):
+        bind_scaling(Categorical(), numbers)
+    assert isinstance(bind_scaling(Categorical(), LabelSchema.of(Labels.empty(2))), Constant)
+
+
+def test_only_scaling_functions_multiply_and_only_names_name():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        LogLinear("rating") * 3
+    with pytest.raises(TypeError, match="LogLinear takes names of label columns"):
+        LogLinear(["rating"])
+
+
+def test_weights_of_columns_nobody_takes_are_nan():
+    scaling = bind_scaling(LogLinear("rating"), SCHEMA)
+    weights = scaling.draw_prior(3, 5, np.random.default_rng(0))
+    assert weights.shape == (3, 5)
+    assert np.isnan(weights[:, :4]).all()
+    design = csr_array(np.ones((2, 5)))
+    np.testing.assert_allclose(scaling.rate(weights, design), np.exp(weights[:, [4, 4]].T))

@@ -54,8 +54,9 @@ def _print_topics(model: HDSP) -> None:
     words = model.top_words(8)
     shown = min(_TOPICS_SHOWN, len(words))
     print(f"The {shown} largest of {model.n_topics_} topics in use:")
+    share = model.topics()["token_share"]
     for topic in range(shown):
-        print(f"  {topic:>3}  {model.topic_weight_[topic]:6.1%}  {' '.join(words[topic])}")
+        print(f"  {topic:>3}  {share[topic]:6.1%}  {' '.join(words[topic])}")
 
 
 def _print_effects(model: HDSP, corpus: Corpus) -> None:

@@ -190,7 +190,7 @@ class Labels:
         frame: Any,
         tags: str | Sequence[str] = (),
         categories: str | Sequence[str] = (),
-        numbers: str | Sequence[str] = (),
+        numeric: str | Sequence[str] = (),
     ) -> Self:
         """Read a pandas, polars or pyarrow table, by position and not by index.
 
@@ -199,13 +199,13 @@ class Labels:
         frame
             Strings, categoricals and booleans are categories, lists are tags, numbers are
             numbers and dates are numbers in decimal years; None and NaN are missing.
-        tags, categories, numbers
+        tags, categories, numeric
             Columns to read as such, whatever their type. If any are given, the others are left
             out; if none, every column is read by its type.
         """
         from hdsp.corpus.parsing import read_frame
 
-        blocks, n_documents = read_frame(frame, tags, categories, numbers)
+        blocks, n_documents = read_frame(frame, tags, categories, numeric)
         return cls(blocks, n_documents)
 
     @property

@@ -69,7 +69,7 @@ def read_frame(
     frame: Any,
     tags: str | Sequence[str],
     categories: str | Sequence[str],
-    numbers: str | Sequence[str],
+    numeric: str | Sequence[str],
 ) -> tuple[tuple[LabelBlock, ...], int]:
     """Return the blocks of a table's columns, of the named ones only if any are named."""
     subject = "`frame` of Labels.from_frame"
@@ -82,7 +82,7 @@ def read_frame(
     named: list[tuple[Kind, str | Sequence[str]]] = [
         ("tags", tags),
         ("category", categories),
-        ("number", numbers),
+        ("number", numeric),
     ]
     for kind, names in named:
         for name in [names] if isinstance(names, str) else names:

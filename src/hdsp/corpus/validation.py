@@ -27,6 +27,17 @@ def count_of(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def count_rows(labels: Any, owner: str) -> int:
+    """The number of documents that labels of any form describe."""
+    if hasattr(labels, "shape") and len(labels.shape) > 0:
+        return int(labels.shape[0])
+    if not hasattr(labels, "__len__") or isinstance(labels, (str, bytes)):
+        raise TypeError(
+            f"`labels` of {owner} must have one row for each document. Got {type(labels).__name__}."
+        )
+    return len(labels)
+
+
 def check_length(got: int, expected: int, subject: str) -> None:
     """Raise unless labels have one row a document."""
     if got != expected:

@@ -144,7 +144,7 @@ def load_docstrings() -> Corpus:
         }
     )
     labels = Labels.from_frame(
-        frame, categories=["package", "module", "kind"], numbers=["n_parameters"]
+        frame, categories=["package", "module", "kind"], numeric=["n_parameters"]
     )
     return Corpus.from_texts(
         [record.text for record in records], labels=labels, vectorizer=docstring_vectorizer()

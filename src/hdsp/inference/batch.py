@@ -20,7 +20,7 @@ from hdsp.model import (
 from hdsp.model.state import padded
 from hdsp.numerics.types import IntArray
 
-# After these passes documents are also started afresh; topics move less and less.
+# In these passes documents are also started afresh; topics move less and less.
 RESTARTS = (5, 20, 80, 320)
 
 

@@ -10,12 +10,12 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import kernels
 from hdsp.kernels import Threads, sparse_product
+from hdsp.model.state import padded
 from hdsp.numerics.types import FloatArray, IntArray
 
 _SEEDING_DOCUMENTS = 2_000
 _KMEANS_PASSES = 3
 _ROW_RANGE = 128
-_LANES = 16
 
 
 def nmf_topics(
@@ -39,7 +39,7 @@ def nmf_topics(
     rows = csr_array(rows.multiply(1.0 / np.sqrt(norms)))
     columns = csr_array(rows.T)
     # Columns of zeros up to whole vector registers; they stay zero.
-    words = np.zeros((rows.shape[1], -(-n_topics // _LANES) * _LANES), dtype=np.float32)
+    words = np.zeros((rows.shape[1], padded(n_topics)), dtype=np.float32)
     words[:, :n_topics] = _kmeans(unit, n_topics, rng, threads).T
     loadings = sparse_product(rows, words, threads)
     for sweep in range(n_sweeps):

@@ -50,6 +50,14 @@ def check_learned(value: Any) -> tuple[bool, bool]:
     return value in (True, "corpus"), value in (True, "document")
 
 
+def check_jobs(value: Any) -> None:
+    """Raise unless `value` is None or a number of threads that joblib understands."""
+    if value is not None and (not isinstance(value, (int, np.integer)) or value == 0):
+        raise ValueError(
+            f"`n_jobs` of HDSP must be None or a whole number other than 0. Got {value!r}."
+        )
+
+
 def check_choice(value: Any, choices: tuple[str, ...], name: str, owner: str) -> None:
     """Raise unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:

@@ -1,12 +1,13 @@
 """The generative process forwards (equations 1 to 5), for tests and for power studies."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
+from hdsp.corpus.validation import count_rows
+from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, ScalingFunction, bind_scaling
@@ -20,7 +21,7 @@ class Truth:
     ----------
     topic_weight : [T] p
     word_share : [T, V] phi, rows sum to 1
-    weights : [T, J] the scaling function's weights
+    weights : [T, J] the scaling function's weights; NaN for labels it does not take
     document_concentration : beta
     """
 
@@ -68,8 +69,7 @@ def draw_documents(
     # Gamma(a) is Gamma(a + 1) U^(1/a), in logarithms: tiny shapes would all come out zero.
     log_draw = np.log(rng.gamma(shape + 1.0, size=rate.shape))
     log_draw += np.log1p(-rng.random(rate.shape)) / shape - np.log(rate)
-    proportions = np.exp(log_draw - log_draw.max(axis=1, keepdims=True))
-    proportions /= proportions.sum(axis=1, keepdims=True)
+    proportions = normalised_exp(log_draw)
     rows = []
     for length, theta in zip(lengths, proportions, strict=True):
         share = theta @ truth.word_share
@@ -111,13 +111,24 @@ def simulate(
     >>> corpus.shape, truth.word_share.shape, truth.weights.shape
     ((3, 8), (3, 8), (3, 2))
     """
+    for name, value, least in (("n_topics", n_topics, 1), ("n_words", n_words, 1)):
+        if value < least:
+            raise ValueError(f"`{name}` of simulate must be at least {least}. Got {value}.")
+    for name, number in (
+        ("document_length", document_length),
+        ("topic_prior", topic_prior),
+        ("corpus_concentration", corpus_concentration),
+        ("document_concentration", document_concentration),
+    ):
+        if not 0 < number < np.inf:
+            raise ValueError(f"`{name}` of simulate must be a positive number. Got {number}.")
     rng = np.random.default_rng(random_state)
     if labels is None:
         if n_documents is None:
             raise ValueError("`n_documents` of simulate is needed where there are no labels.")
         parsed = Labels.empty(n_documents)
     else:
-        length = n_documents if n_documents is not None else _length(labels)
+        length = n_documents if n_documents is not None else count_rows(labels, "simulate")
         parsed = as_labels(labels, length, "simulate")
     schema = LabelSchema.of(parsed)
     bound = bind_scaling(scaling, schema)
@@ -134,7 +145,3 @@ def simulate(
     lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
     counts, _ = draw_documents(truth, bound, schema.encode(parsed), lengths, rng)
     return Corpus(counts, labels=parsed), truth
-
-
-def _length(labels: Any) -> int:
-    return int(labels.shape[0]) if hasattr(labels, "shape") else len(labels)

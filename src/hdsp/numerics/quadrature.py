@@ -30,6 +30,8 @@ def normalised_gamma_mean(shape: FloatArray, rate: FloatArray) -> FloatArray:
     >>> normalised_gamma_mean(np.array([1.0, 3.0]), np.full((1, 2), 7.0)).round(6).tolist()
     [[0.25, 0.75]]
     """
+    if len(rate) == 0:
+        return np.empty(rate.shape)
     log_rate = np.log(rate)
     total = shape.sum()
     # Small t: the integrand is t sum(a / rho) at most. Large t: prod (rho_j / t)^a_j.

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.kernels import Threads, sparse_product
+from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design
 
@@ -41,7 +42,7 @@ class Calibration:
 
     def proportions(self, design: Design) -> FloatArray:
         """Expected proportions given labels, [M, T]; rows sum to 1."""
-        return _softmax(np.asarray(design @ self.coefficients) + self.intercept)
+        return normalised_exp(np.asarray(design @ self.coefficients) + self.intercept)
 
 
 def fit_calibration(
@@ -64,6 +65,9 @@ def fit_calibration(
         return Calibration(intercept, np.zeros((design.shape[1], n_topics)))
     design, targets = _merge_equal_labels(design, token_counts, threads)
     lengths = targets.sum(axis=1)
+    # Documents without words say nothing, and have no proportions to scale.
+    spoken = lengths > 0
+    design, targets, lengths = design[spoken], targets[spoken], lengths[spoken]
     by_label = csr_array(csr_array(design, dtype=np.float32).T)
     observed = sparse_product(by_label, targets, threads)
     expected = lengths[:, None] * np.exp(intercept).astype(np.float32)
@@ -112,8 +116,3 @@ def _merge_equal_labels(
     )
     counts = np.ascontiguousarray(token_counts, dtype=np.float32)
     return design[first], sparse_product(member, counts, threads)
-
-
-def _softmax(score: FloatArray) -> FloatArray:
-    share = np.exp(score - score.max(axis=1, keepdims=True))
-    return np.asarray(share / share.sum(axis=1, keepdims=True))

@@ -4,6 +4,7 @@ import numpy as np
 
 from hdsp.model import GlobalState
 from hdsp.numerics.quadrature import normalised_gamma_mean
+from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, ScalingFunction
 
@@ -15,8 +16,7 @@ def ratio_proportions(state: GlobalState, scaling: ScalingFunction, design: Desi
     """theta_k proportional to beta p_k E[s_k(r)] (equation 20), [M, T]."""
     log_share = np.log(scaling.expected_scale(state.scaling, design))
     log_share += np.log(np.maximum(state.prior_shape, 1e-300))
-    share = np.exp(log_share - log_share.max(axis=1, keepdims=True))
-    return np.asarray(share / share.sum(axis=1, keepdims=True))
+    return normalised_exp(log_share)
 
 
 def exact_proportions(state: GlobalState, scaling: ScalingFunction, design: Design) -> FloatArray:

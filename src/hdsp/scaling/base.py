@@ -67,6 +67,12 @@ class ScalingFunction(ABC):
     positive: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, *columns: str) -> None:
+        for name in columns:
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"{type(self).__name__} takes names of label columns, each a string of its "
+                    f"own. Got {name!r}."
+                )
         self.columns = columns
 
     def __repr__(self) -> str:
@@ -82,6 +88,8 @@ class ScalingFunction(ABC):
     def __mul__(self, other: "ScalingFunction") -> "Product":
         from hdsp.scaling.product import Product
 
+        if not isinstance(other, ScalingFunction):
+            return NotImplemented
         return Product(self, other)
 
     def settings(self) -> dict[str, float]:

@@ -23,8 +23,8 @@ def bind_scaling(scaling: "str | ScalingFunction", schema: LabelSchema) -> Scali
 
     Notes
     -----
-    Factors that name columns take those; then each factor without names, in order, takes what is
-    left of the kinds it takes (`Categorical` before `LogLinear`, which takes every kind).
+    Factors that name columns take those; then each factor without names, the one that takes fewer
+    kinds first (`Categorical` before `LogLinear`), takes what is left of its kinds.
     """
     if isinstance(scaling, str):
         if scaling != "auto":
@@ -47,7 +47,7 @@ def bind_scaling(scaling: "str | ScalingFunction", schema: LabelSchema) -> Scali
     split: list[list[int]] = []
     for factor, names in zip(factors, taken, strict=True):
         if not names and not isinstance(factor, Constant):
-            if required and len(factors) > 1:
+            if required and (len(factors) > 1 or schema.blocks):
                 raise ValueError(
                     f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
                     f"The labels are: {_listing(schema)}. Name the columns of each factor, or "
@@ -60,7 +60,7 @@ def bind_scaling(scaling: "str | ScalingFunction", schema: LabelSchema) -> Scali
         split.append([c for name in names for c in range(slices[name].start, slices[name].stop)])
     if not chosen:
         return Constant()
-    return Product(*chosen, split=split)
+    return Product(*chosen, split=split, n_labels=schema.n_labels)
 
 
 def used_columns(scaling: ScalingFunction, n_labels: int) -> BoolArray:

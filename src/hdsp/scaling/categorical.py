@@ -103,7 +103,7 @@ class Categorical(ScalingFunction):
         exposure: FloatArray,
     ) -> Parameters:
         """Equation 15, one label at a time."""
-        # a' changes first, at fixed b', so the rates the sweep starts from use the new a'.
+        # a' changes first, at fixed E[lambda], so that the rates stay as they were.
         shape = self._posterior_shape(design, prior_shape)
         start = {"shape": shape, "rate": parameters["rate"] * shape / parameters["shape"]}
         load = np.ascontiguousarray(self.expected_rate(start, design) * exposure)

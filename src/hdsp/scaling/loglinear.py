@@ -28,8 +28,10 @@ class LogLinear(ScalingFunction):
     """
 
     def __init__(self, *columns: str, variance: float = 1.0) -> None:
-        if not variance > 0:
-            raise ValueError(f"`variance` of LogLinear must be positive. Got {variance}.")
+        if not (isinstance(variance, (int, float)) and 0 < variance < np.inf):
+            raise ValueError(
+                f"`variance` of LogLinear must be a positive number. Got {variance!r}."
+            )
         super().__init__(*columns)
         self.variance = variance
 

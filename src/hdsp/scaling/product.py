@@ -18,6 +18,7 @@ class Product(ScalingFunction):
     ----------
     *factors : scaling functions, or products of them
     split : the design columns of each factor, once the labels are known
+    n_labels : all columns of the design, where the factors do not take every one
 
     Examples
     --------
@@ -27,12 +28,18 @@ class Product(ScalingFunction):
     """
 
     def __init__(
-        self, *factors: ScalingFunction, split: Iterable[Iterable[int]] | None = None
+        self,
+        *factors: ScalingFunction,
+        split: Iterable[Iterable[int]] | None = None,
+        n_labels: int | None = None,
     ) -> None:
+        if not factors:
+            raise ValueError("Product needs at least one scaling function.")
         flat = [one for factor in factors for one in _flatten(factor)]
         super().__init__(*[name for factor in flat for name in factor.columns])
         self.factors: tuple[ScalingFunction, ...] = tuple(flat)
         self.kinds = frozenset.intersection(*[factor.kinds for factor in flat])
+        self.n_labels = n_labels
         self.split = None if split is None else tuple(np.asarray(list(c), int) for c in split)
 
     def __repr__(self) -> str:
@@ -238,7 +245,9 @@ class Product(ScalingFunction):
     def _side_by_side(self, blocks: Iterable[FloatArray]) -> FloatArray:
         assert self.split is not None
         parts = list(blocks)
-        weights = np.empty((len(parts[0]), sum(map(len, self.split))))
+        width = self.n_labels or sum(map(len, self.split))
+        # A column that no factor takes has no weight.
+        weights = np.full((len(parts[0]), width), np.nan)
         for part, columns in zip(parts, self.split, strict=True):
             weights[:, columns] = part
         return weights
