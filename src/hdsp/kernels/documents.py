@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, exp_digamma, fill, kernel, largest, smallest
+from hdsp.kernels.special import DEVICE, exp_digamma, fill, kernel, largest, scratch, smallest
 
 _SMALLEST_NORM = 1e-30
 _SMALLEST_WEIGHT = 1e-20
@@ -223,21 +223,21 @@ def fit_documents(
     kind = table.dtype.type
     zero = kind(0.0)
     least = kind(_SMALLEST_WEIGHT)
-    gathered = np.empty(n_topics, table.dtype)
-    a = np.empty(n_topics, table.dtype)
+    gathered = scratch(n_topics, table.dtype)
+    a = scratch(n_topics, table.dtype)
     longest = 0
     for m in range(first, last):
         longest = max(longest, indptr[m + 1] - indptr[m])
     most_active = n_topics // 2 if prune > 0.0 else 0
     active = np.empty(most_active, np.uint64)
     tile = np.empty((most_active, longest + _LANES), table.dtype)
-    tile_counts = np.empty(longest + _LANES, table.dtype)
-    tile_weights = np.empty(longest + _LANES, table.dtype)
+    tile_counts = scratch(longest + _LANES, table.dtype)
+    tile_weights = scratch(longest + _LANES, table.dtype)
     # e, n, beta p and rho of the active topics
-    few_e = np.empty(most_active, table.dtype)
-    few_n = np.empty(most_active, table.dtype)
-    few_prior = np.empty(most_active, table.dtype)
-    few_rho = np.empty(most_active, table.dtype)
+    few_e = scratch(most_active, table.dtype)
+    few_n = scratch(most_active, table.dtype)
+    few_prior = scratch(most_active, table.dtype)
+    few_rho = scratch(most_active, table.dtype)
     prior_total = zero
     for k in range(n_topics):
         prior_total += prior_shape[k]
@@ -297,18 +297,18 @@ def fit_documents(
             if n_active > 0:
                 _gather_tile(n_active, n_words, tile, tile_counts, few_e, tile_weights, gathered)
                 for j in range(n_active):
-                    new = few_e[j] * gathered[j]
-                    change += abs(new - few_n[j])
-                    few_n[j] = new
+                    change += abs(few_e[j] * gathered[j] - few_n[j])
+                for j in range(n_active):
+                    few_n[j] = few_e[j] * gathered[j]
                 for j in range(n_active):
                     a[active[j]] = few_prior[j] + few_n[j]
             else:
                 _gather(start, stop, indices, counts, table, e, token_weight, gathered)
                 for k in range(n_topics):
-                    new = e[k] * gathered[k]
-                    change += abs(new - n[k])
-                    n[k] = new
-                    a[k] = prior_shape[k] + new
+                    change += abs(e[k] * gathered[k] - n[k])
+                for k in range(n_topics):
+                    n[k] = e[k] * gathered[k]
+                    a[k] = prior_shape[k] + n[k]
             if length > zero:
                 xi[m] = _solve_tangent(length, prior_total, a, rho, xi[m], upper, newton_tolerance)
             iterations += 1

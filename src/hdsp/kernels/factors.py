@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, fast_exp, fill, kernel
+from hdsp.kernels.special import DEVICE, fast_exp, fill, kernel, scratch
 
 _LARGEST_EXPONENT = 60.0
 
@@ -57,7 +56,7 @@ def descend_rows(first: Any, last: Any, gram: Any, target: Any, n_sweeps: Any, r
     """
     n_columns = rows.shape[1]
     zero = rows.dtype.type(0.0)
-    gradient = np.empty(n_columns, rows.dtype)
+    gradient = scratch(n_columns, rows.dtype)
     for m in range(first, last):
         x = rows[m]
         for j in range(n_columns):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, fill, kernel
+from hdsp.kernels.special import DEVICE, fill, kernel, scratch
 
 
 @kernel
@@ -23,8 +23,8 @@ def sweep_gamma_weights(
     been computed with `shape` / `rate`. Plain twin: ``tests/reference/scaling.py``.
     """
     n_topics = load.shape[1]
-    total = np.empty(n_topics)
-    factor = np.empty(n_topics, load.dtype)
+    total = scratch(n_topics, np.float64)
+    factor = scratch(n_topics, load.dtype)
     for j in range(indptr.shape[0] - 1):
         fill(total, 0.0)
         for i in range(indptr[j], indptr[j + 1]):
@@ -71,12 +71,12 @@ def sweep_normal_weights(
     computed with `weights`. Plain twin: ``tests/reference/scaling.py``.
     """
     n_topics = load.shape[1]
-    gradient = np.empty(n_topics)
-    curvature = np.empty(n_topics)
-    before = np.empty(n_topics)
-    after = np.empty(n_topics)
-    step = np.empty(n_topics)
-    factor = np.empty(n_topics, load.dtype)
+    gradient = scratch(n_topics, np.float64)
+    curvature = scratch(n_topics, np.float64)
+    before = scratch(n_topics, np.float64)
+    after = scratch(n_topics, np.float64)
+    step = scratch(n_topics, np.float64)
+    factor = scratch(n_topics, load.dtype)
     for j in range(indptr.shape[0] - 1):
         first = indptr[j]
         last = indptr[j + 1]

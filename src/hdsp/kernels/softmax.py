@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, fast_exp, fill, kernel
+from hdsp.kernels.special import DEVICE, fast_exp, fill, kernel, scratch
 
 _NEWTON_STEPS = 3
 _LARGEST_STEP = 2.0
@@ -46,10 +45,10 @@ def sweep_softmax_weights(
     """
     n_topics = expected.shape[1]
     kind = expected.dtype.type
-    load = np.empty(n_topics, expected.dtype)
-    curvature = np.empty(n_topics, expected.dtype)
-    step = np.empty(n_topics, expected.dtype)
-    factor = np.empty(n_topics, expected.dtype)
+    load = scratch(n_topics, expected.dtype)
+    curvature = scratch(n_topics, expected.dtype)
+    step = scratch(n_topics, expected.dtype)
+    factor = scratch(n_topics, expected.dtype)
     ridge = kind(ridge)
     limit = kind(_LARGEST_STEP)
     for j in range(indptr.shape[0] - 1):

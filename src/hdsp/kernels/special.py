@@ -11,7 +11,17 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload, register_jitable
 
-ARITHMETIC: dict[str, Any] = {"fastmath": True, "error_model": "numpy"}
+# Sums may be reordered so that they vectorise; divisions may not become approximate reciprocals,
+# which vector code would take and scalar code not. A vectorised loop falls back to scalar code
+# where arrays lie too close in memory, so the two must agree, and loops that both store and sum
+# are kept apart.
+ARITHMETIC: dict[str, Any] = {
+    "fastmath": {"nnan", "ninf", "nsz", "contract", "reassoc"},
+    "error_model": "numpy",
+}
+# Elements of room behind working arrays, so that no two are too close.
+_APART = 64
+_OPTIONS: Any = ARITHMETIC
 # Of functions that only kernels call, which need no wrapper.
 DEVICE: dict[str, Any] = {
     "nogil": True,
@@ -39,6 +49,12 @@ _HALF_LOG_2PI = 0.9189385332046727
 
 
 # Loops in place of NumPy's slices and reductions, whose general forms take seconds to compile.
+
+
+@register_jitable(**ARITHMETIC)
+def scratch(length: Any, dtype: Any) -> Any:
+    """A working array with room behind it."""
+    return np.empty(length + _APART, dtype)[:length]
 
 
 @register_jitable(**ARITHMETIC)
@@ -156,7 +172,7 @@ def exp_digamma(a: Any) -> Any:
     raise NotImplementedError("exp_digamma is only called from compiled code.")
 
 
-@overload(exp_digamma, jit_options={"fastmath": True, "error_model": "numpy"})
+@overload(exp_digamma, jit_options=_OPTIONS)
 def _exp_digamma_overload(a: Any) -> Any:
     chosen = _exp_digamma_float32 if a == types.float32 else _exp_digamma_float64
 
@@ -201,7 +217,7 @@ def fast_log(x: Any) -> Any:
     raise NotImplementedError("fast_log is only called from compiled code.")
 
 
-@overload(fast_log, jit_options={"fastmath": True, "error_model": "numpy"})
+@overload(fast_log, jit_options=_OPTIONS)
 def _fast_log_overload(x: Any) -> Any:
     chosen = _log_float32 if x == types.float32 else np.log
 
@@ -219,7 +235,7 @@ def fast_exp(x: Any) -> Any:
     raise NotImplementedError("fast_exp is only called from compiled code.")
 
 
-@overload(fast_exp, jit_options={"fastmath": True, "error_model": "numpy"})
+@overload(fast_exp, jit_options=_OPTIONS)
 def _fast_exp_overload(x: Any) -> Any:
     chosen = _exp_float32 if x == types.float32 else np.exp
 

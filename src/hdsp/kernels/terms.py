@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, digamma_and_log_gamma, fast_log, kernel
+from hdsp.kernels.special import DEVICE, digamma_and_log_gamma, fast_log, kernel, scratch
 
 # Below this share of its prior shape, what a topic holds enters by the second-order expansion.
 _NEARLY_NOTHING = 1e-4
@@ -94,7 +94,7 @@ def document_terms(
     one = kind(1.0)
     log_sum = log_proportion[first // size]
     prior = _prior_functions(prior_shape)
-    log_rate = np.empty(n_topics, held.dtype)
+    log_rate = scratch(n_topics, held.dtype)
     for m in range(first, last):
         n = held[m]
         rho = rate[m]
@@ -105,11 +105,11 @@ def document_terms(
         # sum_k n_k (ln b_k + ln e_k); a topic without weight holds no tokens either
         carried = zero
         for k in range(n_topics):
+            log_rate[k] = fast_log(rho[k] + per_xi)
+        for k in range(n_topics):
             a = prior_shape[k] + n[k]
-            b = rho[k] + per_xi
-            mean = a / b
-            log_b = fast_log(b)
-            log_rate[k] = log_b
+            mean = a / (rho[k] + per_xi)
+            log_b = log_rate[k]
             shape_sum += a
             mean_sum += mean
             load += rho[k] * mean

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
-from hdsp.kernels.special import exp_digamma, fill, kernel
+from hdsp.kernels.special import exp_digamma, fill, kernel, scratch
 
 _SMALLEST_ENTRY = 1e-20
 
@@ -45,7 +43,7 @@ def add_word_counts(
     whatever the threads. Plain twin: ``tests/reference/topics.py``.
     """
     n_topics = table.shape[1]
-    gathered = np.empty(n_topics, table.dtype)
+    gathered = scratch(n_topics, table.dtype)
     for i in range(first, last):
         start = word_indptr[i]
         stop = word_indptr[i + 1]
