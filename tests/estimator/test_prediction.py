@@ -1,4 +1,5 @@
 import hashlib
+import os
 import subprocess
 import sys
 import warnings
@@ -596,3 +597,20 @@ def test_a_fresh_process_gives_the_same_bits():
 
     here = [hashlib.sha256(np.ascontiguousarray(p).tobytes()).hexdigest() for p in bits_of(1)]
     assert run(2) == here
+
+
+def test_kernels_give_the_same_bits_when_compiled_and_when_loaded(tmp_path):
+    """Memory lies otherwise in a process that has compiled, which must not change a sum."""
+
+    def run():
+        return subprocess.run(
+            [sys.executable, "-c", _FIT_AND_PRINT, "1"],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+
+    compiled = run()
+    assert list(tmp_path.rglob("*.nbi"))
+    assert run() == compiled
