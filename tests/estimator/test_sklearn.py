@@ -35,7 +35,7 @@ import json, warnings
 warnings.simplefilter("ignore")
 from sklearn.utils.estimator_checks import check_estimator
 from hdsp import HDSP
-results = check_estimator(HDSP(), on_fail=None, on_skip=None)
+results = check_estimator(HDSP(random_state=0), on_fail=None, on_skip=None)
 print(json.dumps([[r["check_name"], r["status"], repr(r["exception"])] for r in results]))
 """
 
@@ -65,6 +65,7 @@ def test_check_estimator_of_the_default_passes_without_skips():
         capture_output=True,
         text=True,
         check=True,
+        timeout=300,
     )
     results = json.loads(finished.stdout)
     assert _ARRAY_API_CHECK in [name for name, _, _ in results]

@@ -134,10 +134,12 @@ def digamma_and_log_gamma(a: Any) -> Any:
     y = a
     harmonic = 0.0
     product = 1.0
-    while y < 8.0:
-        harmonic += 1.0 / y
-        product *= y
-        y += 1.0
+    # Eight steps at most, whatever the argument: this loop must end.
+    for _ in range(8):
+        if y < 8.0:
+            harmonic += 1.0 / y
+            product *= y
+            y += 1.0
     log_y = np.log(y)
     r = 1.0 / y
     r2 = r * r
@@ -158,9 +160,10 @@ def digamma_and_log_gamma(a: Any) -> Any:
 def _exp_digamma_float64(a: Any) -> Any:
     y = a
     harmonic = 0.0
-    while y < 8.0:
-        harmonic += 1.0 / y
-        y += 1.0
+    for _ in range(8):
+        if y < 8.0:
+            harmonic += 1.0 / y
+            y += 1.0
     return y * np.exp(-_digamma_series(y) - harmonic)
 
 
