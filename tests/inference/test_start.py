@@ -104,6 +104,25 @@ def test_more_topics_than_documents_or_words(n_documents, n_words, n_topics, see
     assert (state.topic_weight > 0).all()
 
 
+@given(
+    scale=st.floats(1e-6, 1e6),
+    n_topics=st.sampled_from([20, 100, 200]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_factors_of_fractional_counts_stay_in_bounds(scale, n_topics, seed):
+    # The logarithm of a small fraction is negative, and a factor that shrinks to nothing once
+    # let the other grow to 1e17: topics below their prior, and a bound that is no number.
+    rng = np.random.default_rng(seed)
+    dense = rng.normal(size=(10, 10))
+    dense = scale * (dense - dense.min())
+    words, loadings = nmf_topics(csr_array(dense), n_topics, rng, THREADS)
+    assert (words >= 0).all()
+    assert (loadings >= 0).all()
+    assert words.max() <= 1.001
+    assert np.isfinite(loadings).all()
+    assert (start(dense, "nmf", n_topics, seed % 1000).topics >= 0.05 * (1 - 1e-6)).all()
+
+
 def test_threads_do_not_change_the_start():
     counts, _ = corpus()
     one = nmf_topics(counts, 6, np.random.default_rng(0), THREADS)

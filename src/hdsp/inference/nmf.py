@@ -16,6 +16,8 @@ from hdsp.numerics.types import FloatArray, IntArray
 _SEEDING_DOCUMENTS = 2_000
 _KMEANS_PASSES = 3
 _ROW_RANGE = 128
+# As a share of the largest column's sum of squares.
+_NEXT_TO_NOTHING = 1e-12
 
 
 def nmf_topics(
@@ -31,8 +33,10 @@ def nmf_topics(
     -------
     topics : [V, T] and loadings : [M, T], non-negative
     """
-    rows = TfidfTransformer(norm=None, sublinear_tf=True).fit_transform(counts.astype(np.float32))
-    rows = csr_array(rows, dtype=np.float32)
+    rows = csr_array(counts, dtype=np.float32, copy=True)
+    # Half a word counts half: the logarithm begins at one, and no weight is negative.
+    rows.data = np.minimum(rows.data, 1.0) + np.log(np.maximum(rows.data, 1.0))
+    rows = csr_array(TfidfTransformer(norm=None).fit_transform(rows), dtype=np.float32)
     norms = np.maximum(np.sqrt(np.asarray(rows.power(2).sum(axis=1))), 1e-30)[:, None]
     unit = csr_array(rows.multiply(1.0 / norms))
     # In the factors long documents weigh more than short ones, but less than their length.
@@ -46,14 +50,24 @@ def nmf_topics(
         target = sparse_product(rows, words, threads)
         _descend(words, target, loadings, threads, 1 if sweep else 3)
         _descend(loadings, sparse_product(columns, loadings, threads), words, threads, 1)
+        # Only their product is determined; without this one factor grows as the other vanishes.
+        norms = np.linalg.norm(words, axis=0)
+        norms[norms == 0.0] = 1.0
+        words /= norms
+        loadings *= norms
     return words[:, :n_topics], loadings[:, :n_topics]
 
 
 def _descend(
     fixed: FloatArray, target: FloatArray, rows: FloatArray, threads: Threads, n_sweeps: int
 ) -> None:
-    """Improve `rows` in place towards ``|X - rows fixed^T|`` minimal."""
+    """Improve `rows` in place towards ``|X - rows fixed^T|`` minimal.
+
+    A column of `fixed` with next to nothing in it would ask for huge entries: it is left out.
+    """
     gram = fixed.T @ fixed
+    size = np.diagonal(gram)
+    np.fill_diagonal(gram, np.where(size > _NEXT_TO_NOTHING * size.max(), size, 0.0))
     threads.run(kernels.descend_rows, rows.shape[0], _ROW_RANGE, gram, target, n_sweeps, rows)
 
 
