@@ -24,14 +24,15 @@ from scipy.sparse import csr_array, vstack
 from hdsp import HDSP
 
 COLUMNS = (
-    *("documents", "topics", "threads", "nonzeros"),
+    *("documents", "topics", "threads", "kept", "nonzeros"),
     *("start", "pass", "after", "fit", "data MB", "peak MB"),
 )
 PASSES = 6
 CASES = [
-    *[(m, 100, 2) for m in (1_000, 5_000, 20_000, 50_000, 100_000, 200_000)],
-    *[(20_000, t, 2) for t in (50, 200, 400)],
-    (20_000, 100, 1),
+    *[(m, 100, 2, 1) for m in (1_000, 5_000, 20_000, 50_000, 100_000, 200_000)],
+    *[(20_000, t, 2, 1) for t in (50, 200, 400)],
+    *[(20_000, 100, 1, 1), (200_000, 100, 1, 1)],
+    *[(m, 100, 2, 0) for m in (20_000, 200_000)],
 ]
 
 
@@ -40,7 +41,7 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(folder, n_documents, n_topics, n_jobs):
+def measure(folder, n_documents, n_topics, n_jobs, kept):
     """One fit of a few passes; prints a JSON row."""
     warnings.simplefilter("ignore")
     split = load(folder, "medline_mesh")
@@ -50,7 +51,14 @@ def measure(folder, n_documents, n_topics, n_jobs):
     labels = csr_array(vstack([split.labels] * times))[:n_documents]
     before = peak()
     start = time.perf_counter()
-    model = HDSP(n_topics, max_iter=PASSES, tol=0.0, random_state=0, n_jobs=n_jobs)
+    model = HDSP(
+        n_topics,
+        max_iter=PASSES,
+        tol=0.0,
+        random_state=0,
+        n_jobs=n_jobs,
+        keep_documents=bool(kept),
+    )
     model.fit(counts, labels=labels)
     fit = time.perf_counter() - start
     seconds = [row["seconds"] for row in model.history_]
@@ -58,6 +66,7 @@ def measure(folder, n_documents, n_topics, n_jobs):
         n_documents,
         n_topics,
         n_jobs,
+        "yes" if kept else "no",
         counts.nnz,
         f"{seconds[0]:.2f}",
         f"{np.median(np.diff(seconds)):.3f}",
@@ -71,7 +80,7 @@ def measure(folder, n_documents, n_topics, n_jobs):
 
 def main():
     options = parser(__doc__)
-    options.add_argument("--case", type=int, nargs=3)
+    options.add_argument("--case", type=int, nargs=4)
     chosen = options.parse_args()
     if chosen.case:
         measure(chosen.data, *chosen.case)

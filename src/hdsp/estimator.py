@@ -14,9 +14,10 @@ from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
 from hdsp.corpus.validation import check_counts, count_rows
-from hdsp.inference import Monitor, fit_batch, initial_state, topics_in_use
+from hdsp.inference import Monitor, fit_batch, initial_state, sum_tokens, topics_in_use
 from hdsp.inference.parameters import (
     check_choice,
+    check_flag,
     check_jobs,
     check_learned,
     check_positive,
@@ -36,12 +37,15 @@ from hdsp.prediction import (
     distinctive_words,
     encode_labels,
     fit_calibration,
+    label_sets,
     split_tokens,
     word_log_likelihood,
 )
 from hdsp.scaling import Design, ScalingFunction, bind_scaling
 
 _COHERENCE_WORDS = 10
+# Where documents are not kept, labels are learned from as many sets of them at most.
+_MOST_LABEL_SETS = 20_000
 _VALIDATION: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": (np.float64, np.float32),
@@ -71,6 +75,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     tol : the relative change of the bound at which a fit stops
     n_jobs : threads; None is all cores. Results are the same for any number
     random_state : a seed, or a NumPy generator
+    keep_documents : False holds no array of documents by topics while fitting: memory then grows
+        with the words alone. Every pass starts its documents afresh, which takes longer, the bound
+        may once fall a little, and the labels' own weights settle more slowly
     verbose : n reports every n-th pass on standard error
 
     Attributes
@@ -111,6 +118,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tol: float = 1e-3,
         n_jobs: int | None = None,
         random_state: Any = None,
+        keep_documents: bool = True,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -126,6 +134,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep_documents = keep_documents
         self.verbose = verbose
 
     def fit(self, X: Any, y: object = None, labels: object = None) -> Self:
@@ -155,11 +164,16 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 make_generator(self.random_state),
                 threads,
             )
-            fit = fit_batch(problem, start, self.max_iter, LocalSettings(), monitor, threads)
-            calibration = fit_calibration(design, fit.documents.token_counts, threads)
+            settings = LocalSettings()
+            fit = fit_batch(
+                problem, start, self.max_iter, settings, monitor, threads, self.keep_documents
+            )
+            sets = label_sets(design, None if self.keep_documents else _MOST_LABEL_SETS)
+            tokens = sum_tokens(problem, fit, sets.member, settings, threads)
+            calibration = fit_calibration(sets, tokens, self.n_components, threads)
         coherence = _coherence(fit.state.topics.T, counts)
         # Everything is assigned at the end: a fit that fails leaves an earlier one as it was.
-        model = FittedModel(fit.state, scaling, schema, priors, calibration.of_topics(fit.order))
+        model = FittedModel(fit.state, scaling, schema, priors, calibration)
         self._keep(model, monitor, words, named)
         self.n_topics_ = topics_in_use(model.topic_tokens(), problem.n_documents)
         self._coherence = coherence
@@ -318,6 +332,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_tolerance(self.tol, "tol")
         check_whole(self.verbose, "verbose", 0)
         check_jobs(self.n_jobs)
+        check_flag(self.keep_documents, "keep_documents")
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):
             check_positive(getattr(self, name), name)
         corpus = check_prior(self.corpus_concentration_prior, "corpus_concentration_prior")

@@ -80,7 +80,7 @@ def test_no_update_lowers_the_bound(scaling, data):
         state = update_topics(problem, state, statistics)
         climb.check("topics", state, documents)
         # Before the scaling function moves: E[pi] follows from the state documents saw.
-        state = update_scaling(problem, state, kept, THREADS)
+        state = replace(state, scaling=update_scaling(problem, state, kept, THREADS))
         climb.check("scaling", state, documents)
         log_total = statistics.log_proportion + problem.scaling.log_rate_total(
             state.scaling, problem.design
@@ -229,9 +229,9 @@ def test_the_global_step_is_its_updates_in_turn(data):
     problem, _, state = data.draw(problems("product"))
     solution, statistics = solve(problem, state, None, LocalSettings(3, 0.0, prune=0.0))
     documents = solution.documents
-    found = global_step(problem, state, statistics, documents, THREADS)
-    state = update_topics(problem, state, statistics)
-    state = update_scaling(problem, state, documents, THREADS)
+    scaling = update_scaling(problem, state, documents, THREADS)
+    found = global_step(problem, state, statistics, scaling)
+    state = replace(update_topics(problem, state, statistics), scaling=scaling)
     log_rate = problem.scaling.expected_log_rate(state.scaling, problem.design)
     log_total = statistics.log_proportion + log_rate.sum(axis=0)
     state = update_sticks(problem, state, log_total)

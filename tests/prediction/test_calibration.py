@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from hdsp.kernels import Threads
-from hdsp.prediction import fit_calibration
+from hdsp.prediction import fit_calibration, label_sets
+from hdsp.prediction.calibration import _RIDGES, choose_ridge, regress
 from tests.reference.softmax import penalised_loss
 
 THREADS = Threads()
@@ -26,7 +27,7 @@ def test_against_a_general_optimiser(seed, ridge):
         return penalised_loss(design, targets, ridge, table[0], table[1:])
 
     best = minimize(loss, np.zeros(16), method="L-BFGS-B").fun
-    found = fit_calibration(csr_array(design), targets, THREADS, ridge)
+    found = regress(csr_array(design), targets, THREADS, ridge)
     ours = loss(np.vstack([found.intercept, found.coefficients]).ravel())
     nothing = loss(np.vstack([found.intercept, 0 * found.coefficients]).ravel())
     # Forty sweeps end within a percent of what labels can explain at all; never above nothing.
@@ -36,7 +37,7 @@ def test_against_a_general_optimiser(seed, ridge):
 
 def test_without_labels_it_is_the_share_of_tokens():
     targets = np.random.default_rng(0).gamma(1.0, size=(20, 3))
-    found = fit_calibration(csr_array((20, 2)), targets, THREADS)
+    found = regress(csr_array((20, 2)), targets, THREADS, 30.0)
     share = targets.sum(axis=0) / targets.sum()
     np.testing.assert_allclose(found.proportions(csr_array((2, 2))), [share, share], rtol=1e-3)
 
@@ -46,7 +47,7 @@ def test_a_heavier_penalty_shrinks():
     design = csr_array((rng.random((60, 2)) < 0.5).astype(float))
     targets = rng.gamma(0.5, 10.0, size=(60, 3))
     size = [
-        np.abs(fit_calibration(design, targets, THREADS, ridge).coefficients).sum()
+        np.abs(regress(design, targets, THREADS, ridge).coefficients).sum()
         for ridge in (1.0, 30.0, 1e6)
     ]
     assert size[0] > size[1] > size[2]
@@ -58,7 +59,7 @@ def test_the_penalty_balances_the_residuals():
     design = np.eye(2)[rng.integers(0, 2, size=60)]
     targets = rng.gamma(0.5, 10.0, size=(60, 3)) * np.where(design[:, :1], [3.0, 1.0, 1.0], 1.0)
     sparse = csr_array(design)
-    found = fit_calibration(sparse, targets, THREADS, ridge=500.0)
+    found = regress(sparse, targets, THREADS, ridge=500.0)
     lengths = targets.sum(axis=1, keepdims=True)
     residual = design.T @ (targets - lengths * found.proportions(sparse))
     # Forty sweeps in float32 with a penalty that lets them converge: thousandths are left.
@@ -73,8 +74,11 @@ def test_documents_with_the_same_labels_are_one_observation():
     apart = design.copy()
     # A label value that says next to nothing keeps every row apart from every other.
     apart[:, 3] += 1e-7 * np.arange(50)
-    merged = fit_calibration(csr_array(design), targets, THREADS)
-    single = fit_calibration(csr_array(apart), targets, THREADS)
+    sets = label_sets(csr_array(design))
+    assert sets.design.shape[0] < 15
+    assert label_sets(csr_array(apart)).design.shape[0] == 50
+    merged = regress(sets.design, sets.member @ targets, THREADS, 30.0)
+    single = regress(csr_array(apart), targets, THREADS, 30.0)
     everywhere = csr_array(design)
     np.testing.assert_allclose(
         merged.proportions(everywhere), single.proportions(everywhere), atol=2e-3
@@ -87,7 +91,72 @@ def test_a_document_without_words_changes_nothing():
     design[0] = [1.0, 1.0, 0.37]
     targets = rng.gamma(0.5, 10.0, size=(30, 4))
     targets[0] = 0.0
-    found = fit_calibration(csr_array(design), targets, THREADS)
-    without = fit_calibration(csr_array(design[1:]), targets[1:], THREADS)
+    found = regress(csr_array(design), targets, THREADS, 30.0)
+    without = regress(csr_array(design[1:]), targets[1:], THREADS, 30.0)
     np.testing.assert_allclose(found.coefficients, without.coefficients, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found.intercept, without.intercept, rtol=1e-5)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_documents=st.integers(1, 60))
+def test_label_sets_partition_the_documents(seed, n_documents):
+    rng = np.random.default_rng(seed)
+    design = csr_array((rng.random((n_documents, 3)) < 0.5).astype(float))
+    sets = label_sets(design)
+    member = sets.member.toarray()
+    np.testing.assert_array_equal(member.sum(axis=0), 1.0)
+    # Every document has the labels of its group, and its group's side of the split.
+    group = member.argmax(axis=0)
+    np.testing.assert_array_equal(sets.design.toarray()[group], design.toarray())
+    kinds = {(*row, side) for row, side in zip(sets.design.toarray(), sets.held_out, strict=True)}
+    assert len(kinds) == len(member)
+    assert sets.held_out[group].sum() == -(-n_documents // 4)
+
+
+def test_where_all_labels_differ_groups_are_documents_in_order():
+    design = csr_array(np.arange(1.0, 21.0)[:, None])
+    np.testing.assert_array_equal(label_sets(design).member.toarray(), np.eye(20))
+
+
+def test_no_more_label_sets_than_asked_for():
+    design = csr_array(np.arange(1.0, 21.0)[:, None])
+    sets = label_sets(design, most=5)
+    assert sets.design.shape[0] == sets.member.shape[0] == len(sets.held_out) == 5
+    np.testing.assert_array_equal(sets.member @ np.arange(1.0, 21.0), sets.design.toarray()[:, 0])
+
+
+def labelled_tokens(strength, seed=0, n_documents=800, n_labels=40):
+    """Rare labels of a given strength, and topics' tokens in documents of uneven tastes."""
+    rng = np.random.default_rng(seed)
+    design = csr_array((rng.random((n_documents, n_labels)) < 0.05).astype(float))
+    share = np.exp(design @ rng.normal(0.0, strength, size=(n_labels, 6)))
+    share = np.array([rng.dirichlet(5.0 * row / row.sum() + 1e-3) for row in share])
+    return design, np.array([rng.multinomial(60, row) for row in share], dtype=np.float32)
+
+
+def test_the_penalty_is_heavier_where_labels_do_nothing():
+    ridge = {}
+    for strength in (0.0, 2.0):
+        design, tokens = labelled_tokens(strength)
+        sets = label_sets(design)
+        ridge[strength] = choose_ridge(sets, sets.member @ tokens, THREADS)
+    assert ridge[0.0] == max(_RIDGES)
+    assert ridge[2.0] < 100.0
+
+
+def test_the_chosen_penalty_is_the_one_that_is_used():
+    design, tokens = labelled_tokens(2.0)
+    sets = label_sets(design)
+    grouped = (sets.member @ tokens).astype(np.float32)
+    ridge = choose_ridge(sets, grouped, THREADS)
+    expected = regress(sets.design, grouped, THREADS, ridge)
+    padded = np.hstack([grouped, np.zeros((len(grouped), 2), dtype=np.float32)])
+    found = fit_calibration(sets, padded, 6, THREADS)
+    assert found.coefficients.shape == (40, 6)
+    np.testing.assert_allclose(found.coefficients, expected.coefficients, atol=1e-4)
+
+
+@pytest.mark.parametrize("n_documents", [1, 2])
+def test_too_few_documents_to_choose_from(n_documents):
+    sets = label_sets(csr_array(np.ones((n_documents, 1))))
+    tokens = sets.member @ np.ones((n_documents, 3), dtype=np.float32)
+    assert np.isfinite(fit_calibration(sets, tokens, 3, THREADS).coefficients).all()

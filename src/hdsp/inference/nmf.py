@@ -15,7 +15,7 @@ from hdsp.numerics.types import FloatArray, IntArray
 
 _SEEDING_DOCUMENTS = 2_000
 _KMEANS_PASSES = 3
-_ROW_RANGE = 128
+_ROW_RANGE = 256
 # As a share of the largest column's sum of squares.
 _NEXT_TO_NOTHING = 1e-12
 
@@ -99,7 +99,7 @@ def _seeds(rows: csr_array, n_topics: int, rng: np.random.Generator) -> FloatArr
         share = distance / total if total > 1e-6 else np.full(len(distance), 1 / len(distance))
         seed = int(rng.choice(len(distance), p=share))
         seeds.append(seed)
-        similarity = (sample @ sample[[seed]].T).toarray().ravel()
+        similarity = sample @ sample[[seed]].toarray()[0]
         distance = np.minimum(distance, np.maximum(1.0 - similarity, 0.0))
     index: IntArray = np.array(seeds)
     return np.asarray(sample[index].toarray(), dtype=np.float32)

@@ -50,6 +50,12 @@ def check_learned(value: Any) -> tuple[bool, bool]:
     return value in (True, "corpus"), value in (True, "document")
 
 
+def check_flag(value: Any, name: str) -> None:
+    """Raise unless `value` is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"`{name}` of HDSP must be True or False. Got {value!r}.")
+
+
 def check_jobs(value: Any) -> None:
     """Raise unless `value` is None or a number of threads that joblib understands."""
     if value is not None and (not isinstance(value, (int, np.integer)) or value == 0):

@@ -10,8 +10,7 @@ from hdsp.numerics.types import FloatArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_ROW_RANGE = 128
-_ONE = Threads()
+_ROW_RANGE = 512
 
 
 def sparse_product(matrix: "csr_array", dense: FloatArray, threads: Threads) -> FloatArray:
@@ -37,8 +36,10 @@ def exp_product(matrix: "csr_array", dense: FloatArray) -> FloatArray:
 
     The exponent is held within 60 either way: beyond, it says no more than "never" or "always".
     """
-    from hdsp.kernels.factors import exponentiate
+    from hdsp.kernels.factors import exponentiate, multiply_rows
 
-    out = sparse_product(matrix, np.asarray(dense, dtype=matrix.dtype), _ONE)
+    dense = np.ascontiguousarray(dense, dtype=matrix.dtype)
+    out = np.empty((matrix.shape[0], dense.shape[1]), dtype=matrix.dtype)
+    multiply_rows(0, len(out), matrix.indptr, matrix.indices, matrix.data, dense, out)
     exponentiate(out)
     return out

@@ -5,7 +5,13 @@ from hdsp.model.documents import LocalSettings, local_step, prepare_globals
 from hdsp.model.generative import Truth, draw_documents, simulate
 from hdsp.model.problem import Priors, Problem, make_problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
-from hdsp.model.updates import expected_proportions, global_step
+from hdsp.model.updates import (
+    expected_proportions,
+    global_step,
+    scaling_sums,
+    update_scaling,
+    update_scaling_from_sums,
+)
 
 __all__ = [
     "Bound",
@@ -23,5 +29,8 @@ __all__ = [
     "local_step",
     "make_problem",
     "prepare_globals",
+    "scaling_sums",
     "simulate",
+    "update_scaling",
+    "update_scaling_from_sums",
 ]

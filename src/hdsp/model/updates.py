@@ -8,11 +8,11 @@ from scipy.special import expit, gammaln, logit, psi
 
 from hdsp import kernels
 from hdsp.kernels import Threads
-from hdsp.model.problem import Problem
+from hdsp.model.problem import Block, Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import Parameters, take_topics
+from hdsp.scaling import DesignBounds, Parameters, take_topics
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
@@ -21,21 +21,16 @@ _TOPIC_RANGE = 32
 
 
 def global_step(
-    problem: Problem,
-    state: GlobalState,
-    statistics: Statistics,
-    documents: DocumentState,
-    threads: Threads,
+    problem: Problem, state: GlobalState, statistics: Statistics, scaling: Parameters
 ) -> GlobalState:
     """One update of everything but the documents.
 
     Parameters
     ----------
     statistics : sums over all documents, made with `state`
-    documents : all documents' state, made with `state`
+    scaling : the labels' new parameters, by `update_scaling` or `update_scaling_from_sums`
     """
-    state = update_topics(problem, state, statistics)
-    state = update_scaling(problem, state, documents, threads)
+    state = replace(update_topics(problem, state, statistics), scaling=scaling)
     log_total = statistics.log_proportion + problem.scaling.log_rate_total(
         state.scaling, problem.design
     )
@@ -54,10 +49,13 @@ def update_topics(problem: Problem, state: GlobalState, statistics: Statistics) 
 
 def update_scaling(
     problem: Problem, state: GlobalState, documents: DocumentState, threads: Threads
-) -> GlobalState:
-    """The labels' weights (equations 15 and 16), some topics at a time."""
+) -> Parameters:
+    """The labels' weights (equations 15 and 16), some topics at a time.
+
+    `documents` holds all documents, fitted with `state`.
+    """
     if problem.design.nnz == 0:
-        return state
+        return state.scaling
     prior_shape = state.prior_shape
 
     def update(first: int, last: int) -> Parameters:
@@ -70,10 +68,24 @@ def update_scaling(
         )
 
     parts = threads.run(update, problem.n_topics, _TOPIC_RANGE)
-    return replace(
-        state,
-        scaling={name: np.concatenate([part[name] for part in parts]) for name in state.scaling},
-    )
+    return {name: np.concatenate([part[name] for part in parts]) for name in state.scaling}
+
+
+def scaling_sums(
+    problem: Problem, state: GlobalState, block: Block, documents: DocumentState
+) -> Parameters:
+    """What a block's documents say of the labels' weights; adds up over blocks."""
+    mean = _block_proportions(problem, state, block, documents, slice(0, problem.n_topics))
+    return problem.scaling.statistics(state.scaling, block.design, mean)
+
+
+def update_scaling_from_sums(
+    problem: Problem, state: GlobalState, sums: Parameters, bounds: DesignBounds
+) -> Parameters:
+    """The labels' weights from `scaling_sums` over all blocks: smaller steps, still never down."""
+    if problem.design.nnz == 0:
+        return state.scaling
+    return problem.scaling.update_from_statistics(state.scaling, sums, state.prior_shape, bounds)
 
 
 def expected_proportions(
@@ -83,20 +95,26 @@ def expected_proportions(
 
     `state` must be the one the documents were fitted with.
     """
-    parameters = take_topics(state.scaling, topics)
-    prior_shape = state.prior_shape.astype(problem.dtype)
     mean = np.empty((problem.n_documents, topics.stop - topics.start), dtype=problem.dtype)
     for block, rows in problem.block_rows():
-        rate = problem.scaling.expected_rate(parameters, block.design)
-        kernels.mean_proportions(
-            topics.start,
-            documents.token_counts[rows],
-            prior_shape,
-            block.lengths,
-            documents.tangent[rows],
-            np.ascontiguousarray(rate, dtype=problem.dtype),
-            mean[rows],
-        )
+        mean[rows] = _block_proportions(problem, state, block, documents.rows(rows), topics)
+    return mean
+
+
+def _block_proportions(
+    problem: Problem, state: GlobalState, block: Block, documents: DocumentState, topics: slice
+) -> FloatArray:
+    rate = problem.scaling.expected_rate(take_topics(state.scaling, topics), block.design)
+    mean = np.empty(rate.shape, dtype=problem.dtype)
+    kernels.mean_proportions(
+        topics.start,
+        documents.token_counts,
+        state.prior_shape.astype(problem.dtype),
+        block.lengths,
+        documents.tangent,
+        np.ascontiguousarray(rate, dtype=problem.dtype),
+        mean,
+    )
     return mean
 
 

@@ -51,7 +51,11 @@ class Product(ScalingFunction):
                 f"{self!r} is not bound to label columns. Pass it to HDSP(scaling=...), or give "
                 "`split`."
             )
-        return [design[:, columns] for columns in self.split]
+        every = np.arange(design.shape[1])
+        return [
+            design if np.array_equal(columns, every) else design[:, columns]
+            for columns in self.split
+        ]
 
     def _parts(self, parameters: Parameters) -> list[Parameters]:
         parts: list[dict[str, FloatArray]] = [{} for _ in self.factors]
