@@ -1,6 +1,7 @@
 """HDSP, the scikit-learn estimator."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import joblib
@@ -14,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
 from hdsp.corpus.validation import check_counts, count_rows
-from hdsp.inference import Monitor, fit_batch, initial_state, sum_tokens, topics_in_use
+from hdsp.inference import Monitor, fit_batch, initial_state, topics_in_use
 from hdsp.inference.parameters import (
     check_choice,
     check_flag,
@@ -22,6 +23,7 @@ from hdsp.inference.parameters import (
     check_learned,
     check_positive,
     check_prior,
+    check_share,
     check_tolerance,
     check_whole,
     make_generator,
@@ -29,23 +31,27 @@ from hdsp.inference.parameters import (
 from hdsp.kernels import Threads
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import LocalSettings, Priors, draw_documents, make_problem
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import BoolArray, FloatArray
 from hdsp.prediction import (
     METHODS,
     FittedModel,
     Method,
+    associated_labels,
+    bootstrap_interval,
     distinctive_words,
     encode_labels,
-    fit_calibration,
-    label_sets,
+    finish,
+    make_candidates,
+    make_contrasts,
     split_tokens,
+    without_target,
     word_log_likelihood,
 )
-from hdsp.scaling import Design, ScalingFunction, bind_scaling
+from hdsp.scaling import Design, ScalingFunction, bind_scaling, used_columns
 
 _COHERENCE_WORDS = 10
-# Where documents are not kept, labels are learned from as many sets of them at most.
-_MOST_LABEL_SETS = 20_000
+# Labels named in the table of topics, either way.
+_ASSOCIATED = 3
 _VALIDATION: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": (np.float64, np.float32),
@@ -168,12 +174,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             fit = fit_batch(
                 problem, start, self.max_iter, settings, monitor, threads, self.keep_documents
             )
-            sets = label_sets(design, None if self.keep_documents else _MOST_LABEL_SETS)
-            tokens = sum_tokens(problem, fit, sets.member, settings, threads)
-            calibration = fit_calibration(sets, tokens, self.n_components, threads)
+            model = finish(problem, fit, counts, schema, settings, threads)
         coherence = _coherence(fit.state.topics.T, counts)
         # Everything is assigned at the end: a fit that fails leaves an earlier one as it was.
-        model = FittedModel(fit.state, scaling, schema, priors, calibration)
         self._keep(model, monitor, words, named)
         self.n_topics_ = topics_in_use(model.topic_tokens(), problem.n_documents)
         self._coherence = coherence
@@ -228,6 +231,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         given: Literal["labels", "completion"] = "labels",
         per_document: bool = False,
         method: Method = "calibrated",
+        interval: float | None = None,
     ) -> Any:
         """exp(- mean log probability of a word) of documents.
 
@@ -240,8 +244,12 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             fixed random half of the tokens and the labels predict the other half
         per_document : an array [M] (NaN where a document has no token to predict) for one number
         method : of `expected_topics`, where labels alone are given
+        interval : a probability such as 0.9: returns (perplexity, lower, upper), the limits by
+            resampling documents
         """
         check_is_fitted(self)
+        if interval is not None:
+            check_share(interval, "interval", "HDSP.perplexity")
         counts, design = self._read_new(X, labels, "perplexity")
         check_choice(method, METHODS, "method", "HDSP.perplexity")
         check_choice(given, ("labels", "completion"), "given", "HDSP.perplexity")
@@ -262,7 +270,88 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(
                 "HDSP.perplexity found no token to predict. Pass documents with more words."
             )
-        return float(np.exp(-log_likelihood.sum() / tokens.sum()))
+        perplexity = float(np.exp(-log_likelihood.sum() / tokens.sum()))
+        if interval is None:
+            return perplexity
+        return perplexity, *bootstrap_interval(log_likelihood, tokens, interval)
+
+    def label_effects(
+        self,
+        level: float = 0.9,
+        *,
+        labels: str | Sequence[str] | None = None,
+        contrast: tuple[Any, Any] | None = None,
+        method: Literal["calibrated", "ratio"] = "calibrated",
+        random_state: int = 0,
+    ) -> Any:
+        """What labels do to topics: a table with a row for every label and topic.
+
+        An effect is the change of a topic's expected proportion, averaged over the training
+        documents (a random thousand of them where there are more): with a tag and without it; at
+        a level of a category and at its other levels, as often as they occur; with a number
+        raised by one standard deviation.
+
+        Parameters
+        ----------
+        level : the probability that an interval holds
+        labels : names of labels, or of whole columns; None is all
+        contrast : two levels of the category, or two values of the number, that `labels` names:
+            the effect of going from the first to the second
+        method : ``"calibrated"``, or ``"ratio"`` for the weights of the scaling functions with
+            their own posterior, whose intervals are too narrow
+        random_state : a seed; equal seeds give equal intervals
+
+        Returns
+        -------
+        A frame of the library the labels came in, else pandas, with the columns label, contrast,
+        topic, effect, lower, upper, expected (the proportion after) and otherwise (before).
+        """
+        check_is_fitted(self)
+        check_share(level, "level", "HDSP.label_effects")
+        check_choice(method, ("calibrated", "ratio"), "method", "HDSP.label_effects")
+        contrasts = make_contrasts(self._model.schema, self._used(), labels, contrast)
+        found = self._model.effects(contrasts, level, method, random_state)
+        n_topics = len(self.components_)
+        columns: dict[str, list[Any]] = {
+            "label": [c.label for c in contrasts for _ in range(n_topics)],
+            "contrast": [c.description for c in contrasts for _ in range(n_topics)],
+            "topic": list(range(n_topics)) * len(contrasts),
+        }
+        for name in ("effect", "lower", "upper", "expected", "otherwise"):
+            columns[name] = getattr(found, name).ravel().tolist()
+        return make_frame(columns, self._frames)
+
+    def predict_labels(
+        self,
+        X: Any,
+        target: str,
+        labels: object = None,
+        values: Sequence[Any] | None = None,
+        prior: bool = True,
+    ) -> Any:
+        """The probabilities of a label's values given documents' words: a table, a row a document.
+
+        A category's levels or a number's values are alternatives and add up to 1; each tag has a
+        probability of its own. Words count by the topics that labels lead one to expect, and by
+        how much more often a tag or level uses them than its topics say.
+
+        Parameters
+        ----------
+        X : [M, V] counts or a `Corpus`
+        target : the column of labels to predict, such as ``"rating"`` or ``"tags"``
+        labels : what is known besides, as in `fit`; the target's own values are not looked at,
+            and what is missing says nothing
+        values : the values to choose from; None is all of training
+        prior : whether values that were frequent in training are more probable beforehand
+        """
+        check_is_fitted(self)
+        check_flag(prior, "prior", "HDSP.predict_labels")
+        candidates = make_candidates(self._model, target, values, prior)
+        counts, design = self._read_new(X, labels, "predict_labels")
+        known = without_target(self._model.schema, target, design)
+        found = self._model.label_probabilities(counts, known, candidates)
+        columns = dict(zip(candidates.names, found.T.tolist(), strict=True))
+        return make_frame(columns, self._frames)
 
     def top_words(self, n: int = 10) -> list[list[str]]:
         """The `n` most probable words of each topic."""
@@ -274,13 +363,14 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         A frame of the library the labels came in, else a pandas frame. `coherence` is the mean
         NPMI of the ten top words in the training documents; `distinctive_words` are those whose
-        probability the topic raises most.
+        probability the topic raises most; `raised_by` and `lowered_by` are the labels that change
+        its expected proportion most (`label_effects`).
         """
         check_is_fitted(self)
         share = self._model.word_share().T
         distinctive = distinctive_words(share, self.topic_weight_, n_words)
         tokens = self._model.topic_tokens()
-        columns = {
+        columns: dict[str, list[Any]] = {
             "topic": list(range(len(self.components_))),
             "weight": self.topic_weight_.tolist(),
             "token_share": (tokens / tokens.sum()).tolist(),
@@ -288,6 +378,13 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             "distinctive_words": [" ".join(self.words_[i] for i in row) for row in distinctive],
             "coherence": self._coherence.tolist(),
         }
+        contrasts = make_contrasts(self._model.schema, self._used(), None, None)
+        if contrasts:
+            effect = self._model.typical_effects(contrasts)
+            names = [contrast.label for contrast in contrasts]
+            raised, lowered = associated_labels(effect, _ASSOCIATED)
+            columns["raised_by"] = [[names[j] for j in row] for row in raised]
+            columns["lowered_by"] = [[names[j] for j in row] for row in lowered]
         return make_frame(columns, self._frames)
 
     def simulate(
@@ -320,6 +417,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    def _used(self) -> BoolArray:
+        """Which labels the scaling function takes, [J]."""
+        return used_columns(self._model.scaling, self._model.schema.n_labels)
 
     @property
     def _n_features_out(self) -> int:

@@ -362,6 +362,8 @@ def test_the_table_of_topics():
         "top_words",
         "distinctive_words",
         "coherence",
+        "raised_by",
+        "lowered_by",
     ]
     assert topics["topic"].tolist() == list(range(10))
     np.testing.assert_array_equal(topics["weight"], model.topic_weight_)

@@ -360,11 +360,15 @@ def test_label_sweeps(seed):
     weights = rng.normal(size=(n_topics, n_labels))
     load = np.exp(numbers @ weights.T) * exposure
     ours = np.ascontiguousarray(weights.T)
+    spread = np.empty_like(ours)
     kernels.sweep_normal_weights(
-        by_label.indptr, by_label.indices, by_label.data, load, prior_shape, 0.8, ours
+        by_label.indptr, by_label.indices, by_label.data, load, prior_shape, 0.8, ours, spread
     )
-    expected = scaling.sweep_normal_weights(numbers, exposure, prior_shape, 0.8, weights)
+    expected, expected_spread = scaling.sweep_normal_weights(
+        numbers, exposure, prior_shape, 0.8, weights
+    )
     np.testing.assert_allclose(ours.T, expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(spread.T, expected_spread, rtol=1e-7)
     np.testing.assert_allclose(load, np.exp(numbers @ ours) * exposure, rtol=1e-9)
 
 

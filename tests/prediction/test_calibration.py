@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from hdsp.kernels import Threads
-from hdsp.prediction import fit_calibration, label_sets
-from hdsp.prediction.calibration import _RIDGES, choose_ridge, regress
+from hdsp.prediction.calibration import _RIDGES, choose_ridge, label_sets, overdispersion
+from hdsp.prediction.regression import Regression, regress
 from tests.reference.softmax import penalised_loss
 
 THREADS = Threads()
@@ -97,7 +97,7 @@ def test_a_document_without_words_changes_nothing():
     np.testing.assert_allclose(found.intercept, without.intercept, rtol=1e-5)
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_documents=st.integers(1, 60))
+@given(seed=st.integers(0, 2**32 - 1), n_documents=st.integers(40, 90))
 def test_label_sets_partition_the_documents(seed, n_documents):
     rng = np.random.default_rng(seed)
     design = csr_array((rng.random((n_documents, 3)) < 0.5).astype(float))
@@ -143,20 +143,21 @@ def test_the_penalty_is_heavier_where_labels_do_nothing():
     assert ridge[2.0] < 100.0
 
 
-def test_the_chosen_penalty_is_the_one_that_is_used():
-    design, tokens = labelled_tokens(2.0)
-    sets = label_sets(design)
-    grouped = (sets.member @ tokens).astype(np.float32)
-    ridge = choose_ridge(sets, grouped, THREADS)
-    expected = regress(sets.design, grouped, THREADS, ridge)
-    padded = np.hstack([grouped, np.zeros((len(grouped), 2), dtype=np.float32)])
-    found = fit_calibration(sets, padded, 6, THREADS)
-    assert found.coefficients.shape == (40, 6)
-    np.testing.assert_allclose(found.coefficients, expected.coefficients, atol=1e-4)
-
-
 @pytest.mark.parametrize("n_documents", [1, 2])
 def test_too_few_documents_to_choose_from(n_documents):
     sets = label_sets(csr_array(np.ones((n_documents, 1))))
     tokens = sets.member @ np.ones((n_documents, 3), dtype=np.float32)
-    assert np.isfinite(fit_calibration(sets, tokens, 3, THREADS).coefficients).all()
+    assert choose_ridge(sets, tokens, THREADS) in _RIDGES
+
+
+def test_overdispersion_is_one_by_chance_and_more_where_documents_differ():
+    rng = np.random.default_rng(0)
+    share = np.array([0.5, 0.3, 0.2])
+    design = csr_array((3000, 0))
+    regression = Regression(np.log(share), np.zeros((0, 3)))
+    by_chance = rng.multinomial(40, share, size=3000)
+    # 3,000 documents: a standard error of 1/40.
+    np.testing.assert_allclose(overdispersion(regression, design, by_chance), 1.0, atol=0.1)
+    uneven = np.array([rng.multinomial(40, p) for p in rng.dirichlet(7.0 * share, size=3000)])
+    # A Dirichlet of concentration A multiplies the variance by (N + A) / (1 + A).
+    np.testing.assert_allclose(overdispersion(regression, design, uneven), 47 / 8, rtol=0.1)

@@ -17,8 +17,12 @@ def sweep_gamma_weights(design, exposure, shape, prior_rate, rate):
 
 
 def sweep_normal_weights(design, exposure, prior_shape, variance, weights):
-    """Equation 16: one Newton step with halving on each w_kj, [T, J], in turn."""
+    """Equation 16: one Newton step with halving on each w_kj, [T, J], in turn.
+
+    Returns the weights, and the inverse of the curvature each step was taken with.
+    """
     weights = weights.copy()
+    spread = np.full_like(weights, variance)
 
     def objective(k, w):
         linear = design @ w
@@ -35,6 +39,7 @@ def sweep_normal_weights(design, exposure, prior_shape, variance, weights):
             load = np.exp(design @ weights[k]) * exposure[:, k]
             gradient = (r * (prior_shape[k] - load)).sum() - weights[k, j] / variance
             curvature = (r**2 * load).sum() + 1 / variance
+            spread[k, j] = 1 / curvature
             step = np.clip(gradient / curvature, -limit, limit)
             before = objective(k, weights[k])
             trial = weights[k].copy()
@@ -43,4 +48,4 @@ def sweep_normal_weights(design, exposure, prior_shape, variance, weights):
                 step /= 2
                 trial[j] = weights[k, j] + step
             weights[k, j] += step
-    return weights
+    return weights, spread

@@ -50,10 +50,16 @@ def check_learned(value: Any) -> tuple[bool, bool]:
     return value in (True, "corpus"), value in (True, "document")
 
 
-def check_flag(value: Any, name: str) -> None:
+def check_flag(value: Any, name: str, owner: str = "HDSP") -> None:
     """Raise unless `value` is True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"`{name}` of HDSP must be True or False. Got {value!r}.")
+        raise ValueError(f"`{name}` of {owner} must be True or False. Got {value!r}.")
+
+
+def check_share(value: Any, name: str, owner: str) -> None:
+    """Raise unless `value` lies between 0 and 1."""
+    if not (_is_number(value) and 0 < value < 1):
+        raise ValueError(f"`{name}` of {owner} must lie between 0 and 1. Got {value!r}.")
 
 
 def check_jobs(value: Any) -> None:

@@ -64,11 +64,13 @@ def sweep_normal_weights(
     prior_shape: Any,
     variance: Any,
     weights: Any,
+    spread: Any,
 ) -> None:
     """One Newton step with halving on w_kj of every label in turn (equation 16).
 
     `prior_shape` [K] is beta p_k, `weights` [J, K] is replaced; `load` [M, K] must have been
-    computed with `weights`. Plain twin: ``tests/reference/scaling.py``.
+    computed with `weights`. `spread` [J, K] is written: the inverse of the curvature there.
+    Plain twin: ``tests/reference/scaling.py``.
     """
     n_topics = load.shape[1]
     gradient = scratch(n_topics, np.float64)
@@ -97,6 +99,8 @@ def sweep_normal_weights(
                 before[k] += row[k]
                 gradient[k] -= loaded
                 curvature[k] += r * loaded
+        for k in range(n_topics):
+            spread[j, k] = 1.0 / (curvature[k] + 1.0 / variance)
         if largest == 0.0:
             fill(weights[j], 0.0)
             continue

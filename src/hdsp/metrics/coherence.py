@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from hdsp.metrics._checks import check_top_words
 from hdsp.numerics.types import FloatArray, IntArray
 
 
@@ -89,45 +90,122 @@ def npmi(top_words: IntArray, counts: Any, eps: float = 0.0) -> FloatArray:
     >>> npmi(np.array([[0, 1], [0, 2]]), counts)
     array([ 1., -1.])
     """
-    presence = sp.csc_array(counts)
     top_words = np.asarray(top_words)
-    _check_top_words(top_words, n_words=presence.shape[1])
-    n_documents = presence.shape[0]
-    if n_documents == 0:
-        raise ValueError(
-            "`counts` of npmi must hold at least one document. Got 0 rows. "
-            "Pass the counts of the corpus that the topics are judged on."
-        )
+    presence, position = _presence(top_words, counts, owner="npmi")
     if not (np.isfinite(eps) and eps >= 0):
         raise ValueError(
             f"`eps` of npmi must be finite and not negative. Got {eps}. Leave it at 0."
         )
-
-    used, position = np.unique(top_words, return_inverse=True)
-    presence = presence[:, used]
-    presence.data = (presence.data > 0).astype(np.float64)
-    position = position.reshape(top_words.shape)
     first, second = np.triu_indices(top_words.shape[1], k=1)
-
-    # Topic by topic: all pairs of all topics' words at once would be (T n)² numbers, most unused.
     coherence = np.empty(len(top_words))
     for topic, columns in enumerate(position):
-        words = presence[:, columns]
-        together = (words.T @ words).toarray()
-        coherence[topic] = _pair_npmi(
+        together = _co_documents(presence, columns)
+        coherence[topic] = pair_npmi(
             together[first, second],
             together[first, first],
             together[second, second],
-            n_documents=n_documents,
+            n_documents=presence.shape[0],
             eps=eps,
         ).mean()
     return coherence
 
 
-def _pair_npmi(
+def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArray:
+    """Return the UMass coherence of each topic, in its original form.
+
+    With D(i) the number of documents that hold word i and D(i, j) the number that hold both,
+
+        UMass = Σ_{m = 2 ... n} Σ_{l < m} ln( (D(w_m, w_l) + 1) / D(w_l) ),
+
+    for w_1 ... w_n from the heaviest word down: how surely a document with the heavier word of a
+    pair holds the lighter one too [1]_. Nearer zero is better; it may exceed zero a little, by
+    smoothing. It is a sum over n (n - 1) / 2 pairs, so compare topics at equal n only, and it
+    depends on the number of documents through the smoothing. Words found in most documents score
+    well with any company: a topic of stop words has a good UMass.
+
+    Libraries differ. topica's `u_mass` is this sum. gensim's is the mean over pairs, with 1e-12
+    added to D(w_m, w_l) / M in place of one document:
+    ``umass(top_words, counts, smoothing=1e-12 * M) / (n * (n - 1) / 2)``. tomotopy's is a mean,
+    too, with 1e-12 added to D(w_m, w_l) / D(w_l). So small a constant lets a single pair that never
+    co-occurs outweigh all others.
+
+    Where D(w_l) is 0 the formula has no value. Such a pair counts ln(1 / M), the least there is,
+    as `npmi` counts -1, so that words which never occur cannot raise the score (gensim and topica
+    count 0).
+
+    Parameters
+    ----------
+    top_words : IntArray [T, n]
+        Word indices of each topic, distinct within a row, n >= 2, heaviest first: see
+        `topic_top_words`. Their order matters.
+    counts : sparse or dense matrix [M, V]
+        Word counts of the reference documents. Only the columns of top words are touched.
+    smoothing : float
+        Documents added to every D(w_m, w_l), more than 0.
+
+    Returns
+    -------
+    FloatArray [T]
+        One sum a topic. A plain twin is `tests/reference/measures.py`.
+
+    References
+    ----------
+    .. [1] Mimno, Wallach, Talley, Leenders and McCallum, Optimizing semantic coherence in topic
+       models, EMNLP 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([[1, 2, 0], [3, 1, 0], [0, 1, 1], [0, 0, 4]])
+    >>> umass(np.array([[0, 1], [1, 2]]), counts).round(3)
+    array([ 0.405, -0.405])
+    """
+    top_words = np.asarray(top_words)
+    presence, position = _presence(top_words, counts, owner="umass")
+    if not (np.isfinite(smoothing) and smoothing > 0):
+        raise ValueError(
+            f"`smoothing` of umass must be finite and more than 0. Got {smoothing}. Leave it at 1."
+        )
+    heavier, lighter = np.triu_indices(top_words.shape[1], k=1)
+    coherence = np.empty(len(top_words))
+    for topic, columns in enumerate(position):
+        together = _co_documents(presence, columns)
+        documents = together[heavier, heavier]
+        # A word in no document: as if in all of them, and never with the other.
+        documents[documents == 0] = presence.shape[0]
+        coherence[topic] = np.log((together[heavier, lighter] + smoothing) / documents).sum()
+    return coherence
+
+
+def _presence(top_words: IntArray, counts: Any, owner: str) -> tuple[Any, IntArray]:
+    """Return which documents hold which used words, [M, U] of ones, and the top words in it."""
+    presence = sp.csc_array(counts)
+    check_top_words(top_words, owner, n_words=presence.shape[1])
+    if presence.shape[0] == 0:
+        raise ValueError(
+            f"`counts` of {owner} must hold at least one document. Got 0 rows. "
+            "Pass the counts of the corpus that the topics are judged on."
+        )
+    used, position = np.unique(top_words, return_inverse=True)
+    presence = presence[:, used]
+    presence.data = (presence.data > 0).astype(np.float64)
+    return presence, position.reshape(top_words.shape)
+
+
+def _co_documents(presence: Any, columns: IntArray) -> FloatArray:
+    """Return how many documents hold both words of each pair of one topic, [n, n].
+
+    Topic by topic: all pairs of all topics' words would be (T n)² numbers, most unused.
+    """
+    words = presence[:, columns]
+    together: FloatArray = (words.T @ words).toarray()
+    return together
+
+
+def pair_npmi(
     both: FloatArray, left: FloatArray, right: FloatArray, *, n_documents: int, eps: float
 ) -> FloatArray:
-    """Return NPMI from document frequencies: of both words of a pair, and of either."""
+    """Return NPMI from frequencies among documents: of both words of a pair, and of either."""
     joint = both / n_documents + eps
     independent = (left / n_documents) * (right / n_documents)
     value = np.zeros_like(joint)
@@ -135,31 +213,3 @@ def _pair_npmi(
     regular = (joint > 0) & (joint < 1) & (independent > 0)
     value[regular] = np.log(joint[regular] / independent[regular]) / -np.log(joint[regular])
     return value
-
-
-def _check_top_words(top_words: IntArray, n_words: int) -> None:
-    """Raise unless `top_words` is [T, n >= 2], in range and without repeats."""
-    if top_words.ndim != 2 or top_words.shape[1] < 2:
-        raise ValueError(
-            "`top_words` of npmi must have at least two words a topic, [T, n]. "
-            f"Got shape {top_words.shape}. Make it with topic_top_words(components, n=10)."
-        )
-    if not np.issubdtype(top_words.dtype, np.integer):
-        raise TypeError(
-            f"`top_words` of npmi must hold word indices. Got {top_words.dtype} values. "
-            "Make it with topic_top_words(components, n=10)."
-        )
-    outside = (top_words < 0) | (top_words >= n_words)
-    if outside.any():
-        topic = int(np.argwhere(outside)[0, 0])
-        raise ValueError(
-            f"`top_words` of npmi must lie in 0 ... {n_words - 1}, the columns of `counts`. "
-            f"Got {top_words[outside][0]} in topic {topic}. "
-            "Use counts over the topics' own vocabulary."
-        )
-    repeated = (np.diff(np.sort(top_words, axis=1), axis=1) == 0).any(axis=1)
-    if repeated.any():
-        raise ValueError(
-            "`top_words` of npmi must be distinct within a topic. "
-            f"Got a repeated word in topic {int(np.argmax(repeated))}. Name each word once."
-        )

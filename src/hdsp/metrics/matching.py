@@ -4,6 +4,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from hdsp.metrics._checks import normalised_topics
 from hdsp.numerics.types import FloatArray, IntArray
 
 
@@ -39,8 +40,8 @@ def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatA
     >>> indices, distances
     (array([1, 0]), array([0.  , 0.25]))
     """
-    truth = _normalised(truth, name="truth")
-    found = _normalised(found, name="found")
+    truth = normalised_topics(truth, name="truth", owner="match_topics")
+    found = normalised_topics(found, name="found", owner="match_topics")
     if truth.shape[1] != found.shape[1]:
         raise ValueError(
             "`truth` and `found` of match_topics must share a vocabulary. "
@@ -53,29 +54,3 @@ def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatA
     indices[paired] = partners
     distances[paired] = distance[paired, partners]
     return indices, distances
-
-
-def _normalised(topics: FloatArray, name: str) -> FloatArray:
-    """Return rows that sum to one, or raise where there is none."""
-    topics = np.asarray(topics, dtype=np.float64)
-    if topics.ndim != 2:
-        raise ValueError(
-            f"`{name}` of match_topics must be a matrix, topics x words. "
-            f"Got shape {topics.shape}. Pass one topic as `topic[None, :]`."
-        )
-    improper = ~np.isfinite(topics) | (topics < 0)
-    if improper.any():
-        row, column = np.argwhere(improper)[0]
-        raise ValueError(
-            f"`{name}` of match_topics must be finite and not negative. "
-            f"Got {topics[row, column]} at topic {row}, word {column}. "
-            "Pass probabilities or weights, not their logarithms."
-        )
-    totals = topics.sum(axis=1, keepdims=True)
-    if (totals == 0).any():
-        raise ValueError(
-            f"`{name}` of match_topics must give every topic some weight. "
-            f"Got only zeros in topic {int(np.argmin(totals))}. Drop empty topics."
-        )
-    normalised: FloatArray = topics / totals
-    return normalised

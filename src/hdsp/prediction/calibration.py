@@ -1,20 +1,21 @@
-"""Proportions from labels by penalised multinomial regression, fitted once after inference.
+"""Proportions from labels, calibrated once after inference.
 
 The weights of a scaling function match moments of rho pi, not of the proportions themselves;
 with several labels on a document that is not the same. Regressing the tokens that documents give
-to topics on their labels predicts held-out words much better.
+to topics on their labels predicts held-out words much better, and says better how sure it is.
 """
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
-from hdsp import kernels
-from hdsp.kernels import Threads, sparse_product
+from hdsp.inference import Fit, sum_tokens
+from hdsp.kernels import Threads
+from hdsp.model import LocalSettings, Problem
 from hdsp.numerics.softmax import normalised_exp
-from hdsp.numerics.types import BoolArray, FloatArray
+from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.prediction.regression import Regression, regress, regression_path
 from hdsp.scaling import Design
 
 # Penalties on squared coefficients to choose from, in tokens, heaviest first.
@@ -23,28 +24,30 @@ _RIDGES = (300.0, 100.0, 30.0, 10.0, 3.0)
 _HELD_OUT = 4
 # More label sets than this say no more about the penalty.
 _MOST_TO_CHOOSE = 4_000
-_SWEEPS = 40
-_SWEEPS_TO_CHOOSE = 8
-# Keeps the logarithm finite for a topic that holds nothing.
-_SMALLEST_COUNT = 1e-3
+# Where documents are not kept, labels are learned from as many sets of them at most.
+_MOST_LABEL_SETS = 20_000
+# As many single documents tell how much documents with the same labels differ.
+_MOST_DOCUMENTS = 4_000
+# More labels than this are not looked at for what they have in common.
+_MOST_LABELS = 2_000
+_CHUNK = 2_048
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
-    """theta_k proportional to exp(intercept_k + r . coefficients_k).
+class Calibration(Regression):
+    """The regression of topics on labels, and how sure it is.
 
     Attributes
     ----------
     intercept : [T]
     coefficients : [J, T]
+    variance : [J, T] of the coefficients, from documents that differ more than their words' chance
+    label_tokens : [J, T] the tokens expected of topics in the documents of each label,
+        sum_m r_mj N_m theta_mk
     """
 
-    intercept: FloatArray
-    coefficients: FloatArray
-
-    def proportions(self, design: Design) -> FloatArray:
-        """Expected proportions given labels, [M, T]; rows sum to 1."""
-        return normalised_exp(np.asarray(design @ self.coefficients) + self.intercept)
+    variance: FloatArray
+    label_tokens: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,23 +69,56 @@ class LabelSets:
     member: csr_array
 
 
+def calibrate(
+    problem: Problem,
+    fit: Fit,
+    exclusive: BoolArray,
+    settings: LocalSettings,
+    threads: Threads,
+) -> Calibration:
+    """Regress the topics of documents on their labels.
+
+    Overwrites the documents of `fit`, which may be as large as all else.
+
+    Parameters
+    ----------
+    exclusive : [J] whether a label is a level of a category, of which a document has one
+    """
+    n_topics = problem.n_topics
+    sets = label_sets(problem.design, None if fit.documents is not None else _MOST_LABEL_SETS)
+    chosen = _sample(problem.n_documents, _MOST_DOCUMENTS)
+    n_sets = sets.member.shape[0]
+    if n_sets == problem.n_documents:
+        tokens = sum_tokens(problem, fit, sets.member, settings, threads)
+        single = tokens[chosen]
+    else:
+        member = csr_array(vstack([sets.member, _rows_of(chosen, problem.n_documents)]))
+        tokens = sum_tokens(problem, fit, member, settings, threads)
+        tokens, single = tokens[:n_sets], tokens[n_sets:]
+    lengths = tokens.sum(axis=1, dtype=np.float64)
+    ridge = choose_ridge(sets, tokens, threads) if sets.design.nnz else _RIDGES[0]
+    found = regress(sets.design, tokens, threads, ridge, overwrite=True)
+    found = Regression(found.intercept[:n_topics], found.coefficients[:, :n_topics].copy())
+    information, label_tokens = _label_sums(found, sets.design, lengths)
+    spread = overdispersion(found, problem.design[chosen], single[:, :n_topics])
+    alone = _own_share(sets.design, lengths, exclusive, ridge / _mean_information(found))
+    return Calibration(
+        found.intercept,
+        found.coefficients,
+        variance=spread / (alone[:, None] * information + ridge),
+        label_tokens=label_tokens,
+    )
+
+
 def label_sets(design: Design, most: int | None = None) -> LabelSets:
     """Group documents [M, J]; `most` groups at most, drawn at random, bound the memory."""
     rng = np.random.default_rng(0)
     n_documents = design.shape[0]
     held_out = rng.permutation(n_documents) % _HELD_OUT == 0
-    # Equal rows have equal projections, and others differ in one of two. As complex numbers,
-    # which NumPy sorts by both parts, and much faster than rows.
-    directions = rng.normal(size=(design.shape[1], 2))
-    projected = csr_array(design, dtype=np.float64) @ directions
-    keys = projected[:, 0] + 1j * projected[:, 1]
-    # Shifted apart by more than they span, so that held-out documents have groups of their own.
-    keys += held_out * (1.0 + 2.0 * np.ptp(projected[:, 0]))
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    # Groups in the order of their first documents: where all labels differ, a group is a document.
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    first, group = np.sort(first), rank[group]
+    first, group = group_rows(design, held_out)
+    if 2 * len(first) > n_documents:
+        # Little to gain: each document is a group, and needs no copy.
+        first = group = np.arange(n_documents)
     member = csr_array(
         (
             np.ones(n_documents, dtype=np.float32),
@@ -97,23 +133,34 @@ def label_sets(design: Design, most: int | None = None) -> LabelSets:
     return LabelSets(design[first[chosen]], held_out[first[chosen]], member[chosen])
 
 
-def fit_calibration(
-    sets: LabelSets, tokens: FloatArray, n_topics: int, threads: Threads
-) -> Calibration:
-    """Regress the tokens of topics on labels, with the penalty that predicts best.
+def group_rows(design: Design, apart: BoolArray | None = None) -> tuple[IntArray, IntArray]:
+    """Equal rows as one: the first row of each group [G], in order, and each row's group [M].
 
     Parameters
     ----------
-    tokens : [G, K] n_gk, the tokens that topic k is expected to hold in group g; K may be more
-        than `n_topics`, padded with zeros. Overwritten: it may be as large as all else
+    apart : [M] rows where this holds are in groups of their own
     """
-    ridge = choose_ridge(sets, tokens, threads) if sets.design.nnz else _RIDGES[0]
-    found = regress(sets.design, tokens, threads, ridge, overwrite=True)
-    return Calibration(found.intercept[:n_topics], found.coefficients[:, :n_topics].copy())
+    # Equal rows have equal projections, and others differ in one of two. As complex numbers,
+    # which NumPy sorts by both parts, and much faster than rows.
+    directions = np.random.default_rng(1).normal(size=(design.shape[1], 2))
+    projected = csr_array(design, dtype=np.float64) @ directions
+    keys = projected[:, 0] + 1j * projected[:, 1]
+    if apart is not None:
+        # Shifted by more than they span.
+        keys += apart * (1.0 + 2.0 * np.ptp(projected[:, 0]))
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.sort(first), rank[group]
 
 
 def choose_ridge(sets: LabelSets, tokens: FloatArray, threads: Threads) -> float:
-    """The penalty under which held-out documents' topics are most probable given their labels."""
+    """The penalty under which held-out documents' topics are most probable given their labels.
+
+    Parameters
+    ----------
+    tokens : [G, T] n_gk, the tokens that topic k is expected to hold in group g
+    """
     spoken = tokens.sum(axis=1) > 0
     shuffled = np.random.default_rng(0).permutation(len(tokens))
     chosen = np.sort(shuffled[spoken[shuffled]][:_MOST_TO_CHOOSE])
@@ -124,8 +171,8 @@ def choose_ridge(sets: LabelSets, tokens: FloatArray, threads: Threads) -> float
     path = regression_path(sets.design[fitted], tokens[fitted], threads, _RIDGES)
     scores = np.array(
         [
-            (tokens[scored] * np.log(calibration.proportions(sets.design[scored]))).sum(axis=1)
-            for calibration in path
+            (tokens[scored] * np.log(regression.proportions(sets.design[scored]))).sum(axis=1)
+            for regression in path
         ]
     )
     best = int(scores.sum(axis=1).argmax())
@@ -136,66 +183,79 @@ def choose_ridge(sets: LabelSets, tokens: FloatArray, threads: Threads) -> float
     return _RIDGES[int(np.argmax(loss.sum(axis=1) <= unsure))]
 
 
-def regress(
-    design: Design,
-    tokens: FloatArray,
-    threads: Threads,
-    ridge: float,
-    n_sweeps: int = _SWEEPS,
-    overwrite: bool = False,
-) -> Calibration:
-    """The maximum of sum_gk n_gk ln theta_gk - ridge / 2 |coefficients|^2."""
-    return next(regression_path(design, tokens, threads, (ridge,), n_sweeps, overwrite))
+def overdispersion(regression: Regression, design: Design, tokens: FloatArray) -> FloatArray:
+    """How many times more documents differ from what their labels say than by words' chance, [T].
 
-
-def regression_path(
-    design: Design,
-    tokens: FloatArray,
-    threads: Threads,
-    ridges: Iterable[float],
-    n_sweeps: int = _SWEEPS_TO_CHOOSE,
-    overwrite: bool = False,
-) -> Iterator[Calibration]:
-    """`regress` for one penalty after another, each going on from the one before.
-
-    Coordinate descent, one label after another, `n_sweeps` sweeps for each penalty. `overwrite`
-    takes `tokens` for working space.
+    Parameters
+    ----------
+    design, tokens : [M, J] and [M, T] of single documents
     """
-    observed_total = tokens.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
-    intercept = np.log(observed_total / observed_total.sum())
-    n_topics = tokens.shape[1]
-    if design.nnz == 0:
-        for _ in ridges:
-            yield Calibration(intercept, np.zeros((design.shape[1], n_topics)))
-        return
-    lengths = tokens.sum(axis=1)
-    # Documents without words say nothing, and have no proportions to scale.
-    spoken = lengths > 0
-    if not spoken.all():
-        design, tokens, lengths = design[spoken], tokens[spoken], lengths[spoken]
-    lengths = lengths.astype(np.float32)
-    by_label = csr_array(csr_array(design, dtype=np.float32).T)
-    tokens = tokens.astype(np.float32, copy=False)
-    observed = sparse_product(by_label, tokens, threads)
-    share = np.exp(intercept).astype(np.float32)
-    expected = np.multiply(lengths[:, None], share, out=tokens if overwrite else None)
-    coefficients = np.zeros((design.shape[1], n_topics), dtype=np.float32)
-    for ridge in ridges:
-        for _ in range(n_sweeps):
-            kernels.sweep_softmax_weights(
-                by_label.indptr,
-                by_label.indices,
-                by_label.data,
-                lengths,
-                observed,
-                ridge,
-                expected,
-                coefficients,
-            )
-            # The intercept is a label that every document carries, without a penalty.
-            total = expected.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
-            step = np.log(observed_total / total)
-            intercept = intercept + step
-            expected *= np.exp(step).astype(np.float32)
-            expected *= (lengths / np.maximum(expected.sum(axis=1), 1e-30))[:, None]
-        yield Calibration(intercept, coefficients.astype(np.float64))
+    lengths = tokens.sum(axis=1, dtype=np.float64)[:, None]
+    share = regression.proportions(design)
+    by_chance = (lengths * share * (1.0 - share)).sum(axis=0)
+    found = ((tokens - lengths * share) ** 2).sum(axis=0)
+    return np.asarray(np.maximum(found / np.maximum(by_chance, 1e-12), 1.0))
+
+
+def _label_sums(
+    regression: Regression, design: Design, lengths: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """sum_g r_gj^2 N_g theta_gk (1 - theta_gk), and sum_g r_gj N_g theta_gk, [J, T]."""
+    shape = (design.shape[1], len(regression.intercept))
+    information, expected = np.zeros(shape), np.zeros(shape)
+    for first in range(0, design.shape[0], _CHUNK):
+        rows = csr_array(design[first : first + _CHUNK], dtype=np.float64)
+        share = regression.proportions(rows)
+        tokens = lengths[first : first + _CHUNK, None] * share
+        expected += rows.T @ tokens
+        information += rows.power(2).T @ (tokens * (1.0 - share))
+    return information, expected
+
+
+def _mean_information(regression: Regression) -> float:
+    """The mean over topics of theta (1 - theta), at the intercept."""
+    share = normalised_exp(regression.intercept[None, :])[0]
+    return float((share * (1.0 - share)).mean()) or 1.0
+
+
+def _squares(design: Design, lengths: FloatArray) -> FloatArray:
+    """sum_g N_g r_gj^2, [J]."""
+    return np.asarray(csr_array(design, dtype=np.float64).power(2).T @ lengths)
+
+
+def _own_share(
+    design: Design, lengths: FloatArray, exclusive: BoolArray, ridge: float
+) -> FloatArray:
+    """The share of what documents say of a label that no other label could account for, [J].
+
+    Of tags and numbers: one minus what the intercept and the others explain of it. Levels of a
+    category are compared with each other, and keep all.
+    """
+    share = np.ones(design.shape[1])
+    columns = np.flatnonzero(~exclusive)
+    if len(columns) == 0 or lengths.sum() == 0:
+        return share
+    chosen = csr_array(design[:, columns], dtype=np.float64)
+    square = _squares(chosen, lengths)
+    mean = np.asarray(chosen.T @ lengths) / lengths.sum()
+    own = square - lengths.sum() * mean**2
+    if len(columns) <= _MOST_LABELS:
+        weighted = csr_array(chosen.multiply(lengths[:, None]))
+        gram = (weighted.T @ chosen).toarray() - lengths.sum() * np.outer(mean, mean)
+        np.fill_diagonal(gram, gram.diagonal() + ridge)
+        own = 1.0 / np.linalg.inv(gram).diagonal()
+    share[columns] = np.clip(own / np.maximum(square, 1e-300), 0.0, 1.0)
+    return share
+
+
+def _sample(n_documents: int, most: int) -> IntArray:
+    return np.sort(np.random.default_rng(0).permutation(n_documents)[:most])
+
+
+def _rows_of(documents: IntArray, n_documents: int) -> csr_array:
+    """[S, M] ones that choose single documents."""
+    n_chosen = len(documents)
+    return csr_array(
+        (np.ones(n_chosen, dtype=np.float32), documents, np.arange(n_chosen + 1)),
+        shape=(n_chosen, n_documents),
+    )

@@ -56,3 +56,25 @@ def _with_data(counts: csr_array, data: FloatArray) -> csr_array:
     matrix = csr_array((data, counts.indices, counts.indptr), shape=counts.shape, copy=True)
     matrix.eliminate_zeros()
     return matrix
+
+
+def bootstrap_interval(
+    log_likelihood: FloatArray, tokens: FloatArray, level: float, n_draws: int = 1_000
+) -> tuple[float, float]:
+    """Limits of the perplexity, by drawing documents anew from those at hand.
+
+    Parameters
+    ----------
+    log_likelihood, tokens : [M] of each document
+    """
+    rng = np.random.default_rng(0)
+    n_documents = len(tokens)
+    found = np.full(n_draws, np.nan)
+    for number in range(n_draws):
+        times = np.bincount(rng.integers(n_documents, size=n_documents), minlength=n_documents)
+        drawn = times @ tokens
+        if drawn > 0:
+            found[number] = np.exp(-(times @ log_likelihood) / drawn)
+    tail = (1.0 - level) / 2.0
+    lower, upper = np.nanquantile(found, [tail, 1.0 - tail])
+    return float(lower), float(upper)

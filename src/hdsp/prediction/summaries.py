@@ -1,4 +1,4 @@
-"""Words that describe topics."""
+"""Words and labels that describe topics."""
 
 import numpy as np
 
@@ -16,3 +16,16 @@ def distinctive_words(word_share: FloatArray, topic_weight: FloatArray, n: int) 
     overall = topic_weight @ word_share
     gain = word_share * (np.log(word_share) - np.log(overall))
     return np.argsort(-gain, axis=1, kind="stable")[:, :n]
+
+
+def associated_labels(effect: FloatArray, n: int) -> tuple[list[IntArray], list[IntArray]]:
+    """For each topic the labels that raise it most, and those that lower it most.
+
+    Parameters
+    ----------
+    effect : [J, T] changes of expected proportions
+    """
+    order = np.argsort(-effect, axis=0, kind="stable")
+    raised = [column[:n][effect[column[:n], k] > 0] for k, column in enumerate(order.T)]
+    lowered = [column[::-1][:n] for column in order.T]
+    return raised, [row[effect[row, k] < 0] for k, row in enumerate(lowered)]

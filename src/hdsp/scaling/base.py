@@ -120,6 +120,13 @@ class ScalingFunction(ABC):
     def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
         """Weights w drawn from q(w), [T, J]; w itself for a point posterior."""
 
+    def draw_uncertain(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
+        """Weights as unsure as the documents leave them, [T, J].
+
+        Drawn from q(w); a function with a point posterior can do better by the curvature there.
+        """
+        return self.draw_posterior(parameters, rng)
+
     @abstractmethod
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """rho_mk of known weights, [M, T]."""

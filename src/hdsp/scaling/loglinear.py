@@ -14,7 +14,7 @@ class LogLinear(ScalingFunction):
     """rho_mk = exp(w_k . r_m), w_kj ~ Normal(0, variance): a positive weight holds a topic back.
 
     Takes labels of every kind: numbers enter standardised, tags and categories as 0 and 1. The
-    posterior is a point.
+    posterior is a point, with Laplace's approximation of the variance there.
 
     Parameters
     ----------
@@ -40,8 +40,9 @@ class LogLinear(ScalingFunction):
         return {"variance": self.variance}
 
     def initial(self, n_topics: int, n_labels: int) -> Parameters:
-        """w = 0."""
-        return {"weight": np.zeros((n_topics, n_labels))}
+        """w = 0, as unsure as the prior is."""
+        weight = np.zeros((n_topics, n_labels))
+        return {"weight": weight, "spread": np.full_like(weight, self.variance)}
 
     def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """exp(w_k . r_m), [M, T]."""
@@ -79,6 +80,11 @@ class LogLinear(ScalingFunction):
         """The point w, [T, J]."""
         return parameters["weight"]
 
+    def draw_uncertain(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
+        """w about its point, each by its own curvature (Laplace's approximation), [T, J]."""
+        noise = rng.normal(size=parameters["weight"].shape)
+        return np.asarray(parameters["weight"] + np.sqrt(parameters["spread"]) * noise)
+
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """exp(w_k . r_m), [M, T]."""
         return kernels.exp_product(design, weights.T)
@@ -97,6 +103,7 @@ class LogLinear(ScalingFunction):
         load = np.ascontiguousarray(self.expected_rate(parameters, design) * exposure)
         by_label = design.tocsc()
         weight = parameters["weight"].T.copy()
+        spread = np.empty_like(weight)
         kernels.sweep_normal_weights(
             by_label.indptr,
             by_label.indices,
@@ -105,8 +112,12 @@ class LogLinear(ScalingFunction):
             np.asarray(prior_shape, dtype=np.float64),
             self.variance,
             weight,
+            spread,
         )
-        return {"weight": np.ascontiguousarray(weight.T)}
+        return {
+            "weight": np.ascontiguousarray(weight.T),
+            "spread": np.ascontiguousarray(spread.T),
+        }
 
     def statistics(
         self, parameters: Parameters, design: Design, exposure: FloatArray
@@ -138,4 +149,7 @@ class LogLinear(ScalingFunction):
         gradient -= weight / self.variance
         curvature = 2.0 * _QUADRATIC * crowd * statistics["curvature"] + 1.0 / self.variance
         limit = 1.0 / (crowd * np.maximum(bounds.largest, 1e-300))
-        return {"weight": weight + np.clip(gradient / curvature, -limit, limit)}
+        return {
+            "weight": weight + np.clip(gradient / curvature, -limit, limit),
+            "spread": 1.0 / (statistics["curvature"] + 1.0 / self.variance),
+        }

@@ -162,6 +162,13 @@ class Product(ScalingFunction):
             for factor, part in zip(self.factors, self._parts(parameters), strict=True)
         )
 
+    def draw_uncertain(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
+        """The factors' weights side by side, [T, J], in the order of the design's columns."""
+        return self._side_by_side(
+            factor.draw_uncertain(part, rng)
+            for factor, part in zip(self.factors, self._parts(parameters), strict=True)
+        )
+
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """The product of the factors' rates, [M, T]."""
         assert self.split is not None

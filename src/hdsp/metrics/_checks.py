@@ -1,0 +1,69 @@
+"""Checks shared by the measures. A message names the function that the user called."""
+
+import numpy as np
+
+from hdsp.numerics.types import FloatArray, IntArray
+
+
+def check_top_words(
+    top_words: IntArray, owner: str, *, n_words: int | None = None, at_least: int = 2
+) -> None:
+    """Raise unless `top_words` is [T, n >= at_least], in range and without repeats."""
+    if top_words.ndim != 2 or top_words.shape[1] < at_least:
+        words = "one word" if at_least == 1 else "two words"
+        raise ValueError(
+            f"`top_words` of {owner} must have at least {words} a topic, [T, n]. "
+            f"Got shape {top_words.shape}. Make it with topic_top_words(components, n=10)."
+        )
+    if not np.issubdtype(top_words.dtype, np.integer):
+        raise TypeError(
+            f"`top_words` of {owner} must hold word indices. Got {top_words.dtype} values. "
+            "Make it with topic_top_words(components, n=10)."
+        )
+    outside = top_words < 0
+    if n_words is not None:
+        outside |= top_words >= n_words
+    if outside.any():
+        topic = int(np.argwhere(outside)[0, 0])
+        value = top_words[outside][0]
+        if n_words is None:
+            raise ValueError(
+                f"`top_words` of {owner} must not be negative. Got {value} in topic {topic}. "
+                "Make it with topic_top_words(components, n=10)."
+            )
+        raise ValueError(
+            f"`top_words` of {owner} must lie in 0 ... {n_words - 1}, the columns of `counts`. "
+            f"Got {value} in topic {topic}. Use counts over the topics' own vocabulary."
+        )
+    repeated = (np.diff(np.sort(top_words, axis=1), axis=1) == 0).any(axis=1)
+    if repeated.any():
+        raise ValueError(
+            f"`top_words` of {owner} must be distinct within a topic. "
+            f"Got a repeated word in topic {int(np.argmax(repeated))}. Name each word once."
+        )
+
+
+def normalised_topics(topics: FloatArray, name: str, owner: str) -> FloatArray:
+    """Return topics [T, V] whose rows sum to one, or raise where there are none."""
+    topics = np.asarray(topics, dtype=np.float64)
+    if topics.ndim != 2:
+        raise ValueError(
+            f"`{name}` of {owner} must be a matrix, topics x words. "
+            f"Got shape {topics.shape}. Pass one topic as `topic[None, :]`."
+        )
+    improper = ~np.isfinite(topics) | (topics < 0)
+    if improper.any():
+        row, column = np.argwhere(improper)[0]
+        raise ValueError(
+            f"`{name}` of {owner} must be finite and not negative. "
+            f"Got {topics[row, column]} at topic {row}, word {column}. "
+            "Pass probabilities or weights, not their logarithms."
+        )
+    totals = topics.sum(axis=1, keepdims=True)
+    if (totals == 0).any():
+        raise ValueError(
+            f"`{name}` of {owner} must give every topic some weight. "
+            f"Got only zeros in topic {int(np.argmin(totals))}. Drop empty topics."
+        )
+    normalised: FloatArray = topics / totals
+    return normalised

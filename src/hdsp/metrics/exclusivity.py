@@ -1,0 +1,111 @@
+"""Exclusivity: which words belong to one topic rather than to all?"""
+
+import numpy as np
+from scipy.stats import rankdata
+
+from hdsp.metrics._checks import normalised_topics
+from hdsp.metrics.coherence import topic_top_words
+from hdsp.numerics.types import FloatArray
+
+
+def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:
+    """Return the mean exclusivity of each topic's top words.
+
+    Rows are normalised to distributions over words, φ. The exclusivity of word i in topic k is the
+    topic's share of it, φ_ki / Σ_j φ_ji: 1 for a word that no other topic uses, 1 / T for one that
+    all T topics use alike, 0 for one without weight anywhere. All topics count alike, however much
+    of the corpus they hold. Higher is better, but more topics make every share smaller, and words
+    that are rare by chance are exclusive too: read it beside a coherence.
+
+    Parameters
+    ----------
+    components : FloatArray [T, V]
+        A non-negative weight for every topic and word. Rows need not be normalised.
+    n : int
+        Top words a topic. A vocabulary smaller than `n` gives all its words.
+
+    Returns
+    -------
+    FloatArray [T]
+        A plain twin is `tests/reference/measures.py`.
+
+    See Also
+    --------
+    frex : scores that weigh exclusivity against frequency; R's stm calls a sum of those exclusivity
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> exclusivity(np.array([[0.8, 0.2, 0.0], [0.0, 0.2, 0.8]]), n=2)
+    array([0.75, 0.75])
+    """
+    topics = normalised_topics(components, name="components", owner="exclusivity")
+    if n < 1:
+        raise ValueError(
+            f"`n` of exclusivity must be at least 1. Got {n}. Ask for one word or more."
+        )
+    top_words = topic_top_words(topics, n)
+    means: FloatArray = np.take_along_axis(_shares(topics), top_words, axis=1).mean(axis=1)
+    return means
+
+
+def frex(components: FloatArray, weight: float = 0.5) -> FloatArray:
+    """Return the FREX score of every word in every topic: frequent there and exclusive to it.
+
+    Within a topic, words are ranked by weight and by exclusivity (see `exclusivity`), from 1 / V
+    for the last to 1 for the first; equal values share their mean rank. The score is the weighted
+    harmonic mean of both ranks,
+
+        FREX_ki = 1 / ( weight / rank(exclusivity_ki) + (1 - weight) / rank(φ_ki) ),
+
+    in (0, 1], so a word must do well on both [1]_. ``topic_top_words(frex(components), n)`` gives
+    words to name a topic by, often better than its heaviest ones.
+
+    The weight is that of *exclusivity*, as in the function `exclusivity` of R's stm. stm's
+    `calcfrex` and topica's `frex` take the weight of frequency: pass them ``1 - weight``. stm's
+    exclusivity of a topic is the sum of the scores, at weight 0.7, of its ten heaviest words. stm
+    can also shrink the exclusivity of rare words; this function does not.
+
+    Parameters
+    ----------
+    components : FloatArray [T, V]
+        A non-negative weight for every topic and word. Rows need not be normalised.
+    weight : float
+        Weight of exclusivity, from 0 (rank by frequency) to 1 (rank by exclusivity).
+
+    Returns
+    -------
+    FloatArray [T, V]
+        A plain twin is `tests/reference/measures.py`.
+
+    References
+    ----------
+    .. [1] Bischof and Airoldi, Summarizing topical content with word frequency and exclusivity,
+       ICML 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> components = np.array([[5.0, 4.0, 1.0, 0.0], [5.0, 0.0, 1.0, 4.0]])
+    >>> topic_top_words(frex(components), n=2)
+    array([[1, 0],
+           [3, 0]])
+    """
+    topics = normalised_topics(components, name="components", owner="frex")
+    if not 0 <= weight <= 1:
+        raise ValueError(
+            f"`weight` of frex must lie in 0 ... 1. Got {weight}. Give the weight of exclusivity; "
+            "frequency has the rest."
+        )
+    n_words = topics.shape[1]
+    frequent = rankdata(topics, axis=1) / n_words
+    exclusive = rankdata(_shares(topics), axis=1) / n_words
+    scores: FloatArray = 1 / (weight / exclusive + (1 - weight) / frequent)
+    return scores
+
+
+def _shares(topics: FloatArray) -> FloatArray:
+    """Return each topic's share of every word, [T, V]: 0 for a word without weight anywhere."""
+    totals = topics.sum(axis=0)
+    shares: FloatArray = np.divide(topics, totals, out=np.zeros_like(topics), where=totals > 0)
+    return shares

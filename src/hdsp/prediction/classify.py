@@ -1,0 +1,119 @@
+"""Labels from words: which label makes a document's words most probable?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+from scipy.special import expit, log_softmax, logit
+
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction.calibration import group_rows
+from hdsp.prediction.regression import Regression
+from hdsp.scaling import Design
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """What a document may turn out to have.
+
+    Attributes
+    ----------
+    names : of the candidates
+    design : [C, J] their labels
+    log_prior : [C] of alternatives, of which one holds; log odds of tags
+    ratios : [C, V] how many times more often each uses words than its topics say
+    exclusive : whether one of them holds; else each holds or not on its own
+    """
+
+    names: tuple[str, ...]
+    design: Design
+    log_prior: FloatArray
+    ratios: FloatArray
+    exclusive: bool
+
+
+def label_probabilities(
+    counts: csr_array,
+    known: Design,
+    candidates: Candidates,
+    regression: Regression,
+    word_share: FloatArray,
+) -> FloatArray:
+    """The probability of every candidate for every document, [M, C].
+
+    Parameters
+    ----------
+    counts : [M, V]
+    known : [M, J] other labels of the documents
+    word_share : [V, T] E[phi]
+    """
+    if candidates.exclusive:
+        score = word_scores(
+            counts, known, candidates.design, candidates.ratios, regression, word_share
+        )
+        return np.asarray(np.exp(log_softmax(score + candidates.log_prior, axis=1)))
+    nothing = csr_array((1, known.shape[1]))
+    score = word_scores(
+        counts,
+        known,
+        csr_array(vstack([candidates.design, nothing])),
+        np.vstack([candidates.ratios, np.ones(candidates.ratios.shape[1])]),
+        regression,
+        word_share,
+    )
+    return np.asarray(expit(score[:, :-1] - score[:, -1:] + candidates.log_prior))
+
+
+def word_scores(
+    counts: csr_array,
+    known: Design,
+    candidates: Design,
+    ratios: FloatArray,
+    regression: Regression,
+    word_share: FloatArray,
+) -> FloatArray:
+    """ln p(words | known labels and each candidate), [M, C].
+
+    A word's probability is that of the expected topics times the candidate's ratio, normalised.
+    """
+    scores = np.zeros((counts.shape[0], candidates.shape[0]))
+    added = np.asarray(candidates @ regression.coefficients) + regression.intercept
+    # sum_i phi_ki f_ci, so that the normaliser is a sum over topics.
+    inflation = ratios @ word_share
+    first, group = group_rows(known)
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group))
+    base = np.asarray(known[first] @ regression.coefficients)
+    for number, rows in enumerate(np.split(order, ends[:-1])):
+        score = added + base[number]
+        share = np.exp(score - score.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        documents = counts[rows]
+        words = np.unique(documents.indices)
+        probability = (share @ word_share[words].T) * ratios[:, words]
+        probability /= (share * inflation).sum(axis=1, keepdims=True)
+        scores[rows] = documents[:, words] @ np.log(probability).T
+    return scores
+
+
+def category_log_prior(carriers: FloatArray) -> FloatArray:
+    """ln of how often each of some alternatives occurred, each once more than it did."""
+    return np.asarray(np.log((carriers + 1.0) / (carriers + 1.0).sum()))
+
+
+def tag_log_odds(carriers: FloatArray, n_documents: int) -> FloatArray:
+    """The log odds that a document carries each tag."""
+    return np.asarray(logit((carriers + 0.5) / (n_documents + 1.0)))
+
+
+def nearest_counts(values: FloatArray, observed: FloatArray) -> FloatArray:
+    """How many training documents have a number nearest to each of `values`, [n].
+
+    Parameters
+    ----------
+    observed : [2, k] values and how many documents have each
+    """
+    nearest: IntArray = np.abs(observed[0][:, None] - values[None, :]).argmin(axis=1)
+    counts: FloatArray = np.zeros(len(values))
+    np.add.at(counts, nearest, observed[1])
+    return counts

@@ -1,0 +1,113 @@
+"""From what a user asks about labels to the comparisons that answer it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from hdsp.corpus import LabelSchema
+from hdsp.corpus.validation import quoted
+from hdsp.numerics.types import BoolArray
+from hdsp.prediction.effects import Contrast
+
+_OWNER = "HDSP.label_effects"
+
+
+def make_contrasts(
+    schema: LabelSchema, used: BoolArray, labels: Any, contrast: Any
+) -> list[Contrast]:
+    """The contrasts of the chosen labels, in the order of the label space.
+
+    Parameters
+    ----------
+    used : [J] labels that the model takes
+    labels : None for all, or names of labels or of whole columns
+    contrast : None, or two levels of the one category, or two values of the one number, chosen
+    """
+    chosen = _chosen_columns(schema, labels)
+    slices = schema.slices()
+    if contrast is not None:
+        return [_pair(schema, chosen, contrast)]
+    result = []
+    for block in schema.blocks:
+        start = slices[block.name].start
+        for position, column in enumerate(block.columns):
+            j = start + position
+            if not used[j] or (chosen is not None and j not in chosen):
+                continue
+            if block.kind == "number":
+                unit = f"+{block.scale[position]:.4g}"
+                result.append(Contrast(schema.names[j], unit, block.name, j))
+            elif block.kind == "tags":
+                result.append(Contrast(schema.names[j], "with - without", block.name, j))
+            else:
+                described = f"{column} - other {block.name}"
+                result.append(Contrast(schema.names[j], described, block.name, j))
+    return result
+
+
+def _chosen_columns(schema: LabelSchema, labels: Any) -> set[int] | None:
+    if labels is None:
+        return None
+    wanted = [labels] if isinstance(labels, str) else labels
+    if not isinstance(wanted, Iterable) or not all(isinstance(name, str) for name in wanted):
+        raise TypeError(f"`labels` of {_OWNER} must be None, a name or a list of names.")
+    slices = schema.slices()
+    chosen: set[int] = set()
+    for name in wanted:
+        if name in slices:
+            chosen.update(range(slices[name].start, slices[name].stop))
+        elif name in schema.names:
+            chosen.add(schema.names.index(name))
+        else:
+            raise ValueError(
+                f"`labels` of {_OWNER} names {name!r}, which the model does not know. It knows "
+                f"{quoted((*slices, *schema.names))}."
+            )
+    return chosen
+
+
+def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contrast:
+    """The contrast between two levels of a category, or two values of a number."""
+    try:
+        first, second = contrast
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"`contrast` of {_OWNER} must be two levels of a category, or two values of a "
+            f"number. Got {contrast!r}."
+        ) from None
+    slices = schema.slices()
+    whole = [
+        block
+        for block in schema.blocks
+        if chosen and chosen == set(range(slices[block.name].start, slices[block.name].stop))
+    ]
+    if not whole or whole[0].kind == "tags" or len(whole[0].mean) > 1:
+        raise ValueError(
+            f"`contrast` of {_OWNER} needs `labels` to name one category or one number."
+        )
+    (block,) = whole
+    start = slices[block.name].start
+    described = f"{second} - {first}"
+    if block.kind == "number":
+        try:
+            low, high = (
+                (float(value) - block.mean[0]) / block.scale[0] for value in (first, second)
+            )
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"`contrast` of {_OWNER} must be two numbers, since {block.name!r} is a number. "
+                f"Got {contrast!r}."
+            ) from None
+        return Contrast(block.name, described, block.name, start, start=low, stop=high)
+    for value in (first, second):
+        if value not in block.columns:
+            raise ValueError(
+                f"`contrast` of {_OWNER} names {value!r}, which is no level of {block.name!r}. "
+                f"Its levels are {quoted(block.columns)}."
+            )
+    return Contrast(
+        block.name,
+        described,
+        block.name,
+        start + block.columns.index(second),
+        first=start + block.columns.index(first),
+    )

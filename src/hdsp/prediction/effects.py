@@ -1,0 +1,212 @@
+"""What labels do to topics, and how sure that is.
+
+An effect is a difference of expected proportions, averaged over documents: each with a label and
+without it, at one level of a category and at the others, with a number moved. All of them follow
+from the log-linear form of the expected proportions, ``theta_mk ~ exp(u_k + r_m . v_k)``: setting
+a label multiplies theta by exp(v) and normalises again, so that the average over S documents for
+J labels is two products of matrices, S x T by T x J and back.
+"""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.corpus import LabelSchema
+from hdsp.numerics.softmax import normalised_exp
+from hdsp.numerics.types import FloatArray
+from hdsp.prediction.regression import Regression
+from hdsp.scaling import Design
+
+_DRAWS = 200
+# Found topics are not quite the true ones: this share of a topic may belong elsewhere. Set so that
+# intervals cover in benchmarks/effects.py, where fits have up to twice the true number of topics.
+_TOPIC_ERROR = 0.25
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One comparison: the label it is of, and what is compared with what.
+
+    Attributes
+    ----------
+    label : its name
+    description : in words
+    block : the schema's block it belongs to
+    first, second : columns of the design that are compared, each a level, a tag or a number;
+        `first` None compares with the label's absence, or a category's other levels
+    start, stop : of a number, in the units of the design; None adds `stop` to what a document has
+    """
+
+    label: str
+    description: str
+    block: str
+    second: int
+    first: int | None = None
+    start: float | None = None
+    stop: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Expected proportions under both sides of contrasts, [C, T], and the effects between them."""
+
+    otherwise: FloatArray
+    expected: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    @property
+    def effect(self) -> FloatArray:
+        """The change of the expected proportion, [C, T]."""
+        return np.asarray(self.expected - self.otherwise)
+
+
+# Coefficients [J, T], drawn with noise of their own for every label.
+Draw = Callable[[FloatArray], FloatArray]
+
+
+def label_effects(
+    regression: Regression,
+    draw: Draw,
+    schema: LabelSchema,
+    documents: Design,
+    contrasts: list[Contrast],
+    level: float,
+    seed: int,
+) -> Effects:
+    """Effects of contrasts on topics, with intervals that hold `level` of the probability.
+
+    Parameters
+    ----------
+    regression : intercept and coefficients at their means
+    draw : coefficients [J, T] from their posterior, given standard normal noise [J, T]
+    documents : [S, J] labels to average over
+    """
+    otherwise, expected = expected_sides(regression, schema, documents, contrasts)
+    effect = expected - otherwise
+    share = regression.proportions(documents).mean(axis=0)
+    # What a topic with a foreign part reports: its own effect scaled, and its share of others'.
+    others = (effect**2 / np.maximum(share, 1e-12)).sum(axis=1, keepdims=True)
+    unsure = _TOPIC_ERROR * np.sqrt(effect**2 + share**2 * others)
+    # Noise by the name of a label, so that the order of labels does not matter.
+    streams = [np.random.default_rng([seed, _key(name)]) for name in schema.names]
+    n_topics = len(share)
+    drawn = np.empty((_DRAWS, *effect.shape))
+    own = [np.random.default_rng([seed, _key(c.label), _key(c.description)]) for c in contrasts]
+    for number in range(_DRAWS):
+        noise = np.array([stream.normal(size=n_topics) for stream in streams])
+        moved = Regression(regression.intercept, draw(noise.reshape(len(streams), n_topics)))
+        before, after = expected_sides(moved, schema, documents, contrasts)
+        wrong = np.array([stream.normal(size=n_topics) for stream in own])
+        drawn[number] = after - before + unsure * wrong.reshape(effect.shape)
+    tail = (1.0 - level) / 2.0
+    lower, upper = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+    return Effects(otherwise, expected, lower, upper)
+
+
+def expected_sides(
+    regression: Regression, schema: LabelSchema, documents: Design, contrasts: list[Contrast]
+) -> tuple[FloatArray, FloatArray]:
+    """Mean expected proportions [C, T] on the first and on the second side of each contrast."""
+    n_topics = len(regression.intercept)
+    first, second = np.empty((2, len(contrasts), n_topics))
+    by_block: dict[str, list[int]] = {}
+    for number, contrast in enumerate(contrasts):
+        by_block.setdefault(contrast.block, []).append(number)
+    score = np.asarray(documents @ regression.coefficients) + regression.intercept
+    slices = schema.slices()
+    for name, numbers in by_block.items():
+        chosen = [contrasts[number] for number in numbers]
+        columns = np.arange(slices[name].start, slices[name].stop)
+        kind = schema.kind(name)
+        if kind == "tags":
+            sides = _of_tags(score, regression, documents, chosen)
+        elif kind == "category":
+            sides = _of_levels(score, regression, documents, columns, chosen)
+        else:
+            sides = _of_numbers(score, regression, documents, chosen)
+        first[numbers], second[numbers] = sides
+    return first, second
+
+
+def _of_tags(
+    score: FloatArray, regression: Regression, documents: Design, contrasts: list[Contrast]
+) -> tuple[FloatArray, FloatArray]:
+    """Without each tag, and with it; other labels as they are."""
+    tags = np.array([contrast.second for contrast in contrasts])
+    share = normalised_exp(score)
+    factor = _factors(regression.coefficients[tags])
+    carried = csr_array(documents[:, tags])
+    # Documents that lack the tag gain it: theta f / (theta . f). Those that carry it stay.
+    weight = 1.0 / (share @ factor.T)
+    rows = np.repeat(np.arange(carried.shape[0]), np.diff(carried.indptr))
+    weight[rows, carried.indices] = 0.0
+    held = carried.T @ share
+    second = factor * (weight.T @ share) + held
+    # And those that carry it lose it: theta / f, normalised.
+    without = share[rows] / factor[carried.indices]
+    without /= without.sum(axis=1, keepdims=True)
+    entry = csr_array(
+        (np.ones(len(rows)), carried.indices, np.arange(len(rows) + 1)),
+        shape=(len(rows), len(tags)),
+    )
+    first = share.sum(axis=0) - held + entry.T @ without
+    return first / len(share), second / len(share)
+
+
+def _of_levels(
+    score: FloatArray,
+    regression: Regression,
+    documents: Design,
+    columns: FloatArray,
+    contrasts: list[Contrast],
+) -> tuple[FloatArray, FloatArray]:
+    """All documents at one level, against another or the other levels as often as they occur."""
+    own = documents[:, columns]
+    coefficients = regression.coefficients[columns]
+    share = normalised_exp(score - own @ coefficients)
+    factor = _factors(coefficients)
+    at_level = factor * ((1.0 / (share @ factor.T)).T @ share) / len(share)
+    frequency = np.asarray(own.sum(axis=0), dtype=np.float64)
+    first, second = np.empty((2, len(contrasts), len(regression.intercept)))
+    for number, contrast in enumerate(contrasts):
+        second[number] = at_level[contrast.second - columns[0]]
+        if contrast.first is not None:
+            first[number] = at_level[contrast.first - columns[0]]
+            continue
+        others = frequency.copy()
+        others[contrast.second - columns[0]] = 0.0
+        if others.sum() > 0:
+            first[number] = (others / others.sum()) @ at_level
+        else:
+            first[number] = share.mean(axis=0)
+    return first, second
+
+
+def _of_numbers(
+    score: FloatArray, regression: Regression, documents: Design, contrasts: list[Contrast]
+) -> tuple[FloatArray, FloatArray]:
+    """Each number as it is and moved, or at one value and at another."""
+    first, second = np.empty((2, len(contrasts), len(regression.intercept)))
+    for number, contrast in enumerate(contrasts):
+        slope = regression.coefficients[contrast.second]
+        before = score
+        if contrast.start is not None:
+            column = documents[:, [contrast.second]].toarray()
+            before = score + (contrast.start - column) * slope
+        first[number] = normalised_exp(before).mean(axis=0)
+        moved = contrast.stop - (contrast.start or 0.0)
+        second[number] = normalised_exp(before + moved * slope).mean(axis=0)
+    return first, second
+
+
+def _factors(coefficients: FloatArray) -> FloatArray:
+    """exp(v), each row up to a factor, which cancels."""
+    return np.asarray(np.exp(coefficients - coefficients.max(axis=1, keepdims=True)))
+
+
+def _key(name: str) -> int:
+    return zlib.crc32(name.encode())

@@ -1,0 +1,55 @@
+"""Words that labels favour beyond what their topics say.
+
+Topics are shared by all labels, so a label's own vocabulary shows in them only in part. For
+predicting labels from words the rest counts too: word i occurs N_ji times in the documents of
+label j, where topics alone expect E_ji. The ratio has a Gamma(a, a) prior and so the posterior
+mean (N_ji + a) / (E_ji + a).
+"""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.scaling import Design
+
+# The prior's weight a, in tokens; benchmarks/labels.py shows others.
+_STRENGTH = 2.0
+# Beyond as many pairs of labels and words, labels have no words of their own.
+_MOST_PAIRS = 50_000_000
+
+
+def count_label_words(counts: csr_array, design: Design, indicators: IntArray) -> csr_array:
+    """Tokens of each word in the documents of each tag or level, [J, V]; none where too many.
+
+    Parameters
+    ----------
+    counts : [M, V]
+    design : [M, J]
+    indicators : columns of the design that are tags or levels
+    """
+    if len(indicators) * counts.shape[1] > _MOST_PAIRS:
+        return csr_array((design.shape[1], counts.shape[1]))
+    chosen = np.zeros(design.shape[1])
+    chosen[indicators] = 1.0
+    found = csr_array(csr_array(design.multiply(chosen), dtype=np.float64).T @ counts)
+    found.eliminate_zeros()
+    found.sort_indices()
+    return found
+
+
+def label_word_ratios(
+    label_words: csr_array, labels: IntArray, label_tokens: FloatArray, word_share: FloatArray
+) -> FloatArray:
+    """How many times more often labels use words than their topics say, [C, V].
+
+    Parameters
+    ----------
+    label_words : [J, V] by `count_label_words`
+    labels : [C] the labels that are asked about
+    label_tokens : [J, T] tokens expected of topics with each label
+    word_share : [V, T] E[phi]
+    """
+    if label_words.nnz == 0:
+        return np.ones((len(labels), word_share.shape[0]))
+    expected = label_tokens[labels] @ word_share.T
+    return np.asarray((label_words[labels].toarray() + _STRENGTH) / (expected + _STRENGTH))

@@ -1,0 +1,101 @@
+"""Penalised multinomial regression of topics' tokens on labels."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp import kernels
+from hdsp.kernels import Threads, sparse_product
+from hdsp.numerics.softmax import normalised_exp
+from hdsp.numerics.types import FloatArray
+from hdsp.scaling import Design
+
+_SWEEPS = 40
+_SWEEPS_ON_A_PATH = 8
+# Keeps the logarithm finite for a topic that holds nothing.
+_SMALLEST_COUNT = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """theta_k proportional to exp(intercept_k + r . coefficients_k).
+
+    Attributes
+    ----------
+    intercept : [T]
+    coefficients : [J, T]
+    """
+
+    intercept: FloatArray
+    coefficients: FloatArray
+
+    def proportions(self, design: Design) -> FloatArray:
+        """Expected proportions given labels, [M, T]; rows sum to 1."""
+        return normalised_exp(np.asarray(design @ self.coefficients) + self.intercept)
+
+
+def regress(
+    design: Design,
+    tokens: FloatArray,
+    threads: Threads,
+    ridge: float,
+    n_sweeps: int = _SWEEPS,
+    overwrite: bool = False,
+) -> Regression:
+    """The maximum of sum_gk n_gk ln theta_gk - ridge / 2 |coefficients|^2."""
+    return next(regression_path(design, tokens, threads, (ridge,), n_sweeps, overwrite))
+
+
+def regression_path(
+    design: Design,
+    tokens: FloatArray,
+    threads: Threads,
+    ridges: Iterable[float],
+    n_sweeps: int = _SWEEPS_ON_A_PATH,
+    overwrite: bool = False,
+) -> Iterator[Regression]:
+    """`regress` for one penalty after another, each going on from the one before.
+
+    Coordinate descent, one label after another, `n_sweeps` sweeps for each penalty. `overwrite`
+    takes `tokens` for working space.
+    """
+    observed_total = tokens.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
+    intercept = np.log(observed_total / observed_total.sum())
+    n_topics = tokens.shape[1]
+    if design.nnz == 0:
+        for _ in ridges:
+            yield Regression(intercept, np.zeros((design.shape[1], n_topics)))
+        return
+    lengths = tokens.sum(axis=1)
+    # Documents without words say nothing, and have no proportions to scale.
+    spoken = lengths > 0
+    if not spoken.all():
+        design, tokens, lengths = design[spoken], tokens[spoken], lengths[spoken]
+    lengths = lengths.astype(np.float32)
+    by_label = csr_array(csr_array(design, dtype=np.float32).T)
+    tokens = tokens.astype(np.float32, copy=False)
+    observed = sparse_product(by_label, tokens, threads)
+    share = np.exp(intercept).astype(np.float32)
+    expected = np.multiply(lengths[:, None], share, out=tokens if overwrite else None)
+    coefficients = np.zeros((design.shape[1], n_topics), dtype=np.float32)
+    for ridge in ridges:
+        for _ in range(n_sweeps):
+            kernels.sweep_softmax_weights(
+                by_label.indptr,
+                by_label.indices,
+                by_label.data,
+                lengths,
+                observed,
+                ridge,
+                expected,
+                coefficients,
+            )
+            # The intercept is a label that every document carries, without a penalty.
+            total = expected.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
+            step = np.log(observed_total / total)
+            intercept = intercept + step
+            expected *= np.exp(step).astype(np.float32)
+            expected *= (lengths / np.maximum(expected.sum(axis=1), 1e-30))[:, None]
+        yield Regression(intercept, coefficients.astype(np.float64))

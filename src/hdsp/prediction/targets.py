@@ -1,0 +1,137 @@
+"""From what a user wants predicted to the candidates that are compared."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.corpus import LabelSchema
+from hdsp.corpus.validation import quoted
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction.classify import (
+    Candidates,
+    category_log_prior,
+    nearest_counts,
+    tag_log_odds,
+)
+from hdsp.prediction.fitted import FittedModel
+from hdsp.prediction.label_words import label_word_ratios
+
+_OWNER = "HDSP.predict_labels"
+
+
+def make_candidates(model: FittedModel, target: Any, values: Any, prior: bool) -> Candidates:
+    """The candidates for the labels `target`: levels, values or tags."""
+    schema = model.schema
+    names = [block.name for block in schema.blocks if block.columns]
+    if target not in names:
+        raise ValueError(
+            f"`target` of {_OWNER} must be labels that the model was trained with. Got "
+            f"{target!r}. It has {quoted(names) or 'none'}."
+        )
+    chosen = None if values is None else _as_list(values)
+    if schema.kind(target) == "number":
+        return _of_number(model, target, chosen, prior)
+    return _of_indicators(model, target, chosen, prior)
+
+
+def without_target(schema: LabelSchema, target: str, design: csr_array) -> csr_array:
+    """The other labels of documents: nothing is known of the target."""
+    other = np.ones(schema.n_labels)
+    other[schema.slices()[target]] = 0.0
+    known = csr_array(design.multiply(other))
+    known.eliminate_zeros()
+    return known
+
+
+def _of_indicators(
+    model: FittedModel, target: str, values: list[Any] | None, prior: bool
+) -> Candidates:
+    """Levels of a category, of which a document has one, or tags, each of which it has or not."""
+    schema = model.schema
+    block = schema.block(target)
+    names = block.columns if values is None else tuple(values)
+    unknown = [name for name in names if name not in block.columns]
+    if unknown:
+        raise ValueError(
+            f"`values` of {_OWNER} must be among those of {target!r} in training. Got "
+            f"{quoted(map(str, unknown))}. There are {quoted(block.columns)}."
+        )
+    start = schema.slices()[target].start
+    columns = np.array([start + block.columns.index(name) for name in names])
+    carriers = model.training.carriers[columns]
+    exclusive = block.kind == "category"
+    log_prior: FloatArray
+    if not prior:
+        log_prior = np.zeros(len(columns))
+    elif exclusive:
+        log_prior = category_log_prior(carriers)
+    else:
+        log_prior = tag_log_odds(carriers, model.training.n_documents)
+    ratios = label_word_ratios(
+        model.label_words, columns, model.calibration.label_tokens, model.word_share()
+    )
+    design = _design(columns, np.ones(len(columns)), schema.n_labels)
+    return Candidates(tuple(names), design, log_prior, ratios, exclusive)
+
+
+def _of_number(
+    model: FittedModel, target: str, values: list[Any] | None, prior: bool
+) -> Candidates:
+    """Values of a number."""
+    schema = model.schema
+    block = schema.block(target)
+    if len(block.columns) != 1:
+        raise ValueError(
+            f"`target` of {_OWNER} must be a single number. Got {target!r}, which has "
+            f"{len(block.columns)} columns. Train with a table, a column for each."
+        )
+    column = schema.slices()[target].start
+    observed = model.training.values[column]
+    if values is None:
+        numbers = block.mean[0] + block.scale[0] * observed[0]
+        # What standardising and back again has added to whole numbers.
+        numbers = np.round(numbers, 9)
+    else:
+        numbers = _numbers(values)
+    coded = (numbers - block.mean[0]) / block.scale[0]
+    log_prior: FloatArray = np.zeros(len(coded))
+    if prior:
+        log_prior = category_log_prior(nearest_counts(coded, observed))
+    columns = np.full(len(coded), column)
+    return Candidates(
+        tuple(f"{number:.10g}" for number in numbers),
+        _design(columns, coded, schema.n_labels),
+        log_prior,
+        np.ones((len(coded), len(model.state.topics))),
+        exclusive=True,
+    )
+
+
+def _design(columns: IntArray, values: FloatArray, n_labels: int) -> csr_array:
+    """A row for each candidate, with one entry."""
+    return csr_array((values, columns, np.arange(len(columns) + 1)), shape=(len(columns), n_labels))
+
+
+def _as_list(values: Any) -> list[Any]:
+    if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)):
+        raise TypeError(f"`values` of {_OWNER} must be a list. Got {type(values).__name__}.")
+    result = list(values)
+    if not result:
+        raise ValueError(f"`values` of {_OWNER} is empty: name at least one, or leave it out.")
+    if len(set(map(str, result))) < len(result):
+        raise ValueError(f"`values` of {_OWNER} must be different from each other.")
+    return result
+
+
+def _numbers(values: list[Any]) -> FloatArray:
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array([np.nan])
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            f"`values` of {_OWNER} must be finite numbers, since the target is a number."
+        )
+    return numbers

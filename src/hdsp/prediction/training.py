@@ -1,0 +1,64 @@
+"""What a model remembers of the labels it was trained with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.corpus import LabelSchema
+from hdsp.numerics.types import FloatArray
+from hdsp.scaling import Design
+
+# Effects are averages over as many documents at most.
+_MOST_DOCUMENTS = 1_000
+# A number with more values than this is remembered by as many quantiles.
+_MOST_VALUES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingLabels:
+    """A sample of the training documents' labels, and how often each occurred.
+
+    Attributes
+    ----------
+    sample : [S, J] the labels of documents drawn at random, in the order of training
+    carriers : [J] how many documents carry a label, or have a number
+    n_documents : of training
+    values : by column of the design, the values of a number as the design has them, in order, and
+        how many documents have each, [2, n]
+    """
+
+    sample: Design
+    carriers: FloatArray
+    n_documents: int
+    values: Mapping[int, FloatArray]
+
+    @classmethod
+    def of(cls, schema: LabelSchema, design: Design) -> "TrainingLabels":
+        """Remember a training design [M, J]."""
+        n_documents = design.shape[0]
+        chosen = np.random.default_rng(0).permutation(n_documents)[:_MOST_DOCUMENTS]
+        by_label = design.tocsc()
+        values: dict[int, FloatArray] = {}
+        for name, columns in schema.slices().items():
+            if schema.kind(name) == "number":
+                for j in range(columns.start, columns.stop):
+                    stored = by_label.data[by_label.indptr[j] : by_label.indptr[j + 1]]
+                    values[j] = _frequencies(stored.astype(np.float64))
+        return cls(
+            csr_array(design[np.sort(chosen)], dtype=np.float64),
+            np.diff(by_label.indptr).astype(np.float64),
+            n_documents,
+            values,
+        )
+
+
+def _frequencies(values: FloatArray) -> FloatArray:
+    """The different values and their numbers, [2, n], of at most `_MOST_VALUES` values."""
+    found, counts = np.unique(values, return_counts=True)
+    if len(found) > _MOST_VALUES:
+        middles = (np.arange(_MOST_VALUES) + 0.5) / _MOST_VALUES
+        found = np.quantile(values, middles)
+        counts = np.full(_MOST_VALUES, len(values) / _MOST_VALUES)
+    return np.array([found, counts], dtype=np.float64)

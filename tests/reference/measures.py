@@ -1,0 +1,136 @@
+"""Plain twins of the measures in `hdsp.metrics`, written for reading. NPMI is in `coherence.py`."""
+
+from itertools import combinations, permutations
+from math import exp, log, prod, sqrt
+
+import numpy as np
+
+
+def umass(top_words, counts, smoothing=1.0):
+    """Sum over pairs of a lighter word given a heavier one; `counts` is dense [M, V]."""
+    documents = [set(np.flatnonzero(row)) for row in counts]
+
+    def number(*words):
+        return sum(set(words) <= document for document in documents)
+
+    def pair(heavier, lighter):
+        given = number(heavier) or len(documents)
+        return log((number(heavier, lighter) + smoothing) / given)
+
+    return np.array([sum(pair(i, j) for i, j in combinations(topic, 2)) for topic in top_words])
+
+
+def c_v(top_words, documents, window=110, eps=1e-12):
+    """Mean cosine of each word's NPMI vector with their sum, every window written out as a set."""
+    windows = [
+        set(document[start : start + window])
+        for document in map(list, documents)
+        for start in range(max(len(document) - window + 1, 1))
+    ]
+
+    def share(*words):
+        return sum(set(words) <= held for held in windows) / len(windows)
+
+    def npmi(i, j):
+        if share(i) == 0 or share(j) == 0:
+            return 0.0
+        if i == j:
+            return 1.0
+        joint = share(i, j) + eps
+        if joint == 0:
+            return -1.0
+        if joint >= 1:
+            return 0.0
+        return log(joint / (share(i) * share(j))) / -log(joint)
+
+    def cosine(left, right):
+        lengths = sqrt(sum(x * x for x in left)) * sqrt(sum(x * x for x in right))
+        return sum(x * y for x, y in zip(left, right, strict=True)) / lengths if lengths else 0.0
+
+    def coherence(topic):
+        vectors = [[npmi(i, j) for j in topic] for i in topic]
+        total = [sum(column) for column in zip(*vectors, strict=True)]
+        return sum(cosine(vector, total) for vector in vectors) / len(topic)
+
+    return np.array([coherence(list(topic)) for topic in top_words])
+
+
+def inverted_rbo(top_words, p=0.9):
+    """One minus the mean, over pairs of topics, of extrapolated rank-biased overlap."""
+
+    def overlap(left, right):
+        n = len(left)
+        common = [len(set(left[:depth]) & set(right[:depth])) for depth in range(1, n + 1)]
+        seen = sum((1 - p) * p**d * x / (d + 1) for d, x in enumerate(common))
+        return seen + p**n * common[-1] / n
+
+    return 1 - np.mean([overlap(list(a), list(b)) for a, b in combinations(top_words, 2)])
+
+
+def shares(components):
+    """Each topic's share of every word, rows normalised first."""
+    topics = [[x / sum(row) for x in row] for row in components]
+    totals = [sum(column) for column in zip(*topics, strict=True)]
+    return [[x / t if t else 0.0 for x, t in zip(row, totals, strict=True)] for row in topics]
+
+
+def exclusivity(components, n=10):
+    """Mean share of each topic in its n heaviest words."""
+
+    def heaviest(row):
+        return sorted(range(len(row)), key=lambda word: (-row[word], word))[:n]
+
+    return np.array(
+        [
+            np.mean([share[word] for word in heaviest(row)])
+            for row, share in zip(components, shares(components), strict=True)
+        ]
+    )
+
+
+def frex(components, weight=0.5):
+    """Weighted harmonic mean of two ranks: mean rank of equals, over the number of words."""
+
+    def rank(row, x):
+        return (sum(y < x for y in row) + (sum(y == x for y in row) + 1) / 2) / len(row)
+
+    return np.array(
+        [
+            [
+                1 / (weight / rank(share, share[word]) + (1 - weight) / rank(row, row[word]))
+                for word in range(len(row))
+            ]
+            for row, share in zip(components, shares(components), strict=True)
+        ]
+    )
+
+
+def effective_topics(weights):
+    """Product of s^-s over shares s, which is the exponential of their entropy."""
+    return prod((w / sum(weights)) ** (-w / sum(weights)) for w in weights if w > 0)
+
+
+def stability(runs):
+    """Mean common probability of each topic of the first run with its partners, all tried."""
+    reference, *others = [[[x / sum(row) for x in row] for row in run] for run in runs]
+
+    def common(left, right):
+        return sum(min(x, y) for x, y in zip(left, right, strict=True))
+
+    def best(other):
+        # `None` is no partner; with enough topics to go round nobody is left without.
+        partners = [*other, *[None] * max(len(reference) - len(other), 0)]
+        return max(
+            (
+                [0.0 if b is None else common(a, b) for a, b in zip(reference, chosen, strict=True)]
+                for chosen in permutations(partners, len(reference))
+            ),
+            key=sum,
+        )
+
+    return np.mean([best(other) for other in others], axis=0)
+
+
+def hill_number(shares, order):
+    """Hill number of an order other than 1; its limit at order 1 is `effective_topics`."""
+    return exp(log(sum(s**order for s in shares if s > 0)) / (1 - order))
