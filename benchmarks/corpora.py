@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
 NAMES = ("medline_mesh", "rcv1_subset", "ohsumed23")
+QUALITY = (*NAMES, "clothing_reviews")
 
 
 @dataclass(frozen=True)

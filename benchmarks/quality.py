@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from corpora import NAMES, load, parser
+from corpora import QUALITY, load, parser
 
 from hdsp import HDSP
 from hdsp.metrics import npmi, topic_top_words
@@ -47,7 +47,7 @@ def main():
     with out.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["corpus", "model", *COLUMNS])
-        for name in NAMES:
+        for name in QUALITY:
             split = load(chosen.data, name)
             for model, labelled in (("HDSP", True), ("HDP", False)):
                 rows = [measure(split, labelled, chosen.topics, s) for s in range(chosen.seeds)]

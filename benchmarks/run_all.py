@@ -9,8 +9,8 @@ from pathlib import Path
 
 from corpora import parser
 
-BENCHMARKS = ("quality", "defaults", "document_step", "fits", "transform", "cost")
-WITHOUT_DATA = ("startup",)
+BENCHMARKS = ("quality", "defaults", "document_step", "fits", "transform", "cost", "labels")
+WITHOUT_DATA = ("startup", "effects")
 
 
 def main():

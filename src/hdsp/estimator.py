@@ -298,7 +298,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         contrast : two levels of the category, or two values of the number, that `labels` names:
             the effect of going from the first to the second
         method : ``"calibrated"``, or ``"ratio"`` for the weights of the scaling functions with
-            their own posterior, whose intervals are too narrow
+            their own posterior, which is further from the truth
         random_state : a seed; equal seeds give equal intervals
 
         Returns

@@ -12,7 +12,8 @@ from hdsp.datasets import load_docstrings
 from hdsp.estimator import HDSP
 
 _TOPICS_SHOWN = 12
-_EFFECTS_SHOWN = 3
+_LABELS_SHOWN = 8
+_EFFECTS_SHOWN = 2
 
 
 def add_parser(commands: Any) -> None:
@@ -60,17 +61,21 @@ def _print_topics(model: HDSP) -> None:
 
 
 def _print_effects(model: HDSP, corpus: Corpus) -> None:
-    """For each module: the topics whose expected share it raises most."""
-    print("\nWhat a label does: the topics that a module raises most above the corpus")
+    """For the largest modules: the topics whose expected share they raise most, and how surely."""
+    print(
+        "\nWhat a label does: topics that a module raises, against other modules (90 % intervals)"
+    )
     modules = corpus.labels.block("module")
     sizes = np.asarray(modules.values.sum(axis=0))
     words = model.top_words(3)
-    baseline = model.expected_topics(corpus.labels).mean(axis=0)
-    for column in np.argsort(-sizes)[:8]:
-        carriers = corpus.labels[modules.values[:, [column]].toarray().ravel() > 0]
-        change = model.expected_topics(carriers).mean(axis=0) - baseline
-        best = np.argsort(-change)[:_EFFECTS_SHOWN]
-        shown = ", ".join(f"{' '.join(words[k])} ({change[k]:+.0%})" for k in best)
+    effects = model.label_effects(labels="module")
+    for column in np.argsort(-sizes)[:_LABELS_SHOWN]:
+        own = effects[effects["contrast"] == f"{modules.columns[column]} - other module"]
+        best = own.nlargest(_EFFECTS_SHOWN, "effect")
+        shown = ", ".join(
+            f"{' '.join(words[row.topic])} +{row.effect:.0%} ({row.lower:.0%} to {row.upper:.0%})"
+            for row in best.itertuples()
+        )
         print(f"  {modules.columns[column]:<24} {shown}")
 
 

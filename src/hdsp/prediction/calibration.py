@@ -42,12 +42,30 @@ class Calibration(Regression):
     intercept : [T]
     coefficients : [J, T]
     variance : [J, T] of the coefficients, from documents that differ more than their words' chance
+    indicator : [J] whether a label is a tag or a level, and no number
     label_tokens : [J, T] the tokens expected of topics in the documents of each label,
         sum_m r_mj N_m theta_mk
     """
 
     variance: FloatArray
+    indicator: BoolArray
     label_tokens: FloatArray
+
+    def draw(self, columns: IntArray, streams: list[np.random.Generator]) -> FloatArray:
+        """Coefficients of some labels from their posterior, each from its own stream, [n, T].
+
+        A number's are normal. Of tags and levels exp(v) is a gamma variable about its mean, as it
+        is where tokens are counted: a topic of which a label's documents hold nothing may be
+        nearly ruled out, but is not likely to be common.
+        """
+        drawn = self.coefficients[columns]
+        for row, (j, stream) in enumerate(zip(columns, streams, strict=True)):
+            if self.indicator[j]:
+                shape = 1.0 / self.variance[j]
+                drawn[row] += np.log(np.maximum(stream.standard_gamma(shape) / shape, 1e-12))
+            else:
+                drawn[row] += np.sqrt(self.variance[j]) * stream.standard_normal(drawn.shape[1])
+        return drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +91,7 @@ def calibrate(
     problem: Problem,
     fit: Fit,
     exclusive: BoolArray,
+    indicator: BoolArray,
     settings: LocalSettings,
     threads: Threads,
 ) -> Calibration:
@@ -83,6 +102,7 @@ def calibrate(
     Parameters
     ----------
     exclusive : [J] whether a label is a level of a category, of which a document has one
+    indicator : [J] whether it is a level or a tag
     """
     n_topics = problem.n_topics
     sets = label_sets(problem.design, None if fit.documents is not None else _MOST_LABEL_SETS)
@@ -106,6 +126,7 @@ def calibrate(
         found.intercept,
         found.coefficients,
         variance=spread / (alone[:, None] * information + ridge),
+        indicator=indicator,
         label_tokens=label_tokens,
     )
 

@@ -16,14 +16,20 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import LabelSchema
 from hdsp.numerics.softmax import normalised_exp
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.regression import Regression
 from hdsp.scaling import Design
 
 _DRAWS = 200
-# Found topics are not quite the true ones: this share of a topic may belong elsewhere. Set so that
-# intervals cover in benchmarks/effects.py, where fits have up to twice the true number of topics.
-_TOPIC_ERROR = 0.25
+# Intervals are averages over fewer documents than the effects themselves.
+_DOCUMENTS_A_DRAW = 250
+_CONTRASTS_AT_ONCE = 500
+# Found topics are not quite the true ones. A part of a true topic may be elsewhere, which scales
+# its effects, and a part of a found one may be foreign, which mixes in others' effects. These
+# shares are set so that intervals cover in benchmarks/effects.py, where fits have up to twice the
+# true number of topics.
+_MISSING_PART = 0.4
+_FOREIGN_PART = 0.1
 
 
 @dataclass(frozen=True)
@@ -64,8 +70,8 @@ class Effects:
         return np.asarray(self.expected - self.otherwise)
 
 
-# Coefficients [J, T], drawn with noise of their own for every label.
-Draw = Callable[[FloatArray], FloatArray]
+# Coefficients [n, T] of the given columns [n], each drawn from its own stream of random numbers.
+Draw = Callable[[IntArray, list[np.random.Generator]], FloatArray]
 
 
 def label_effects(
@@ -82,29 +88,66 @@ def label_effects(
     Parameters
     ----------
     regression : intercept and coefficients at their means
-    draw : coefficients [J, T] from their posterior, given standard normal noise [J, T]
+    draw : coefficients of labels from their posterior
     documents : [S, J] labels to average over
     """
     otherwise, expected = expected_sides(regression, schema, documents, contrasts)
     effect = expected - otherwise
     share = regression.proportions(documents).mean(axis=0)
-    # What a topic with a foreign part reports: its own effect scaled, and its share of others'.
-    others = (effect**2 / np.maximum(share, 1e-12)).sum(axis=1, keepdims=True)
-    unsure = _TOPIC_ERROR * np.sqrt(effect**2 + share**2 * others)
-    # Noise by the name of a label, so that the order of labels does not matter.
-    streams = [np.random.default_rng([seed, _key(name)]) for name in schema.names]
-    n_topics = len(share)
-    drawn = np.empty((_DRAWS, *effect.shape))
-    own = [np.random.default_rng([seed, _key(c.label), _key(c.description)]) for c in contrasts]
-    for number in range(_DRAWS):
-        noise = np.array([stream.normal(size=n_topics) for stream in streams])
-        moved = Regression(regression.intercept, draw(noise.reshape(len(streams), n_topics)))
-        before, after = expected_sides(moved, schema, documents, contrasts)
-        wrong = np.array([stream.normal(size=n_topics) for stream in own])
-        drawn[number] = after - before + unsure * wrong.reshape(effect.shape)
-    tail = (1.0 - level) / 2.0
-    lower, upper = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+    others = share * np.sqrt((effect**2 / np.maximum(share, 1e-12)).sum(axis=1, keepdims=True))
+    unsure = np.hypot(_MISSING_PART * effect, _FOREIGN_PART * others)
+    lower, upper = np.empty((2, *effect.shape))
+    fewer = documents[:_DOCUMENTS_A_DRAW]
+    for first in range(0, len(contrasts), _CONTRASTS_AT_ONCE):
+        part = slice(first, first + _CONTRASTS_AT_ONCE)
+        drawn = _drawn_changes(regression, draw, schema, fewer, contrasts[part], seed)
+        for number, contrast in enumerate(contrasts[part]):
+            stream = np.random.default_rng([seed, 1, _key(contrast.label)])
+            noise = stream.normal(size=drawn[:, number].shape)
+            drawn[:, number] += (unsure[first + number] * noise).astype(drawn.dtype)
+        tail = (1.0 - level) / 2.0
+        limits = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+        lower[part], upper[part] = effect[part] + limits[0], effect[part] + limits[1]
     return Effects(otherwise, expected, lower, upper)
+
+
+def _drawn_changes(
+    regression: Regression,
+    draw: Draw,
+    schema: LabelSchema,
+    documents: Design,
+    contrasts: list[Contrast],
+    seed: int,
+) -> FloatArray:
+    """How draws of the contrasts' own coefficients change their effects, [draws, C, T]."""
+    columns = _columns_of(schema, contrasts)
+    # Noise by the name of a label, so that the order of labels does not matter.
+    streams = [np.random.default_rng([seed, _key(schema.names[j])]) for j in columns]
+    n_topics = len(regression.intercept)
+    small = Regression(
+        regression.intercept.astype(np.float32), regression.coefficients.astype(np.float32)
+    )
+    documents = csr_array(documents, dtype=np.float32)
+    before, after = expected_sides(small, schema, documents, contrasts)
+    typical = after - before
+    changes = np.empty((_DRAWS, len(contrasts), n_topics), dtype=np.float32)
+    for number in range(_DRAWS):
+        small.coefficients[columns] = draw(columns, streams)
+        before, after = expected_sides(small, schema, documents, contrasts)
+        changes[number] = after - before - typical
+    return changes
+
+
+def _columns_of(schema: LabelSchema, contrasts: list[Contrast]) -> IntArray:
+    """The columns of the design that contrasts compare: tags, numbers, or all of a category."""
+    slices = schema.slices()
+    columns: set[int] = set()
+    for contrast in contrasts:
+        if schema.kind(contrast.block) == "category":
+            columns.update(range(slices[contrast.block].start, slices[contrast.block].stop))
+        else:
+            columns.add(contrast.second)
+    return np.array(sorted(columns))
 
 
 def expected_sides(
@@ -112,7 +155,7 @@ def expected_sides(
 ) -> tuple[FloatArray, FloatArray]:
     """Mean expected proportions [C, T] on the first and on the second side of each contrast."""
     n_topics = len(regression.intercept)
-    first, second = np.empty((2, len(contrasts), n_topics))
+    first, second = np.empty((2, len(contrasts), n_topics), dtype=regression.intercept.dtype)
     by_block: dict[str, list[int]] = {}
     for number, contrast in enumerate(contrasts):
         by_block.setdefault(contrast.block, []).append(number)

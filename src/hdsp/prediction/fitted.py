@@ -18,7 +18,7 @@ from hdsp.model import (
     expected_proportions,
     make_problem,
 )
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, calibrate
 from hdsp.prediction.classify import Candidates, label_probabilities
 from hdsp.prediction.effects import Contrast, Effects, expected_sides, label_effects
@@ -94,21 +94,16 @@ class FittedModel:
         """
         if method == "calibrated":
             mean: Regression = self.calibration
-            spread = np.sqrt(self.calibration.variance)
-
-            def draw(noise: FloatArray) -> FloatArray:
-                return np.asarray(mean.coefficients + spread * noise)
-
+            draw = self.calibration.draw
         else:
-            rng = np.random.default_rng(seed)
             prior = np.log(np.maximum(self.state.prior_shape, 1e-300))
             alone = eye_array(self.schema.n_labels, format="csr")
             scale = self.scaling.expected_scale(self.state.scaling, alone)
             mean = Regression(prior, np.log(scale))
 
-            def draw(noise: FloatArray) -> FloatArray:
-                weights = self.scaling.draw_uncertain(self.state.scaling, rng)
-                return -np.log(self.scaling.rate(weights, alone))
+            def draw(columns: IntArray, streams: list[np.random.Generator]) -> FloatArray:
+                weights = self.scaling.draw_uncertain(self.state.scaling, streams[0])
+                return np.asarray(-np.log(self.scaling.rate(weights, alone[columns])))
 
         return label_effects(mean, draw, self.schema, self.training.sample, contrasts, level, seed)
 
@@ -145,12 +140,12 @@ def finish(
 ) -> FittedModel:
     """All that is learned once after inference; overwrites the documents of `fit`."""
     exclusive = np.zeros(schema.n_labels, dtype=np.bool_)
-    number = np.zeros(schema.n_labels, dtype=np.bool_)
+    indicator = np.zeros(schema.n_labels, dtype=np.bool_)
     for name, columns in schema.slices().items():
         exclusive[columns] = schema.kind(name) == "category"
-        number[columns] = schema.kind(name) == "number"
-    calibration = calibrate(problem, fit, exclusive, settings, threads)
-    indicators = np.flatnonzero(~number & used_columns(problem.scaling, schema.n_labels))
+        indicator[columns] = schema.kind(name) != "number"
+    calibration = calibrate(problem, fit, exclusive, indicator, settings, threads)
+    indicators = np.flatnonzero(indicator & used_columns(problem.scaling, schema.n_labels))
     return FittedModel(
         fit.state,
         problem.scaling,

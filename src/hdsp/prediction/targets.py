@@ -91,8 +91,8 @@ def _of_number(
     observed = model.training.values[column]
     if values is None:
         numbers = block.mean[0] + block.scale[0] * observed[0]
-        # What standardising and back again has added to whole numbers.
-        numbers = np.round(numbers, 9)
+        # Standardised in single precision: six digits come back as they were.
+        numbers = np.array([float(f"{number:.6g}") for number in numbers])
     else:
         numbers = _numbers(values)
     coded = (numbers - block.mean[0]) / block.scale[0]
