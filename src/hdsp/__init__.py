@@ -1,9 +1,24 @@
 """The hierarchical Dirichlet scaling process: topic models that labels drive."""
 
 from hdsp import datasets
-from hdsp.corpus import Corpus, Labels
+from hdsp.corpus import (
+    Corpus,
+    Labels,
+    ReadError,
+    TextSettings,
+    from_gensim,
+    from_vectorizer,
+    read_folder,
+    read_ldac,
+    read_mallet,
+    read_matrix_market,
+    read_svmlight,
+    read_table,
+    read_uci,
+)
 from hdsp.estimator import HDSP
 from hdsp.model import simulate
+from hdsp.persistence import ModelFileError
 from hdsp.scaling import Categorical, Constant, LogLinear, ScalingFunction
 
 __all__ = [
@@ -13,7 +28,19 @@ __all__ = [
     "Corpus",
     "Labels",
     "LogLinear",
+    "ModelFileError",
+    "ReadError",
     "ScalingFunction",
+    "TextSettings",
     "datasets",
+    "from_gensim",
+    "from_vectorizer",
+    "read_folder",
+    "read_ldac",
+    "read_mallet",
+    "read_matrix_market",
+    "read_svmlight",
+    "read_table",
+    "read_uci",
     "simulate",
 ]

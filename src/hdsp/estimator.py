@@ -1,7 +1,10 @@
 """HDSP, the scikit-learn estimator."""
 
+import os
 import warnings
 from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import joblib
@@ -32,9 +35,17 @@ from hdsp.kernels import Threads
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import LocalSettings, Priors, draw_documents, make_problem
 from hdsp.numerics.types import BoolArray, FloatArray
+from hdsp.persistence import (
+    Checkpoint,
+    SavedModel,
+    check_folder,
+    fingerprint,
+    load_model,
+    not_usable,
+    save_model,
+)
 from hdsp.prediction import (
     METHODS,
-    FittedModel,
     Method,
     associated_labels,
     bootstrap_interval,
@@ -85,6 +96,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with the words alone. Every pass starts its documents afresh, which takes longer, the bound
         may once fall a little, and the labels' own weights settle more slowly
     verbose : n reports every n-th pass on standard error
+    checkpoint : a folder to keep an unfinished fit in: `fit` with the same data and settings goes
+        on from there, to the same result, and removes it when it has finished
 
     Attributes
     ----------
@@ -93,6 +106,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_topics_ : topics in real use: with at least an average document's worth of tokens
     label_names_ : the J labels
     words_ : the V words
+    text_settings_ : how the corpus' texts became counts; None where counts were given
     history_ : a row (dict) a pass: the bound and its terms, concentrations, topics in use, seconds
     n_iter_, converged_ : passes made, and whether the bound settled
     corpus_concentration_, document_concentration_ : alpha and beta as learned
@@ -126,6 +140,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         random_state: Any = None,
         keep_documents: bool = True,
         verbose: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.n_components = n_components
         self.scaling = scaling
@@ -142,9 +157,13 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.keep_documents = keep_documents
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: object = None, labels: object = None) -> Self:
         """Fit the model to documents.
+
+        Ctrl-C ends the fit after the current pass, with the model as it then is; a second one
+        interrupts at once.
 
         Parameters
         ----------
@@ -159,29 +178,56 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         design = encode_labels(schema, scaling, parsed)
         problem = make_problem(counts, design, self.n_components, scaling, priors)
         monitor = Monitor(self.tol, self.verbose)
+        data = fingerprint(counts, design)
+        checkpoint = None
+        if self.checkpoint is not None:
+            checkpoint = Checkpoint(Path(self.checkpoint), data, self.get_params(deep=False))
         # BLAS threads would fight ours, and change the order of sums with their number.
-        with threadpool_limits(1, "blas"), self._threads() as threads:
-            start = initial_state(
-                problem,
-                counts,
-                self.init,
-                self.corpus_concentration,
-                self.document_concentration,
-                make_generator(self.random_state),
-                threads,
-            )
+        with threadpool_limits(1, "blas"), self._threads() as threads, monitor.listening():
+            start, documents = checkpoint.resume(problem, monitor) if checkpoint else (None, None)
+            if start is None:
+                start = initial_state(
+                    problem,
+                    counts,
+                    self.init,
+                    self.corpus_concentration,
+                    self.document_concentration,
+                    make_generator(self.random_state),
+                    threads,
+                )
             settings = LocalSettings()
             fit = fit_batch(
-                problem, start, self.max_iter, settings, monitor, threads, self.keep_documents
+                problem,
+                start,
+                self.max_iter,
+                settings,
+                monitor,
+                threads,
+                self.keep_documents,
+                documents,
+                checkpoint.write if checkpoint else None,
             )
             model = finish(problem, fit, counts, schema, settings, threads)
-        coherence = _coherence(fit.state.topics.T, counts)
         # Everything is assigned at the end: a fit that fails leaves an earlier one as it was.
-        self._keep(model, monitor, words, named)
-        self.n_topics_ = topics_in_use(model.topic_tokens(), problem.n_documents)
-        self._coherence = coherence
-        self._frames = library_of(labels)
-        self._warn()
+        self._keep(
+            SavedModel(
+                model,
+                {},
+                words,
+                named,
+                monitor.history,
+                monitor.converged,
+                topics_in_use(model.topic_tokens(), problem.n_documents),
+                _coherence(fit.state.topics.T, counts),
+                library_of(labels),
+                data,
+                X.text_settings if isinstance(X, Corpus) else None,
+            )
+        )
+        finished = self.converged_ or self.n_iter_ == self.max_iter
+        if checkpoint and finished:
+            checkpoint.remove()
+        self._warn(finished)
         return self
 
     def transform(self, X: Any, labels: object = None) -> FloatArray:
@@ -410,6 +456,52 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         counts, _ = draw_documents(truth, self._model.scaling, design, lengths, rng)
         return Corpus(counts, words=self.words_, labels=parsed)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file, by custom named ``.hdsp``; it holds no code.
+
+        A file of that name is replaced once the new one is whole. Of the constructor's
+        parameters, `checkpoint` is left out, and `random_state` where it is not a seed.
+        """
+        check_is_fitted(self)
+        self._check_settings()
+        saved = SavedModel(
+            self._model,
+            self.get_params(deep=False),
+            self.words_,
+            hasattr(self, "feature_names_in_"),
+            self.history_,
+            self.converged_,
+            self.n_topics_,
+            self._coherence,
+            self._frames,
+            self._fingerprint,
+            self.text_settings_,
+        )
+        if self.text_settings_ is not None and not self.text_settings_.storable:
+            warnings.warn(
+                "The function that cuts texts into words cannot be saved with the model: pass it "
+                "as `text_settings` when new texts are read.",
+                UserWarning,
+                stacklevel=2,
+            )
+        save_model(Path(path), saved)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The fitted model that `save` wrote.
+
+        Its arrays stay in the file until they are used. A file that cannot be used is refused
+        with `hdsp.persistence.ModelFileError`.
+        """
+        saved = load_model(Path(path), cls().get_params(deep=False))
+        model = cls(**saved.parameters)
+        try:
+            model._check_settings()
+        except (TypeError, ValueError) as error:
+            raise not_usable(Path(path), error) from error
+        model._keep(saved)
+        return model
+
     def __sklearn_tags__(self) -> Tags:
         """What scikit-learn should know: sparse, non-negative input; float32 kept."""
         tags = super().__sklearn_tags__()
@@ -418,13 +510,24 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @property
+    def label_schema_(self) -> LabelSchema:
+        """The label space of training: blocks of tags, categories and numbers."""
+        check_is_fitted(self)
+        return self._model.schema
+
     def _used(self) -> BoolArray:
         """Which labels the scaling function takes, [J]."""
         return used_columns(self._model.scaling, self._model.schema.n_labels)
 
+    @cached_property
+    def components_(self) -> FloatArray:
+        """[T, V] Dirichlet parameters of the topics, made when first asked for."""
+        return np.ascontiguousarray(self._model.state.topics.T, dtype=np.float64)
+
     @property
     def _n_features_out(self) -> int:
-        return len(self.components_)
+        return self._model.state.n_topics
 
     def _check_settings(self) -> Priors:
         """The hyperparameters, once everything a user set has been checked."""
@@ -434,6 +537,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_whole(self.verbose, "verbose", 0)
         check_jobs(self.n_jobs)
         check_flag(self.keep_documents, "keep_documents")
+        check_folder(self.checkpoint)
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):
             check_positive(getattr(self, name), name)
         corpus = check_prior(self.corpus_concentration_prior, "corpus_concentration_prior")
@@ -509,27 +613,31 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         parsed = self._model.schema.read(labels, n_documents, owner)
         return parsed, encode_labels(self._model.schema, self._model.scaling, parsed)
 
-    def _keep(
-        self, model: FittedModel, monitor: Monitor, words: tuple[str, ...], named: bool
-    ) -> None:
-        self._model = model
-        self.words_ = words
-        self.n_features_in_ = len(words)
-        if named:
-            self.feature_names_in_ = np.array(words, dtype=object)
+    def _keep(self, saved: SavedModel) -> None:
+        self._model = saved.model
+        self.words_ = saved.words
+        self.n_features_in_ = len(saved.words)
+        if saved.named:
+            self.feature_names_in_ = np.array(saved.words, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        state = model.state
-        self.components_ = np.ascontiguousarray(state.topics.T, dtype=np.float64)
+        # Of an earlier fit.
+        self.__dict__.pop("components_", None)
+        state = saved.model.state
         self.topic_weight_ = state.topic_weight
         self.corpus_concentration_ = state.corpus_concentration
         self.document_concentration_ = state.document_concentration
-        self.label_names_ = model.schema.names
-        self.history_ = monitor.history
-        self.n_iter_ = len(monitor.history)
-        self.converged_ = monitor.converged
+        self.label_names_ = saved.model.schema.names
+        self.history_ = saved.history
+        self.n_iter_ = len(saved.history)
+        self.converged_ = saved.converged
+        self.n_topics_ = saved.n_topics
+        self._coherence = saved.coherence
+        self._frames = saved.frames
+        self._fingerprint = saved.fingerprint
+        self.text_settings_ = saved.text_settings
 
-    def _warn(self) -> None:
+    def _warn(self, finished: bool) -> None:
         if self.n_components == 1:
             warnings.warn(
                 "n_components=1 of HDSP leaves a single topic, which labels cannot change: "
@@ -544,7 +652,15 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        if not self.converged_:
+        if not finished:
+            again = "" if self.checkpoint is None else "; `fit` goes on from its checkpoint"
+            warnings.warn(
+                f"HDSP was interrupted after pass {self.n_iter_}, before the bound settled to "
+                f"tol={self.tol}: the model is as that pass left it{again}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif not self.converged_:
             warnings.warn(
                 f"HDSP stopped after max_iter={self.max_iter} passes before the bound settled to "
                 f"tol={self.tol}: raise max_iter or tol.",

@@ -4,7 +4,20 @@ from hdsp.corpus.corpus import Corpus, default_vectorizer
 from hdsp.corpus.frames import library_of, make_frame
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.parsing import as_labels
+from hdsp.corpus.readers import (
+    ReadError,
+    from_gensim,
+    from_vectorizer,
+    read_folder,
+    read_ldac,
+    read_mallet,
+    read_matrix_market,
+    read_svmlight,
+    read_table,
+    read_uci,
+)
 from hdsp.corpus.schema import BlockSchema, LabelSchema
+from hdsp.corpus.text import TextSettings
 
 __all__ = [
     "BlockSchema",
@@ -13,8 +26,19 @@ __all__ = [
     "LabelBlock",
     "LabelSchema",
     "Labels",
+    "ReadError",
+    "TextSettings",
     "as_labels",
     "default_vectorizer",
+    "from_gensim",
+    "from_vectorizer",
     "library_of",
     "make_frame",
+    "read_folder",
+    "read_ldac",
+    "read_mallet",
+    "read_matrix_market",
+    "read_svmlight",
+    "read_table",
+    "read_uci",
 ]

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.sparse import frozen_csr
+from hdsp.corpus.text import TextSettings
 from hdsp.corpus.validation import check_counts, check_words, count_of, row_positions
 
 
@@ -28,6 +29,10 @@ class Corpus:
         The V words; "w0", "w1" and so on by default.
     labels
         In any form that `as_labels` reads.
+    text_settings
+        How the counts were made from texts, so that further texts can be counted alike.
+    ids
+        What the M documents are called, such as the names of their files.
 
     Attributes
     ----------
@@ -37,6 +42,10 @@ class Corpus:
         The V words.
     labels
         The labels of the M documents.
+    text_settings
+        How the counts were made from texts; None where they were given.
+    ids
+        The M documents' names, or None.
 
     Examples
     --------
@@ -50,14 +59,29 @@ class Corpus:
     counts: csr_array
     words: tuple[str, ...]
     labels: Labels
+    text_settings: TextSettings | None
+    ids: tuple[str, ...] | None
 
     def __init__(
-        self, counts: Any, words: Iterable[str] | None = None, labels: object = None
+        self,
+        counts: Any,
+        words: Iterable[str] | None = None,
+        labels: object = None,
+        *,
+        text_settings: TextSettings | None = None,
+        ids: Iterable[str] | None = None,
     ) -> None:
         matrix = check_counts(counts, "Corpus")
         object.__setattr__(self, "counts", matrix)
         object.__setattr__(self, "words", check_words(words, matrix.shape[1], "Corpus"))
         object.__setattr__(self, "labels", as_labels(labels, matrix.shape[0], "Corpus"))
+        object.__setattr__(self, "text_settings", text_settings)
+        object.__setattr__(self, "ids", None if ids is None else tuple(map(str, ids)))
+        if self.ids is not None and len(self.ids) != len(self):
+            raise ValueError(
+                f"`ids` of Corpus must name each of the {count_of(len(self), 'document')}. "
+                f"Got {count_of(len(self.ids), 'id')}. Pass one id a document."
+            )
 
     @classmethod
     def from_texts(
@@ -73,7 +97,8 @@ class Corpus:
             In any form that `as_labels` reads.
         vectorizer
             A scikit-learn vectoriser. A fitted one only transforms; another is fitted in place,
-            so that it can read further texts. See `default_vectorizer` for the default.
+            so that it can read further texts. Or `TextSettings`. See `default_vectorizer` for
+            the default.
 
         Examples
         --------
@@ -84,6 +109,9 @@ class Corpus:
         known_labels = as_labels(labels, len(documents), "Corpus.from_texts")
         if vectorizer is None:
             vectorizer = default_vectorizer(len(documents))
+        if isinstance(vectorizer, TextSettings):
+            counts, words = vectorizer.count(documents)
+            return cls(counts, words, known_labels, text_settings=vectorizer)
         if _is_fitted(vectorizer):
             counts = vectorizer.transform(documents)
         else:
@@ -98,7 +126,12 @@ class Corpus:
                     "Pass more texts, or a `vectorizer` that keeps more words."
                 ) from error
         names = getattr(vectorizer, "get_feature_names_out", None)
-        return cls(counts, None if names is None else names(), known_labels)
+        return cls(
+            counts,
+            None if names is None else names(),
+            known_labels,
+            text_settings=_settings_of(vectorizer),
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -130,6 +163,9 @@ class Corpus:
         object.__setattr__(selected, "counts", frozen_csr(self.counts[rows]))
         object.__setattr__(selected, "words", self.words)
         object.__setattr__(selected, "labels", self.labels[rows])
+        object.__setattr__(selected, "text_settings", self.text_settings)
+        ids = None if self.ids is None else tuple(self.ids[row] for row in rows)
+        object.__setattr__(selected, "ids", ids)
         return selected
 
     def split(
@@ -192,6 +228,14 @@ def _check_texts(texts: Iterable[str]) -> Sequence[str]:
                 "Replace it by an empty string, or drop the document."
             )
     return documents
+
+
+def _settings_of(vectorizer: Any) -> TextSettings | None:
+    try:
+        return TextSettings.from_vectorizer(vectorizer)
+    except TypeError:
+        # One that weighs or hashes words, of which settings cannot say how.
+        return None
 
 
 def _is_fitted(vectorizer: Any) -> bool:

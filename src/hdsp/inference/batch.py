@@ -1,5 +1,6 @@
 """Batch coordinate ascent: loops over all documents, then updates the rest."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,9 @@ from hdsp.scaling import DesignBounds, Parameters
 
 # In these passes documents are also started afresh; topics move less and less.
 RESTARTS = (5, 20, 80, 320)
+
+# Told where a fit stands.
+AfterPass = Callable[[GlobalState, DocumentState | None, Monitor], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,15 +88,21 @@ def fit_batch(
     monitor: Monitor,
     threads: Threads,
     keep_documents: bool = True,
+    documents: DocumentState | None = None,
+    after_pass: AfterPass | None = None,
 ) -> Fit:
     """Alternate local and global steps until the bound settles; topics end ordered by size.
 
     Without `keep_documents` every pass starts its documents afresh, block by block, and the
     labels' weights move by sums over blocks.
+
+    Parameters
+    ----------
+    state, documents : where to go on, after as many passes as `monitor` has in its history
+    after_pass : called after each pass but one that settles the bound
     """
-    documents: DocumentState | None = None
     bounds = DesignBounds.of(problem.design)
-    for number in range(max_iter):
+    for number in range(len(monitor.history), max_iter):
         sums: Parameters = {}
         if keep_documents:
             restart = number + 1 in RESTARTS
@@ -107,7 +117,9 @@ def fit_batch(
         else:
             scaling = update_scaling_from_sums(problem, state, sums, bounds)
         state = global_step(problem, state, statistics, scaling)
-        if monitor.converged:
+        if not monitor.converged and after_pass is not None:
+            after_pass(state, documents, monitor)
+        if monitor.converged or monitor.interrupted:
             break
     order = np.argsort(-state.topics.sum(axis=0, dtype=np.float64), kind="stable")
     if documents is not None:

@@ -1,7 +1,12 @@
-"""What a fit reports: a row a pass, and whether it has converged."""
+"""What a fit reports: a row a pass, and whether it has converged or was told to stop."""
 
+import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import TextIO
 
 import numpy as np
@@ -24,6 +29,20 @@ def topics_in_use(topic_tokens: FloatArray, n_documents: int) -> int:
     return int((topic_tokens >= topic_tokens.sum() / n_documents).sum())
 
 
+def seconds_left(history: list[HistoryRow], tol: float) -> str:
+    """How long until the bound settles, in words, if its steps go on shrinking as they did."""
+    if len(history) < 3 or tol <= 0:
+        return ""
+    bounds = np.array([row["bound"] for row in history[-4:]])
+    change = np.abs(np.diff(bounds) / bounds[1:])
+    if not (change > 0).all() or change[-1] >= change[0]:
+        return ""
+    shrinkage = (change[-1] / change[0]) ** (1.0 / (len(change) - 1))
+    passes = max(np.log(tol / change[-1]) / np.log(shrinkage), 1.0)
+    seconds = np.median(np.diff([row["seconds"] for row in history[-4:]]))
+    return f", about {max(passes * seconds, 0.1):.1f} s left"
+
+
 class Monitor:
     """Collects the history of a fit and decides when it stops.
 
@@ -38,8 +57,37 @@ class Monitor:
         self.verbose = verbose
         self.history: list[HistoryRow] = []
         self.converged = False
+        self.interrupted = False
         self._stream = stream
         self._start = time.perf_counter()
+
+    def resume(self, history: list[HistoryRow]) -> None:
+        """Go on from the history of an earlier run, its clock included."""
+        self.history = history
+        self._start -= history[-1]["seconds"]
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Ctrl-C only asks the fit to stop after its pass; a second one interrupts at once.
+
+        In the main thread, where Python's own handler would raise KeyboardInterrupt; another
+        handler, and other threads, are left alone.
+        """
+        before = signal.getsignal(signal.SIGINT)
+        in_main = threading.current_thread() is threading.main_thread()
+        if not in_main or before is not signal.default_int_handler:
+            yield
+            return
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.interrupted = True
+            signal.signal(signal.SIGINT, before)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def record(
         self, problem: Problem, state: GlobalState, statistics: Statistics, bound: Bound
@@ -64,8 +112,9 @@ class Monitor:
         if self.verbose and (self.converged or (len(self.history) - 1) % self.verbose == 0):
             row = self.history[-1]
             stream = self._stream or sys.stderr
+            left = "" if self.converged else seconds_left(self.history, self.tol)
             stream.write(
                 f"pass {row['pass']:>4}  bound {total:,.1f}  topics in use "
-                f"{row['topics_in_use']}  {row['seconds']:.1f} s\n"
+                f"{row['topics_in_use']}  {row['seconds']:.1f} s{left}\n"
             )
             stream.flush()

@@ -1,5 +1,6 @@
 """Conformance checks for plug-ins."""
 
+from hdsp.testing.reader import check_reader
 from hdsp.testing.scaling import ScalingCase, check_scaling, make_case
 
-__all__ = ["ScalingCase", "check_scaling", "make_case"]
+__all__ = ["ScalingCase", "check_reader", "check_scaling", "make_case"]

@@ -1,0 +1,91 @@
+"""`hdsp effects`: what labels do to topics."""
+
+import argparse
+from typing import Any
+
+from hdsp.cli.common import (
+    add_command,
+    add_json,
+    add_model,
+    add_output,
+    check_output,
+    frame_columns,
+    load,
+    print_json,
+    print_rows,
+    records,
+    write_table,
+)
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = add_command(
+        commands,
+        "effects",
+        "print what labels do to topics, with intervals",
+        (
+            "hdsp effects model.hdsp --label Dresses",
+            "hdsp effects model.hdsp --label rating --contrast 1 5",
+            "hdsp effects model.hdsp -o effects.csv",
+        ),
+    )
+    add_model(parser)
+    parser.add_argument(
+        "--label",
+        action="append",
+        metavar="LABEL",
+        help="a label, or a column of labels; may be given several times (default: all)",
+    )
+    parser.add_argument(
+        "--contrast", nargs=2, metavar=("FROM", "TO"), help="two levels, or two values of a number"
+    )
+    parser.add_argument("--level", type=float, default=0.9, help="of the intervals (default 0.9)")
+    parser.add_argument("--seed", type=int, default=0, help="of the draws (default 0)")
+    parser.add_argument("--most", type=int, default=6, help="topics printed a label (default 6)")
+    add_output(parser, None)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the largest effects, or write all."""
+    check_output(options.output)
+    model = load(options)
+    frame = model.label_effects(
+        options.level,
+        labels=options.label,
+        contrast=options.contrast,
+        random_state=options.seed,
+    )
+    table = frame_columns(frame)
+    rows = records(table)
+    if options.json:
+        print_json({"level": options.level, "effects": rows})
+        return
+    if options.output is not None:
+        write_table(table, options.output)
+        return
+    if not rows:
+        print("The model has no labels, so there are no effects.")
+        return
+    words = model.top_words(5)
+    by_label: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        by_label.setdefault((row["label"], row["contrast"]), []).append(row)
+    for (label, contrast), found in by_label.items():
+        print(f"{label} ({contrast})")
+        largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
+        print_rows(
+            ("  topic", "effect", f"{options.level:.0%} interval", "words"),
+            [
+                (
+                    f"  {row['topic']}",
+                    f"{row['effect']:+.1%}",
+                    f"{row['lower']:+.1%} to {row['upper']:+.1%}",
+                    " ".join(words[row["topic"]]),
+                )
+                for row in largest
+            ],
+        )
+        print()

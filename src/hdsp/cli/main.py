@@ -1,0 +1,62 @@
+"""`hdsp`: the parser, and what becomes of errors."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from hdsp.cli import demo, effects, evaluate, fit, predict, topics, transform
+
+_EXAMPLES = """\
+examples:
+  hdsp fit reviews.parquet --text text --category department --numeric rating -o model.hdsp
+  hdsp topics model.hdsp
+  hdsp effects model.hdsp --label rating
+  hdsp predict model.hdsp new.csv --target department -o departments.csv
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `hdsp`; the exit status is 0, 2 for bad input or 1 for any other failure."""
+    try:
+        parsed = make_parser().parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    try:
+        parsed.run(parsed)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough. Python would complain once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, TypeError, FileNotFoundError, IsADirectoryError, ImportError) as error:
+        print(f"hdsp: {_one_line(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("hdsp: interrupted.", file=sys.stderr)
+        return 1
+    except (OSError, MemoryError) as error:
+        print(f"hdsp: {_one_line(error)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all subcommands."""
+    import shtab
+
+    parser = argparse.ArgumentParser(
+        prog="hdsp",
+        description="Topic models that documents' labels drive.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    shtab.add_argument_to(parser, ["--print-completion"], help="print a shell's completion script")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for module in (demo, fit, topics, effects, transform, predict, evaluate):
+        module.add_parser(commands)
+    return parser
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,58 @@
+"""`hdsp predict`: labels from words."""
+
+import argparse
+from typing import Any
+
+from hdsp.cli.common import (
+    add_command,
+    add_documents,
+    add_output,
+    check_output,
+    frame_columns,
+    load,
+    read_new,
+    told_warnings,
+    write_table,
+)
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = add_command(
+        commands,
+        "predict",
+        "write the probabilities of a label's values, a row a document",
+        (
+            "hdsp predict model.hdsp new.csv --target rating -o ratings.csv",
+            "hdsp predict model.hdsp new.csv --target rating --uniform-prior",
+        ),
+    )
+    add_documents(parser)
+    parser.add_argument("--target", required=True, help="the column of labels to predict")
+    parser.add_argument("--value", action="append", help="a value to choose from (default: all)")
+    parser.add_argument(
+        "--uniform-prior", action="store_true", help="do not favour values frequent in training"
+    )
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read, predict, write; the most probable value comes first."""
+    check_output(options.output)
+    with told_warnings():
+        model = load(options)
+        found = frame_columns(
+            model.predict_labels(
+                read_new(options, model, without=options.target),
+                options.target,
+                values=options.value,
+                prior=not options.uniform_prior,
+            )
+        )
+    names = list(found)
+    table: dict[str, list[Any]] = {}
+    if model.label_schema_.kind(options.target) != "tags":
+        rows = zip(*found.values(), strict=True)
+        table["predicted"] = [names[max(range(len(row)), key=row.__getitem__)] for row in rows]
+    write_table(table | {f"p({name})": found[name] for name in names}, options.output)

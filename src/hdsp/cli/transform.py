@@ -1,0 +1,41 @@
+"""`hdsp transform`: proportions of topics in documents."""
+
+import argparse
+from typing import Any
+
+from hdsp.cli.common import (
+    add_command,
+    add_documents,
+    add_output,
+    check_output,
+    load,
+    read_new,
+    told_warnings,
+    write_table,
+)
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = add_command(
+        commands,
+        "transform",
+        "write the proportions of topics in documents, a row a document",
+        (
+            "hdsp transform model.hdsp new.jsonl -o proportions.parquet",
+            "hdsp transform model.hdsp - --format jsonl < new.jsonl > proportions.csv",
+        ),
+    )
+    add_documents(parser)
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read, transform, write."""
+    check_output(options.output)
+    with told_warnings():
+        model = load(options)
+        proportions = model.transform(read_new(options, model))
+    table = {f"topic{k}": column.tolist() for k, column in enumerate(proportions.T)}
+    write_table(table, options.output)

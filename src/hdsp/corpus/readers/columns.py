@@ -1,0 +1,220 @@
+"""The columns of a table that are wanted: texts, ids and labels."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from hdsp.corpus.blocks import category_block, number_block, tags_block
+from hdsp.corpus.labels import Kind, LabelBlock, Labels
+from hdsp.corpus.readers.common import ReadError, read_error
+from hdsp.corpus.validation import quoted
+from hdsp.corpus.values import is_missing, level_name
+
+Names: TypeAlias = str | Sequence[str]
+# Values by column, of equal lengths: some rows of a table.
+Batch: TypeAlias = Mapping[str, Sequence[object]]
+
+# How a number is written in text where there is none.
+_NO_NUMBER = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none"})
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which columns of a table are read, and as what.
+
+    Parameters
+    ----------
+    kinds
+        Kind of labels by column.
+    text, ids
+        Columns of the texts and of the documents' ids, where there are such.
+    tag_separator
+        What stands between two tags that are written as one text.
+    """
+
+    kinds: Mapping[str, Kind]
+    text: str | None = None
+    ids: str | None = None
+    tag_separator: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns, each of them once."""
+        named = (self.text, self.ids, *self.kinds)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+
+def label_kinds(tags: Names, categories: Names, numeric: Names, owner: str) -> dict[str, Kind]:
+    """Return the kind of every label column that is named, or raise where one is named twice."""
+    kinds: dict[str, Kind] = {}
+    named: dict[Kind, Names] = {"tags": tags, "category": categories, "number": numeric}
+    for kind, names in named.items():
+        for name in [names] if isinstance(names, str) else names:
+            if kinds.setdefault(name, kind) != kind:
+                raise ValueError(
+                    f"A column of {owner} must be of one kind. "
+                    f"Got {name!r} as {kinds[name]} and as {kind}. Name it once."
+                )
+    return kinds
+
+
+def check_columns(file: str, wanted: Iterable[str], present: Sequence[str]) -> None:
+    """Raise unless a table has the wanted columns, each of them once."""
+    for column in wanted:
+        if column not in present:
+            names = quoted(name if len(name) <= 40 else f"{name[:37]}..." for name in present)
+            found = f"choose from {names}" if present else "it has no columns"
+            raise read_error(file, f"there is no column {column!r}", found)
+        if present.count(column) > 1:
+            raise read_error(
+                file,
+                f"{present.count(column)} columns are called {column!r}",
+                "rename all but one",
+            )
+
+
+def shown(value: object) -> str:
+    """Write a value for a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+class Columns:
+    """The wanted columns of a table, taken from its batches one after the other.
+
+    The texts are passed on and not kept; the labels and ids are.
+    """
+
+    def __init__(self, name: str, wanted: Wanted) -> None:
+        self.name = name
+        self.wanted = wanted
+        self.n_rows = 0
+        kept = [*wanted.kinds, *([] if wanted.ids is None else [wanted.ids])]
+        self._values: dict[str, list[object]] = {column: [] for column in kept}
+
+    def texts(self, batches: Iterable[Batch]) -> Iterator[str]:
+        """Go through the batches and yield their texts, an empty one where there is none."""
+        column = self.wanted.text
+        for batch in batches:
+            for name, values in self._values.items():
+                values.extend(batch[name])
+            first = self.n_rows
+            self.n_rows += len(next(iter(batch.values()), ()))
+            for row, value in enumerate(() if column is None else batch[column], start=first):
+                if isinstance(value, str):
+                    yield value
+                elif is_missing(value):
+                    yield ""
+                else:
+                    raise read_error(
+                        self.name,
+                        f"column {column!r} holds {shown(value)}, which is not text",
+                        "name a column of text with `text`",
+                        row=row,
+                    )
+
+    def take(self, batches: Iterable[Batch]) -> None:
+        """Go through the batches of a table that has no texts."""
+        for _ in self.texts(batches):
+            pass
+
+    def ids(self) -> tuple[str, ...] | None:
+        """Return the documents' ids, or None where they are not wanted."""
+        if self.wanted.ids is None:
+            return None
+        ids = []
+        for row, value in enumerate(self._values[self.wanted.ids]):
+            identity = None if is_missing(value) else level_name(value)
+            if identity is None:
+                raise read_error(
+                    self.name,
+                    f"column {self.wanted.ids!r} holds {shown(value)}, which is no id",
+                    "give every row a text or a number as its id",
+                    row=row,
+                )
+            ids.append(identity)
+        return tuple(ids)
+
+    def labels(self) -> Labels:
+        """Return the labels of all rows."""
+        blocks = [self._block(column, kind) for column, kind in self.wanted.kinds.items()]
+        return Labels(tuple(blocks), self.n_rows)
+
+    def _block(self, column: str, kind: Kind) -> LabelBlock:
+        values = self._values[column]
+        if kind == "tags":
+            values = [self._tags(value, column, row) for row, value in enumerate(values)]
+        elif kind == "category":
+            values = [None if isinstance(x, str) and not x else x for x in values]
+        else:
+            values = [_number(value) for value in values]
+        return label_block(column, kind, values, self.name)
+
+    def _tags(self, value: object, column: str, row: int) -> object:
+        """Read one row's tags: a list as it is, a text as a JSON list or by the separator."""
+        if not isinstance(value, str):
+            return value
+        separator = self.wanted.tag_separator
+        if separator is not None:
+            return split_tags(value, separator)
+        if not value.strip():
+            return None
+        try:
+            tags = json.loads(value)
+        except (ValueError, RecursionError):
+            tags = None
+        if isinstance(tags, list):
+            return tags
+        raise read_error(
+            self.name,
+            f"column {column!r} holds {shown(value)}, which is not a list of tags",
+            """write lists as '["a", "b"]', or pass `tag_separator`, such as ';'""",
+            row=row,
+        )
+
+
+def label_block(column: str, kind: Kind, values: Sequence[object], name: str) -> LabelBlock:
+    """Return the block of a column's values, its errors being those of the file."""
+    make: dict[Kind, Callable[[str, Sequence[object], str], LabelBlock]] = {
+        "tags": tags_block,
+        "category": category_block,
+        "number": number_block,
+    }
+    try:
+        return make[kind](column, values, name)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ReadError(_sentence(str(error), name)) from error
+
+
+def split_tags(text: str, separator: str) -> list[str]:
+    """Return the tags that a text holds, without what is blank."""
+    return [tag for part in text.split(separator) if (tag := part.strip())]
+
+
+def _number(value: object) -> object:
+    """Read a number or a date that is written as text, and leave all else as it is."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text.lower() in _NO_NUMBER:
+        return None
+    for read in (float, datetime.fromisoformat):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return value
+
+
+def _sentence(message: str, name: str) -> str:
+    """Make one sentence of a message that says rule, value and remedy in one each."""
+    parts = re.fullmatch(r"(.*?)\. Got (.*)\. ([A-Z].*)", message, re.DOTALL)
+    if parts is None:
+        return f"{name}: {message}"
+    rule, value, remedy = parts.groups()
+    if len(value) > 200:
+        value = f"{value[:100]}...{value[-97:]}"
+    return f"{rule}, but got {value}; {remedy[0].lower()}{remedy[1:]}"

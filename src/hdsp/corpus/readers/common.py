@@ -1,0 +1,236 @@
+"""What all readers share: files opened, lines decoded, and how an error is told."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+FilePath: TypeAlias = str | os.PathLike[str]
+FileOrPath: TypeAlias = FilePath | IO[bytes]
+BinaryReader: TypeAlias = "io.BufferedReader[Any]"
+
+_CHUNK = 1 << 16
+_DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
+
+
+class ReadError(ValueError):
+    """A file that is not what it should be.
+
+    The message is one sentence: the file, the line (from 1) or the row (from 0, as in a table)
+    where there is one, what is wrong there, and what to do.
+    """
+
+
+def read_error(
+    name: str, problem: str, remedy: str, line: int | None = None, row: int | None = None
+) -> ReadError:
+    """Build the error of a file."""
+    place = "" if line is None else f", line {line}"
+    place += "" if row is None else f", row {row}"
+    return ReadError(f"{name}{place}: {problem}; {remedy}.")
+
+
+def name_of(path: FileOrPath) -> str:
+    """Return how messages call a file."""
+    if isinstance(path, (str, os.PathLike)):
+        return str(path)
+    name = getattr(path, "name", None)
+    return name if isinstance(name, str) else "the file object"
+
+
+def check_file(path: FilePath) -> None:
+    """Raise unless a path is that of a file."""
+    name = name_of(path)
+    try:
+        if Path(path).is_dir():
+            raise read_error(
+                name, "this is a folder", "name a file, or use read_folder for a folder of texts"
+            )
+        if not Path(path).exists():
+            raise FileNotFoundError(
+                f"{name}: there is no such file; check the path, which starts from {os.getcwd()!r}."
+            )
+    except (OSError, ValueError) as error:
+        if isinstance(error, (ReadError, FileNotFoundError)):
+            raise
+        raise read_error(name, f"this is no path ({error})", "check its name") from error
+
+
+@contextmanager
+def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]:
+    """Open a file, or go on with one that is open, and undo its compression if any.
+
+    gzip, bzip2, xz and Zstandard are told by their first bytes, so that a stream needs no name.
+    A file object that was passed in stays open. `empty` says whether the file may be so.
+    """
+    name = name_of(path)
+    if isinstance(path, (str, os.PathLike)):
+        check_file(path)
+        try:
+            opened: IO[bytes] = open(path, "rb")  # noqa: SIM115
+        except OSError as error:
+            raise read_error(
+                name, f"it cannot be opened ({error.strerror})", "check its permissions"
+            ) from error
+    elif hasattr(path, "read"):
+        opened = path
+    else:
+        raise TypeError(
+            "A file must be given by its path, or as a file object that is open for reading bytes. "
+            f"Got {type(path).__name__}. Pass one of these."
+        )
+    try:
+        stream = _decompressed(_buffered(opened, name), name)
+        if not empty and not stream.peek(1):
+            raise read_error(name, "it is empty", "check that it was written in full")
+        if opened is not path and stream.raw.source is opened:
+            stream.raw.path = name
+        yield stream
+    finally:
+        if opened is not path:
+            opened.close()
+
+
+class _Guarded(io.RawIOBase):
+    """A stream whose failures are those of the file, and not of whoever works on its content.
+
+    `path` is that of a file which the stream gives as it is, where there is one.
+    """
+
+    path: str | None = None
+
+    def __init__(self, source: Any, name: str) -> None:
+        super().__init__()
+        self.source = source
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self.source.read(len(buffer))
+        except _DAMAGED as error:
+            detail = str(error) or type(error).__name__
+            raise read_error(
+                self._name, f"it is damaged or cut off ({detail})", "write or download it again"
+            ) from error
+        if not isinstance(data, bytes):
+            raise read_error(
+                self._name, "it is not open for reading bytes", "open it with mode 'rb'"
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _decompressed(stream: BinaryReader, name: str) -> BinaryReader:
+    head = stream.peek(6)
+    if head.startswith(b"\x1f\x8b"):
+        inner: Any = gzip.GzipFile(fileobj=stream)
+    elif head.startswith(b"BZh") and head[3:4].isdigit():
+        inner = bz2.BZ2File(stream)
+    elif head.startswith(b"\xfd7zXZ\x00"):
+        inner = lzma.LZMAFile(stream)  # noqa: SIM115
+    elif head.startswith(b"\x28\xb5\x2f\xfd"):
+        import pyarrow
+
+        inner = pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd")
+    else:
+        return stream
+    return _buffered(inner, name)
+
+
+def _buffered(stream: Any, name: str) -> BinaryReader:
+    return io.BufferedReader(_Guarded(stream, name), _CHUNK)
+
+
+def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
+    """Decode a stream line by line, with the line ends, whichever they are, and without a BOM."""
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        encoding = "utf-8-sig"
+    try:
+        text = io.TextIOWrapper(stream, encoding=encoding, newline="")
+    except LookupError as error:
+        raise ValueError(
+            f"`encoding` must be one that Python knows. Got {encoding!r}. "
+            "Pass 'utf-8', 'latin-1' or 'utf-16'."
+        ) from error
+    number = 0
+    try:
+        for line in text:
+            number += 1
+            yield line
+    except UnicodeError as error:
+        raise _undecodable(error, name, encoding, number) from error
+    finally:
+        # Only the wrapper is done with: the stream belongs to whoever opened it.
+        with suppress(ValueError):
+            text.detach()
+
+
+def _undecodable(error: UnicodeError, name: str, encoding: str, number: int) -> ReadError:
+    # The decoder reads on only when no line is left, so what it has here begins at the next line.
+    line, what = number + 1, "text"
+    if isinstance(error, UnicodeDecodeError):
+        line += error.object.count(b"\n", 0, error.start)
+        what = f"byte {error.object[error.start]:#04x}"
+    utf16 = isinstance(error, UnicodeDecodeError) and error.object[:2] in (b"\xff\xfe", b"\xfe\xff")
+    example = "'utf-16'" if utf16 else "'latin-1' or 'cp1252'"
+    return read_error(
+        name,
+        f"{what} is not {encoding.removesuffix('-sig')}",
+        f"pass the file's `encoding`, such as {example}",
+        line=line,
+    )
+
+
+@contextmanager
+def open_lines(path: FileOrPath, encoding: str) -> Iterator[Iterator[tuple[int, str]]]:
+    """Open a file as numbered lines (from 1) without line ends, blank ones included."""
+    with open_binary(path) as stream:
+        lines = text_lines(stream, name_of(path), encoding)
+        yield ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1))
+
+
+def without_last_blanks(
+    lines: Iterable[tuple[int, str]], name: str, what: str
+) -> Iterator[tuple[int, str]]:
+    """Drop blank lines at the end, and raise at one before: each line has its `what`."""
+    blank = None
+    for number, line in lines:
+        if not line.strip():
+            blank = blank or number
+            continue
+        if blank is not None:
+            raise read_error(
+                name, f"this line is blank, but each has {what}", "remove it", line=blank
+            )
+        yield number, line
+
+
+def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[str, ...] | None:
+    """Read a vocabulary: the path of a file with one word a line, or the words themselves."""
+    if words is None:
+        return None
+    if not isinstance(words, (str, os.PathLike)):
+        return tuple(words)
+    name = name_of(words)
+    found: dict[str, int] = {}
+    with open_lines(words, encoding) as lines:
+        for number, line in without_last_blanks(lines, name, "a word"):
+            word = line.strip()
+            if word in found:
+                raise read_error(
+                    name,
+                    f"the word {word!r} is that of line {found[word]} again",
+                    "remove or rename one, here and in the counts",
+                    line=number,
+                )
+            found[word] = number
+    return tuple(found)

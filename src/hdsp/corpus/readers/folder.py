@@ -1,0 +1,99 @@
+"""A folder of text files, one a document, and a table about them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.labels import Labels
+from hdsp.corpus.readers.columns import Columns, Names, label_kinds
+from hdsp.corpus.readers.common import FilePath, open_binary, read_error, text_lines
+from hdsp.corpus.readers.table import LabelSource
+from hdsp.corpus.readers.treatment import corpus_of_texts, text_treatment
+from hdsp.corpus.validation import quoted
+
+
+def read_folder(
+    folder: FilePath,
+    metadata: FilePath | None = None,
+    tags: Names = (),
+    categories: Names = (),
+    numeric: Names = (),
+    *,
+    id: str = "id",
+    pattern: str = "**/*.txt",
+    tag_separator: str | None = None,
+    text_settings: object = None,
+    like: object = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    """Read a folder in which every file is a document, sorted by name.
+
+    Parameters
+    ----------
+    folder
+        The folder. Its files may be compressed; an empty one is an empty document.
+    metadata
+        A table about the files, in a file that `read_table` could read. Every file must have a
+        row; other rows are passed over.
+    tags, categories, numeric, tag_separator
+        Columns of the table, as of `read_table`.
+    id
+        Column of the table with the names of the files, below the folder, with or without what
+        follows the last dot.
+    pattern
+        Which files are documents; by default those that end in ".txt", at any depth.
+    text_settings, like, encoding
+        As of `read_table`.
+    """
+    owner = "read_folder"
+    root = Path(folder)
+    name = str(folder)
+    if not root.exists():
+        raise FileNotFoundError(f"{name}: there is no such folder; check the path.")
+    if not root.is_dir():
+        raise read_error(name, "this is a file", "name a folder, or use read_table for one file")
+    paths = sorted(path for path in root.glob(pattern) if path.is_file())
+    ids = tuple(path.relative_to(root).as_posix() for path in paths)
+    if not ids:
+        raise read_error(name, f"no file in it is like {pattern!r}", "pass another `pattern`")
+    source = LabelSource(
+        metadata, label_kinds(tags, categories, numeric, owner), owner, tag_separator, encoding
+    )
+    labels = Labels.empty(len(ids))
+    if metadata is not None:
+        labels = _labels_of(ids, source.columns(metadata, ids=id))
+    treatment = text_treatment(text_settings, like, owner)
+    texts = (_text(path, encoding) for path in paths)
+    return corpus_of_texts(name, texts, treatment, lambda: (labels, ids), "the files")
+
+
+def _text(path: Path, encoding: str) -> str:
+    with open_binary(path, empty=True) as stream:
+        return "".join(text_lines(stream, str(path), encoding))
+
+
+def _labels_of(files: tuple[str, ...], table: Columns) -> Labels:
+    """Return the labels of the files in their order, found by name."""
+    row_of: dict[str, int] = {}
+    for row, identity in enumerate(table.ids() or ()):
+        known = row_of.setdefault(identity, row)
+        if known != row:
+            raise read_error(
+                table.name, f"{identity!r} is that of row {known} again", "remove one", row=row
+            )
+    rows = [next((row_of[name] for name in _names(file) if name in row_of), -1) for file in files]
+    without = [file for file, row in zip(files, rows, strict=True) if row < 0]
+    if without:
+        raise read_error(
+            table.name,
+            f"there is no row of {quoted(without, limit=3)}",
+            f"add it, with the file's name in column {table.wanted.ids!r}",
+        )
+    return table.labels()[np.array(rows)]
+
+
+def _names(file: str) -> Iterator[str]:
+    yield file
+    yield file.removesuffix(Path(file).suffix)

@@ -1,0 +1,87 @@
+"""JSON Lines: one JSON object a line."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hdsp.corpus.readers.columns import Batch, check_columns, shown
+from hdsp.corpus.readers.common import BinaryReader, read_error, text_lines
+
+_BATCH = 1024
+_REMEDY = """write one object a line, such as {"text": "..."}"""
+
+
+def json_batches(
+    stream: BinaryReader, name: str, columns: tuple[str, ...], encoding: str
+) -> Iterator[Batch]:
+    """Yield the wanted columns of a JSON Lines file; a key that a row lacks is missing.
+
+    Read by the standard library's `json`: pyarrow's takes the types of the first megabyte for
+    those of the whole file, and dates written as text for dates.
+    """
+    seen: dict[str, None] = {}
+    batch: list[dict[str, Any]] = []
+    for row in json_rows(stream, name, encoding):
+        seen.update(dict.fromkeys(row))
+        batch.append(row)
+        if len(batch) == _BATCH:
+            # The first column is that of the texts. Without it there is no use in reading on.
+            check_columns(name, columns[:1], list(seen))
+            yield _transposed(batch, columns)
+            batch = []
+    if seen or batch:
+        check_columns(name, columns, list(seen))
+    if batch:
+        yield _transposed(batch, columns)
+
+
+def _transposed(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> Batch:
+    return {column: [row.get(column) for row in rows] for column in columns}
+
+
+def json_rows(stream: BinaryReader, name: str, encoding: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSON Lines file, without blank lines."""
+    for number, line in enumerate(text_lines(stream, name, encoding), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line, object_pairs_hook=_object)
+        except (ValueError, RecursionError) as error:
+            detail = "nested too deep" if isinstance(error, RecursionError) else _detail(error)
+            raise read_error(
+                name, f"this is not JSON ({detail}): {shown(line.strip())}", _REMEDY, line=number
+            ) from error
+        if not isinstance(row, dict):
+            raise read_error(
+                name, f"this is no JSON object: {shown(line.strip())}", _REMEDY, line=number
+            )
+        if "\\u" in line:
+            _check_characters(row, name, number)
+        yield row
+
+
+def _detail(error: ValueError) -> str:
+    # The decoder's own message goes on with a position in the line, which is too much to show.
+    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:100]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return found
+
+
+def _check_characters(row: dict[str, Any], name: str, number: int) -> None:
+    """Raise where an escape is half of a character, which nothing could write out again."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise read_error(
+            name,
+            f"the escape \\u{ord(error.object[error.start]):04x} is half of a character",
+            "write both halves, or none",
+            line=number,
+        ) from error

@@ -1,0 +1,70 @@
+"""LDA-C: a line a document, "N word:count word:count ...", words numbered from 0."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.readers.columns import Names, label_kinds
+from hdsp.corpus.readers.common import (
+    FileOrPath,
+    FilePath,
+    name_of,
+    open_lines,
+    read_error,
+    without_last_blanks,
+)
+from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.numbers import pair_fields, whole_number
+from hdsp.corpus.readers.table import LabelSource
+
+
+def read_ldac(
+    path: FileOrPath,
+    words: FilePath | Sequence[str] | None = None,
+    labels: object = None,
+    tags: Names = (),
+    categories: Names = (),
+    numeric: Names = (),
+    *,
+    tag_separator: str | None = None,
+    like: object = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    """Read counts in the format of Blei's LDA-C, which gensim and others write too.
+
+    Parameters
+    ----------
+    path
+        A file with a line a document: the number of distinct words in it, and then "word:count"
+        for each, with words numbered from 0. It may be compressed.
+    words
+        A file with one word a line, or the words. Without them, the words are those that occur,
+        called "w" and their number.
+    labels
+        A table with a row a document, in a file that `read_table` could read; or labels in any
+        form that `HDSP.fit` takes.
+    tags, categories, numeric, tag_separator
+        Columns of that table, as of `read_table`.
+    like
+        A `Corpus` or a fitted `HDSP` whose words are kept, in its order; others are dropped.
+    encoding
+        That of the files.
+    """
+    owner = "read_ldac"
+    kinds = label_kinds(tags, categories, numeric, owner)
+    counts = Counts(name_of(path), Vocabulary.read(words, like, owner, encoding), first=0)
+    with open_lines(path, encoding) as lines:
+        n_documents = counts.add_lines(_documents(lines, counts.name))
+    return counts.corpus(n_documents, LabelSource(labels, kinds, owner, tag_separator, encoding))
+
+
+def _documents(lines: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in without_last_blanks(lines, name, "a document"):
+        size, *pairs = line.split()
+        if whole_number(size, "the number of distinct words", name, number) != len(pairs):
+            raise read_error(
+                name,
+                f"the line begins with {size}, but has {len(pairs)} pairs of word and count",
+                "check that it was written in full",
+                line=number,
+            )
+        yield number, pair_fields(pairs, name, number)

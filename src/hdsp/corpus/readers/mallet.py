@@ -1,0 +1,66 @@
+"""MALLET's import format: a line a document, "id label text"."""
+
+from collections.abc import Iterator
+
+from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.labels import Kind, Labels
+from hdsp.corpus.readers.columns import label_block, shown, split_tags
+from hdsp.corpus.readers.common import (
+    FileOrPath,
+    name_of,
+    open_lines,
+    read_error,
+    without_last_blanks,
+)
+from hdsp.corpus.readers.treatment import corpus_of_texts, text_treatment
+
+_NAME = "label"
+
+
+def read_mallet(
+    path: FileOrPath,
+    *,
+    tag_separator: str | None = None,
+    text_settings: object = None,
+    like: object = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    """Read texts in the format that MALLET's ``import-file`` takes.
+
+    Parameters
+    ----------
+    path
+        A file with a line a document: its id, its label and its text, with spaces or a tab
+        between them. It may be compressed.
+    tag_separator
+        What stands between several labels of a document, which are tags then. Without it, the
+        label is a category.
+    text_settings, like, encoding
+        As of `read_table`.
+    """
+    treatment = text_treatment(text_settings, like, "read_mallet")
+    name = name_of(path)
+    ids: list[str] = []
+    found: list[str] = []
+
+    def described() -> tuple[Labels, tuple[str, ...]]:
+        kind: Kind = "category" if tag_separator is None else "tags"
+        values = found if tag_separator is None else [split_tags(x, tag_separator) for x in found]
+        return Labels((label_block(_NAME, kind, values, name),), len(found)), tuple(ids)
+
+    def texts(lines: Iterator[tuple[int, str]]) -> Iterator[str]:
+        for number, line in without_last_blanks(lines, name, "a document"):
+            fields = line.split(maxsplit=2)
+            if len(fields) < 2:
+                raise read_error(
+                    name,
+                    f"a line should have an id, a label and a text, but is {shown(line)}",
+                    "write 'id label text'",
+                    line=number,
+                )
+            ids.append(fields[0])
+            found.append(fields[1])
+            yield fields[2] if len(fields) == 3 else ""
+
+    with open_lines(path, encoding) as lines:
+        return corpus_of_texts(name, texts(lines), treatment, described, "the texts")

@@ -1,0 +1,96 @@
+"""Corpora of other libraries, which are in memory already."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.readers.treatment import vectorizer_words
+from hdsp.corpus.sparse import csr_from_entries
+from hdsp.corpus.text import TextSettings
+
+
+def from_vectorizer(counts: Any, vectorizer: Any, labels: object = None) -> Corpus:
+    """Take the counts that a scikit-learn `CountVectorizer` made, with its words and settings.
+
+    Parameters
+    ----------
+    counts
+        [M, V], what its `fit_transform` or `transform` returned.
+    vectorizer
+        The vectoriser, fitted.
+    labels
+        In any form that `HDSP.fit` takes.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> vectorizer = CountVectorizer()
+    >>> from_vectorizer(vectorizer.fit_transform(["a cat", "the dog"]), vectorizer)
+    Corpus(2 documents, 3 words, 3 tokens; labels: none)
+    """
+    settings = TextSettings.from_vectorizer(vectorizer)
+    words = vectorizer_words(vectorizer)
+    if words is None:
+        raise ValueError(
+            "`vectorizer` of from_vectorizer must be fitted. Got one without a vocabulary. "
+            "Pass the one that made the counts."
+        )
+    return Corpus(counts, words, labels, text_settings=settings)
+
+
+def from_gensim(
+    corpus: Iterable[Iterable[tuple[int, float]]], dictionary: Any, labels: object = None
+) -> Corpus:
+    """Take a corpus of gensim: a list of (word, count) a document, and a dictionary.
+
+    Parameters
+    ----------
+    corpus
+        The documents, gone through once.
+    dictionary
+        A gensim `Dictionary`, or a mapping from numbers to words.
+    labels
+        In any form that `HDSP.fit` takes.
+
+    Examples
+    --------
+    >>> from_gensim([[(0, 1), (1, 2)], [(1, 1)]], {0: "cat", 1: "dog"})
+    Corpus(2 documents, 2 words, 4 tokens; labels: none)
+    """
+    if hasattr(dictionary, "token2id"):
+        by_number = {number: word for word, number in dictionary.token2id.items()}
+    else:
+        by_number = dict(dictionary.items())
+    numbers = sorted(by_number)
+    position_of = {number: j for j, number in enumerate(numbers)}
+    sizes: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
+    for position, document in enumerate(corpus):
+        before = len(values)
+        try:
+            for number, count in document:
+                columns.append(position_of[number])
+                values.append(float(count))
+        except KeyError as error:
+            raise ValueError(
+                "`corpus` of from_gensim must use the words of its dictionary. "
+                f"Got number {error.args[0]!r} in document {position}. "
+                "Pass the dictionary that made the corpus."
+            ) from error
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                "`corpus` of from_gensim must have a list of pairs (word, count) a document. "
+                f"Got another thing in document {position}. "
+                "Make them with the dictionary's doc2bow."
+            ) from error
+        sizes.append(len(values) - before)
+    counts = csr_from_entries(
+        np.repeat(np.arange(len(sizes)), sizes),
+        np.array(columns, dtype=np.int64),
+        np.array(values, dtype=np.float64),
+        (len(sizes), len(numbers)),
+    )
+    return Corpus(counts, [by_number[number] for number in numbers], labels)

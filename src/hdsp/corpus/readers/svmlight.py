@@ -1,0 +1,100 @@
+"""SVMlight and LIBSVM: a line a document, "label,label word:count word:count ..."."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.labels import KINDS, Kind, Labels
+from hdsp.corpus.readers.columns import label_block, shown, split_tags
+from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
+from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.numbers import is_number, pair_fields
+from hdsp.corpus.readers.table import LabelSource
+from hdsp.corpus.validation import quoted
+from hdsp.corpus.values import level_name
+
+_NAME = "labels"
+
+
+def read_svmlight(
+    path: FileOrPath,
+    words: FilePath | Sequence[str] | None = None,
+    *,
+    kind: Kind = "tags",
+    zero_based: bool | Literal["auto"] = "auto",
+    like: object = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    """Read counts and labels in the format of SVMlight and LIBSVM, with any number of labels.
+
+    Parameters
+    ----------
+    path
+        A file with a line a document: its labels, with commas between them, and then
+        "word:count" for each word. What follows a "#" is passed over, and so is "qid:number".
+        It may be compressed.
+    words
+        A file with one word a line, or the words. Without them, the words are those that occur,
+        called "w" and their number.
+    kind
+        What the labels are: ``"tags"``, ``"category"`` or ``"number"``.
+    zero_based
+        Whether the words are numbered from 0; by default they are where a 0 occurs.
+    like, encoding
+        As of `read_ldac`.
+    """
+    owner = "read_svmlight"
+    if kind not in KINDS:
+        raise ValueError(
+            f"`kind` of {owner} must be one of {quoted(KINDS)}. Got {kind!r}. "
+            "Leave it out for tags."
+        )
+    guess = zero_based == "auto"
+    counts = Counts(
+        name_of(path),
+        Vocabulary.read(words, like, owner, encoding),
+        first=0 if guess else int(not zero_based),
+    )
+    targets: list[str] = []
+    with open_lines(path, encoding) as lines:
+        documents = _documents(lines, counts.name, targets)
+        counts.add_lines(documents, spare=int(guess))
+    if guess:
+        counts.count_from_one()
+    block = label_block(_NAME, kind, _values(targets, kind, counts.name), counts.name)
+    labels = Labels((block,), len(targets))
+    return counts.corpus(len(targets), LabelSource(labels, {}, owner))
+
+
+def _documents(
+    lines: Iterable[tuple[int, str]], name: str, targets: list[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the numbers of each document, and put its labels on the list `targets`."""
+    for number, line in lines:
+        tokens = line.partition("#")[0].split()
+        if not tokens:
+            continue
+        targets.append("" if ":" in tokens[0] else tokens.pop(0))
+        if tokens and tokens[0].startswith("qid:"):
+            del tokens[0]
+        yield number, pair_fields(tokens, name, number)
+
+
+def _values(targets: Sequence[str], kind: Kind, name: str) -> list[object]:
+    rows = [[_level(label) for label in split_tags(target, ",")] for target in targets]
+    if kind == "tags":
+        return list(rows)
+    for row, (found, target) in enumerate(zip(rows, targets, strict=True)):
+        if len(found) > 1 or (kind == "number" and found and not is_number(found[0])):
+            raise read_error(
+                name,
+                f"a document should have one {kind}, but has {shown(target)}",
+                "pass kind='tags'",
+                row=row,
+            )
+    return [found[0] if found else None for found in rows]
+
+
+def _level(label: str) -> str:
+    """Write a number that stands for a class in one way: "+1", "1" and "1.0" are the same."""
+    return str(level_name(float(label))) if is_number(label) else label

@@ -1,0 +1,56 @@
+"""The bag-of-words format of the UCI repository: "document word count", numbered from 1."""
+
+from collections.abc import Sequence
+
+from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.readers.columns import Names, label_kinds
+from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
+from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.numbers import whole_number
+from hdsp.corpus.readers.table import LabelSource
+
+_HEADER = ("documents", "words", "counts")
+
+
+def read_uci(
+    path: FileOrPath,
+    words: FilePath | Sequence[str] | None = None,
+    labels: object = None,
+    tags: Names = (),
+    categories: Names = (),
+    numeric: Names = (),
+    *,
+    tag_separator: str | None = None,
+    like: object = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    """Read counts in the bag-of-words format of the UCI machine learning repository.
+
+    Parameters
+    ----------
+    path
+        The "docword" file, which may be compressed: the numbers of documents, words and counts
+        in a line each, and then a line "document word count" for every count, both numbered
+        from 1.
+    words
+        The "vocab" file with one word a line, or the words. Without them, the words are those
+        that occur, called "w" and their number.
+    labels, tags, categories, numeric, tag_separator, like, encoding
+        As of `read_ldac`.
+    """
+    owner = "read_uci"
+    kinds = label_kinds(tags, categories, numeric, owner)
+    counts = Counts(name_of(path), Vocabulary.read(words, like, owner, encoding), first=1)
+    with open_lines(path, encoding) as lines:
+        header = []
+        for what in _HEADER:
+            number, line = next(lines, (None, ""))
+            if number is None:
+                raise read_error(
+                    counts.name,
+                    f"it ends before the number of {what}",
+                    "check that it was written in full",
+                )
+            header.append(whole_number(line.strip(), f"the number of {what}", counts.name, number))
+        counts.add_triples(lines, (header[0], header[1], header[2]))
+    return counts.corpus(header[0], LabelSource(labels, kinds, owner, tag_separator, encoding))

@@ -1,0 +1,322 @@
+"""How texts become counts of words."""
+
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from hdsp.corpus.validation import check_words, quoted
+
+# Where the rules on document frequencies begin: of fewer documents every word stays.
+_SMALL = 20
+# Three letters or more, of any alphabet: no digits, no underscores.
+_LETTERS = r"[^\W\d_]{3,}"
+# What is left of "didn't" and its like, which scikit-learn's list of stop words does not have.
+_CONTRACTED = (
+    *("ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn"),
+    *("isn", "mustn", "needn", "shouldn", "wasn", "weren", "wouldn"),
+)
+_FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
+_PATTERN_RULE = "a regular expression with one group at most"
+# Settings that choose among the words of all texts.
+_CHOOSING = ("min_df", "max_df", "max_features")
+
+
+class NoWordsError(ValueError):
+    """Texts of which the settings leave no word."""
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """How texts are cut into words, and which words are counted.
+
+    Parameters
+    ----------
+    language
+        ``"english"`` leaves out English stop words: scikit-learn's list, and what is left of
+        contractions ("didn"). None leaves out none but `stop_words`, which is the way to any
+        other language.
+    stop_words
+        Further words to leave out: a list, or the path of a file with one word a line. They are
+        cut as texts are, so "don't" leaves out "don".
+    min_df, max_df
+        The least and the largest number of documents that a word may occur in; a share of the
+        documents where it is a float. By default 5 documents, or 2 % of them where that is
+        less, and half of them: a rarer word is seen with too few others to tell a topic, a more
+        frequent one is in all topics alike. Of fewer than 20 documents every word stays.
+    token_pattern
+        Regular expression of a word. By default three letters or more, of any alphabet.
+        Languages that do not put spaces between words, or write vowels as marks on consonants
+        (Chinese, Thai, Hindi), need a `tokenizer`.
+    lowercase
+        Whether "Cat" is "cat".
+    ngrams
+        Longest phrase to count, in words: 2 counts "new york" besides "new" and "york".
+    max_features
+        The largest number of words, the most frequent ones being kept; None for all.
+    tokenizer
+        A function from a text to its words, in place of `token_pattern`. It cannot be stored
+        with a model; see `storable`.
+
+    Examples
+    --------
+    >>> counts, words = TextSettings().count(["The cats sat.", "A dog didn't sit"])
+    >>> words
+    ('cats', 'dog', 'sat', 'sit')
+    >>> TextSettings().count(["One more cat, one more dog"], words=("dog", "cat"))[0].toarray()
+    array([[1., 1.]])
+    """
+
+    language: str | None = "english"
+    stop_words: tuple[str, ...] = ()
+    min_df: int | float | None = None
+    max_df: int | float | None = None
+    token_pattern: str = _LETTERS
+    lowercase: bool = True
+    ngrams: int = 1
+    max_features: int | None = None
+    tokenizer: Callable[[str], Iterable[str]] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stop_words", _read_stop_words(self.stop_words))
+        no_limit = self.max_features is None
+        rules = (
+            ("language", self.language in ("english", None), "'english' or None"),
+            ("min_df", _is_frequency(self.min_df), _FREQUENCY_RULE),
+            ("max_df", _is_frequency(self.max_df), _FREQUENCY_RULE),
+            ("token_pattern", _is_pattern(self.token_pattern), _PATTERN_RULE),
+            ("ngrams", _is_positive(self.ngrams), "a whole number from 1"),
+            ("max_features", no_limit or _is_positive(self.max_features), "a whole number from 1"),
+            ("tokenizer", self.tokenizer is None or callable(self.tokenizer), "a function"),
+        )
+        for name, holds, rule in rules:
+            if not holds:
+                remedy = "Leave it out for the default."
+                if name == "language":
+                    remedy = "Pass language=None and `stop_words`, as a list or a file."
+                value = getattr(self, name)
+                raise ValueError(
+                    f"`{name}` of TextSettings must be {rule}. Got {value!r}. {remedy}"
+                )
+
+    @property
+    def storable(self) -> bool:
+        """Whether the settings are plain data; a `tokenizer` is a program, and is not."""
+        return self.tokenizer is None
+
+    def count(
+        self, texts: Iterable[str], words: Sequence[str] | None = None
+    ) -> tuple[csr_array, tuple[str, ...]]:
+        """Count the words of texts.
+
+        Parameters
+        ----------
+        texts
+            The M documents, gone through once: an iterator need not have them all in memory.
+        words
+            The V words to count, such as those of a fitted model; all others are dropped, and
+            `min_df`, `max_df` and `max_features` have nothing to choose. By default the words
+            of the texts, sorted.
+
+        Returns
+        -------
+        counts : [M, V]
+        words : the V words
+        """
+        if isinstance(texts, str):
+            raise TypeError(
+                "`texts` of TextSettings.count must be a sequence of strings. Got one string. "
+                "Pass a list."
+            )
+        if words is not None:
+            words = check_words(words, len(words), "TextSettings.count")
+        vectorizer = self._vectorizer(
+            stop_words=sorted(self._stop_list()) or None,
+            ngram_range=(1, self.ngrams),
+            vocabulary=words,
+        )
+        kept = np.zeros(0, dtype=np.bool_)
+        try:
+            count = vectorizer.fit_transform if words is None else vectorizer.transform
+            counts = csr_array(count(_documents(texts)), dtype=np.float64)
+            kept = self._kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
+        except ValueError as error:
+            # A reader's own error, on its way through the texts, is no concern of ours.
+            if type(error) is not ValueError or "empty vocabulary" not in str(error):
+                raise
+        if not kept.any():
+            raise NoWordsError(
+                "`texts` of TextSettings.count must share words that the settings keep. "
+                "Got texts of which no word is left. "
+                "Pass more texts, or settings that keep more words."
+            )
+        names = vectorizer.get_feature_names_out()[kept]
+        return csr_array(counts[:, np.flatnonzero(kept)]), tuple(str(name) for name in names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        if not self.storable:
+            raise ValueError(
+                "TextSettings must be plain data to be stored. "
+                f"Got the tokenizer {self.tokenizer!r}. "
+                "Store none, and pass the same settings again when reading further texts."
+            )
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        del data["tokenizer"]
+        return {**data, "stop_words": list(self.stop_words)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Build the settings from what `to_dict` returned."""
+        known = {field.name for field in fields(cls)} - {"tokenizer"}
+        unknown = sorted(set(data) - known)
+        if unknown:
+            raise ValueError(
+                f"`data` of TextSettings.from_dict must hold settings only. Got {quoted(unknown)}. "
+                "Read it with the version of hdsp that wrote it."
+            )
+        return cls(**{**data, "stop_words": tuple(data.get("stop_words", ()))})
+
+    @classmethod
+    def from_vectorizer(cls, vectorizer: Any) -> Self:
+        """Return the settings of a scikit-learn `CountVectorizer`.
+
+        Where it does what settings cannot say (characters in place of words, a function of its
+        own, accents stripped), its analyser becomes the `tokenizer`.
+        """
+        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+        if not isinstance(vectorizer, CountVectorizer) or isinstance(vectorizer, TfidfVectorizer):
+            raise TypeError(
+                "The vectoriser of a corpus must count words. "
+                f"Got {type(vectorizer).__name__}. Use a CountVectorizer."
+            )
+        frequencies = {name: _plain(getattr(vectorizer, name)) for name in _CHOOSING}
+        stop_words = tuple(sorted(vectorizer.get_stop_words() or ()))
+        plain = (
+            type(vectorizer) is CountVectorizer
+            and vectorizer.analyzer == "word"
+            and vectorizer.input == "content"
+            and vectorizer.ngram_range[0] == 1
+            and not vectorizer.binary
+            and vectorizer.strip_accents is vectorizer.preprocessor is vectorizer.tokenizer is None
+        )
+        if plain:
+            settings = cls(
+                language=None,
+                stop_words=stop_words,
+                token_pattern=vectorizer.token_pattern,
+                lowercase=vectorizer.lowercase,
+                ngrams=vectorizer.ngram_range[1],
+                **frequencies,
+            )
+            if settings._stop_list() <= set(stop_words):
+                return settings
+        analyze = vectorizer.build_analyzer()
+        tokenizer = partial(_distinct, analyze) if vectorizer.binary else analyze
+        return cls(language=None, lowercase=False, tokenizer=tokenizer, **frequencies)
+
+    def _vectorizer(self, **options: Any) -> Any:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        return CountVectorizer(
+            lowercase=self.lowercase,
+            tokenizer=self.tokenizer,
+            token_pattern=self.token_pattern if self.tokenizer is None else None,
+            **options,
+        )
+
+    def _stop_list(self) -> set[str]:
+        """Return the stop words as tokens."""
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        chosen = set(self.stop_words)
+        if self.language == "english":
+            chosen.update(ENGLISH_STOP_WORDS, _CONTRACTED)
+        analyze = self._vectorizer().build_analyzer()
+        return {token for word in chosen for token in analyze(_normal(word))}
+
+    def _kept(self, counts: csr_array) -> NDArray[np.bool_]:
+        """Tell which of the columns of [M, V] counts the document frequencies leave."""
+        n_documents, n_words = counts.shape
+        frequency = np.bincount(counts.indices, minlength=n_words)
+        least = min(5, 0.02 * n_documents)
+        largest = n_documents * (1.0 if n_documents < _SMALL else 0.5)
+        if self.min_df is not None:
+            least = self.min_df * (n_documents if isinstance(self.min_df, float) else 1)
+        if self.max_df is not None:
+            largest = self.max_df * (n_documents if isinstance(self.max_df, float) else 1)
+        kept: NDArray[np.bool_] = (frequency >= least) & (frequency <= largest)
+        if self.max_features is not None and kept.sum() > self.max_features:
+            totals = np.where(kept, np.asarray(counts.sum(axis=0)), -1.0)
+            chosen = np.argsort(-totals, kind="stable")[: self.max_features]
+            kept = np.isin(np.arange(len(kept)), chosen)
+        return kept
+
+
+def _documents(texts: Iterable[str]) -> Iterator[str]:
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"`texts` of TextSettings.count must be strings. Got {text!r} at position "
+                f"{position}. Replace it by an empty string, or drop the document."
+            )
+        yield _normal(text)
+
+
+def _normal(text: str) -> str:
+    # Some systems write "é" as an "e" and a mark, which is no letter and would end the word.
+    return unicodedata.normalize("NFC", text)
+
+
+def _distinct(analyze: Callable[[str], Iterable[str]], text: str) -> set[str]:
+    return set(analyze(text))
+
+
+def _read_stop_words(value: object) -> tuple[str, ...]:
+    if isinstance(value, (str, os.PathLike)):
+        path = Path(value)
+        try:
+            return tuple(path.read_text(encoding="utf-8-sig").split())
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                "`stop_words` of TextSettings must be a list, or a file in UTF-8 with one word a "
+                f"line. Got {str(path)!r}, which cannot be read. Check the path; for English stop "
+                "words pass language='english'."
+            ) from error
+    words = tuple(value) if isinstance(value, Iterable) else (value,)
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(
+                f"`stop_words` of TextSettings must be strings. Got {word!r}. Convert it with str."
+            )
+    return words
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _is_frequency(value: Any) -> bool:
+    if isinstance(value, float):
+        return 0.0 <= value <= 1.0
+    return value is None or _is_positive(value)
+
+
+def _is_pattern(value: Any) -> bool:
+    try:
+        return re.compile(value).groups < 2
+    except (TypeError, re.error):
+        return False

@@ -1,0 +1,115 @@
+"""Taking arrays out of a file: each is what it should be, or the file is refused."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.persistence.container import AnyArray, WrongContents
+
+
+class StoredArrays:
+    """The arrays of a file, by name.
+
+    Parameters
+    ----------
+    arrays : as they were read
+    """
+
+    def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
+        self._arrays = arrays
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._arrays
+
+    def get(self, name: str, shape: Sequence[int | None], kind: str = "f") -> AnyArray:
+        """An array of a shape, in which None is any length, and a kind of NumPy's types."""
+        if name not in self._arrays:
+            raise WrongContents(f"it has no array {name!r}")
+        array = self._arrays[name]
+        fits = array.ndim == len(shape) and all(
+            wanted is None or wanted == length
+            for wanted, length in zip(shape, array.shape, strict=True)
+        )
+        if not fits or array.dtype.kind != kind:
+            wanted = "×".join("any" if length is None else str(length) for length in shape)
+            raise WrongContents(
+                f"its array {name!r} is {array.dtype} of {'×'.join(map(str, array.shape))}, where "
+                f"{wanted} is needed"
+            )
+        return array
+
+    def numbers(
+        self,
+        name: str,
+        shape: Sequence[int | None],
+        least: float = -np.inf,
+        most: float = np.inf,
+        positive: bool = False,
+    ) -> FloatArray:
+        """Finite numbers within limits."""
+        array = self.get(name, shape)
+        # Not isfinite, whose answer is as long; comparisons with NaN are false.
+        if array.size:
+            smallest, largest = array.min(), array.max()
+            finite = -np.inf < smallest and largest < np.inf
+            in_range = least <= smallest and largest <= most and (smallest > 0 or not positive)
+            if not (finite and in_range):
+                raise WrongContents(f"its array {name!r} holds numbers out of range")
+        return array
+
+    def whole(self, name: str, shape: Sequence[int | None], below: int) -> IntArray:
+        """Whole numbers from 0 to `below`, which is left out."""
+        array = self.get(name, shape, "i")
+        if array.size and not 0 <= array.min() <= array.max() < below:
+            raise WrongContents(f"its array {name!r} holds numbers out of range")
+        return array
+
+    def sparse(self, name: str, shape: tuple[int | None, int], least: float = -np.inf) -> csr_array:
+        """A sparse matrix that `put_sparse` wrote."""
+        data = self.numbers(f"{name}.data", (None,), least)
+        indices = self.whole(f"{name}.indices", data.shape, shape[1])
+        n_rows = None if shape[0] is None else shape[0] + 1
+        indptr = self.whole(f"{name}.indptr", (n_rows,), data.size + 1)
+        bounds = len(indptr) and indptr[0] == 0 and indptr[-1] == data.size
+        if not bounds or (indptr[1:] < indptr[:-1]).any():
+            raise WrongContents(f"its matrix {name!r} has rows that do not follow one another")
+        matrix = csr_array((data, indices, indptr), shape=(len(indptr) - 1, shape[1]))
+        if not matrix.has_canonical_format:
+            raise WrongContents(f"its matrix {name!r} has entries out of order")
+        return matrix
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Strings that `put_texts` wrote."""
+        text = self.get(f"{name}.text", (None,), "u").tobytes()
+        ends = self.whole(f"{name}.ends", (None,), len(text) + 1).tolist()
+        starts = [0, *ends[:-1]]
+        if (ends[-1] if ends else 0) != len(text) or any(
+            end < start for start, end in zip(starts, ends, strict=True)
+        ):
+            raise WrongContents(f"its texts {name!r} do not follow one another")
+        return tuple(
+            text[start:end].decode("utf-8", "surrogatepass")
+            for start, end in zip(starts, ends, strict=True)
+        )
+
+
+def put_sparse(arrays: dict[str, AnyArray], name: str, matrix: csr_array) -> None:
+    """Add a sparse matrix to arrays."""
+    for part in ("data", "indices", "indptr"):
+        arrays[f"{name}.{part}"] = getattr(matrix, part)
+
+
+def put_texts(arrays: dict[str, AnyArray], name: str, texts: Iterable[str]) -> None:
+    """Add strings to arrays: one text, and where each of them ends."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    arrays[f"{name}.text"] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+    arrays[f"{name}.ends"] = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+
+
+def put_all(arrays: dict[str, AnyArray], name: str, members: Mapping[str, Any]) -> None:
+    """Add arrays under one name."""
+    for part, array in members.items():
+        arrays[f"{name}.{part}"] = array

@@ -1,0 +1,168 @@
+"""Fits that survive the end of their process: the state of the loop in a folder."""
+
+import hashlib
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hdsp.inference import Monitor
+from hdsp.model import DocumentState, GlobalState, Problem
+from hdsp.model.state import padded
+from hdsp.persistence import manifest as get
+from hdsp.persistence.arrays import StoredArrays, put_all
+from hdsp.persistence.container import (
+    UNREADABLE,
+    AnyArray,
+    ModelFileError,
+    WrongContents,
+    not_usable,
+    read_file,
+    write_file,
+)
+from hdsp.persistence.settings import is_seed, plain
+from hdsp.persistence.states import put_state, take_state
+
+_KIND = "checkpoint"
+_NAME = "checkpoint.hdsp"
+# Any number gives the same fit.
+_WITHOUT_EFFECT = ("n_jobs", "verbose", "checkpoint")
+# Passes that are quicker than this share a checkpoint, and writing takes this share of the time.
+SECONDS_BETWEEN = 2.0
+_SHARE_OF_TIME = 0.1
+
+
+def check_folder(value: Any) -> None:
+    """Raise unless `value`, the `checkpoint` of HDSP, is None or can name a folder."""
+    if value is None:
+        return
+    if not isinstance(value, (str, os.PathLike)):
+        raise ValueError(
+            f"`checkpoint` of HDSP must be None or the path of a folder. Got {value!r}."
+        )
+    if Path(value).exists() and not Path(value).is_dir():
+        raise ValueError(f"`checkpoint` of HDSP must be a folder. Got the file {str(value)!r}.")
+
+
+@dataclass(eq=False)
+class Checkpoint:
+    """The state of an unfinished fit in a folder, written after passes.
+
+    Attributes
+    ----------
+    folder : made where it does not exist
+    data : the fingerprint of the training data
+    parameters : the constructor's, by name
+    """
+
+    folder: Path
+    data: str
+    parameters: Mapping[str, Any]
+    _written: float = field(default=-np.inf, init=False)
+    _cost: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        if not is_seed(self.parameters["random_state"]):
+            raise ValueError(
+                "`random_state` of HDSP must be a seed or None where `checkpoint` is given, to "
+                f"tell fits apart. Got {type(self.parameters['random_state']).__name__}."
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def resume(
+        self, problem: Problem, monitor: Monitor
+    ) -> tuple[GlobalState | None, DocumentState | None]:
+        """Where the fit stood, with its history in `monitor`; nothing where none was written."""
+        self._remove_passing()
+        path = self.folder / _NAME
+        if not path.exists():
+            return None, None
+        manifest, arrays = read_file(path, _KIND)
+        try:
+            self._check_same(manifest)
+            # Copies: the loop writes into them, and the file is soon another.
+            stored = StoredArrays({name: array.copy("K") for name, array in arrays.items()})
+            n_labels = problem.design.shape[1]
+            state = take_state(manifest, stored, problem.scaling, n_labels)
+            if state.topics.shape != (problem.n_words, problem.n_topics):
+                raise WrongContents("its topics are of another number")
+            documents = (
+                _take_documents(stored, problem) if self.parameters["keep_documents"] else None
+            )
+            monitor.resume(get.history(manifest))
+        except ModelFileError:
+            raise
+        except UNREADABLE as error:
+            raise not_usable(path, error) from error
+        return state, documents
+
+    def write(self, state: GlobalState, documents: DocumentState | None, monitor: Monitor) -> None:
+        """Write where the fit stands, unless it was written a moment ago."""
+        start = time.monotonic()
+        due = self._written + max(SECONDS_BETWEEN, self._cost / _SHARE_OF_TIME)
+        if start < due and not monitor.interrupted:
+            return
+        arrays: dict[str, AnyArray] = {}
+        manifest = {
+            "data": self.data,
+            "settings": self._settings(),
+            "history": monitor.history,
+            **put_state(arrays, state),
+        }
+        if documents is not None:
+            put_all(arrays, "documents", vars(documents))
+        try:
+            write_file(self.folder / _NAME, _KIND, plain(manifest), arrays)
+        except OSError as error:
+            # Hours of work are worth more than their checkpoint.
+            warnings.warn(
+                f"The fit goes on without a checkpoint: {error}", RuntimeWarning, stacklevel=4
+            )
+        self._written = time.monotonic()
+        self._cost = self._written - start
+
+    def remove(self) -> None:
+        """Remove what was written: the fit is finished."""
+        (self.folder / _NAME).unlink(missing_ok=True)
+        self._remove_passing()
+
+    def _remove_passing(self) -> None:
+        # What a process that was killed while writing has left.
+        for passing in self.folder.glob(f".{_NAME}.*.tmp"):
+            passing.unlink(missing_ok=True)
+
+    def _check_same(self, manifest: Mapping[str, Any]) -> None:
+        settings = self._settings()
+        stored = manifest["settings"]
+        other = sorted(name for name in settings if stored.get(name) != settings[name])
+        if other or manifest["data"] != self.data:
+            what = " and ".join(other) or "corpus"
+            raise ModelFileError(
+                f"The checkpoint in {str(self.folder)!r} is of a fit with another {what}: delete "
+                "it to start afresh, or choose another folder."
+            )
+
+    def _settings(self) -> dict[str, str]:
+        """Everything that the result depends on besides the data, as text."""
+        settings = {"version of hdsp": version("hdsp")}
+        for name, value in self.parameters.items():
+            if name == "init" and not isinstance(value, str):
+                start = np.ascontiguousarray(value, dtype=np.float64)
+                settings[name] = hashlib.sha256(start.data).hexdigest()
+            elif name not in _WITHOUT_EFFECT:
+                settings[name] = repr(value if name == "scaling" else plain(value))
+        return settings
+
+
+def _take_documents(arrays: StoredArrays, problem: Problem) -> DocumentState:
+    shape = (problem.n_documents, padded(problem.n_topics))
+    return DocumentState(
+        arrays.numbers("documents.token_counts", shape),
+        arrays.numbers("documents.tangent", shape[:1]),
+    )

@@ -1,0 +1,92 @@
+"""Taking values out of a manifest: each is what it should be, or the file is refused."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from hdsp.corpus import LabelSchema
+from hdsp.corpus.labels import KINDS
+from hdsp.corpus.schema import BlockSchema
+from hdsp.inference import HistoryRow
+from hdsp.model import Priors
+from hdsp.persistence.container import WrongContents
+
+
+def positive(manifest: Mapping[str, Any], name: str) -> float:
+    """A positive, finite number."""
+    value = manifest[name]
+    if not (_is_finite(value) and value > 0):
+        raise WrongContents(f"its {name} is not a positive number")
+    return float(value)
+
+
+def flag(manifest: Mapping[str, Any], name: str) -> bool:
+    """True or False."""
+    value = manifest[name]
+    if not isinstance(value, bool):
+        raise WrongContents(f"its {name} is neither true nor false")
+    return value
+
+
+def whole(manifest: Mapping[str, Any], name: str, least: int, most: float = math.inf) -> int:
+    """A whole number within limits."""
+    value = manifest[name]
+    if type(value) is not int or not least <= value <= most:
+        raise WrongContents(f"its {name} is not a whole number in range")
+    return value
+
+
+def priors(manifest: Mapping[str, Any]) -> Priors:
+    """The hyperparameters."""
+    data = manifest["priors"]
+    return Priors(
+        positive(data, "topic_prior"),
+        _gamma_prior(data["corpus_concentration"]),
+        _gamma_prior(data["document_concentration"]),
+    )
+
+
+def history(manifest: Mapping[str, Any]) -> list[HistoryRow]:
+    """A row a pass."""
+    rows = manifest["history"]
+    if not isinstance(rows, list) or not rows:
+        raise WrongContents("its history is missing")
+    for row in rows:
+        numbers = all(isinstance(value, (int, float)) for value in row.values())
+        if not numbers or not {"bound", "seconds"} <= row.keys():
+            raise WrongContents("its history has a row that is none")
+    return rows
+
+
+def schema(manifest: Mapping[str, Any]) -> LabelSchema:
+    """The labels of training."""
+    found = LabelSchema.from_dict(manifest["schema"])
+    names = [block.name for block in found.blocks]
+    if len(set(names)) < len(names) or not all(map(_is_block, found.blocks)):
+        raise WrongContents("its labels are not described as they should be")
+    return found
+
+
+def _is_block(block: BlockSchema) -> bool:
+    n_moments = len(block.columns) if block.kind == "number" else 0
+    return (
+        all(isinstance(text, str) for text in (block.name, *block.columns))
+        and block.kind in KINDS
+        and isinstance(block.centred, bool)
+        and len(set(block.columns)) == len(block.columns)
+        and len(block.mean) == len(block.scale) == n_moments
+        and all(map(_is_finite, (*block.mean, *block.scale)))
+        and all(scale > 0 for scale in block.scale)
+    )
+
+
+def _gamma_prior(value: Any) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    shape, rate = value
+    return positive({"prior": shape}, "prior"), positive({"prior": rate}, "prior")
+
+
+def _is_finite(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value)

@@ -1,0 +1,229 @@
+"""The `.hdsp` file of a fitted model."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hdsp.corpus import LabelSchema, TextSettings
+from hdsp.corpus.frames import LIBRARIES
+from hdsp.inference import HistoryRow
+from hdsp.numerics.types import FloatArray
+from hdsp.persistence import manifest as get
+from hdsp.persistence.arrays import StoredArrays, put_all, put_sparse, put_texts
+from hdsp.persistence.container import (
+    UNREADABLE,
+    AnyArray,
+    WrongContents,
+    not_usable,
+    read_file,
+    write_file,
+)
+from hdsp.persistence.expressions import check_bound, decode_scaling, encode_scaling
+from hdsp.persistence.settings import is_seed, plain
+from hdsp.persistence.states import put_state, take_state
+from hdsp.prediction import Calibration, FittedModel, TrainingLabels
+from hdsp.scaling import ScalingFunction
+
+_KIND = "model"
+# Of a run, not of a model: where it writes.
+_NOT_STORED = ("checkpoint",)
+# The rest of it the labels tell.
+_CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
+
+
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """All that a file keeps of a fitted estimator.
+
+    Attributes
+    ----------
+    model : what predictions are made from
+    parameters : the constructor's, by name
+    words : [V]
+    named : whether the words are scikit-learn's feature names
+    history : a row a pass
+    converged : whether the bound settled
+    n_topics : topics in real use
+    coherence : [T]
+    frames : the library that tables are made with, None for the default
+    fingerprint : of the training data
+    text_settings : how texts became counts, where the model knows
+    """
+
+    model: FittedModel
+    parameters: Mapping[str, Any]
+    words: tuple[str, ...]
+    named: bool
+    history: list[HistoryRow]
+    converged: bool
+    n_topics: int
+    coherence: FloatArray
+    frames: str | None
+    fingerprint: str
+    text_settings: TextSettings | None = None
+
+
+def save_model(path: Path, saved: SavedModel) -> None:
+    """Write a model file; an older file of that name is replaced once the new one is whole."""
+    model, arrays = saved.model, dict[str, AnyArray]()
+    calibration = {name: getattr(model.calibration, name) for name in _CALIBRATION}
+    put_all(arrays, "calibration", calibration)
+    put_sparse(arrays, "training.sample", model.training.sample)
+    arrays["training.carriers"] = model.training.carriers
+    values = [model.training.values[j] for j in sorted(model.training.values)]
+    arrays["training.values"] = np.concatenate([np.zeros((2, 0)), *values], axis=1)
+    arrays["training.value_ends"] = np.cumsum([v.shape[1] for v in values], dtype=np.int64)
+    put_sparse(arrays, "label_words", model.label_words)
+    put_texts(arrays, "words", saved.words)
+    arrays["coherence"] = saved.coherence
+    manifest = {
+        "hdsp": version("hdsp"),
+        "fingerprint": saved.fingerprint,
+        "parameters": _encode_parameters(saved.parameters, arrays),
+        "schema": model.schema.to_dict(),
+        "scaling": encode_scaling(model.scaling),
+        "priors": vars(model.priors),
+        **put_state(arrays, model.state),
+        "n_documents": model.training.n_documents,
+        "named": saved.named,
+        "history": saved.history,
+        "converged": saved.converged,
+        "n_topics": saved.n_topics,
+        "frames": saved.frames,
+        "text_settings": _plain_settings(saved.text_settings),
+    }
+    write_file(path, _KIND, plain(manifest), arrays)
+
+
+def load_model(path: Path, known: Collection[str]) -> SavedModel:
+    """Read a model file, and check everything in it.
+
+    Parameters
+    ----------
+    known : names of the constructor's parameters
+    """
+    manifest, arrays = read_file(path, _KIND)
+    try:
+        return _decode(manifest, StoredArrays(arrays), known)
+    except UNREADABLE as error:
+        raise not_usable(path, error) from error
+
+
+def _decode(manifest: dict[str, Any], arrays: StoredArrays, known: Collection[str]) -> SavedModel:
+    model = _decode_model(manifest, arrays)
+    n_topics = model.state.n_topics
+    words = arrays.texts("words")
+    if len(words) != len(model.state.topics):
+        raise WrongContents("its topics have other words")
+    frames = manifest["frames"]
+    if frames is not None and frames not in LIBRARIES:
+        raise WrongContents("its tables are of an unknown library")
+    text_settings = manifest.get("text_settings")
+    if text_settings is not None and not isinstance(text_settings, dict):
+        raise WrongContents("its text settings are no table")
+    settings = None if text_settings is None else TextSettings.from_dict(text_settings)
+    return SavedModel(
+        model,
+        _decode_parameters(manifest["parameters"], arrays, known),
+        words,
+        get.flag(manifest, "named"),
+        get.history(manifest),
+        get.flag(manifest, "converged"),
+        get.whole(manifest, "n_topics", 0, n_topics),
+        arrays.get("coherence", (n_topics,)),
+        frames,
+        str(manifest["fingerprint"]),
+        settings,
+    )
+
+
+def _plain_settings(settings: TextSettings | None) -> dict[str, Any] | None:
+    """Text settings as data; None where there are none, or where they hold a function."""
+    return None if settings is None or not settings.storable else settings.to_dict()
+
+
+def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel:
+    schema = get.schema(manifest)
+    n_labels = schema.n_labels
+    scaling = decode_scaling(manifest["scaling"])
+    check_bound(scaling, n_labels)
+    state = take_state(manifest, arrays, scaling, n_labels)
+    indicator = np.ones(n_labels, dtype=np.bool_)
+    indicator[_number_columns(schema)] = False
+    by_label = (n_labels, state.n_topics)
+    calibration = Calibration(
+        arrays.numbers("calibration.intercept", (state.n_topics,)),
+        arrays.numbers("calibration.coefficients", by_label),
+        variance=arrays.numbers("calibration.variance", by_label, least=0.0),
+        indicator=indicator,
+        label_tokens=arrays.numbers("calibration.label_tokens", by_label),
+    )
+    label_words = arrays.sparse("label_words", (n_labels, len(state.topics)), least=0.0)
+    training = _decode_training(manifest, arrays, schema)
+    priors = get.priors(manifest)
+    return FittedModel(state, scaling, schema, priors, calibration, training, label_words)
+
+
+def _decode_training(
+    manifest: dict[str, Any], arrays: StoredArrays, schema: LabelSchema
+) -> TrainingLabels:
+    sample = arrays.sparse("training.sample", (None, schema.n_labels))
+    found = arrays.numbers("training.values", (2, None))
+    numbers = _number_columns(schema)
+    ends = arrays.whole("training.value_ends", (len(numbers),), found.shape[1] + 1)
+    parts = np.split(found, ends, axis=1)
+    if parts.pop().shape[1] or (np.diff(ends) < 0).any():
+        raise WrongContents("its numbers' values do not follow one another")
+    return TrainingLabels(
+        sample,
+        arrays.numbers("training.carriers", (schema.n_labels,), least=0.0),
+        get.whole(manifest, "n_documents", max(sample.shape[0], 1)),
+        dict(zip(numbers, map(np.ascontiguousarray, parts), strict=True)),
+    )
+
+
+def _number_columns(schema: LabelSchema) -> list[int]:
+    return [
+        column
+        for name, columns in schema.slices().items()
+        if schema.kind(name) == "number"
+        for column in range(columns.start, columns.stop)
+    ]
+
+
+def _encode_parameters(
+    parameters: Mapping[str, Any], arrays: dict[str, AnyArray]
+) -> dict[str, Any]:
+    stored = {name: value for name, value in parameters.items() if name not in _NOT_STORED}
+    if isinstance(stored["scaling"], ScalingFunction):
+        stored["scaling"] = encode_scaling(stored["scaling"])
+    if not isinstance(stored["init"], str):
+        start = np.asarray(stored["init"])
+        small = start.dtype == np.float32
+        arrays["init"] = start if small else start.astype(np.float64)
+        stored["init"] = None
+    if not is_seed(stored["random_state"]):
+        stored["random_state"] = None
+    return stored
+
+
+def _decode_parameters(
+    stored: dict[str, Any], arrays: StoredArrays, known: Collection[str]
+) -> dict[str, Any]:
+    """The constructor's parameters; one that an older file does not have keeps its default."""
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+    }
+    if not parameters.keys() <= set(known) - set(_NOT_STORED):
+        raise WrongContents("it has settings that HDSP does not know")
+    if isinstance(parameters["scaling"], dict):
+        parameters["scaling"] = decode_scaling(parameters["scaling"])
+    elif parameters["scaling"] != "auto":
+        raise WrongContents("its setting `scaling` is no scaling function")
+    if parameters["init"] is None:
+        parameters["init"] = arrays.numbers("init", (None, None), least=0.0)
+    return parameters

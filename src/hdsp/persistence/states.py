@@ -1,0 +1,53 @@
+"""The global state of a model as arrays."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hdsp.model import GlobalState
+from hdsp.numerics.types import FloatArray
+from hdsp.persistence.arrays import StoredArrays, put_all
+from hdsp.persistence.container import AnyArray, WrongContents
+from hdsp.persistence.manifest import positive
+from hdsp.scaling import Product, ScalingFunction
+
+
+def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, float]:
+    """Add a state to arrays; the rest of it is for the manifest."""
+    arrays["topics"] = state.topics
+    arrays["sticks"] = state.sticks
+    put_all(arrays, "scaling", state.scaling)
+    return {
+        "corpus_concentration": state.corpus_concentration,
+        "document_concentration": state.document_concentration,
+    }
+
+
+def take_state(
+    manifest: Mapping[str, Any], arrays: StoredArrays, scaling: ScalingFunction, n_labels: int
+) -> GlobalState:
+    """The state that `put_state` wrote, of a model with this scaling function."""
+    topics = arrays.numbers("topics", (None, None), least=0.0)
+    if not topics.size:
+        raise WrongContents("it has no topics")
+    n_topics = topics.shape[1]
+    parameters: dict[str, FloatArray] = {}
+    # The parameters of one topic tell the names and shapes of those of all.
+    for name, one in scaling.initial(1, n_labels).items():
+        parameters[name] = arrays.numbers(
+            f"scaling.{name}", (n_topics, *one.shape[1:]), positive=_is_positive(scaling, name)
+        )
+    return GlobalState(
+        topics,
+        arrays.numbers("sticks", (n_topics - 1,), least=0.0, most=1.0),
+        positive(manifest, "corpus_concentration"),
+        positive(manifest, "document_concentration"),
+        parameters,
+    )
+
+
+def _is_positive(scaling: ScalingFunction, name: str) -> bool:
+    """Whether a parameter must be positive, by the function that it belongs to."""
+    if isinstance(scaling, Product):
+        number, name = name.split(":")
+        scaling = scaling.factors[int(number)]
+    return name in scaling.positive

@@ -1,0 +1,310 @@
+"""The commands, from a file to topics, effects and predictions."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hdsp.cli import main
+from hdsp.cli.main import make_parser
+
+PLACES = {
+    "shoes": ["sole", "heel", "lace", "leather", "walk"],
+    "dresses": ["skirt", "waist", "silk", "hem", "sleeve"],
+    "bags": ["strap", "zip", "pocket", "handle", "clasp"],
+}
+PROGRAM = "import sys; from hdsp.cli import main; sys.exit(main())"
+MOODS = {1: "awful broken refund", 5: "lovely perfect gift"}
+
+
+def reviews(n_documents=150, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(n_documents):
+        place, rating = rng.choice(list(PLACES)), int(rng.choice(list(MOODS)))
+        words = [*rng.choice(PLACES[place], size=12), *rng.choice(MOODS[rating].split(), size=6)]
+        tags = [tag for tag in ("sale", "new") if rng.random() < 0.3]
+        rows.append(
+            {
+                "text": " ".join(rng.permutation(words)),
+                "labels": tags,
+                "department": place,
+                "rating": float(rating),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Every file that the examples of the help name."""
+    path = tmp_path_factory.mktemp("commands")
+    frame = reviews()
+    frame.to_parquet(path / "reviews.parquet")
+    new = reviews(20, seed=1)
+    new.to_parquet(path / "test.parquet")
+    new.drop(columns=["labels", "rating"]).to_csv(path / "new.csv", index=False)
+    new.to_json(path / "new.jsonl", orient="records", lines=True)
+    papers = frame.rename(columns={"text": "abstract"})
+    papers["keywords"] = frame["labels"].map(";".join)
+    papers.drop(columns="labels").to_csv(path / "papers.csv", index=False)
+    (path / "letters").mkdir()
+    for number, text in enumerate(frame["text"][:40]):
+        (path / "letters" / f"{number}.txt").write_text(text)
+    sender = pd.DataFrame({"id": [f"{n}.txt" for n in range(40)]})
+    sender["sender"] = frame["department"][:40]
+    sender.to_csv(path / "letters.csv", index=False)
+    arguments = ["fit", "reviews.parquet", "--tags", "labels", "--category", "department"]
+    arguments += ["--numeric", "rating", "--topics", "8", "-o", "model.hdsp"]
+    assert run(path, *arguments)[0] == 0
+    return path
+
+
+def run(folder, *arguments, **settings):
+    """Exit status, standard output and standard error of `hdsp` in a process of its own."""
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **settings,
+    )
+    return found.returncode, found.stdout, found.stderr
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def examples():
+    """Every example of every help page, as users would type it."""
+    parser = make_parser()
+    (commands,) = [a for a in parser._actions if a.dest == "command"]
+    pages = [parser.epilog or "", *[p.epilog or "" for p in commands.choices.values()]]
+    return sorted(
+        {line.strip() for page in pages for line in page.splitlines()[1:] if line.strip()}
+    )
+
+
+@pytest.mark.parametrize("example", examples())
+def test_every_example_of_the_help_runs(folder, example):
+    if "fit" in example.split():
+        example += " --topics 6 --max-iter 3"
+    if example.endswith("-o model.hdsp --topics 6 --max-iter 3"):
+        example = example.replace("-o model.hdsp", "-o other.hdsp")
+    program = f"{sys.executable} -c '{PROGRAM}'"
+    command = example.replace("hdsp ", f"{program} ", 1).replace("Dresses", "dresses")
+    found = subprocess.run(
+        command, shell=True, cwd=folder, capture_output=True, text=True, timeout=300
+    )
+    assert found.returncode == 0, found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_there_are_examples_for_every_command():
+    shown = " ".join(examples())
+    for command in ("fit", "topics", "effects", "transform", "predict", "evaluate"):
+        assert f"hdsp {command} " in shown
+
+
+def test_fit_says_what_came_of_it_and_is_quiet_in_a_pipe(folder):
+    status, out, err = run(
+        folder, "fit", "new.csv", "--category", "department", "--topics", "4", "-o", "small.hdsp"
+    )
+    assert status == 0
+    assert re.match(r"small.hdsp: \d topics in use, 3 labels, \d+ passes in [\d.]+ s\. See", out)
+    assert all(line.startswith("hdsp: warning: ") for line in err.splitlines())
+
+
+def test_fit_as_json(folder):
+    status, out, _ = run(
+        folder, "fit", "new.csv", "--category", "department", "--topics", "4", "-o", "small.hdsp",
+        "--json",
+    )  # fmt: skip
+    assert status == 0
+    found = json.loads(out)
+    assert found["documents"] == 20
+    assert found["model"] == "small.hdsp"
+
+
+def test_topics_and_effects(here, capsys):
+    assert main(["topics", "model.hdsp"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].split() == ["topic", "tokens", "coherence", "words", "raised", "by"]
+    assert "leather" in out
+    assert main(["topics", "model.hdsp", "--json"]) == 0
+    topics = json.loads(capsys.readouterr().out)["topics"]
+    assert topics[0]["topic"] == 0
+    assert main(["effects", "model.hdsp", "--label", "rating", "--contrast", "1", "5"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("rating (5 - 1)")
+    assert "90% interval" in out
+    assert main(["effects", "model.hdsp", "--json", "--label", "shoes"]) == 0
+    effects = json.loads(capsys.readouterr().out)["effects"]
+    assert {row["label"] for row in effects} == {"shoes"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "arrow", "feather"])
+def test_transform_writes_every_format(here, suffix):
+    name = f"proportions.{suffix}"
+    assert main(["transform", "model.hdsp", "test.parquet", "-o", name]) == 0
+    read = {
+        "csv": pd.read_csv,
+        "tsv": lambda path: pd.read_csv(path, sep="\t"),
+        "jsonl": lambda path: pd.read_json(path, lines=True),
+        "parquet": pd.read_parquet,
+        "arrow": pd.read_feather,
+        "feather": pd.read_feather,
+    }[suffix]
+    found = read(name)
+    assert found.shape == (20, 8)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-6)
+
+
+def test_transform_is_that_of_the_model(here):
+    from hdsp import HDSP, read_table
+
+    main(["transform", "model.hdsp", "test.parquet", "-o", "proportions.parquet"])
+    model = HDSP.load("model.hdsp")
+    corpus = read_table(
+        "test.parquet", tags="labels", categories="department", numeric="rating", like=model
+    )
+    np.testing.assert_array_equal(
+        pd.read_parquet("proportions.parquet").to_numpy(), model.transform(corpus)
+    )
+
+
+def test_standard_input_and_output(folder):
+    text = (folder / "new.jsonl").read_text()
+    status, out, err = run(
+        folder, "predict", "model.hdsp", "-", "--format", "jsonl", "--target", "department",
+        input=text,
+    )  # fmt: skip
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "predicted,p(bags),p(dresses),p(shoes)"
+    true = [json.loads(line)["department"] for line in text.splitlines()]
+    assert (
+        np.mean([line.split(",")[0] == place for line, place in zip(lines[1:], true, strict=True)])
+        > 0.9
+    )
+
+
+def test_predictions_with_labels_missing_from_the_file(here, capsys):
+    assert main(["predict", "model.hdsp", "new.csv", "--target", "rating"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "predicted,p(1),p(5)"
+    assert len(out) == 21
+    assert main(["predict", "model.hdsp", "new.csv", "--target", "labels", "--value", "sale"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "p(sale)"
+
+
+def test_evaluate(here, capsys):
+    assert main(["evaluate", "model.hdsp", "test.parquet", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for kind in ("labels", "completion"):
+        limits = found["perplexity"][kind]
+        assert limits["lower"] <= limits["value"] <= limits["upper"]
+    assert main(["evaluate", "model.hdsp", "test.parquet"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("20 documents, 360 tokens")
+    assert "every word from the labels alone" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "nothing.csv", "-o", "m.hdsp"], "nothing.csv"),
+        (["fit", "new.csv", "--text", "words", "-o", "m.hdsp"], "no column 'words'"),
+        (["fit", "new.csv", "-o", "no/such/folder/m.hdsp"], "There is no folder"),
+        (["fit", "new.csv", "--language", "klingon", "-o", "m.hdsp"], "language"),
+        (["fit", "new.csv", "--topics", "0", "-o", "m.hdsp"], "n_components"),
+        (["fit", "letters", "--category", "sender", "-o", "m.hdsp"], "--metadata"),
+        (["fit", "new.csv", "--format", "uci", "-o", "m.hdsp"], "--vocabulary"),
+        (["topics", "new.csv"], "new.csv"),
+        (["topics", "nothing.hdsp"], "nothing.hdsp"),
+        (["topics", "model.hdsp", "--words", "0"], "--words"),
+        (["topics", "model.hdsp", "-o", "topics.xls"], "does not tell in which format"),
+        (["effects", "model.hdsp", "--label", "weather"], "weather"),
+        (["effects", "model.hdsp", "--level", "2"], "level"),
+        (["predict", "model.hdsp", "new.csv", "--target", "weather"], "weather"),
+        (["transform", "model.hdsp", "new.csv", "--text", "words"], "no column 'words'"),
+        (["evaluate", "model.hdsp", "letters"], "letters"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_status_2(here, capsys, arguments, message):
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("hdsp: ")
+    assert len(err.splitlines()) == 1
+    assert message in err
+
+
+def test_wrong_options_are_status_2(capsys):
+    assert main(["fit"]) == 2
+    assert main(["dance"]) == 2
+    assert main(["--help"]) == 0
+    assert "examples:" in capsys.readouterr().out
+
+
+def test_completion_scripts(capsys):
+    assert main(["--print-completion", "bash"]) == 0
+    assert "hdsp" in capsys.readouterr().out
+
+
+def test_a_reader_that_closes_the_pipe_is_no_failure(folder):
+    program = f"{sys.executable} -c '{PROGRAM}'"
+    command = f"{program} transform model.hdsp reviews.parquet | head -1; exit ${{PIPESTATUS[0]}}"
+    found = subprocess.run(
+        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=300
+    )
+    assert found.returncode == 0
+    assert found.stderr == ""
+
+
+def test_progress_on_a_terminal(folder):
+    master, slave = pty.openpty()
+    arguments = ["fit", "reviews.parquet", "--category", "department", "--topics", "6"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *arguments, "--max-iter", "4", "-o", "seen.hdsp"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=slave,
+    )
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(master, 1024)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    assert process.wait(timeout=300) == 0
+    os.close(master)
+    text = shown.decode()
+    assert "Reading reviews.parquet" in text
+    assert re.search(r"pass +1 .*bound .*topics in use", text)
+    assert "left" in text
+
+
+def test_readme_commands_name_real_subcommands():
+    root = Path(__file__).parents[2]
+    text = (root / "README.md").read_text()
+    names = {line.split()[1] for line in re.findall(r"^ *(?:\$ )?(hdsp \w+.*)$", text, re.M)}
+    parser = make_parser()
+    (commands,) = [a for a in parser._actions if a.dest == "command"]
+    assert names <= set(commands.choices)
+    assert "fit" in names

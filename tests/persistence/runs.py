@@ -1,0 +1,99 @@
+"""Fits in processes of their own, to be killed or interrupted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from hdsp import HDSP, simulate
+
+N_PASSES = 60
+# Announces each pass; a checkpoint after every one.
+_SCRIPT = """
+import sys, time, warnings
+import hdsp
+from hdsp.inference import monitor
+from hdsp.persistence import checkpoint
+from tests.persistence.runs import data, make
+
+checkpoint.SECONDS_BETWEEN = 0.0
+checkpoint._SHARE_OF_TIME = 1e9
+record = monitor.Monitor.record
+
+def announce(self, *arguments):
+    record(self, *arguments)
+    print("pass", len(self.history), flush=True)
+    time.sleep({pause})
+
+monitor.Monitor.record = announce
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    model = make(sys.argv[1], checkpoint=sys.argv[2] or None).fit(data())
+print(*[str(w.message) for w in caught], sep="\\n", flush=True)
+model.save(sys.argv[3])
+"""
+
+
+def data():
+    labels = {"tags": [["a", "b"], ["a"], ["b", "c"], []] * 15, "rating": [1.0, 2.0, 5.0] * 20}
+    import pandas as pd
+
+    frame = pd.DataFrame({"tags": pd.Series(labels["tags"]), "rating": labels["rating"]})
+    return simulate(frame, n_topics=4, n_words=30, document_length=30, random_state=0)[0]
+
+
+def make(kind, **settings):
+    """An estimator with documents kept, or not."""
+    return HDSP(
+        6,
+        max_iter=N_PASSES,
+        tol=0.0,
+        n_jobs=1,
+        random_state=0,
+        keep_documents=kind == "kept",
+        **settings,
+    )
+
+
+def start(kind, checkpoint, output, pause=0.0):
+    return subprocess.Popen(
+        [sys.executable, "-c", _SCRIPT.format(pause=pause), kind, checkpoint, output],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(["src", "."])},
+    )
+
+
+def wait_for_pass(process, number):
+    for line in process.stdout:
+        if line.strip() == f"pass {number}":
+            return
+    raise AssertionError(f"The fit ended before pass {number}: {process.stderr.read()}")
+
+
+def kill(process, number, delay=0.0):
+    """End a fit without warning some time after a pass."""
+    wait_for_pass(process, number)
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def finish(process):
+    """What a fit printed, once it has ended by itself."""
+    printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return printed.splitlines()
+
+
+def bits(model):
+    """All that a fit has found, in bytes."""
+    held = model._model
+    arrays = [held.state.topics, held.state.sticks, *held.state.scaling.values()]
+    arrays += [held.calibration.coefficients, held.calibration.variance]
+    history = [sorted((k, v) for k, v in row.items() if k != "seconds") for row in model.history_]
+    return [np.ascontiguousarray(array).tobytes() for array in arrays], history

@@ -1,0 +1,205 @@
+import time
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hdsp import HDSP, Categorical
+from hdsp.persistence import ModelFileError, checkpoint, container
+from tests.persistence.models import rewrite
+from tests.persistence.runs import N_PASSES, bits, data, finish, kill, make, start
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:All .* topics are in use:UserWarning"),
+    pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter"),
+]
+
+
+class Killed(BaseException):
+    """Stands in for the end of a process."""
+
+
+@cache
+def uninterrupted(kind):
+    return bits(make(kind).fit(data()))
+
+
+@pytest.fixture
+def every_pass(monkeypatch):
+    monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(checkpoint, "_SHARE_OF_TIME", 1e9)
+
+
+def stop_after(monkeypatch, n_passes):
+    """Let a fit end with its n-th pass, after its checkpoint."""
+    write = checkpoint.Checkpoint.write
+
+    def write_and_stop(self, state, documents, monitor):
+        write(self, state, documents, monitor)
+        if len(monitor.history) == n_passes:
+            raise Killed
+
+    monkeypatch.setattr(checkpoint.Checkpoint, "write", write_and_stop)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, every_pass):
+    """A folder with the checkpoint of a fit that ended with its seventh pass."""
+    folder = tmp_path / "runs" / "one"
+    with monkeypatch.context() as patch:
+        stop_after(patch, 7)
+        with pytest.raises(Killed):
+            make("kept", checkpoint=folder).fit(data())
+    assert [file.name for file in folder.iterdir()] == ["checkpoint.hdsp"]
+    return folder
+
+
+# Early, at a restart of documents, in the middle of writing, and near the end.
+KILLS = [(1, 0.0), (5, 0.022), (33, 0.021), (N_PASSES - 10, 0.0)]
+
+
+@pytest.mark.parametrize("kind", ["kept", "forgotten"])
+def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path, kind):
+    folder, output = tmp_path / "checkpoint", tmp_path / "model.hdsp"
+    for number, delay in KILLS:
+        kill(start(kind, str(folder), str(output), pause=0.02), number, delay)
+        assert not output.exists()
+    printed = finish(start(kind, str(folder), str(output)))
+    # The last run had little left to do.
+    assert 0 < sum(line.startswith("pass") for line in printed) < 15
+    assert bits(HDSP.load(output)) == uninterrupted(kind)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_fit_goes_on_where_it_was(folder):
+    calls = []
+    model = make("kept", checkpoint=str(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hdsp.estimator.initial_state", lambda *_: calls.append(1))
+        model.fit(data())
+    assert calls == []
+    assert bits(model) == uninterrupted("kept")
+    assert list(folder.iterdir()) == []
+    seconds = [row["seconds"] for row in model.history_]
+    assert seconds == sorted(seconds)
+
+
+def test_other_numbers_of_threads_and_reports_go_on_too(folder, capsys):
+    model = make("kept", checkpoint=folder).set_params(n_jobs=2, verbose=N_PASSES)
+    assert bits(model.fit(data())) == uninterrupted("kept")
+
+
+def test_a_checkpoint_after_the_last_pass_leaves_only_the_end_to_do(
+    tmp_path, monkeypatch, every_pass
+):
+    with monkeypatch.context() as patch:
+        stop_after(patch, N_PASSES)
+        with pytest.raises(Killed):
+            make("kept", checkpoint=tmp_path).fit(data())
+    assert bits(make("kept", checkpoint=tmp_path).fit(data())) == uninterrupted("kept")
+
+
+def test_a_checkpoint_does_not_change_a_fit(tmp_path):
+    model = make("kept", checkpoint=tmp_path / "new" / "folder").fit(data())
+    assert bits(model) == uninterrupted("kept")
+    assert list((tmp_path / "new" / "folder").iterdir()) == []
+
+
+def test_a_converged_fit_removes_its_checkpoint(tmp_path, every_pass):
+    model = make("kept", checkpoint=tmp_path).set_params(tol=1e-2).fit(data())
+    assert model.converged_
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"n_components": 7}, "n_components"),
+        ({"tol": 1e-3, "max_iter": 99}, "max_iter and tol"),
+        ({"random_state": 1}, "random_state"),
+        ({"keep_documents": False}, "keep_documents"),
+        ({"scaling": Categorical("tags")}, "scaling"),
+        ({"init": np.ones((6, 30))}, "init"),
+    ],
+)
+def test_other_settings_are_refused(folder, settings, named):
+    before = (folder / "checkpoint.hdsp").read_bytes()
+    with pytest.raises(ModelFileError) as caught:
+        make("kept", checkpoint=folder).set_params(**settings).fit(data())
+    assert str(caught.value) == (
+        f"The checkpoint in {str(folder)!r} is of a fit with another {named}: delete it to start "
+        "afresh, or choose another folder."
+    )
+    assert (folder / "checkpoint.hdsp").read_bytes() == before
+
+
+def test_other_data_are_refused(folder):
+    corpus = data()
+    with pytest.raises(ModelFileError, match="another corpus: delete it"):
+        make("kept", checkpoint=folder).fit(corpus[1:])
+    with pytest.raises(ModelFileError, match="another corpus: delete it"):
+        make("kept", checkpoint=folder).fit(corpus.counts, labels=corpus.labels[::-1])
+
+
+def test_equal_settings_of_other_types_are_the_same(folder):
+    model = make("kept", checkpoint=folder).set_params(random_state=np.int64(0))
+    assert bits(model.fit(data())) == uninterrupted("kept")
+
+
+def test_a_damaged_checkpoint_is_refused(folder):
+    path = folder / "checkpoint.hdsp"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    with pytest.raises(ModelFileError, match=r"checkpoint\.hdsp' is not a file that HDSP can use"):
+        make("kept", checkpoint=folder).fit(data())
+    path.write_bytes(whole)
+    rewrite(path, change_arrays=lambda held: held.pop("documents.tangent"))
+    with pytest.raises(ModelFileError, match=r"it has no array 'documents\.tangent'"):
+        make("kept", checkpoint=folder).fit(data())
+    path.write_bytes(whole)
+    rewrite(path, change_arrays=lambda held: held.update(topics=held["topics"][1:]))
+    with pytest.raises(ModelFileError, match="its topics are of another number"):
+        make("kept", checkpoint=folder).fit(data())
+
+
+def test_what_a_killed_process_left_is_removed(folder):
+    (folder / ".checkpoint.hdsp.0a1b2c3d.tmp").write_bytes(b"half")
+    (folder / "notes.txt").write_text("mine")
+    make("kept", checkpoint=folder).fit(data())
+    assert [file.name for file in folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, every_pass):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(container, "_write_arrays", fail)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = make("kept", checkpoint=tmp_path).fit(data())
+    assert "goes on without a checkpoint: HDSP cannot write" in str(caught[0].message)
+    assert bits(model) == uninterrupted("kept")
+
+
+def test_quick_passes_share_a_checkpoint(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(checkpoint, "write_file", lambda *_: written.append(time.monotonic()))
+    monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN", 1000.0)
+    make("kept", checkpoint=tmp_path).fit(data())
+    assert len(written) == 1
+
+
+def test_what_a_checkpoint_needs(tmp_path):
+    with pytest.raises(ValueError, match="`checkpoint` of HDSP must be None or the path"):
+        make("kept", checkpoint=3).fit(data())
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(ValueError, match=r"`checkpoint` of HDSP must be a folder\. Got the file"):
+        make("kept", checkpoint=file).fit(data())
+    model = make("kept", checkpoint=Path(tmp_path)).set_params(
+        random_state=np.random.default_rng(0)
+    )
+    with pytest.raises(ValueError, match="`random_state` of HDSP must be a seed or None where"):
+        model.fit(data())

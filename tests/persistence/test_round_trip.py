@@ -1,0 +1,212 @@
+import pickle
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from hdsp import HDSP, Categorical, Corpus, LogLinear, TextSettings
+from hdsp.persistence import fingerprint
+from tests.persistence.models import (
+    FRAMES,
+    LABELS,
+    assert_same,
+    facts,
+    fit_quietly,
+    make_counts,
+    make_labels,
+    mixed_model,
+    predictions,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use:UserWarning")
+
+SCALINGS = {
+    "tags": [Categorical("tags", weight_rate=3), LogLinear(variance=np.float64(0.3))],
+    "mixed": [LogLinear("rating"), Categorical("kind") * LogLinear("tags") * LogLinear("rating")],
+}
+
+
+def everything(model):
+    """All arrays of a fitted model, by name."""
+    held = model._model
+    arrays = {
+        "topics": held.state.topics,
+        "sticks": held.state.sticks,
+        "carriers": held.training.carriers,
+        "coherence": model._coherence,
+        **held.state.scaling,
+        **vars(held.calibration),
+        **{f"values {j}": values for j, values in held.training.values.items()},
+    }
+    for name, matrix in (("sample", held.training.sample), ("words", held.label_words)):
+        arrays |= {f"{name} {part}": getattr(matrix, part) for part in ("data", "indices")}
+        arrays |= {f"{name} indptr": matrix.indptr, f"{name} shape": np.array(matrix.shape)}
+    return arrays
+
+
+@st.composite
+def estimators(draw):
+    kind, frames = draw(st.sampled_from(LABELS)), draw(st.sampled_from(FRAMES))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_words = draw(st.sampled_from([1, 2, 12]))
+    n_topics = draw(st.sampled_from([1, 2, 5, 17]))
+    counts, labels = make_counts(rng, n_words), make_labels(kind, frames, rng)
+    if draw(st.booleans()):
+        counts = pd.DataFrame(counts, columns=[f"word\n{i}é" for i in range(n_words)])
+    init = draw(st.sampled_from(["nmf", "random", "array"]))
+    model = HDSP(
+        n_topics,
+        scaling=draw(st.sampled_from(["auto", *SCALINGS.get(kind, ())])),
+        topic_prior=draw(st.sampled_from([0.05, np.float32(0.1)])),
+        learn_concentrations=draw(st.sampled_from([True, False, "corpus"])),
+        init=rng.random((n_topics, n_words)) if init == "array" else init,
+        max_iter=draw(st.integers(1, 4)),
+        tol=draw(st.sampled_from([0, 1e-3])),
+        n_jobs=1,
+        random_state=draw(st.integers(0, 9)),
+        keep_documents=draw(st.booleans()),
+    )
+    return fit_quietly(model, counts, labels), counts, labels
+
+
+@settings(max_examples=25)
+@given(estimators())
+def test_a_loaded_model_is_the_same_to_the_bit(tmp_path_factory, drawn):
+    model, counts, labels = drawn
+    path = tmp_path_factory.mktemp("models") / "model.hdsp"
+    model.save(path)
+    loaded = HDSP.load(path)
+    assert_same(everything(loaded), everything(model))
+    assert_same(predictions(loaded, counts, labels), predictions(model, counts, labels))
+    assert facts(loaded) == facts(model)
+    assert loaded._fingerprint == model._fingerprint
+    assert loaded.history_ == model.history_
+    assert hasattr(loaded, "feature_names_in_") == hasattr(model, "feature_names_in_")
+    again = fit_quietly(clone(model), counts, labels)
+    refitted = fit_quietly(loaded, counts, labels)
+    assert_same(everything(refitted), everything(again))
+
+
+def test_saving_a_loaded_model_over_its_own_file_changes_nothing(tmp_path):
+    model, counts, labels = mixed_model()
+    path = tmp_path / "model.hdsp"
+    model.save(path)
+    first = path.read_bytes()
+    loaded = HDSP.load(path)
+    loaded.save(path)
+    assert path.read_bytes() == first
+    assert_same(predictions(loaded, counts, labels), predictions(model, counts, labels))
+
+
+def test_the_settings_come_back(tmp_path):
+    model, _, _ = mixed_model()
+    model.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(str(tmp_path / "model.hdsp"))
+    assert loaded.get_params() == model.get_params()
+    assert repr(loaded) == repr(model)
+
+
+def test_what_belongs_to_a_run_stays_behind(tmp_path):
+    counts = make_counts(np.random.default_rng(0))
+    model = HDSP(3, random_state=np.random.default_rng(0), checkpoint=None, max_iter=2)
+    fit_quietly(model, counts, None).set_params(checkpoint=tmp_path / "folder")
+    model.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    assert loaded.random_state is None
+    assert loaded.checkpoint is None
+
+
+def test_a_loaded_model_can_be_pickled_and_written_to_without_changing_its_file(tmp_path):
+    model, counts, labels = mixed_model()
+    path = tmp_path / "model.hdsp"
+    model.save(path)
+    before = path.read_bytes()
+    copy = pickle.loads(pickle.dumps(HDSP.load(path)))
+    assert_same(predictions(copy, counts, labels), predictions(model, counts, labels))
+    HDSP.load(path)._model.state.topics[:] = 1.0
+    assert path.read_bytes() == before
+
+
+def test_text_settings_go_along(tmp_path):
+    texts = ["red apples and pears", "green pears", "red roses and pears", "a rose is red"] * 10
+    chosen = TextSettings(stop_words=("green",), ngrams=2)
+    counts, words = chosen.count(texts)
+    corpus = Corpus(counts, words=words, text_settings=chosen)
+    model = fit_quietly(HDSP(3, max_iter=2, random_state=0), corpus, None)
+    assert model.text_settings_ == chosen
+    model.save(tmp_path / "with.hdsp")
+    assert HDSP.load(tmp_path / "with.hdsp").text_settings_ == chosen
+    assert fit_quietly(model, counts, None).text_settings_ is None
+    model.save(tmp_path / "without.hdsp")
+    assert HDSP.load(tmp_path / "without.hdsp").text_settings_ is None
+
+
+def test_a_function_cannot_be_saved_and_says_so(tmp_path):
+    chosen = TextSettings(tokenizer=str.split)
+    counts, words = chosen.count(["red pears", "green pears"] * 15)
+    model = HDSP(3, max_iter=2, random_state=0)
+    fit_quietly(model, Corpus(counts, words=words, text_settings=chosen), None)
+    with pytest.warns(UserWarning, match="cannot be saved with the model: pass it as"):
+        model.save(tmp_path / "model.hdsp")
+    assert HDSP.load(tmp_path / "model.hdsp").text_settings_ is None
+
+
+@pytest.mark.parametrize("words", [["", "\n"], ["\ud800", "naïve 😀"], ["a", "a" * 10_000]])
+def test_any_words_come_back(tmp_path, words):
+    corpus = Corpus([[3, 0], [0, 2], [1, 1]] * 5, words=words)
+    model = fit_quietly(HDSP(2, max_iter=2), corpus, None)
+    model.save(tmp_path / "model.hdsp")
+    assert HDSP.load(tmp_path / "model.hdsp").words_ == tuple(words)
+
+
+class Own(Categorical):
+    """A user's function: a subclass is not what it inherits from."""
+
+
+def test_a_users_own_function_cannot_be_stored(tmp_path):
+    rng = np.random.default_rng(0)
+    model = HDSP(3, scaling=Own("tags"), max_iter=2)
+    fit_quietly(model, make_counts(rng), make_labels("tags", "pandas", rng))
+    with pytest.raises(ValueError, match=r"cannot store the scaling function Own.*joblib\.dump"):
+        model.save(tmp_path / "model.hdsp")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_a_fitted_model_with_valid_settings_is_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        HDSP().save(tmp_path / "model.hdsp")
+    model = clone(mixed_model()[0])
+    fit_quietly(model, *mixed_model()[1:]).set_params(max_iter=0)
+    with pytest.raises(ValueError, match="`max_iter` of HDSP must be"):
+        model.save(tmp_path / "model.hdsp")
+
+
+def test_a_large_model_loads_in_well_under_a_second(tmp_path):
+    rng = np.random.default_rng(0)
+    counts = csr_array(rng.poisson(0.01, size=(30, 50_000)).astype(float))
+    model = HDSP(200, init="random", max_iter=1, n_jobs=1, random_state=0)
+    fit_quietly(model, counts, [["a"], ["b"], ["a", "b"]] * 10).save(tmp_path / "model.hdsp")
+    start = time.perf_counter()
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    # Some 0.06 s on an idle machine.
+    assert time.perf_counter() - start < 1.0
+    # Not before it is asked for: as large again as the file.
+    assert "components_" not in vars(loaded)
+    np.testing.assert_array_equal(loaded.components_, model.components_)
+
+
+def test_a_fingerprint_is_of_the_values_whatever_their_types():
+    counts, design = csr_array([[1.0, 0.0], [2.0, 3.0]]), csr_array([[1.0], [0.0]])
+    wide = csr_array(counts, dtype=np.float32)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    first = fingerprint(counts, design)
+    assert fingerprint(wide, design) == first
+    for other in ([[1.0, 0.0], [2.0, 4.0]], [[0.0, 1.0], [2.0, 3.0]], [[1.0, 2.0], [0.0, 3.0]]):
+        assert fingerprint(csr_array(other), design) != first
+    assert fingerprint(counts, csr_array([[0.0], [1.0]])) != first
