@@ -113,8 +113,8 @@ def test_contrasts_of_two_levels_and_of_two_values():
 
 
 def effects_of(schema, design, regression, spread=0.3, level=0.9, seed=0):
-    def draw(columns, streams):
-        noise = np.array([stream.normal(size=4) for stream in streams])
+    def draw(columns, streams, n_draws):
+        noise = np.stack([stream.normal(size=(n_draws, 4)) for stream in streams], axis=1)
         return regression.coefficients[columns] + spread * noise
 
     contrasts = make_contrasts(schema, all_used(schema), None, None)
@@ -175,7 +175,7 @@ def test_draws_of_coefficients_have_their_variance():
         label_tokens=np.zeros((2, 2)),
     )
     streams = [np.random.default_rng(seed) for seed in (0, 1)]
-    drawn = np.array([calibration.draw(np.array([0, 1]), streams) for _ in range(20_000)])
+    drawn = calibration.draw(np.array([0, 1]), streams, 20_000)
     # A tag's factor exp(v) keeps its mean and has the variance relative to it; 20,000 draws.
     factor = np.exp(drawn[:, 0] - calibration.coefficients[0])
     np.testing.assert_allclose(factor.mean(axis=0), 1.0, atol=0.04)

@@ -142,11 +142,12 @@ class TextSettings:
             stop_words=sorted(self._stop_list()) or None,
             ngram_range=(1, self.ngrams),
             vocabulary=words,
+            dtype=np.float64,
         )
         kept = np.zeros(0, dtype=np.bool_)
         try:
             count = vectorizer.fit_transform if words is None else vectorizer.transform
-            counts = csr_array(count(_documents(texts)), dtype=np.float64)
+            counts = csr_array(count(_documents(texts)))
             kept = self._kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
         except ValueError as error:
             # A reader's own error, on its way through the texts, is no concern of ours.

@@ -51,20 +51,27 @@ class Calibration(Regression):
     indicator: BoolArray
     label_tokens: FloatArray
 
-    def draw(self, columns: IntArray, streams: list[np.random.Generator]) -> FloatArray:
-        """Coefficients of some labels from their posterior, each from its own stream, [n, T].
+    def draw(
+        self, columns: IntArray, streams: list[np.random.Generator], n_draws: int
+    ) -> FloatArray:
+        """Coefficients of some labels from their posterior, each from its own stream.
+
+        [draws, n, T], in single precision.
 
         A number's are normal. Of tags and levels exp(v) is a gamma variable about its mean, as it
         is where tokens are counted: a topic of which a label's documents hold nothing may be
         nearly ruled out, but is not likely to be common.
         """
-        drawn = self.coefficients[columns]
+        size = (n_draws, len(self.intercept))
+        drawn = np.empty((n_draws, len(columns), size[1]), dtype=np.float32)
         for row, (j, stream) in enumerate(zip(columns, streams, strict=True)):
             if self.indicator[j]:
                 shape = 1.0 / self.variance[j]
-                drawn[row] += np.log(np.maximum(stream.standard_gamma(shape) / shape, 1e-12))
+                ratio = stream.standard_gamma(shape, size=size) / shape
+                noise = np.log(np.maximum(ratio, 1e-12))
             else:
-                drawn[row] += np.sqrt(self.variance[j]) * stream.standard_normal(drawn.shape[1])
+                noise = np.sqrt(self.variance[j]) * stream.standard_normal(size)
+            drawn[:, row] = self.coefficients[j] + noise
         return drawn
 
 

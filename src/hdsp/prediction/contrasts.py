@@ -23,7 +23,7 @@ def make_contrasts(
     contrast : None, or two levels of the one category, or two values of the one number, chosen
     """
     chosen = _chosen_columns(schema, labels)
-    slices = schema.slices()
+    slices, names = schema.slices(), schema.names
     if contrast is not None:
         return [_pair(schema, chosen, contrast)]
     result = []
@@ -35,12 +35,12 @@ def make_contrasts(
                 continue
             if block.kind == "number":
                 unit = f"+{block.scale[position]:.4g}"
-                result.append(Contrast(schema.names[j], unit, block.name, j))
+                result.append(Contrast(names[j], unit, block.name, j))
             elif block.kind == "tags":
-                result.append(Contrast(schema.names[j], "with - without", block.name, j))
+                result.append(Contrast(names[j], "with - without", block.name, j))
             else:
                 described = f"{column} - other {block.name}"
-                result.append(Contrast(schema.names[j], described, block.name, j))
+                result.append(Contrast(names[j], described, block.name, j))
     return result
 
 
@@ -51,16 +51,17 @@ def _chosen_columns(schema: LabelSchema, labels: Any) -> set[int] | None:
     if not isinstance(wanted, Iterable) or not all(isinstance(name, str) for name in wanted):
         raise TypeError(f"`labels` of {_OWNER} must be None, a name or a list of names.")
     slices = schema.slices()
+    position = {name: j for j, name in enumerate(schema.names)}
     chosen: set[int] = set()
     for name in wanted:
         if name in slices:
             chosen.update(range(slices[name].start, slices[name].stop))
-        elif name in schema.names:
-            chosen.add(schema.names.index(name))
+        elif name in position:
+            chosen.add(position[name])
         else:
             raise ValueError(
                 f"`labels` of {_OWNER} names {name!r}, which the model does not know. It knows "
-                f"{quoted((*slices, *schema.names))}."
+                f"{quoted((*slices, *position))}."
             )
     return chosen
 

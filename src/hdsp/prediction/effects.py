@@ -70,8 +70,9 @@ class Effects:
         return np.asarray(self.expected - self.otherwise)
 
 
-# Coefficients [n, T] of the given columns [n], each drawn from its own stream of random numbers.
-Draw = Callable[[IntArray, list[np.random.Generator]], FloatArray]
+# Draws of the coefficients of some columns, [draws, n, T], each from its own stream of random
+# numbers: the columns [n], their streams, and how many draws.
+Draw = Callable[[IntArray, list[np.random.Generator], int], FloatArray]
 
 
 def label_effects(
@@ -122,7 +123,8 @@ def _drawn_changes(
     """How draws of the contrasts' own coefficients change their effects, [draws, C, T]."""
     columns = _columns_of(schema, contrasts)
     # Noise by the name of a label, so that the order of labels does not matter.
-    streams = [np.random.default_rng([seed, _key(schema.names[j])]) for j in columns]
+    names = schema.names
+    streams = [np.random.default_rng([seed, _key(names[j])]) for j in columns]
     n_topics = len(regression.intercept)
     small = Regression(
         regression.intercept.astype(np.float32), regression.coefficients.astype(np.float32)
@@ -131,8 +133,8 @@ def _drawn_changes(
     before, after = expected_sides(small, schema, documents, contrasts)
     typical = after - before
     changes = np.empty((_DRAWS, len(contrasts), n_topics), dtype=np.float32)
-    for number in range(_DRAWS):
-        small.coefficients[columns] = draw(columns, streams)
+    for number, coefficients in enumerate(draw(columns, streams, _DRAWS)):
+        small.coefficients[columns] = coefficients
         before, after = expected_sides(small, schema, documents, contrasts)
         changes[number] = after - before - typical
     return changes

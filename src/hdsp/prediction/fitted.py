@@ -101,9 +101,15 @@ class FittedModel:
             scale = self.scaling.expected_scale(self.state.scaling, alone)
             mean = Regression(prior, np.log(scale))
 
-            def draw(columns: IntArray, streams: list[np.random.Generator]) -> FloatArray:
-                weights = self.scaling.draw_uncertain(self.state.scaling, streams[0])
-                return np.asarray(-np.log(self.scaling.rate(weights, alone[columns])))
+            def draw(
+                columns: IntArray, streams: list[np.random.Generator], n_draws: int
+            ) -> FloatArray:
+                own = alone[columns]
+                weights = (
+                    self.scaling.draw_uncertain(self.state.scaling, streams[0])
+                    for _ in range(n_draws)
+                )
+                return np.array([-np.log(self.scaling.rate(drawn, own)) for drawn in weights])
 
         return label_effects(mean, draw, self.schema, self.training.sample, contrasts, level, seed)
 

@@ -167,7 +167,7 @@ class Counts:
         self, numbers: FloatArray, size: int | None, what: str, remedy: str, at: IntArray
     ) -> IntArray:
         """Return numbers of words or documents as positions from 0, or raise."""
-        end = _LARGEST if size is None else size + self.first
+        end = _LARGEST if size is None else min(size + self.first, _LARGEST)
         fits = (numbers >= self.first) & (numbers < end) & (numbers == np.floor(numbers))
         wrong = np.flatnonzero(~fits)
         if wrong.size:
@@ -179,8 +179,19 @@ class Counts:
                 remedy,
                 line=int(at[wrong[0]]),
             )
-        positions: IntArray = numbers.astype(np.int64) - self.first
+        # Half the memory, wherever it is enough.
+        index_type = np.int32 if end <= np.iinfo(np.int32).max else np.int64
+        positions: IntArray = (numbers - self.first).astype(index_type)
         return positions
+
+    def _take(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Join the batches, and let go of them."""
+        none = np.zeros(0, dtype=np.int32)
+        documents = np.concatenate([none, *self._documents])
+        columns = np.concatenate([none, *self._words])
+        values = np.concatenate([np.zeros(0), *self._values])
+        self._documents, self._words, self._values = [], [], []
+        return documents, columns, values
 
     def corpus(
         self, n_documents: int, labels: LabelSource, ids: tuple[str, ...] | None = None
@@ -188,9 +199,7 @@ class Counts:
         """Return the corpus; without a vocabulary, of the words that occur: "w" and number."""
         if not n_documents:
             raise read_error(self.name, "it has no documents", "check that it was written in full")
-        documents = np.concatenate([np.zeros(0, dtype=np.int64), *self._documents])
-        columns = np.concatenate([np.zeros(0, dtype=np.int64), *self._words])
-        values = np.concatenate([np.zeros(0), *self._values])
+        documents, columns, values = self._take()
         words = self.vocabulary.words
         if words is None:
             numbers, columns = np.unique(columns, return_inverse=True)
