@@ -2,39 +2,32 @@
 
 import os
 import warnings
-from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-import joblib
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
-from hdsp.corpus.validation import check_counts, count_rows
+from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of
+from hdsp.corpus.validation import check_counts
 from hdsp.inference import Monitor, fit_batch, initial_state, topics_in_use
 from hdsp.inference.parameters import (
-    check_choice,
     check_flag,
     check_jobs,
     check_learned,
     check_positive,
     check_prior,
-    check_share,
     check_tolerance,
     check_whole,
     make_generator,
 )
-from hdsp.kernels import Threads
 from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import LocalSettings, Priors, draw_documents, make_problem
-from hdsp.numerics.types import BoolArray, FloatArray
+from hdsp.model import LocalSettings, Priors, make_problem
+from hdsp.numerics.types import FloatArray
 from hdsp.persistence import (
     Checkpoint,
     SavedModel,
@@ -44,33 +37,14 @@ from hdsp.persistence import (
     not_usable,
     save_model,
 )
-from hdsp.prediction import (
-    METHODS,
-    Method,
-    associated_labels,
-    bootstrap_interval,
-    distinctive_words,
-    encode_labels,
-    finish,
-    make_candidates,
-    make_contrasts,
-    split_tokens,
-    without_target,
-    word_log_likelihood,
-)
-from hdsp.scaling import Design, ScalingFunction, bind_scaling, used_columns
+from hdsp.prediction import encode_labels, finish
+from hdsp.queries import VALIDATION, FittedQueries
+from hdsp.scaling import ScalingFunction, bind_scaling
 
 _COHERENCE_WORDS = 10
-# Labels named in the table of topics, either way.
-_ASSOCIATED = 3
-_VALIDATION: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": (np.float64, np.float32),
-    "ensure_non_negative": True,
-}
 
 
-class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class HDSP(FittedQueries):
     """The hierarchical Dirichlet scaling process: topics that documents' labels scale.
 
     A Bayesian nonparametric topic model, fitted by variational inference. Without labels it is
@@ -230,231 +204,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._warn(finished)
         return self
 
-    def transform(self, X: Any, labels: object = None) -> FloatArray:
-        """Proportions of topics in documents, [M, T]: each row sums to 1.
-
-        Parameters
-        ----------
-        X : [M, V] counts or a `Corpus`
-        labels : as in `fit`; unknown ones are ignored with a warning, missing ones do nothing
-        """
-        check_is_fitted(self)
-        counts, design = self._read_new(X, labels, "transform")
-        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        with self._threads() as threads:
-            return self._model.posterior(counts, design, threads).astype(dtype)
-
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
         """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does."""
         return self.fit(X, y, labels=labels).transform(X, labels=labels)
-
-    def score(self, X: Any, y: object = None, labels: object = None) -> float:
-        """Mean log probability of a held-out token: minus the log of the completion perplexity.
-
-        Half of each document's tokens, and its labels, predict the other half; higher is better.
-        """
-        return float(-np.log(self.perplexity(X, labels=labels, given="completion")))
-
-    def expected_topics(self, labels: object, method: Method = "calibrated") -> FloatArray:
-        """Expected proportions of documents with these labels, [M, T], before a word is seen.
-
-        Parameters
-        ----------
-        labels : as in `fit`
-        method : ``"calibrated"``, a multinomial regression of the training documents' topics on
-            their labels, which predicts best; ``"exact"``, the mean of the normalised gamma
-            variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised
-        """
-        check_is_fitted(self)
-        check_choice(method, METHODS, "method", "HDSP.expected_topics")
-        _, design = self._read_labels(labels, None, "HDSP.expected_topics")
-        return self._model.expected(design, method)
-
-    def perplexity(
-        self,
-        X: Any,
-        labels: object = None,
-        given: Literal["labels", "completion"] = "labels",
-        per_document: bool = False,
-        method: Method = "calibrated",
-        interval: float | None = None,
-    ) -> Any:
-        """exp(- mean log probability of a word) of documents.
-
-        Words outside the vocabulary are not in `X` and so not counted.
-
-        Parameters
-        ----------
-        X : [M, V] counts or a `Corpus`
-        given : ``"labels"``: every word is predicted from the labels alone; ``"completion"``: a
-            fixed random half of the tokens and the labels predict the other half
-        per_document : an array [M] (NaN where a document has no token to predict) for one number
-        method : of `expected_topics`, where labels alone are given
-        interval : a probability such as 0.9: returns (perplexity, lower, upper), the limits by
-            resampling documents
-        """
-        check_is_fitted(self)
-        if interval is not None:
-            check_share(interval, "interval", "HDSP.perplexity")
-        counts, design = self._read_new(X, labels, "perplexity")
-        check_choice(method, METHODS, "method", "HDSP.perplexity")
-        check_choice(given, ("labels", "completion"), "given", "HDSP.perplexity")
-        with self._threads() as threads:
-            if given == "labels":
-                proportions, scored = self._model.expected(design, method), counts
-            else:
-                observed, scored = split_tokens(counts)
-                proportions = self._model.posterior(observed, design, threads)
-            log_likelihood = word_log_likelihood(
-                scored, proportions, self._model.word_share(), threads
-            )
-        tokens = np.asarray(scored.sum(axis=1))
-        if per_document:
-            with np.errstate(invalid="ignore"):
-                return np.where(tokens > 0, np.exp(-log_likelihood / tokens), np.nan)
-        if tokens.sum() == 0:
-            raise ValueError(
-                "HDSP.perplexity found no token to predict. Pass documents with more words."
-            )
-        perplexity = float(np.exp(-log_likelihood.sum() / tokens.sum()))
-        if interval is None:
-            return perplexity
-        return perplexity, *bootstrap_interval(log_likelihood, tokens, interval)
-
-    def label_effects(
-        self,
-        level: float = 0.9,
-        *,
-        labels: str | Sequence[str] | None = None,
-        contrast: tuple[Any, Any] | None = None,
-        method: Literal["calibrated", "ratio"] = "calibrated",
-        random_state: int = 0,
-    ) -> Any:
-        """What labels do to topics: a table with a row for every label and topic.
-
-        An effect is the change of a topic's expected proportion, averaged over the training
-        documents (a random thousand of them where there are more): with a tag and without it; at
-        a level of a category and at its other levels, as often as they occur; with a number
-        raised by one standard deviation.
-
-        Parameters
-        ----------
-        level : the probability that an interval holds
-        labels : names of labels, or of whole columns; None is all
-        contrast : two levels of the category, or two values of the number, that `labels` names:
-            the effect of going from the first to the second
-        method : ``"calibrated"``, or ``"ratio"`` for the weights of the scaling functions with
-            their own posterior, which is further from the truth
-        random_state : a seed; equal seeds give equal intervals
-
-        Returns
-        -------
-        A frame of the library the labels came in, else pandas, with the columns label, contrast,
-        topic, effect, lower, upper, expected (the proportion after) and otherwise (before).
-        """
-        check_is_fitted(self)
-        check_share(level, "level", "HDSP.label_effects")
-        check_choice(method, ("calibrated", "ratio"), "method", "HDSP.label_effects")
-        contrasts = make_contrasts(self._model.schema, self._used(), labels, contrast)
-        found = self._model.effects(contrasts, level, method, random_state)
-        n_topics = len(self.components_)
-        columns: dict[str, list[Any]] = {
-            "label": [c.label for c in contrasts for _ in range(n_topics)],
-            "contrast": [c.description for c in contrasts for _ in range(n_topics)],
-            "topic": list(range(n_topics)) * len(contrasts),
-        }
-        for name in ("effect", "lower", "upper", "expected", "otherwise"):
-            columns[name] = getattr(found, name).ravel().tolist()
-        return make_frame(columns, self._frames)
-
-    def predict_labels(
-        self,
-        X: Any,
-        target: str,
-        labels: object = None,
-        values: Sequence[Any] | None = None,
-        prior: bool = True,
-    ) -> Any:
-        """The probabilities of a label's values given documents' words: a table, a row a document.
-
-        A category's levels or a number's values are alternatives and add up to 1; each tag has a
-        probability of its own. Words count by the topics that labels lead one to expect, and by
-        how much more often a tag or level uses them than its topics say.
-
-        Parameters
-        ----------
-        X : [M, V] counts or a `Corpus`
-        target : the column of labels to predict, such as ``"rating"`` or ``"tags"``
-        labels : what is known besides, as in `fit`; the target's own values are not looked at,
-            and what is missing says nothing
-        values : the values to choose from; None is all of training
-        prior : whether values that were frequent in training are more probable beforehand
-        """
-        check_is_fitted(self)
-        check_flag(prior, "prior", "HDSP.predict_labels")
-        candidates = make_candidates(self._model, target, values, prior)
-        counts, design = self._read_new(X, labels, "predict_labels")
-        known = without_target(self._model.schema, target, design)
-        found = self._model.label_probabilities(counts, known, candidates)
-        columns = dict(zip(candidates.names, found.T.tolist(), strict=True))
-        return make_frame(columns, self._frames)
-
-    def top_words(self, n: int = 10) -> list[list[str]]:
-        """The `n` most probable words of each topic."""
-        check_is_fitted(self)
-        return [[self.words_[i] for i in row] for row in topic_top_words(self.components_, n)]
-
-    def topics(self, n_words: int = 10) -> Any:
-        """A table of topics: id, weight, share of tokens, words, coherence.
-
-        A frame of the library the labels came in, else a pandas frame. `coherence` is the mean
-        NPMI of the ten top words in the training documents; `distinctive_words` are those whose
-        probability the topic raises most; `raised_by` and `lowered_by` are the labels that change
-        its expected proportion most (`label_effects`).
-        """
-        check_is_fitted(self)
-        share = self._model.word_share().T
-        distinctive = distinctive_words(share, self.topic_weight_, n_words)
-        tokens = self._model.topic_tokens()
-        columns: dict[str, list[Any]] = {
-            "topic": list(range(len(self.components_))),
-            "weight": self.topic_weight_.tolist(),
-            "token_share": (tokens / tokens.sum()).tolist(),
-            "top_words": [" ".join(words) for words in self.top_words(n_words)],
-            "distinctive_words": [" ".join(self.words_[i] for i in row) for row in distinctive],
-            "coherence": self._coherence.tolist(),
-        }
-        contrasts = make_contrasts(self._model.schema, self._used(), None, None)
-        if contrasts:
-            effect = self._model.typical_effects(contrasts)
-            names = [contrast.label for contrast in contrasts]
-            raised, lowered = associated_labels(effect, _ASSOCIATED)
-            columns["raised_by"] = [[names[j] for j in row] for row in raised]
-            columns["lowered_by"] = [[names[j] for j in row] for row in lowered]
-        return make_frame(columns, self._frames)
-
-    def simulate(
-        self,
-        labels: object = None,
-        *,
-        n_documents: int | None = None,
-        document_length: float = 100.0,
-        random_state: Any = None,
-    ) -> Corpus:
-        """Draw new documents from the fitted model: the generative process forwards.
-
-        Parameters
-        ----------
-        labels : of the new documents, as in `fit`; None draws `n_documents` without labels
-        document_length : the mean of the Poisson distribution of lengths
-        """
-        check_is_fitted(self)
-        parsed, design = self._read_labels(labels, n_documents, "HDSP.simulate")
-        rng = make_generator(random_state)
-        lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
-        truth = self._model.draw(rng)
-        counts, _ = draw_documents(truth, self._model.scaling, design, lengths, rng)
-        return Corpus(counts, words=self.words_, labels=parsed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, by custom named ``.hdsp``; it holds no code.
@@ -510,25 +262,6 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    @property
-    def label_schema_(self) -> LabelSchema:
-        """The label space of training: blocks of tags, categories and numbers."""
-        check_is_fitted(self)
-        return self._model.schema
-
-    def _used(self) -> BoolArray:
-        """Which labels the scaling function takes, [J]."""
-        return used_columns(self._model.scaling, self._model.schema.n_labels)
-
-    @cached_property
-    def components_(self) -> FloatArray:
-        """[T, V] Dirichlet parameters of the topics, made when first asked for."""
-        return np.ascontiguousarray(self._model.state.topics.T, dtype=np.float64)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self._model.state.n_topics
-
     def _check_settings(self) -> Priors:
         """The hyperparameters, once everything a user set has been checked."""
         check_whole(self.n_components, "n_components", 1)
@@ -549,10 +282,6 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             document_concentration=document if learn_document else None,
         )
 
-    def _threads(self) -> Threads:
-        # All cores by default, but one inside a joblib worker, which has its own share of them.
-        return Threads(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
-
     def _read_training(
         self, X: Any, labels: object
     ) -> tuple[csr_array, Labels, tuple[str, ...], bool]:
@@ -566,7 +295,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         else:
             # Another instance takes what validation sets on the way.
             probe = type(self)()
-            X = validate_data(probe, X, reset=True, **_VALIDATION)
+            X = validate_data(probe, X, reset=True, **VALIDATION)
             counts = check_counts(X, "HDSP.fit")
             parsed = as_labels(labels, counts.shape[0], "HDSP.fit")
             named = hasattr(probe, "feature_names_in_")
@@ -578,40 +307,6 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "vectoriser: its stop words and min_df may leave nothing."
             )
         return counts, parsed, words, named
-
-    def _read_new(self, X: Any, labels: object, method: str) -> tuple[csr_array, Design]:
-        owner = f"HDSP.{method}"
-        if isinstance(X, Corpus):
-            if labels is not None:
-                raise ValueError(
-                    f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
-                )
-            counts = X.counts
-            if X.words != self.words_:
-                raise ValueError(
-                    f"X of {owner} has other words than the model: {len(X.words)} against "
-                    f"{len(self.words_)}, or in another order. Count it with the vectoriser the "
-                    "model was trained with."
-                )
-            labels = X.labels
-        else:
-            X = validate_data(self, X, reset=False, **_VALIDATION)
-            counts = check_counts(X, owner)
-        if counts.shape[0] == 0:
-            raise ValueError(f"X of {owner} has no documents.")
-        return counts, self._read_labels(labels, counts.shape[0], owner)[1]
-
-    def _read_labels(
-        self, labels: Any, n_documents: int | None, owner: str
-    ) -> tuple[Labels, Design]:
-        """Labels of new documents and their design [M, J]."""
-        if n_documents is None:
-            if labels is None:
-                remedy = ", or `n_documents`" if owner == "HDSP.simulate" else ""
-                raise ValueError(f"{owner} needs labels{remedy}: one row for each document.")
-            n_documents = count_rows(labels, owner)
-        parsed = self._model.schema.read(labels, n_documents, owner)
-        return parsed, encode_labels(self._model.schema, self._model.scaling, parsed)
 
     def _keep(self, saved: SavedModel) -> None:
         self._model = saved.model
