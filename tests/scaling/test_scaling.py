@@ -343,3 +343,8 @@ def test_weights_of_columns_nobody_takes_are_nan():
     assert np.isnan(weights[:, :4]).all()
     design = csr_array(np.ones((2, 5)))
     np.testing.assert_allclose(scaling.rate(weights, design), np.exp(weights[:, [4, 4]].T))
+
+
+def test_numbers_of_numpy_are_plain_numbers():
+    assert type(LogLinear(variance=np.float64(0.3)).variance) is float
+    assert repr(Categorical(weight_shape=np.float32(2.0))) == repr(Categorical(weight_shape=2.0))

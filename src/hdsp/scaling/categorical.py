@@ -36,8 +36,9 @@ class Categorical(ScalingFunction):
                 f"Got {weight_shape} and {weight_rate}."
             )
         super().__init__(*columns)
-        self.weight_shape = weight_shape
-        self.weight_rate = weight_rate
+        # A NumPy number would decide the precision of what it is added to.
+        self.weight_shape = float(weight_shape)
+        self.weight_rate = float(weight_rate)
 
     def settings(self) -> dict[str, float]:
         """The prior."""

@@ -33,7 +33,8 @@ class LogLinear(ScalingFunction):
                 f"`variance` of LogLinear must be a positive number. Got {variance!r}."
             )
         super().__init__(*columns)
-        self.variance = variance
+        # A NumPy number would decide the precision of what it is added to.
+        self.variance = float(variance)
 
     def settings(self) -> dict[str, float]:
         """The prior."""
