@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hdsp.kernels.parallel import Threads
-from hdsp.kernels.products import exp_product, sparse_product
+from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
     from hdsp.kernels.documents import fit_documents
@@ -36,6 +36,7 @@ _HOME = {
 __all__ = [
     "Threads",
     "add_word_counts",
+    "csr_arrays",
     "descend_rows",
     "dirichlet_terms",
     "document_terms",

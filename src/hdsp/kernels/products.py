@@ -5,12 +5,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hdsp.kernels.parallel import Threads
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _ROW_RANGE = 512
+
+
+def csr_arrays(matrix: "csr_array") -> tuple[IntArray, IntArray, FloatArray]:
+    """A CSR matrix as kernels take it: every other type of index would be compiled anew."""
+    indptr = matrix.indptr.astype(np.int64, copy=False)
+    return indptr, matrix.indices.astype(np.int32, copy=False), matrix.data
 
 
 def sparse_product(matrix: "csr_array", dense: FloatArray, threads: Threads) -> FloatArray:
@@ -22,9 +28,7 @@ def sparse_product(matrix: "csr_array", dense: FloatArray, threads: Threads) -> 
         multiply_rows,
         matrix.shape[0],
         _ROW_RANGE,
-        matrix.indptr,
-        matrix.indices,
-        matrix.data,
+        *csr_arrays(matrix),
         np.ascontiguousarray(dense),
         out,
     )
@@ -40,6 +44,6 @@ def exp_product(matrix: "csr_array", dense: FloatArray) -> FloatArray:
 
     dense = np.ascontiguousarray(dense, dtype=matrix.dtype)
     out = np.empty((matrix.shape[0], dense.shape[1]), dtype=matrix.dtype)
-    multiply_rows(0, len(out), matrix.indptr, matrix.indices, matrix.data, dense, out)
+    multiply_rows(0, len(out), *csr_arrays(matrix), dense, out)
     exponentiate(out)
     return out

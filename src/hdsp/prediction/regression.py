@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import kernels
-from hdsp.kernels import Threads, sparse_product
+from hdsp.kernels import Threads, csr_arrays, sparse_product
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design
@@ -80,12 +80,11 @@ def regression_path(
     share = np.exp(intercept).astype(np.float32)
     expected = np.multiply(lengths[:, None], share, out=tokens if overwrite else None)
     coefficients = np.zeros((design.shape[1], n_topics), dtype=np.float32)
+    arrays = csr_arrays(by_label)
     for ridge in ridges:
         for _ in range(n_sweeps):
             kernels.sweep_softmax_weights(
-                by_label.indptr,
-                by_label.indices,
-                by_label.data,
+                *arrays,
                 lengths,
                 observed,
                 ridge,

@@ -111,8 +111,7 @@ class Categorical(ScalingFunction):
         by_label = design.tocsc()
         rate = start["rate"].T.copy()
         kernels.sweep_gamma_weights(
-            by_label.indptr,
-            by_label.indices,
+            *kernels.csr_arrays(by_label)[:2],
             load,
             np.ascontiguousarray(shape.T),
             self.weight_rate,

@@ -106,9 +106,7 @@ class LogLinear(ScalingFunction):
         weight = parameters["weight"].T.copy()
         spread = np.empty_like(weight)
         kernels.sweep_normal_weights(
-            by_label.indptr,
-            by_label.indices,
-            by_label.data,
+            *kernels.csr_arrays(by_label),
             load,
             np.asarray(prior_shape, dtype=np.float64),
             self.variance,
