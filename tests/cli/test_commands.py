@@ -124,6 +124,7 @@ def test_fit_says_what_came_of_it_and_is_quiet_in_a_pipe(folder):
     assert status == 0
     assert re.match(r"small.hdsp: \d topics in use, 3 labels, \d+ passes in [\d.]+ s\. See", out)
     assert all(line.startswith("hdsp: warning: ") for line in err.splitlines())
+    assert "n_components" not in err
 
 
 def test_fit_as_json(folder):

@@ -128,7 +128,17 @@ def told_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
-        print(f"hdsp: warning: {text}", file=sys.stderr)
+        print(f"hdsp: warning: {_in_options(text)}", file=sys.stderr)
+
+
+def _in_options(text: str) -> str:
+    """A message of the library in the words of the command line."""
+    for name, option in (
+        ("n_components of HDSP", "--topics"),
+        ("raise max_iter or tol", "raise --max-iter or --tol"),
+    ):
+        text = text.replace(name, option)
+    return text
 
 
 def print_json(value: object) -> None:
