@@ -22,12 +22,15 @@ CHANGES = (
     {"document_concentration": 5.0},
     {"document_concentration": 50.0},
     {"tol": 1e-4},
+    {"keep_documents": False},
     {"init": "lda"},
     {"init": "random"},
 )
 # Where documents are short, the start of the document concentration matters most.
 SHORT = ("clothing_reviews", "amazon_4domains")
-SHORT_CHANGES = tuple(c for c in CHANGES if not c or "document_concentration" in c)
+SHORT_CHANGES = tuple(
+    c for c in CHANGES if not c or "document_concentration" in c or "keep_documents" in c
+)
 
 
 def main():
