@@ -185,17 +185,17 @@ class HDSP(FittedQueries):
         # Everything is assigned at the end: a fit that fails leaves an earlier one as it was.
         self._keep(
             SavedModel(
-                model,
-                {},
-                words,
-                named,
-                monitor.history,
-                monitor.converged,
-                topics_in_use(model.topic_tokens(), problem.n_documents),
-                _coherence(fit.state.topics.T, counts),
-                library_of(labels),
-                data,
-                X.text_settings if isinstance(X, Corpus) else None,
+                model=model,
+                parameters={},
+                words=words,
+                named=named,
+                history=monitor.history,
+                converged=monitor.converged,
+                n_topics=topics_in_use(model.topic_tokens(), problem.n_documents),
+                coherence=_coherence(fit.state.topics.T, counts),
+                frames=library_of(labels),
+                fingerprint=data,
+                text_settings=X.text_settings if isinstance(X, Corpus) else None,
             )
         )
         finished = self.converged_ or self.n_iter_ == self.max_iter
@@ -217,17 +217,17 @@ class HDSP(FittedQueries):
         check_is_fitted(self)
         self._check_settings()
         saved = SavedModel(
-            self._model,
-            self.get_params(deep=False),
-            self.words_,
-            hasattr(self, "feature_names_in_"),
-            self.history_,
-            self.converged_,
-            self.n_topics_,
-            self._coherence,
-            self._frames,
-            self._fingerprint,
-            self.text_settings_,
+            model=self._model,
+            parameters=self.get_params(deep=False),
+            words=self.words_,
+            named=hasattr(self, "feature_names_in_"),
+            history=self.history_,
+            converged=self.converged_,
+            n_topics=self.n_topics_,
+            coherence=self._coherence,
+            frames=self._frames,
+            fingerprint=self._fingerprint,
+            text_settings=self.text_settings_,
         )
         if self.text_settings_ is not None and not self.text_settings_.storable:
             warnings.warn(
@@ -243,7 +243,7 @@ class HDSP(FittedQueries):
         """The fitted model that `save` wrote.
 
         Its arrays stay in the file until they are used. A file that cannot be used is refused
-        with `hdsp.persistence.ModelFileError`.
+        with `hdsp.ModelFileError`.
         """
         saved = load_model(Path(path), cls().get_params(deep=False))
         model = cls(**saved.parameters)

@@ -5,6 +5,7 @@ import os
 import pickle
 import stat
 import zipfile
+from operator import methodcaller
 
 import numpy as np
 import pytest
@@ -253,7 +254,7 @@ def test_wrong_arrays_are_refused(path):
     for name, array in arrays.items():
         for wrong in [None, *changes(array)]:
             if wrong is None:
-                change = lambda held, name=name: held.pop(name)  # noqa: E731
+                change = methodcaller("pop", name)
             elif wrong.size == array.size == 0 or (name == "coherence" and wrong.shape == (5,)):
                 # Nothing in it to be wrong; a coherence may be NaN.
                 continue

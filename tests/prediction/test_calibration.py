@@ -1,15 +1,27 @@
 """The calibrated regression is the penalised maximum it claims to be."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
+from hdsp import simulate
+from hdsp.corpus import LabelSchema
+from hdsp.inference import Monitor, fit_batch, initial_state
 from hdsp.kernels import Threads
-from hdsp.prediction.calibration import _RIDGES, choose_ridge, label_sets, overdispersion
+from hdsp.model import LocalSettings, Priors, make_problem
+from hdsp.prediction.calibration import (
+    _RIDGES,
+    calibrate,
+    choose_ridge,
+    label_sets,
+    overdispersion,
+)
 from hdsp.prediction.regression import Regression, regress
+from hdsp.scaling import bind_scaling
 from tests.reference.softmax import penalised_loss
 
 THREADS = Threads()
@@ -161,3 +173,52 @@ def test_overdispersion_is_one_by_chance_and_more_where_documents_differ():
     uneven = np.array([rng.multinomial(40, p) for p in rng.dirichlet(7.0 * share, size=3000)])
     # A Dirichlet of concentration A multiplies the variance by (N + A) / (1 + A).
     np.testing.assert_allclose(overdispersion(regression, design, uneven), 47 / 8, rtol=0.1)
+
+
+def test_the_variance_by_its_definition():
+    """Overdispersion over own information and penalty, document by document."""
+    rng = np.random.default_rng(0)
+    n_documents = 120
+    frame = pd.DataFrame(
+        {
+            "tags": pd.Series(
+                [list(np.array(["a", "b"])[rng.random(2) < 0.4]) for _ in range(120)]
+            ),
+            "kind": rng.choice(["x", "y"], size=n_documents),
+            "size": rng.normal(size=n_documents),
+        }
+    )
+    corpus, _ = simulate(frame, n_topics=4, n_words=30, document_length=40, random_state=1)
+    schema = LabelSchema.of(corpus.labels)
+    scaling = bind_scaling("auto", schema)
+    design = schema.encode(corpus.labels)
+    priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
+    problem = make_problem(corpus.counts, design, 5, scaling, priors)
+    start = initial_state(problem, corpus.counts, "nmf", 1.0, 20.0, rng, THREADS)
+    fit = fit_batch(problem, start, 5, LocalSettings(), Monitor(0.0), THREADS)
+    tokens = fit.documents.token_counts[:, :5].astype(float)
+    sets = label_sets(problem.design)
+    ridge = choose_ridge(sets, fit.documents.token_counts.copy(), THREADS)
+    indicator = np.array([True, True, True, True, False])
+    exclusive = np.array([False, False, True, True, False])
+    found = calibrate(problem, fit, exclusive, indicator, LocalSettings(), THREADS)
+
+    dense, lengths = problem.design.toarray().astype(float), tokens.sum(axis=1)
+    theta = found.proportions(problem.design)
+    by_chance = lengths[:, None] * theta * (1 - theta)
+    residual = (tokens - lengths[:, None] * theta) ** 2
+    spread = np.maximum(residual.sum(axis=0) / by_chance.sum(axis=0), 1.0)
+    information = (dense**2).T @ by_chance
+    columns = np.flatnonzero(~exclusive)
+    centred = dense[:, columns] - lengths @ dense[:, columns] / lengths.sum()
+    share = np.exp(found.intercept) / np.exp(found.intercept).sum()
+    penalty = ridge / (share * (1 - share)).mean()
+    gram = centred.T @ (lengths[:, None] * centred) + penalty * np.eye(len(columns))
+    own = np.ones(5)
+    own[columns] = 1 / np.linalg.inv(gram).diagonal() / (dense[:, columns] ** 2).T.dot(lengths)
+    expected = spread / (np.minimum(own, 1.0)[:, None] * information + ridge)
+    # Tokens are in single precision.
+    np.testing.assert_allclose(found.variance, expected, rtol=2e-3)
+    np.testing.assert_allclose(
+        found.label_tokens, dense.T @ (lengths[:, None] * theta), rtol=1e-4, atol=1e-3
+    )

@@ -73,6 +73,7 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
     if isinstance(path, (str, os.PathLike)):
         check_file(path)
         try:
+            # Closed below, and only if it was opened here, which `with` cannot say.
             opened: IO[bytes] = open(path, "rb")  # noqa: SIM115
         except OSError as error:
             raise read_error(
@@ -136,6 +137,7 @@ def _decompressed(stream: BinaryReader, name: str) -> BinaryReader:
     elif head.startswith(b"BZh") and head[3:4].isdigit():
         inner = bz2.BZ2File(stream)
     elif head.startswith(b"\xfd7zXZ\x00"):
+        # Reads from `stream`, whose owner closes it.
         inner = lzma.LZMAFile(stream)  # noqa: SIM115
     elif head.startswith(b"\x28\xb5\x2f\xfd"):
         import pyarrow
