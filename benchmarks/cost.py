@@ -45,7 +45,9 @@ def measure(folder, n_documents, n_topics, n_jobs, kept):
     """One fit of a few passes; prints a JSON row."""
     warnings.simplefilter("ignore")
     split = load(folder, "medline_mesh")
-    HDSP(4, max_iter=2, random_state=0, n_jobs=1).fit(split.counts[:50], labels=split.labels[:50])
+    HDSP(4, fixed_number=True, max_iter=2, random_state=0, n_jobs=1).fit(
+        split.counts[:50], labels=split.labels[:50]
+    )
     times = -(-n_documents // split.counts.shape[0])
     counts = csr_array(vstack([split.counts] * times))[:n_documents]
     labels = csr_array(vstack([split.labels] * times))[:n_documents]
@@ -53,6 +55,7 @@ def measure(folder, n_documents, n_topics, n_jobs, kept):
     start = time.perf_counter()
     model = HDSP(
         n_topics,
+        fixed_number=True,
         max_iter=PASSES,
         tol=0.0,
         random_state=0,

@@ -48,7 +48,8 @@ def sgemm_rate():
 
 def measure(split):
     """Rows of (name, inner iterations, seconds)."""
-    model = HDSP(N_TOPICS, random_state=0).fit(split.counts, labels=split.labels)._model
+    fitted = HDSP(N_TOPICS, fixed_number=True, random_state=0)
+    model = fitted.fit(split.counts, labels=split.labels)._model
     problem = make_problem(split.counts, split.labels, N_TOPICS, model.scaling, model.priors)
     (block,) = make_blocks(split.counts, problem.design, problem.dtype, 10**9)
     problem = replace(problem, blocks=(block,))

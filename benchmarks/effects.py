@@ -12,7 +12,6 @@ expected proportion. Topics further than 0.3 (total variation) from the truth ar
 import argparse
 import csv
 import time
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,7 +92,7 @@ def draw(setting, seed):
 def compare(setting, seed, factor, methods):
     """For each method the found effects, their limits and the true ones, [n, 4], and n matched."""
     counts, labels, truth, true = draw(setting, seed)
-    model = HDSP(factor * setting.n_topics, random_state=seed)
+    model = HDSP(factor * setting.n_topics, fixed_number=True, random_state=seed)
     model.fit(counts, labels=csr_array(labels) if setting.labels == "tags" else labels)
     index, distance = match_topics(truth.word_share, model.components_)
     near = distance < FARTHEST
@@ -113,7 +112,6 @@ def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seeds", type=int, default=10)
     chosen = options.parse_args()
-    warnings.filterwarnings("ignore", message="All .* topics are in use")
     methods = ("calibrated", "ratio")
     out = Path(__file__).parent / "results" / "effects.csv"
     with out.open("w", newline="") as file:

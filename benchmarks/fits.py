@@ -39,7 +39,7 @@ def perplexity(counts, proportions, word_share):
 
 
 def hdsp(split, observed):
-    model = HDSP(N_TOPICS, random_state=0, n_jobs=2)
+    model = HDSP(N_TOPICS, fixed_number=True, random_state=0, n_jobs=2)
     start = time.perf_counter()
     model.fit(split.counts, labels=split.labels)
     seconds = time.perf_counter() - start

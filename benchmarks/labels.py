@@ -119,7 +119,7 @@ def predictions(counts, new, train, test, seed):
     for kind, column in (("categories", ratings.astype(str)), ("number", ratings.astype(float))):
         labels = pd.DataFrame({"rating": column, "category": train["category"]})
         start = time.perf_counter()
-        model = HDSP(random_state=seed).fit(counts, labels=labels)
+        model = HDSP(fixed_number=True, random_state=seed).fit(counts, labels=labels)
         seconds = time.perf_counter() - start
         for prior in (True, False):
             name = f"HDSP, rating as {kind}" + ("" if prior else ", uniform prior")

@@ -9,7 +9,16 @@ from pathlib import Path
 
 from corpora import parser
 
-BENCHMARKS = ("quality", "defaults", "document_step", "fits", "transform", "cost", "labels")
+BENCHMARKS = (
+    "quality",
+    "number",
+    "defaults",
+    "document_step",
+    "fits",
+    "transform",
+    "cost",
+    "labels",
+)
 WITHOUT_DATA = ("startup", "effects")
 
 

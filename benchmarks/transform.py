@@ -22,7 +22,7 @@ def rates(split):
     train, test = tokens(split.counts[:2000], split.words), tokens(split.test_counts, split.words)
     labels, test_labels = label_lists(split.labels[:2000]), label_lists(split.test_labels)
 
-    model = HDSP(N_TOPICS, random_state=0).fit(split.counts, labels=split.labels)
+    model = HDSP(N_TOPICS, fixed_number=True, random_state=0).fit(split.counts, labels=split.labels)
     model.transform(split.test_counts[:10], labels=split.test_labels[:10])
     start = time.perf_counter()
     model.transform(split.test_counts, labels=split.test_labels)

@@ -12,9 +12,17 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of
+from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
 from hdsp.corpus.validation import check_counts
-from hdsp.inference import Monitor, fit_batch, initial_state, topics_in_use
+from hdsp.inference import (
+    Fit,
+    Monitor,
+    Search,
+    fit_batch,
+    initial_state,
+    refine,
+    topics_in_use,
+)
 from hdsp.inference.parameters import (
     check_flag,
     check_jobs,
@@ -25,8 +33,9 @@ from hdsp.inference.parameters import (
     check_whole,
     make_generator,
 )
+from hdsp.kernels import Threads
 from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import LocalSettings, Priors, make_problem
+from hdsp.model import GlobalState, LocalSettings, Priors, Problem, make_problem
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import (
     Checkpoint,
@@ -40,8 +49,11 @@ from hdsp.persistence import (
 from hdsp.prediction import encode_labels, finish
 from hdsp.queries import VALIDATION, FittedQueries
 from hdsp.scaling import ScalingFunction, bind_scaling
+from hdsp.stability import refit, stability_columns
 
 _COHERENCE_WORDS = 10
+# Of the topics there may be.
+_NEAR_CEILING = 0.95
 
 
 class HDSP(FittedQueries):
@@ -52,7 +64,8 @@ class HDSP(FittedQueries):
 
     Parameters
     ----------
-    n_components : the truncation T: more topics than the corpus needs
+    n_components : the most topics there may be; the corpus decides how many there are
+    fixed_number : True keeps exactly `n_components` topics
     scaling : what labels do to topics. ``"auto"`` is `Categorical` on tags and categories times
         `LogLinear` on numbers; or a scaling function such as
         ``Categorical("tags") * LogLinear("rating")``
@@ -61,8 +74,8 @@ class HDSP(FittedQueries):
     learn_concentrations : True, False, or the one to learn: ``"corpus"`` or ``"document"``
     corpus_concentration_prior, document_concentration_prior : (shape, rate) of their gamma priors
     init : ``"nmf"``, ``"lda"`` (three passes of LDA, as in the paper), ``"random"``, or an array
-        [T, V] of word weights
-    max_iter : passes over the corpus at most
+        [n_components, V] of word weights, which the topics are then merged, split and deleted from
+    max_iter : passes over the corpus at most, of each start
     tol : the relative change of the bound at which a fit stops
     n_jobs : threads; None is all cores. Results are the same for any number
     random_state : a seed, or a NumPy generator
@@ -78,11 +91,14 @@ class HDSP(FittedQueries):
     components_ : [T, V] Dirichlet parameters of the topics, largest topic first
     topic_weight_ : [T] p, the corpus weights of topics
     n_topics_ : topics in real use: with at least an average document's worth of tokens
+    search_ : a row (dict) for each number of topics that a fit started with: the number it settled
+        on, its bound, passes, and the seconds since the beginning. Empty where it was fixed
     label_names_ : the J labels
     words_ : the V words
     text_settings_ : how the corpus' texts became counts; None where counts were given
-    history_ : a row (dict) a pass: the bound and its terms, concentrations, topics in use, seconds
-    n_iter_, converged_ : passes made, and whether the bound settled
+    history_ : a row (dict) a pass of the start that was chosen: the bound and its terms,
+        concentrations, topics, topics in use, moves made after it, seconds
+    n_iter_, converged_ : passes made from that start, and whether the bound settled
     corpus_concentration_, document_concentration_ : alpha and beta as learned
 
     Examples
@@ -91,7 +107,7 @@ class HDSP(FittedQueries):
     >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
     >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
     >>> model.transform(corpus).shape
-    (100, 8)
+    (100, 4)
     >>> model.expected_topics([["news"], ["sport"], []]).sum(axis=1).round(6).tolist()
     [1.0, 1.0, 1.0]
     """
@@ -100,6 +116,7 @@ class HDSP(FittedQueries):
         self,
         n_components: int = 200,
         *,
+        fixed_number: bool = False,
         scaling: str | ScalingFunction = "auto",
         topic_prior: float = 0.05,
         corpus_concentration: float = 1.0,
@@ -117,6 +134,7 @@ class HDSP(FittedQueries):
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.n_components = n_components
+        self.fixed_number = fixed_number
         self.scaling = scaling
         self.topic_prior = topic_prior
         self.corpus_concentration = corpus_concentration
@@ -158,29 +176,11 @@ class HDSP(FittedQueries):
             checkpoint = Checkpoint(Path(self.checkpoint), data, self.get_params(deep=False))
         # BLAS threads would fight ours, and change the order of sums with their number.
         with threadpool_limits(1, "blas"), self._threads() as threads, monitor.listening():
-            start, documents = checkpoint.resume(problem, monitor) if checkpoint else (None, None)
-            if start is None:
-                start = initial_state(
-                    problem,
-                    counts,
-                    self.init,
-                    self.corpus_concentration,
-                    self.document_concentration,
-                    make_generator(self.random_state),
-                    threads,
-                )
             settings = LocalSettings()
-            fit = fit_batch(
-                problem,
-                start,
-                self.max_iter,
-                settings,
-                monitor,
-                threads,
-                self.keep_documents,
-                documents,
-                checkpoint.write if checkpoint else None,
-            )
+            fit = self._fit(problem, counts, settings, monitor, threads, checkpoint)
+            # Of a search that was cut short even a fit that settled is only the best so far.
+            cut_short = monitor.interrupted and not self.fixed_number
+            problem = problem.with_topics(fit.state.n_topics)
             model = finish(problem, fit, counts, schema, settings, threads)
         # Everything is assigned at the end: a fit that fails leaves an earlier one as it was.
         self._keep(
@@ -196,17 +196,85 @@ class HDSP(FittedQueries):
                 frames=library_of(labels),
                 fingerprint=data,
                 text_settings=X.text_settings if isinstance(X, Corpus) else None,
+                search=monitor.starts,
             )
         )
-        finished = self.converged_ or self.n_iter_ == self.max_iter
+        finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
         if checkpoint and finished:
             checkpoint.remove()
         self._warn(finished)
         return self
 
+    def _fit(
+        self,
+        problem: Problem,
+        counts: csr_array,
+        settings: LocalSettings,
+        monitor: Monitor,
+        threads: Threads,
+        checkpoint: Checkpoint | None,
+    ) -> Fit:
+        """The fit itself: with the number of topics that is wanted, or that the bound asks for."""
+        rng = make_generator(self.random_state)
+        resumed = checkpoint.resume(problem, monitor) if checkpoint else None
+        after_pass = checkpoint.write if checkpoint else None
+
+        def start(problem: Problem, rng: np.random.Generator) -> GlobalState:
+            return initial_state(
+                problem,
+                counts,
+                self.init,
+                self.corpus_concentration,
+                self.document_concentration,
+                rng,
+                threads,
+            )
+
+        common = (self.max_iter, settings, monitor, threads)
+        if not self.fixed_number and isinstance(self.init, str):
+            seed = int(rng.integers(2**62))
+
+            def start_at(problem: Problem) -> GlobalState:
+                return start(problem, np.random.default_rng([seed, problem.n_topics]))
+
+            return Search(
+                problem, start_at, *common, self.keep_documents, resumed, after_pass
+            ).run()
+        state, documents = (start(problem, rng), None) if resumed is None else resumed
+        fit = fit_batch(problem, state, *common, self.keep_documents, documents, after_pass)
+        if self.fixed_number or not self.keep_documents or not monitor.converged:
+            return fit
+        return refine(problem, fit, *common, self.n_components)
+
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
         """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does."""
         return self.fit(X, y, labels=labels).transform(X, labels=labels)
+
+    def topic_stability(self, X: Any, labels: object = None, n_fits: int = 4) -> Any:
+        """Which topics are found again by fits that start with other seeds.
+
+        Fits the model `n_fits` times more, and pairs its topics with those of each fit. A table:
+        `topic`; `similarity`, the mean probability that the topic has in common with its partners,
+        from 0 to 1; `lowest`, with the least similar; `found_in`, the fits in which they have at
+        least half in common; and `fits`.
+
+        Parameters
+        ----------
+        X, labels : the documents that the model was fitted to
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate(n_documents=200, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model.topic_stability(corpus, n_fits=2)["found_in"].tolist()
+        [2, 2, 2, 2]
+        """
+        check_is_fitted(self)
+        check_whole(n_fits, "n_fits", 1)
+        self._read_new(X, labels, "topic_stability")
+        refits = refit(self, X, labels, n_fits)
+        return make_frame(stability_columns(refits), self._frames)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, by custom named ``.hdsp``; it holds no code.
@@ -223,6 +291,7 @@ class HDSP(FittedQueries):
             named=hasattr(self, "feature_names_in_"),
             history=self.history_,
             converged=self.converged_,
+            search=self.search_,
             n_topics=self.n_topics_,
             coherence=self._coherence,
             frames=self._frames,
@@ -265,6 +334,7 @@ class HDSP(FittedQueries):
     def _check_settings(self) -> Priors:
         """The hyperparameters, once everything a user set has been checked."""
         check_whole(self.n_components, "n_components", 1)
+        check_flag(self.fixed_number, "fixed_number")
         check_whole(self.max_iter, "max_iter", 1)
         check_tolerance(self.tol, "tol")
         check_whole(self.verbose, "verbose", 0)
@@ -324,6 +394,7 @@ class HDSP(FittedQueries):
         self.document_concentration_ = state.document_concentration
         self.label_names_ = saved.model.schema.names
         self.history_ = saved.history
+        self.search_ = saved.search
         self.n_iter_ = len(saved.history)
         self.converged_ = saved.converged
         self.n_topics_ = saved.n_topics
@@ -340,18 +411,21 @@ class HDSP(FittedQueries):
                 UserWarning,
                 stacklevel=3,
             )
-        elif self.n_topics_ == self.n_components:
+        elif not self.fixed_number and self.n_topics_ >= _NEAR_CEILING * self.n_components:
             warnings.warn(
-                f"All {self.n_components} topics are in use, so the truncation may limit their "
-                "number: raise n_components of HDSP.",
+                f"{self.n_topics_} topics are in use of {self.n_components} at most, which may "
+                "limit their number: raise n_components of HDSP.",
                 UserWarning,
                 stacklevel=3,
             )
         if not finished:
+            wanted = f"the bound settled to tol={self.tol}"
+            if self.converged_:
+                wanted = "the number of topics was found"
             again = "" if self.checkpoint is None else "; `fit` goes on from its checkpoint"
             warnings.warn(
-                f"HDSP was interrupted after pass {self.n_iter_}, before the bound settled to "
-                f"tol={self.tol}: the model is as that pass left it{again}.",
+                f"HDSP was interrupted after pass {self.n_iter_}, before {wanted}: the model is as "
+                f"that pass left it{again}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

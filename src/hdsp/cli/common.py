@@ -46,6 +46,11 @@ def add_documents(parser: argparse.ArgumentParser) -> None:
     """New documents for a model."""
     add_model(parser)
     parser.add_argument("file", help="a table of documents; - reads standard input")
+    add_reading(parser)
+
+
+def add_reading(parser: argparse._ActionsContainer) -> None:
+    """How a table of documents is read, and with how many threads it is worked on."""
     parser.add_argument("--text", default="text", help="the column of the texts (default: text)")
     parser.add_argument("--format", help="csv, tsv, jsonl, parquet or arrow; else by the name")
     parser.add_argument("--tag-separator", help="between tags written as one text, such as ;")

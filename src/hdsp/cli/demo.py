@@ -24,7 +24,9 @@ def add_parser(commands: Any) -> None:
         description="Fit a model to the docstrings of the scientific Python packages installed "
         "here, and print its topics and what labels do to them.",
     )
-    parser.add_argument("--topics", type=int, default=40, help="at most this many (default 40)")
+    parser.add_argument(
+        "--topics", type=int, help="exactly this many (default: as many as the corpus needs)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
     parser.set_defaults(run=run)
 
@@ -36,11 +38,14 @@ def run(options: argparse.Namespace) -> None:
         print("Reading docstrings ...", file=sys.stderr)
     corpus = load_docstrings()
     print(f"{corpus!r}\n")
-    model = HDSP(n_components=options.topics, random_state=options.seed, verbose=int(progress))
+    number = {} if options.topics is None else {"n_components": options.topics}
+    model = HDSP(
+        **number, fixed_number=bool(number), random_state=options.seed, verbose=int(progress)
+    )
     train, test = corpus.split(test_size=0.1, random_state=0)
     with warnings.catch_warnings():
-        # Forty topics are chosen to be readable, not to be enough.
-        warnings.filterwarnings("ignore", message="All .* topics are in use")
+        # The docstrings installed here may ask for a few more topics than there may be.
+        warnings.filterwarnings("ignore", message=".* topics are in use of")
         model.fit(train)
     _print_topics(model)
     _print_effects(model, train)

@@ -60,6 +60,9 @@ def add_parser(commands: Any) -> None:
     text.add_argument("--max-words", type=int, metavar="N", help="keep the N most frequent words")
     model = parser.add_argument_group("model")
     model.add_argument("--topics", type=int, default=200, help="at most this many (default 200)")
+    model.add_argument(
+        "--fixed-number", action="store_true", help="exactly as many topics as --topics says"
+    )
     model.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
     model.add_argument("--max-iter", type=int, default=100, help="passes at most (default 100)")
     model.add_argument("--tol", type=float, default=1e-3, help="when to stop (default 0.001)")
@@ -83,6 +86,7 @@ def run(options: argparse.Namespace) -> None:
             print(repr(corpus), file=sys.stderr)
         model = HDSP(
             options.topics,
+            fixed_number=options.fixed_number,
             max_iter=options.max_iter,
             tol=options.tol,
             n_jobs=options.jobs,

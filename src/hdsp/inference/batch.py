@@ -121,6 +121,11 @@ def fit_batch(
             after_pass(state, documents, monitor)
         if monitor.converged or monitor.interrupted:
             break
+    return ordered(state, documents)
+
+
+def ordered(state: GlobalState, documents: DocumentState | None) -> Fit:
+    """A fit with its topics by size; the documents' array is put in order in place."""
     order = np.argsort(-state.topics.sum(axis=0, dtype=np.float64), kind="stable")
     if documents is not None:
         _reorder_topics(documents, order)

@@ -56,15 +56,49 @@ class Monitor:
         self.tol = tol
         self.verbose = verbose
         self.history: list[HistoryRow] = []
+        self.starts: list[HistoryRow] = []
         self.converged = False
         self.interrupted = False
         self._stream = stream
         self._start = time.perf_counter()
 
-    def resume(self, history: list[HistoryRow]) -> None:
+    def resume(self, history: list[HistoryRow], starts: list[HistoryRow]) -> None:
         """Go on from the history of an earlier run, its clock included."""
         self.history = history
+        self.starts = starts
         self._start -= history[-1]["seconds"]
+
+    def begin(self, n_topics: int) -> None:
+        """A fit starts with so many topics; the history is its own."""
+        self.history = []
+        self.converged = False
+        self._write(f"start with {n_topics} topics")
+
+    def end(self, start: int, n_topics: int) -> float:
+        """The fit that started with `start` topics has settled; its bound."""
+        last = self.history[-1]
+        self.starts.append(
+            {
+                "start": start,
+                "topics": n_topics,
+                "bound": last["bound"],
+                "passes": len(self.history),
+                "seconds": last["seconds"],
+            }
+        )
+        return last["bound"]
+
+    def go_on(self, history: list[HistoryRow], converged: bool) -> None:
+        """Return to an earlier fit."""
+        self.history = history
+        self.converged = converged
+        self._write(f"go on from {history[-1]['topics']} topics, bound {history[-1]['bound']:,.1f}")
+
+    def note_moves(self, made: dict[str, int]) -> None:
+        """Add to the last pass how many topics were merged, split or deleted after it."""
+        self.history[-1].update(made)
+        said = ", ".join(f"{number} {name}" for name, number in made.items() if number)
+        self._write(f"{said} after pass {len(self.history)}")
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -101,6 +135,7 @@ class Monitor:
                 "pass": len(self.history) + 1,
                 "bound": total,
                 **bound.items(),
+                "topics": problem.n_topics,
                 "corpus_concentration": state.corpus_concentration,
                 "document_concentration": state.document_concentration,
                 "topics_in_use": topics_in_use(tokens, problem.n_documents),
@@ -111,10 +146,14 @@ class Monitor:
         self.converged = abs(total - before) <= self.tol * abs(total)
         if self.verbose and (self.converged or (len(self.history) - 1) % self.verbose == 0):
             row = self.history[-1]
-            stream = self._stream or sys.stderr
             left = "" if self.converged else seconds_left(self.history, self.tol)
-            stream.write(
+            self._write(
                 f"pass {row['pass']:>4}  bound {total:,.1f}  topics in use "
-                f"{row['topics_in_use']}  {row['seconds']:.1f} s{left}\n"
+                f"{row['topics_in_use']}  {row['seconds']:.1f} s{left}"
             )
+
+    def _write(self, line: str) -> None:
+        if self.verbose:
+            stream = self._stream or sys.stderr
+            stream.write(f"{line}\n")
             stream.flush()

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from hdsp.kernels.factors import descend_rows
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
     from hdsp.kernels.likelihood import mixture_log_likelihood
+    from hdsp.kernels.moves import (
+        divide_topics,
+        sum_log_gamma,
+        sum_pair_entropies,
+        sum_proportion_terms,
+    )
     from hdsp.kernels.softmax import sweep_softmax_weights
     from hdsp.kernels.terms import dirichlet_terms, document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
@@ -22,10 +28,14 @@ if TYPE_CHECKING:
 _HOME = {
     "fit_documents": "documents",
     "dirichlet_terms": "terms",
+    "divide_topics": "moves",
     "document_terms": "terms",
     "descend_rows": "factors",
     "mean_proportions": "terms",
     "mixture_log_likelihood": "likelihood",
+    "sum_log_gamma": "moves",
+    "sum_pair_entropies": "moves",
+    "sum_proportion_terms": "moves",
     "sweep_gamma_weights": "labels",
     "sweep_normal_weights": "labels",
     "sweep_softmax_weights": "softmax",
@@ -39,6 +49,7 @@ __all__ = [
     "csr_arrays",
     "descend_rows",
     "dirichlet_terms",
+    "divide_topics",
     "document_terms",
     "exp_product",
     "fill_word_table",
@@ -46,6 +57,9 @@ __all__ = [
     "mean_proportions",
     "mixture_log_likelihood",
     "sparse_product",
+    "sum_log_gamma",
+    "sum_pair_entropies",
+    "sum_proportion_terms",
     "sweep_gamma_weights",
     "sweep_normal_weights",
     "sweep_softmax_weights",

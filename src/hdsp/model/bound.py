@@ -63,11 +63,15 @@ def elbo(problem: Problem, state: GlobalState, statistics: Statistics, threads: 
         proportions=statistics.proportions,
         topics=topic_terms(state.topics, priors.topic_prior, threads),
         scaling=float(problem.scaling.prior_terms(state.scaling).sum()),
-        sticks=float(
-            len(state.sticks) * np.log(alpha) + (alpha - 1.0) * np.log1p(-state.sticks).sum()
-        ),
+        sticks=stick_terms(state.sticks, alpha),
         concentrations=concentrations,
     )
+
+
+def stick_terms(sticks: FloatArray, corpus_concentration: float) -> float:
+    """ln p(V), of all sticks."""
+    left = (corpus_concentration - 1.0) * np.log1p(-sticks).sum()
+    return float(len(sticks) * np.log(corpus_concentration) + left)
 
 
 def topic_terms(topics: FloatArray, topic_prior: float, threads: Threads) -> float:

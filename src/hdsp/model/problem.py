@@ -1,7 +1,7 @@
 """The frozen problem: documents in blocks, their label design, priors and the scaling function."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -116,6 +116,15 @@ class Problem:
     def n_tokens(self) -> float:
         """The sum of all counts."""
         return float(sum(block.lengths.sum(dtype=np.float64) for block in self.blocks))
+
+    @property
+    def lengths(self) -> FloatArray:
+        """N_m of all documents, [M]."""
+        return np.concatenate([block.lengths for block in self.blocks])
+
+    def with_topics(self, n_topics: int) -> "Problem":
+        """The same documents and priors with another number of topics."""
+        return replace(self, n_topics=n_topics)
 
     def block_rows(self) -> Iterator[tuple[Block, slice]]:
         """Each block with the rows of the corpus it holds."""

@@ -77,12 +77,12 @@ class Checkpoint:
 
     def resume(
         self, problem: Problem, monitor: Monitor
-    ) -> tuple[GlobalState | None, DocumentState | None]:
-        """Where the fit stood, with its history in `monitor`; nothing where none was written."""
+    ) -> tuple[GlobalState, DocumentState | None] | None:
+        """Where the fit stood, with its history in `monitor`; None where none was written."""
         self._remove_passing()
         path = self.folder / _NAME
         if not path.exists():
-            return None, None
+            return None
         manifest, arrays = read_file(path, _KIND)
         try:
             self._check_same(manifest)
@@ -90,12 +90,18 @@ class Checkpoint:
             stored = StoredArrays({name: array.copy("K") for name, array in arrays.items()})
             n_labels = problem.design.shape[1]
             state = take_state(manifest, stored, problem.scaling, n_labels)
-            if state.topics.shape != (problem.n_words, problem.n_topics):
+            least = problem.n_topics if self.parameters["fixed_number"] else 1
+            if (
+                len(state.topics) != problem.n_words
+                or not least <= state.n_topics <= problem.n_topics
+            ):
                 raise WrongContents("its topics are of another number")
             documents = (
-                _take_documents(stored, problem) if self.parameters["keep_documents"] else None
+                _take_documents(stored, problem.with_topics(state.n_topics))
+                if self.parameters["keep_documents"]
+                else None
             )
-            monitor.resume(get.history(manifest))
+            monitor.resume(get.history(manifest), get.search(manifest))
         except ModelFileError:
             raise
         except UNREADABLE as error:
@@ -113,6 +119,7 @@ class Checkpoint:
             "data": self.data,
             "settings": self._settings(),
             "history": monitor.history,
+            "search": monitor.starts,
             **put_state(arrays, state),
         }
         if documents is not None:

@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 AnyArray = NDArray[Any]
 
 # Major, minor. A reader takes every older minor of its major: what a later one added has a default.
-VERSION = (1, 0)
+VERSION = (1, 1)
 # Of the one entry in the header's metadata, in which safetensors keeps no order.
 _KEY = "hdsp"
 # safetensors reads no longer header than this.

@@ -58,6 +58,18 @@ def history(manifest: Mapping[str, Any]) -> list[HistoryRow]:
     return rows
 
 
+def search(manifest: Mapping[str, Any]) -> list[HistoryRow]:
+    """A row a start; none in a file of format 1.0, or where the number of topics was fixed."""
+    rows = manifest.get("search", [])
+    wanted = {"start", "topics", "bound", "passes", "seconds"}
+    if not isinstance(rows, list) or not all(
+        isinstance(row, dict) and row.keys() == wanted and all(map(_is_finite, row.values()))
+        for row in rows
+    ):
+        raise WrongContents("its search has a row that is none")
+    return rows
+
+
 def schema(manifest: Mapping[str, Any]) -> LabelSchema:
     """The labels of training."""
     found = LabelSchema.from_dict(manifest["schema"])

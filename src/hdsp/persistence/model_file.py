@@ -1,7 +1,7 @@
 """The `.hdsp` file of a fitted model."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,7 @@ class SavedModel:
     frames : the library that tables are made with, None for the default
     fingerprint : of the training data
     text_settings : how texts became counts, where the model knows
+    search : a row for each number of topics that the fit was started with
     """
 
     model: FittedModel
@@ -65,6 +66,7 @@ class SavedModel:
     frames: str | None
     fingerprint: str
     text_settings: TextSettings | None = None
+    search: list[HistoryRow] = field(default_factory=list)
 
 
 def save_model(path: Path, saved: SavedModel) -> None:
@@ -91,6 +93,7 @@ def save_model(path: Path, saved: SavedModel) -> None:
         "n_documents": model.training.n_documents,
         "named": saved.named,
         "history": saved.history,
+        "search": saved.search,
         "converged": saved.converged,
         "n_topics": saved.n_topics,
         "frames": saved.frames,
@@ -138,6 +141,7 @@ def _decode(manifest: dict[str, Any], arrays: StoredArrays, known: Collection[st
         frames,
         str(manifest["fingerprint"]),
         settings,
+        get.search(manifest),
     )
 
 

@@ -1,0 +1,149 @@
+"""The bound as a sum over topics, while documents' responsibilities stay as they are.
+
+With q(phi_k) and q(pi_mk) at their optimum for the tokens n that topics hold, and the tangents
+xi_m fixed, the bound (6) to (10) is a sum over topics of
+
+    ln B(eta + n_k) - ln B(eta)                                     words and q(phi)
+    + sum_m ln G(a_mk) - ln G(beta p_k) - a_mk ln b_mk + beta p_k E[ln rho_mk]    proportions
+    + E[ln p(w_k)] - E[ln q(w_k)]                                   labels' weights
+
+plus the entropy of the responsibilities, N_m (1 - ln xi_m) of each document, and the priors of
+sticks and concentrations. So what happens to one topic, or to two that become one, can be
+evaluated exactly without the others.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from hdsp import kernels
+from hdsp.kernels import Threads
+from hdsp.model.documents import expected_rates
+from hdsp.model.problem import Problem
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.scaling import Parameters, take_topics
+
+# Topics a thread takes at a time; fixed, so that results do not depend on threads.
+_TOPIC_RANGE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class TopicParts:
+    """Some topics: what they hold, and their part of the global state.
+
+    Attributes
+    ----------
+    word_counts : [Q, V] sum_m c_mi gamma_mik
+    token_counts : [M, Q] sum_i c_mi gamma_mik
+    prior_shape : [Q] beta p
+    scaling : their labels' weights
+    """
+
+    word_counts: FloatArray
+    token_counts: FloatArray
+    prior_shape: FloatArray
+    scaling: Parameters
+
+    def take(self, chosen: IntArray) -> "TopicParts":
+        """Some of these topics."""
+        return TopicParts(
+            self.word_counts[chosen],
+            self.token_counts[:, chosen],
+            self.prior_shape[chosen],
+            take_topics(self.scaling, chosen),
+        )
+
+
+def join_parts(parts: list[TopicParts]) -> TopicParts:
+    """Several lots of topics as one."""
+    return TopicParts(
+        np.concatenate([part.word_counts for part in parts]),
+        np.concatenate([part.token_counts for part in parts], axis=1),
+        np.concatenate([part.prior_shape for part in parts]),
+        {name: np.concatenate([part.scaling[name] for part in parts]) for name in parts[0].scaling},
+    )
+
+
+def topic_bound(
+    problem: Problem, parts: TopicParts, tangent: FloatArray, threads: Threads
+) -> FloatArray:
+    """Each topic's own part of the bound, [Q].
+
+    Parameters
+    ----------
+    tangent : [M] xi_m
+    """
+    return (
+        word_terms(problem, parts.word_counts, threads)
+        + proportion_terms(
+            problem, parts.token_counts, parts.prior_shape, parts.scaling, tangent, threads
+        )
+        + problem.scaling.prior_terms(parts.scaling)
+    )
+
+
+def word_terms(problem: Problem, word_counts: FloatArray, threads: Threads) -> FloatArray:
+    """ln B(eta + n_k) - ln B(eta), [Q], of topics with `word_counts` [Q, V]."""
+    out = np.empty(len(word_counts))
+    prior = problem.priors.topic_prior
+    threads.run(
+        kernels.sum_log_gamma,
+        len(out),
+        _TOPIC_RANGE,
+        np.ascontiguousarray(word_counts),
+        prior,
+        out,
+    )
+    prior_total = problem.n_words * prior
+    total = word_counts.sum(axis=1, dtype=np.float64)
+    return np.asarray(out + gammaln(prior_total) - gammaln(prior_total + total))
+
+
+def proportion_terms(
+    problem: Problem,
+    token_counts: FloatArray,
+    prior_shape: FloatArray,
+    scaling: Parameters,
+    tangent: FloatArray,
+    threads: Threads,
+) -> FloatArray:
+    """The proportions' part of the bound, [Q], of topics with `token_counts` [M, Q].
+
+    `problem` may be the whole corpus or some of its documents.
+    """
+    n_topics = len(prior_shape)
+    rate = expected_rates(
+        problem.scaling, scaling, problem.design, n_topics, problem.dtype, threads
+    )
+    out = np.empty(n_topics)
+    threads.run(
+        kernels.sum_proportion_terms,
+        n_topics,
+        _TOPIC_RANGE,
+        np.ascontiguousarray(token_counts),
+        prior_shape,
+        rate,
+        problem.lengths / tangent.astype(np.float64),
+        out,
+    )
+    if problem.design.nnz:
+        out += prior_shape * problem.scaling.log_rate_total(scaling, problem.design)
+    return out
+
+
+def fitted_scaling(
+    problem: Problem, parts: TopicParts, tangent: FloatArray, n_updates: int
+) -> TopicParts:
+    """The same topics with their labels' weights fitted to what they hold (equations 15, 16)."""
+    if problem.design.nnz == 0:
+        return parts
+    per_xi = (problem.lengths / tangent)[:, None]
+    scaling = parts.scaling
+    for _ in range(n_updates):
+        rate = problem.scaling.expected_rate(scaling, problem.design)
+        mean = (parts.prior_shape + parts.token_counts) / (rate + per_xi)
+        scaling = problem.scaling.update(
+            scaling, problem.design, parts.prior_shape, mean.astype(problem.dtype)
+        )
+    return TopicParts(parts.word_counts, parts.token_counts, parts.prior_shape, scaling)

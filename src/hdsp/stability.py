@@ -1,0 +1,64 @@
+"""Which topics other starts find again, and how many topics they find."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from hdsp.metrics import match_topics
+from hdsp.numerics.types import FloatArray, IntArray
+
+# A topic that has at least this much probability in common with another is the same topic.
+SAME = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Refits:
+    """Fits of the same model with other seeds.
+
+    Attributes
+    ----------
+    numbers : [R] topics in use in each
+    similarity : [R, T] the probability that each topic of the model has in common with its
+        partner in each fit: 1 minus their total variation; 0 without a partner
+    """
+
+    numbers: IntArray
+    similarity: FloatArray
+
+    @property
+    def found(self) -> IntArray:
+        """In how many fits each topic was found again, [T]."""
+        return np.asarray((self.similarity >= SAME).sum(axis=0))
+
+
+def refit(model: Any, X: Any, labels: object, n_fits: int, after: int = 0) -> Refits:
+    """Fit an `HDSP` again with `n_fits` other seeds, and match its topics.
+
+    Parameters
+    ----------
+    X, labels : the documents that `model` was fitted to
+    after : how many seeds to leave out, of earlier calls
+    """
+    seeded = isinstance(model.random_state, (int, np.integer))
+    first = int(model.random_state) + 1 if seeded else 1
+    numbers, similarity = [], []
+    for seed in range(first + after, first + after + n_fits):
+        other = clone(model).set_params(random_state=seed, checkpoint=None)
+        other.fit(X, labels=labels)
+        numbers.append(other.n_topics_)
+        similarity.append(1.0 - match_topics(model.components_, other.components_)[1])
+    return Refits(np.array(numbers), np.array(similarity))
+
+
+def stability_columns(refits: Refits) -> dict[str, list[Any]]:
+    """The columns of a table of topics."""
+    n_fits, n_topics = refits.similarity.shape
+    return {
+        "topic": list(range(n_topics)),
+        "similarity": refits.similarity.mean(axis=0).tolist(),
+        "lowest": refits.similarity.min(axis=0).tolist(),
+        "found_in": refits.found.tolist(),
+        "fits": [n_fits] * n_topics,
+    }

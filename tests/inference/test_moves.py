@@ -1,0 +1,375 @@
+"""Moves gain exactly what they say, change nothing when refused, and find simulated topics."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from hdsp import HDSP, Categorical, Corpus, kernels
+from hdsp.corpus import LabelSchema
+from hdsp.inference import (
+    Fit,
+    Monitor,
+    fit_batch,
+    fit_documents,
+    initial_state,
+    refine,
+)
+from hdsp.inference.batch import ordered
+from hdsp.inference.moves.deleting import make_deletions
+from hdsp.inference.moves.merging import likely_pairs, pair_entropies, propose_merges
+from hdsp.inference.moves.snapshot import make_moves, take_snapshot
+from hdsp.inference.moves.splitting import propose_splits
+from hdsp.kernels import Threads
+from hdsp.metrics import match_topics
+from hdsp.model import (
+    DocumentState,
+    LocalSettings,
+    Priors,
+    Truth,
+    draw_documents,
+    elbo,
+    global_step,
+    make_problem,
+    update_scaling,
+)
+from hdsp.model.documents import prepare_globals, solve_block
+from hdsp.scaling import Constant, bind_scaling
+from tests.problems import SCALINGS, problems
+from tests.reference import moves as plain
+from tests.reference.bound import Documents, bound_terms
+
+THREADS = Threads()
+SETTLED = LocalSettings(200, 1e-12, prune=0.0)
+# Sums of terms of both signs in float64; weights and words are in the table to 1e-20.
+ROUNDING = 1e-8
+
+
+def snapshot_of(data, scaling):
+    """A snapshot of a small problem after three passes, and its dense counts."""
+    problem, dense, state = data.draw(problems(scaling))
+    assume(dense.sum() > 0)
+    seen = prepare_globals(state, problem.dtype, THREADS)
+    (block,) = problem.blocks
+    documents = solve_block(problem, state, seen, block, None, SETTLED, THREADS).documents
+    for _ in range(3):
+        snapshot, _ = take_snapshot(problem, state, documents, SETTLED, THREADS)
+        state, documents = snapshot.state, snapshot.documents
+    return snapshot, dense
+
+
+def even_corpus(n_topics, seed, n_documents=400, length=60, labelled=False):
+    """A corpus of topics of about the same weight, with four labels or none, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = Truth(
+        topic_weight=rng.dirichlet(np.full(n_topics, 5.0)),
+        word_share=rng.dirichlet(np.full(200, 0.05), size=n_topics),
+        weights=Categorical(weight_shape=3.0, weight_rate=2.0).draw_prior(n_topics, 4, rng),
+        document_concentration=1.0,
+    )
+    carried = rng.random((n_documents, 4)) < 0.3
+    design = csr_array(carried.astype(float))
+    scaling = Categorical() if labelled else Constant()
+    counts, _ = draw_documents(truth, scaling, design, np.full(n_documents, length), rng)
+    tags = [[f"l{j}" for j in np.flatnonzero(row)] for row in carried]
+    return Corpus(counts, labels=tags if labelled else None), truth
+
+
+def fitted(corpus, n_topics, threads=THREADS):
+    """A converged fit with so many topics."""
+    schema = LabelSchema.of(corpus.labels)
+    scaling = bind_scaling("auto", schema)
+    priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
+    design = schema.encode(corpus.labels)
+    problem = make_problem(corpus.counts, design, n_topics, scaling, priors)
+    rng = np.random.default_rng(0)
+    start = initial_state(problem, corpus.counts, "nmf", 1.0, 20.0, rng, threads)
+    monitor = Monitor(1e-3)
+    fit = fit_batch(problem, start, 100, LocalSettings(), monitor, threads)
+    return problem, fit, monitor
+
+
+def bound_of(problem, state, documents):
+    """The bound after one more document step."""
+    documents, statistics = fit_documents(problem, state, documents, SETTLED, THREADS)
+    return elbo(problem, state, statistics, THREADS).total
+
+
+def tokens_of(snapshot):
+    """c_mi gamma_mik, [M, V, T], from what the snapshot remembers."""
+    known = snapshot.responsibilities
+    n_topics = snapshot.state.n_topics
+    tokens = np.zeros((snapshot.problem.n_documents, *snapshot.state.topics.shape))
+    for m in range(len(tokens)):
+        for i in range(known.indptr[m], known.indptr[m + 1]):
+            word = known.indices[i]
+            joint = known.weight[m] * known.table[word] * known.token_weight[i]
+            tokens[m, word] = joint[:n_topics]
+    return tokens
+
+
+def reference_bound(dense, problem, state, tokens, tangent):
+    """The bound of the equations where topics hold `tokens` [M, V, T] and q answers them."""
+    rate = problem.scaling.expected_rate(state.scaling, problem.design)
+    documents = Documents(
+        shape=state.prior_shape + tokens.sum(axis=1),
+        rate=rate + (dense.sum(axis=1) / tangent)[:, None],
+        tangent=tangent,
+        responsibility=tokens / np.maximum(dense, 1e-300)[:, :, None],
+    )
+    terms = bound_terms(dense, problem, state, documents)
+    return sum(terms.values()), sum(map(abs, terms.values()))
+
+
+def bound_before(snapshot, dense, tokens):
+    return reference_bound(
+        dense, snapshot.problem, snapshot.state, tokens, snapshot.documents.tangent
+    )
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@given(data=st.data())
+def test_a_merge_gains_what_the_bound_gains(scaling, data):
+    snapshot, dense = snapshot_of(data, scaling)
+    tokens = tokens_of(snapshot)
+    before, size = bound_before(snapshot, dense, tokens)
+    for move in propose_merges(snapshot, THREADS):
+        moved = make_moves(snapshot, "moves", [move], move.gain)
+        problem, state, documents = moved.problem, moved.state, moved.documents
+        merged = np.delete(tokens, move.removed, axis=2)
+        merged = np.concatenate([merged, tokens[..., move.removed].sum(axis=2)[..., None]], axis=2)
+        weight = np.delete(snapshot.state.prior_shape, move.removed)
+        weight = np.concatenate([weight, move.added.prior_shape])
+        merged = merged[..., np.argsort(-weight, kind="stable")]
+        after, _ = reference_bound(dense, problem, state, merged, documents.tangent)
+        np.testing.assert_allclose(after - before, move.gain, rtol=0, atol=ROUNDING * size)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@given(data=st.data())
+def test_a_split_gains_what_the_bound_gains(scaling, data):
+    snapshot, dense = snapshot_of(data, scaling)
+    tokens = tokens_of(snapshot)
+    before, size = bound_before(snapshot, dense, tokens)
+    topics = np.arange(snapshot.state.n_topics)
+    for move in propose_splits(snapshot, topics, THREADS, least=-np.inf):
+        (k,) = move.removed
+        part, _ = plain.divide_topic(
+            tokens[..., k],
+            snapshot.documents.token_counts[:, k],
+            snapshot.state.prior_shape[k],
+            snapshot.problem.priors.topic_prior,
+            0.05,
+        )
+        halves = np.stack([tokens[..., k] * part, tokens[..., k] * (1 - part)], axis=2)
+        moved = make_moves(snapshot, "moves", [move], move.gain)
+        problem, state, documents = moved.problem, moved.state, moved.documents
+        weight = np.delete(snapshot.state.prior_shape, k)
+        weight = np.concatenate([weight, move.added.prior_shape])
+        made = np.concatenate([np.delete(tokens, k, axis=2), halves], axis=2)
+        made = made[..., np.argsort(-weight, kind="stable")]
+        after, _ = reference_bound(dense, problem, state, made, documents.tangent)
+        np.testing.assert_allclose(after - before, move.gain, rtol=0, atol=ROUNDING * size)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@given(data=st.data())
+def test_a_deletion_gains_at_least_what_it_says(scaling, data):
+    snapshot, dense = snapshot_of(data, scaling)
+    before, size = bound_before(snapshot, dense, tokens_of(snapshot))
+    merges = propose_merges(snapshot, THREADS)
+    moved = make_deletions(snapshot, merges, SETTLED, THREADS, least=-np.inf)
+    if snapshot.state.n_topics == 2:
+        assert moved is None
+        return
+    problem, state, documents = moved.problem, moved.state, moved.documents
+    assert state.n_topics == snapshot.state.n_topics - moved.counts["deletions"]
+    # Responsibilities at their best for the documents: a little better than those of the move.
+    (block,) = problem.blocks
+    seen = prepare_globals(state, problem.dtype, THREADS)
+    once = LocalSettings(1, 0.0, prune=0.0)
+    solution = solve_block(problem, state, seen, block, documents, once, THREADS)
+    tokens = np.zeros((problem.n_documents, *state.topics.shape))
+    rows = np.repeat(np.arange(len(dense)), np.diff(block.indptr))
+    tokens[rows, block.indices] = (
+        solution.token_weight[:, None] * solution.weight[rows] * seen.table[block.indices]
+    )[:, : state.n_topics]
+    after, _ = reference_bound(dense, problem, state, tokens, solution.documents.tangent)
+    assert after - before >= moved.gain - ROUNDING * size
+
+
+def test_every_accepted_move_raises_the_bound_and_passes_never_lower_it():
+    corpus, _ = even_corpus(5, 3)
+    many = HDSP(12, fixed_number=True, random_state=0).fit(corpus)
+    model = HDSP(12, init=many.components_, random_state=0).fit(corpus)
+    bounds = np.array([row["bound"] for row in model.history_])
+    moved = [i for i, row in enumerate(model.history_) if {"merges", "deletions"} & row.keys()]
+    assert moved
+    assert model.n_topics_ < 12
+    # Documents are solved to a tolerance, so that passes may lose a little to it.
+    assert (np.diff(bounds) > -1e-6 * np.abs(bounds[1:])).all()
+
+
+def test_the_reported_gain_is_reached_by_the_next_pass():
+    corpus, _ = even_corpus(5, 3)
+    problem, fit, _ = fitted(corpus, 12)
+    snapshot, _ = take_snapshot(problem, fit.state, fit.documents, SETTLED, THREADS)
+    merges = [move for move in propose_merges(snapshot, THREADS) if move.gain > 0]
+    assert merges
+    before = bound_of(problem, snapshot.state, snapshot.documents)
+    for move in merges[:3]:
+        moved = make_moves(snapshot, "merges", [move], move.gain)
+        after = bound_of(moved.problem, moved.state, moved.documents)
+        # A pass adds to both; to the one with a move at least as much, but for rounding.
+        assert after > before + 0.5 * move.gain
+
+
+def test_a_refused_move_leaves_the_fit_as_it_was():
+    corpus, _ = even_corpus(4, 1)
+    problem, fit, _ = fitted(corpus, 4)
+    snapshot, _ = take_snapshot(problem, fit.state, fit.documents, SETTLED, THREADS)
+    arrays = {
+        "topics": snapshot.state.topics,
+        "sticks": snapshot.state.sticks,
+        "tokens": snapshot.documents.token_counts,
+        "tangent": snapshot.documents.tangent,
+        "words": snapshot.word_counts,
+        "weight": snapshot.responsibilities.weight,
+        "table": snapshot.responsibilities.table,
+    }
+    copies = {name: array.copy() for name, array in arrays.items()}
+    merges = propose_merges(snapshot, THREADS)
+    assert all(move.gain < 0 for move in merges)
+    assert propose_splits(snapshot, np.arange(4), THREADS, least=1.0) == []
+    assert make_deletions(snapshot, merges, SETTLED, THREADS, least=1.0) is None
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, copies[name], err_msg=name)
+
+
+def test_refusing_every_move_is_a_pass_and_no_more():
+    corpus, _ = even_corpus(4, 1)
+    problem, fit, monitor = fitted(corpus, 4)
+    held = fit.documents.token_counts.copy()
+    twin = Fit(fit.state, DocumentState(held, fit.documents.tangent.copy()))
+    refined = refine(problem, fit, 100, LocalSettings(), monitor, THREADS, 4)
+    documents, statistics = fit_documents(
+        problem, twin.state, twin.documents, LocalSettings(), THREADS
+    )
+    scaling = update_scaling(problem, twin.state, documents, THREADS)
+    expected = ordered(global_step(problem, twin.state, statistics, scaling), documents)
+    np.testing.assert_array_equal(refined.state.topics, expected.state.topics)
+    np.testing.assert_array_equal(refined.documents.token_counts, expected.documents.token_counts)
+
+
+def test_moves_are_the_same_for_any_number_of_threads():
+    corpus, _ = even_corpus(6, 5, n_documents=800, labelled=True)
+    found = []
+    for n_threads in (1, 3):
+        with Threads(n_threads) as threads:
+            problem, fit, monitor = fitted(corpus, 14, threads)
+            found.append(refine(problem, fit, 100, LocalSettings(), monitor, threads, 20))
+    one, three = found
+    assert one.state.n_topics < 14
+    np.testing.assert_array_equal(one.state.topics, three.state.topics)
+    np.testing.assert_array_equal(one.documents.token_counts, three.documents.token_counts)
+
+
+def test_a_topic_that_was_split_in_two_is_merged_again():
+    corpus, truth = even_corpus(3, 0)
+    doubled = np.concatenate([truth.word_share, truth.word_share[:1]]) + 1e-6
+    model = HDSP(4, init=doubled, random_state=0).fit(corpus)
+    assert len(model.topic_weight_) == 3
+    assert match_topics(truth.word_share, model.components_)[1].max() < 0.1
+
+
+def test_two_topics_that_were_taken_together_are_split():
+    corpus, truth = even_corpus(4, 2)
+    problem, _, monitor = fitted(corpus, 3)
+    together = truth.word_share[1:].copy()
+    together[0] += truth.word_share[0]
+    rng = np.random.default_rng(0)
+    start = initial_state(problem, corpus.counts, together + 1e-6, 1.0, 20.0, rng, THREADS)
+    monitor.begin(3)
+    fit = fit_batch(problem, start, 100, LocalSettings(), monitor, THREADS)
+    before = fit.state.topics.T
+    assert match_topics(truth.word_share, before)[1].max() > 0.4
+    refined = refine(problem, fit, 100, LocalSettings(), monitor, THREADS, 10)
+    assert sum(row.get("splits", 0) for row in monitor.history) == 1
+    assert match_topics(truth.word_share, refined.state.topics.T)[1].max() < 0.15
+
+
+def test_a_topic_of_one_document_is_deleted():
+    corpus, truth = even_corpus(3, 4)
+    own = corpus.counts[[7]].toarray()
+    model = HDSP(4, init=np.concatenate([truth.word_share, own / own.sum()]) + 1e-6).fit(corpus)
+    assert len(model.topic_weight_) == 3
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize(("n_topics", "ceiling"), [(5, 10), (5, 40), (10, 20)])
+def test_the_number_of_simulated_topics_is_found(n_topics, ceiling, labelled):
+    corpus, _ = even_corpus(n_topics, n_topics, labelled=labelled)
+    model = HDSP(ceiling, random_state=0).fit(corpus)
+    assert abs(model.n_topics_ - n_topics) <= 0.1 * n_topics
+
+
+def test_kernels_agree_with_their_twins():
+    rng = np.random.default_rng(0)
+    counts = rng.gamma(0.1, size=(9, 40)) * (rng.random((9, 40)) < 0.5)
+    out = np.empty(9)
+    kernels.sum_log_gamma(0, 9, counts, 0.05, out)
+    np.testing.assert_allclose(out, plain.sum_log_gamma(counts, 0.05), rtol=1e-12)
+    held = rng.gamma(0.2, size=(30, 5)) * (rng.random((30, 5)) < 0.5)
+    prior, rate, per_xi = (
+        rng.gamma(1.0, size=5),
+        rng.gamma(2.0, size=(30, 5)),
+        rng.gamma(1.0, size=30),
+    )
+    out = np.empty(5)
+    kernels.sum_proportion_terms(0, 5, held, prior, rate, per_xi, out)
+    expected = plain.sum_proportion_terms(held, prior, rate, per_xi)
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+
+
+@given(data=st.data())
+def test_pair_entropies_and_divisions_agree_with_their_twins(data):
+    snapshot, _ = snapshot_of(data, "constant")
+    tokens = tokens_of(snapshot)
+    pairs = likely_pairs(snapshot.word_counts, 3.0)
+    expected = plain.pair_entropies(tokens, pairs)
+    size = np.abs(tokens).sum() + 1
+    found = pair_entropies(snapshot, pairs, THREADS)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * size)
+    held = snapshot.documents.token_counts
+    topics = np.arange(snapshot.state.n_topics)
+    words = np.zeros((len(topics), snapshot.problem.n_words))
+    halves = np.zeros((len(held), len(topics)))
+    share, entropy = np.empty((2, len(topics)))
+    kernels.divide_topics(
+        0,
+        len(topics),
+        topics,
+        *snapshot.responsibilities.factors,
+        held,
+        snapshot.state.prior_shape,
+        snapshot.problem.priors.topic_prior,
+        0.05,
+        words,
+        halves,
+        share,
+        entropy,
+    )
+    for k in topics:
+        part, expected_share = plain.divide_topic(
+            tokens[..., k],
+            held[:, k],
+            snapshot.state.prior_shape[k],
+            snapshot.problem.priors.topic_prior,
+            0.05,
+        )
+        np.testing.assert_allclose(share[k], expected_share, rtol=1e-6)
+        if part is not None:
+            half = tokens[..., k] * part
+            np.testing.assert_allclose(words[k], half.sum(axis=0), rtol=1e-6, atol=1e-7 * size)
+            np.testing.assert_allclose(halves[:, k], half.sum(axis=1), rtol=1e-6, atol=1e-7 * size)
