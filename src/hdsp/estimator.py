@@ -92,7 +92,8 @@ class HDSP(FittedQueries):
     topic_weight_ : [T] p, the corpus weights of topics
     n_topics_ : topics in real use: with at least an average document's worth of tokens
     search_ : a row (dict) for each number of topics that a fit started with: the number it settled
-        on, its bound, passes, and the seconds since the beginning. Empty where it was fixed
+        on, its bound, what of it is compared (all but the sticks' and concentrations' densities),
+        passes, and the seconds since the beginning. Empty where the number was fixed
     label_names_ : the J labels
     words_ : the V words
     text_settings_ : how the corpus' texts became counts; None where counts were given

@@ -1,7 +1,5 @@
 """The paper's synthetic studies (section 5.1), small enough to run as tests."""
 
-import warnings
-
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.stats import spearmanr
@@ -31,14 +29,13 @@ def recover(truth, design, lengths, seed, with_hdp=False):
     # As in the paper: twice the topics, three passes of LDA to start from, alpha = beta = 1.
     settings = {
         "n_components": 2 * len(truth.topic_weight),
+        "fixed_number": True,
         "init": "lda",
         "document_concentration": 1.0,
         "random_state": seed,
     }
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="All .* topics are in use")
-        model = HDSP(**settings).fit(counts, labels=design.toarray())
-        hdp = HDSP(**settings).fit(counts) if with_hdp else model
+    model = HDSP(**settings).fit(counts, labels=design.toarray())
+    hdp = HDSP(**settings).fit(counts) if with_hdp else model
     index, distance = match_topics(truth.word_share, model.components_)
     _, hdp_distance = match_topics(truth.word_share, hdp.components_)
     parameters = model._model.state.scaling

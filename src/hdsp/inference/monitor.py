@@ -29,6 +29,11 @@ def topics_in_use(topic_tokens: FloatArray, n_documents: int) -> int:
     return int((topic_tokens >= topic_tokens.sum() / n_documents).sum())
 
 
+def comparable(row: HistoryRow) -> float:
+    """`Bound.comparable` of a pass."""
+    return row["bound"] - row["sticks"] - row["concentrations"]
+
+
 def seconds_left(history: list[HistoryRow], tol: float) -> str:
     """How long until the bound settles, in words, if its steps go on shrinking as they did."""
     if len(history) < 3 or tol <= 0:
@@ -82,6 +87,7 @@ class Monitor:
                 "start": start,
                 "topics": n_topics,
                 "bound": last["bound"],
+                "compared": comparable(last),
                 "passes": len(self.history),
                 "seconds": last["seconds"],
             }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hdsp.inference.batch import AfterPass, Fit, fit_batch
-from hdsp.inference.monitor import HistoryRow, Monitor
+from hdsp.inference.monitor import HistoryRow, Monitor, comparable
 from hdsp.inference.moves.refine import refine
 from hdsp.inference.moves.snapshot import FEWEST_TOPICS
 from hdsp.kernels import Threads
@@ -20,6 +20,8 @@ _STEP = 1.5
 _CLOSE = 0.12
 # A fit that keeps less than this share of its topics had too many to begin with.
 _MANY_LEFT = 0.8
+# Bounds closer than this share of them are the same.
+_ROUNDING = 1e-6
 # Merges that gain less than this share of the bound wait until a number has been chosen.
 _WORTH_MERGING = 1e-4
 
@@ -43,8 +45,8 @@ class Attempt:
 
     @property
     def bound(self) -> float:
-        """After the last pass."""
-        return self.history[-1]["bound"]
+        """What numbers of topics are compared by, after the last pass."""
+        return comparable(self.history[-1])
 
 
 @dataclass(eq=False)
@@ -101,7 +103,7 @@ class Search:
         """How a fit ends that starts with so many topics."""
         for row in self.monitor.starts:
             if row["start"] == start:
-                return Outcome(row["bound"], int(row["topics"]))
+                return Outcome(row["compared"], int(row["topics"]))
         if self.monitor.interrupted:
             return Outcome(-np.inf, start)
         found = self._attempt(start)
@@ -233,4 +235,6 @@ def peak_number(tried: dict[int, float]) -> float | None:
 
 
 def _best(tried: dict[int, float]) -> int:
-    return max(tried, key=lambda number: tried[number])
+    """The number with the highest bound; of several, but for rounding, the smallest."""
+    highest = max(tried.values())
+    return min(n for n in tried if tried[n] >= highest - _ROUNDING * abs(highest))

@@ -42,6 +42,15 @@ class Bound:
         """The bound."""
         return sum(self.items().values())
 
+    @property
+    def comparable(self) -> float:
+        """The bound without the densities of points: what numbers of topics are compared by.
+
+        Sticks and concentrations have points for posteriors. A density has no scale, and each
+        stick would add its own, a few units even if its topic holds nothing.
+        """
+        return self.total - self.sticks - self.concentrations
+
     def items(self) -> dict[str, float]:
         """The terms by name."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -63,15 +72,11 @@ def elbo(problem: Problem, state: GlobalState, statistics: Statistics, threads: 
         proportions=statistics.proportions,
         topics=topic_terms(state.topics, priors.topic_prior, threads),
         scaling=float(problem.scaling.prior_terms(state.scaling).sum()),
-        sticks=stick_terms(state.sticks, alpha),
+        sticks=float(
+            len(state.sticks) * np.log(alpha) + (alpha - 1.0) * np.log1p(-state.sticks).sum()
+        ),
         concentrations=concentrations,
     )
-
-
-def stick_terms(sticks: FloatArray, corpus_concentration: float) -> float:
-    """ln p(V), of all sticks."""
-    left = (corpus_concentration - 1.0) * np.log1p(-sticks).sum()
-    return float(len(sticks) * np.log(corpus_concentration) + left)
 
 
 def topic_terms(topics: FloatArray, topic_prior: float, threads: Threads) -> float:

@@ -7,9 +7,9 @@ xi_m fixed, the bound (6) to (10) is a sum over topics of
     + sum_m ln G(a_mk) - ln G(beta p_k) - a_mk ln b_mk + beta p_k E[ln rho_mk]    proportions
     + E[ln p(w_k)] - E[ln q(w_k)]                                   labels' weights
 
-plus the entropy of the responsibilities, N_m (1 - ln xi_m) of each document, and the priors of
-sticks and concentrations. So what happens to one topic, or to two that become one, can be
-evaluated exactly without the others.
+plus the entropy of the responsibilities, N_m (1 - ln xi_m) of each document, and the densities of
+sticks and concentrations, which moves leave out (`Bound.comparable`). So what happens to one topic,
+or to two that become one, can be evaluated exactly without the others.
 """
 
 from dataclasses import dataclass

@@ -61,7 +61,7 @@ def history(manifest: Mapping[str, Any]) -> list[HistoryRow]:
 def search(manifest: Mapping[str, Any]) -> list[HistoryRow]:
     """A row a start; none in a file of format 1.0, or where the number of topics was fixed."""
     rows = manifest.get("search", [])
-    wanted = {"start", "topics", "bound", "passes", "seconds"}
+    wanted = {"start", "topics", "bound", "compared", "passes", "seconds"}
     if not isinstance(rows, list) or not all(
         isinstance(row, dict) and row.keys() == wanted and all(map(_is_finite, row.values()))
         for row in rows

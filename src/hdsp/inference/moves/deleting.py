@@ -11,7 +11,6 @@ from hdsp.inference.moves.snapshot import (
     Moved,
     Snapshot,
     rebuild,
-    sticks_gain,
 )
 from hdsp.kernels import Threads
 from hdsp.model import (
@@ -163,9 +162,6 @@ class Judge:
         gain += _rest_gain(snapshot, part, rows, heirs, threads)
         gain += float(word_terms(problem, word_counts, threads).sum() - self._words)
         gain -= float(problem.scaling.prior_terms(take_topics(state.scaling, gone)).sum())
-        inherit = sorted(set(heirs.values()))
-        weight = topic_weight[inherit].astype(np.float64)
-        gain += sticks_gain(state, [*gone, *inherit], weight)
         return Deletion(heirs, rows, documents, word_counts, gain)
 
     def _table(self, word_counts: FloatArray) -> FloatArray:

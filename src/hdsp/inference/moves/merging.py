@@ -3,7 +3,7 @@
 import numpy as np
 
 from hdsp import kernels
-from hdsp.inference.moves.snapshot import Move, Snapshot, sticks_gain
+from hdsp.inference.moves.snapshot import Move, Snapshot
 from hdsp.kernels import Threads
 from hdsp.model.by_topic import TopicParts, fitted_scaling, topic_bound
 from hdsp.numerics.types import FloatArray, IntArray
@@ -31,16 +31,7 @@ def propose_merges(
         gains = topic_bound(snapshot.problem, merged, snapshot.documents.tangent, _ALONE)
         gains += lost[first:last] - alone[some].sum(axis=1)
         return [
-            Move(
-                (int(pair[0]), int(pair[1])),
-                merged.take(np.array([i])),
-                float(gain)
-                + sticks_gain(
-                    snapshot.state,
-                    list(pair),
-                    merged.prior_shape[[i]] / snapshot.state.document_concentration,
-                ),
-            )
+            Move((int(pair[0]), int(pair[1])), merged.take(np.array([i])), float(gain))
             for i, (pair, gain) in enumerate(zip(some, gains, strict=True))
         ]
 

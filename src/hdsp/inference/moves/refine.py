@@ -14,7 +14,6 @@ from hdsp.inference.moves.snapshot import (
     Moved,
     Snapshot,
     make_moves,
-    sticks_gain,
     take_snapshot,
 )
 from hdsp.inference.moves.splitting import propose_splits
@@ -22,7 +21,7 @@ from hdsp.kernels import Threads
 from hdsp.model import LocalSettings, Problem, elbo
 
 # What a move must gain, and as a share of the bound: less is rounding.
-_LEAST_GAIN = 1.0
+_LEAST_GAIN = 0.1
 _LEAST_SHARE = 1e-6
 # What a split must gain: topics that hardly pay for themselves are not worth having.
 _SPLIT_SHARE = 3e-5
@@ -64,10 +63,12 @@ def refine(
         size = abs(bound.total)
         least = max(_LEAST_GAIN, _LEAST_SHARE * size)
         merges = propose_merges(snapshot, threads, _FEW_PAIRS if merge_only else _PAIRS)
-        made = _make(snapshot, "merges", choose_merges(snapshot, merges, least))
-        if made is None and may_split:
+        made: Moved | None = None
+        if chosen := choose_merges(snapshot, merges, least):
+            made = make_moves(snapshot, "merges", chosen)
+        elif may_split:
             splits = choose_splits(snapshot, most_topics, threads, _SPLIT_SHARE * size)
-            made = _make(snapshot, "splits", splits)
+            made = make_moves(snapshot, "splits", splits) if splits else None
             may_split = made is not None
         if made is None and not merge_only:
             made = make_deletions(snapshot, merges, settings, threads, least)
@@ -80,12 +81,6 @@ def refine(
     return fit_batch(
         problem, fit.state, max_iter, settings, monitor, threads, documents=fit.documents
     )
-
-
-def _make(snapshot: Snapshot, name: str, moves: list[Move]) -> Moved | None:
-    """The fit after moves, if together they gain something."""
-    gain = total_gain(snapshot, moves)
-    return make_moves(snapshot, name, moves, gain) if gain > 0.0 else None
 
 
 def choose_merges(snapshot: Snapshot, merges: Iterable[Move], least: float) -> list[Move]:
@@ -110,19 +105,3 @@ def choose_splits(
         return []
     splits = propose_splits(snapshot, np.arange(n_topics), threads, least)
     return splits[: most_topics - n_topics]
-
-
-def total_gain(snapshot: Snapshot, moves: list[Move]) -> float:
-    """What moves gain together: the sum, but for the sticks, which see all of them at once."""
-    if not moves:
-        return 0.0
-    beta = snapshot.state.document_concentration
-    each = sum(
-        move.gain - sticks_gain(snapshot.state, move.removed, move.added.prior_shape / beta)
-        for move in moves
-    )
-    return each + sticks_gain(
-        snapshot.state,
-        [topic for move in moves for topic in move.removed],
-        np.concatenate([move.added.prior_shape / beta for move in moves]),
-    )

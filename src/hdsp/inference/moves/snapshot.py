@@ -15,7 +15,6 @@ from hdsp.model import (
     prepare_globals,
     update_scaling,
 )
-from hdsp.model.bound import stick_terms
 from hdsp.model.by_topic import TopicParts, join_parts
 from hdsp.model.documents import solve_block, summarise_block
 from hdsp.model.state import padded
@@ -133,22 +132,12 @@ class Move:
     ----------
     removed : the topics that go
     added : those that take their place, with the same tokens and weight
-    gain : by how much the bound rises
+    gain : by how much the bound rises (`Bound.comparable`)
     """
 
     removed: tuple[int, ...]
     added: TopicParts
     gain: float
-
-
-def sticks_gain(
-    state: GlobalState, removed: tuple[int, ...] | list[int], added: FloatArray
-) -> float:
-    """What the prior of sticks gains if weights `added` take the place of `removed` topics."""
-    weight = np.concatenate([np.delete(state.topic_weight, removed), added])
-    alpha = state.corpus_concentration
-    sticks = sticks_from_weights(weight[np.argsort(-weight, kind="stable")])
-    return stick_terms(sticks, alpha) - stick_terms(state.sticks, alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,13 +151,13 @@ class Moved:
     counts: dict[str, int]
 
 
-def make_moves(snapshot: Snapshot, name: str, moves: list[Move], gain: float) -> Moved:
+def make_moves(snapshot: Snapshot, name: str, moves: list[Move]) -> Moved:
     """The snapshot after moves that share no topic."""
     removed = [topic for move in moves for topic in move.removed]
     kept = np.delete(np.arange(snapshot.state.n_topics), removed)
     parts = join_parts([snapshot.parts(kept), *[move.added for move in moves]])
     fit = rebuild(snapshot.problem, snapshot.state, parts, snapshot.documents.tangent)
-    return Moved(*fit, gain, {name: len(moves)})
+    return Moved(*fit, sum(move.gain for move in moves), {name: len(moves)})
 
 
 def rebuild(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hdsp import kernels
-from hdsp.inference.moves.snapshot import Move, Snapshot, sticks_gain
+from hdsp.inference.moves.snapshot import Move, Snapshot
 from hdsp.kernels import Threads
 from hdsp.model.by_topic import TopicParts, fitted_scaling, join_parts, topic_bound
 from hdsp.numerics.types import IntArray
@@ -76,8 +76,5 @@ def _split(snapshot: Snapshot, topics: IntArray, threads: Threads, least: float)
         gains = bound.sum(axis=0) - alone[likely] + gained[likely]
         for i, k in enumerate(likely):
             pair = halves.take(np.array([i, i + len(likely)]))
-            weights = pair.prior_shape / state.document_concentration
-            removed = (int(topics[divided[k]]),)
-            gain = float(gains[i]) + sticks_gain(state, removed, weights)
-            moves.append(Move(removed, pair, gain))
+            moves.append(Move((int(topics[divided[k]]),), pair, float(gains[i])))
     return [move for move in moves if move.gain >= least]
