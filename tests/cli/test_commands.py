@@ -62,7 +62,7 @@ def folder(tmp_path_factory):
     sender["sender"] = frame["department"][:40]
     sender.to_csv(path / "letters.csv", index=False)
     arguments = ["fit", "reviews.parquet", "--tags", "labels", "--category", "department"]
-    arguments += ["--numeric", "rating", "--topics", "8", "-o", "model.hdsp"]
+    arguments += ["--numeric", "rating", "--topics", "8", "--fixed-number", "-o", "model.hdsp"]
     assert run(path, *arguments)[0] == 0
     return path
 

@@ -14,7 +14,6 @@ from hdsp import HDSP, simulate
 @pytest.fixture(autouse=True)
 def _quiet():
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="All .* topics are in use")
         warnings.filterwarnings("ignore", message="HDSP stopped after")
         yield
 
@@ -32,7 +31,9 @@ def corpus(n_documents=300):
 
 
 def make(**settings):
-    return HDSP(**{"n_components": 8, "random_state": 0, "n_jobs": 1} | settings)
+    return HDSP(
+        **{"n_components": 8, "fixed_number": True, "random_state": 0, "n_jobs": 1} | settings
+    )
 
 
 def test_the_first_pass_is_the_same():

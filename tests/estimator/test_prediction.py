@@ -4,6 +4,7 @@ import subprocess
 import sys
 import warnings
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -25,18 +26,15 @@ from hdsp.prediction import split_tokens
 
 METHODS = ("calibrated", "exact", "ratio")
 TERMS = ("words", "tangent", "proportions", "topics", "scaling", "sticks", "concentrations")
+MOVES = {"merges", "splits", "deletions"}
 TAGS = ("blue", "green", "red")
 
 
-@pytest.fixture(autouse=True)
-def _quiet_about_topics():
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="All .* topics are in use")
-        yield
-
-
 def make(**settings):
-    return HDSP(**{"n_components": 10, "random_state": 0, "n_jobs": 1} | settings)
+    """An estimator with ten topics, no more and no fewer."""
+    return HDSP(
+        **{"n_components": 10, "fixed_number": True, "random_state": 0, "n_jobs": 1} | settings
+    )
 
 
 @cache
@@ -475,10 +473,24 @@ def test_concentrations_are_learned_or_stay(learn, corpus_learned, document_lear
 
 def test_a_warning_where_every_topic_is_in_use():
     counts, _ = labelled()
-    with pytest.warns(UserWarning, match="All 2 topics are in use.*raise n_components") as caught:
-        make(n_components=2).fit(counts)
+    message = "2 topics are in use of 2 at most, which may limit their number: raise n_components"
+    with pytest.warns(UserWarning, match=message) as caught:
+        make(n_components=2, fixed_number=False).fit(counts)
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("n_topics", "fixed", "warns"), [(19, False, True), (18, False, False), (20, True, False)]
+)
+def test_the_warning_is_for_numbers_near_a_ceiling(monkeypatch, n_topics, fixed, warns):
+    counts, _ = labelled()
+    monkeypatch.setattr("hdsp.estimator.topics_in_use", lambda *_: n_topics)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        make(n_components=20, fixed_number=fixed, tol=1.0).fit(counts)
+    said = [str(warning.message).partition(",")[0] for warning in caught]
+    assert said == [f"{n_topics} topics are in use of 20 at most"] * warns
 
 
 def test_a_warning_where_the_bound_has_not_settled():
@@ -496,15 +508,16 @@ def test_no_warning_where_all_is_well():
     counts, table = labelled()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = make(n_components=30).fit(counts, labels=table)
+        model = make(n_components=30, fixed_number=False).fit(counts, labels=table)
     assert model.converged_
     assert model.n_topics_ < 30
 
 
 @pytest.mark.parametrize("scaling", ["auto", LogLinear()], ids=repr)
-def test_the_history_itemises_a_bound_that_rises(scaling):
+@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "searched"])
+def test_the_history_itemises_a_bound_that_rises(scaling, fixed):
     counts, table = labelled()
-    model = make(scaling=scaling, tol=1e-4).fit(counts, labels=table)
+    model = make(scaling=scaling, tol=1e-4, fixed_number=fixed).fit(counts, labels=table)
     rows = model.history_
     assert [row["pass"] for row in rows] == list(range(1, model.n_iter_ + 1))
     for row in rows:
@@ -519,6 +532,19 @@ def test_the_history_itemises_a_bound_that_rises(scaling):
     assert (np.diff([row["seconds"] for row in rows]) >= 0).all()
 
 
+@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "searched"])
+def test_the_history_counts_topics_and_moves(fixed):
+    counts, table = labelled()
+    model = make(tol=1e-4, fixed_number=fixed).fit(counts, labels=table)
+    rows = model.history_
+    assert rows[-1]["topics"] == len(model.components_)
+    assert all(row["topics"] == 10 and not MOVES & row.keys() for row in rows) == fixed
+    assert any("merges" in row for row in rows) == (not fixed)
+    for row, following in pairwise(rows):
+        gained = row.get("splits", 0) - row.get("merges", 0) - row.get("deletions", 0)
+        assert following["topics"] == row["topics"] + gained
+
+
 def test_verbose_reports_passes_on_standard_error(capsys):
     counts, _ = labelled()
     model = make(verbose=1, tol=1e-2).fit(counts)
@@ -528,18 +554,39 @@ def test_verbose_reports_passes_on_standard_error(capsys):
     assert "pass    1  bound" in err
 
 
+def test_verbose_tells_of_starts_and_moves(capsys):
+    counts, _ = labelled()
+    model = make(verbose=1, tol=1e-4, fixed_number=False).fit(counts)
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    started = [line for line in lines if line.startswith("start with")]
+    assert started == [f"start with {row['start']} topics" for row in model.search_]
+    assert sum(line.startswith("go on from") for line in lines) >= 1
+    moved = [row for row in model.history_ if MOVES & row.keys()]
+    assert moved
+    for row in moved:
+        (name,) = MOVES & row.keys()
+        assert f"{row[name]} {name} after pass {row['pass']}" in lines
+    known = ("start with", "go on from", "pass ")
+    assert all(line.startswith(known) or "after pass" in line for line in lines)
+
+
+# With moves of several kinds.
+SEARCHED = {"fixed_number": False, "init": "random", "tol": 1e-2, "max_iter": 40}
 # More documents than one range of any kernel, so that there is something to share out.
-_FIT_AND_PRINT = """
+_FIT_AND_PRINT = f"""
 import hashlib, sys, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 from hdsp import HDSP, simulate
 tags = [["a"], ["b"], ["a", "b"], []] * 150
 corpus, _ = simulate(tags, n_topics=5, n_words=300, document_length=40, random_state=0)
-model = HDSP(12, max_iter=8, random_state=5, n_jobs=int(sys.argv[1])).fit(corpus)
-bits = [model.components_, np.array([row["bound"] for row in model.history_])]
-bits += [model.transform(corpus), model.expected_topics(corpus.labels)]
-print(*[hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits])
+for settings in {{"max_iter": 8, "fixed_number": True}}, {SEARCHED}:
+    model = HDSP(12, random_state=5, n_jobs=int(sys.argv[1]), **settings).fit(corpus)
+    bits = [model.components_, np.array([row["bound"] for row in model.history_])]
+    bits += [model.transform(corpus), model.expected_topics(corpus.labels)]
+    print(*[hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits])
 """
 
 
@@ -550,8 +597,8 @@ def shared_out():
     return corpus
 
 
-def bits_of(n_jobs, **settings):
-    corpus = shared_out()
+def bits_of(n_jobs, labels=True, **settings):
+    corpus = shared_out() if labels else without_labels(shared_out())
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         model = make(
@@ -571,8 +618,18 @@ def test_any_number_of_threads_gives_the_same_bits(init):
         assert one.tobytes() == two.tobytes()
 
 
-def test_a_seed_gives_the_same_bits_again_and_another_does_not():
-    first, second, other = bits_of(2), bits_of(2), bits_of(2, random_state=6)
+@pytest.mark.parametrize("labels", [True, False], ids=["labels", "no labels"])
+def test_any_number_of_threads_gives_the_same_search(labels):
+    found, again = bits_of(1, labels, **SEARCHED), bits_of(2, labels, **SEARCHED)
+    assert len(found[0]) < 12
+    for one, two in zip(found, again, strict=True):
+        assert one.tobytes() == two.tobytes()
+
+
+@pytest.mark.parametrize("settings", [{}, SEARCHED], ids=["fixed", "searched"])
+def test_a_seed_gives_the_same_bits_again_and_another_does_not(settings):
+    first, second = bits_of(2, **settings), bits_of(2, **settings)
+    other = bits_of(2, **settings, random_state=6)
     for one, two, three in zip(first, second, other, strict=True):
         assert one.tobytes() == two.tobytes()
         assert one.tobytes() != three.tobytes()
@@ -597,7 +654,8 @@ def test_a_fresh_process_gives_the_same_bits():
             check=True,
         ).stdout.split()
 
-    here = [hashlib.sha256(np.ascontiguousarray(p).tobytes()).hexdigest() for p in bits_of(1)]
+    bits = [*bits_of(1), *bits_of(1, **SEARCHED)]
+    here = [hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits]
     assert run(2) == here
 
 

@@ -56,7 +56,7 @@ def mixed_model():
     rng = np.random.default_rng(0)
     counts, labels = make_counts(rng), make_labels("mixed", "pandas", rng)
     scaling = Categorical("tags", "kind", weight_shape=2) * LogLinear("rating", variance=0.5)
-    model = HDSP(5, scaling=scaling, max_iter=4, random_state=0, n_jobs=1)
+    model = HDSP(5, fixed_number=True, scaling=scaling, max_iter=4, random_state=0, n_jobs=1)
     return fit_quietly(model, counts, labels), counts, labels
 
 
@@ -84,9 +84,12 @@ def predictions(model, counts, labels):
 
 def facts(model):
     """What a model knows of its fit, without the time that it took."""
-    history = [{k: v for k, v in row.items() if k != "seconds"} for row in model.history_]
+    history, search = (
+        [{k: v for k, v in row.items() if k != "seconds"} for row in table]
+        for table in (model.history_, model.search_)
+    )
     names = ("words_", "label_names_", "n_topics_", "n_iter_", "converged_", "n_features_in_")
-    return history, [getattr(model, name) for name in names]
+    return history, search, [getattr(model, name) for name in names]
 
 
 def assert_same(one, other):

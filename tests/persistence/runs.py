@@ -5,10 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 
 import numpy as np
 
 from hdsp import HDSP, simulate
+from hdsp.inference import Monitor
 
 N_PASSES = 60
 # Announces each pass; a checkpoint after every one.
@@ -46,9 +48,10 @@ def data():
 
 
 def make(kind, **settings):
-    """An estimator with documents kept, or not."""
+    """An estimator of six topics with documents kept, or not."""
     return HDSP(
         6,
+        fixed_number=True,
         max_iter=N_PASSES,
         tol=0.0,
         n_jobs=1,
@@ -56,6 +59,33 @@ def make(kind, **settings):
         keep_documents=kind == "kept",
         **settings,
     )
+
+
+def make_search(**settings):
+    """An estimator that starts with several numbers of topics, and makes moves."""
+    return HDSP(**{"n_components": 12, "tol": 1e-3, "n_jobs": 1, "random_state": 3} | settings)
+
+
+@cache
+def uninterrupted_search(**settings):
+    return bits(make_search(**settings).fit(data()))
+
+
+def act_in_search(monkeypatch, n_starts, n_passes, act):
+    """Act in a pass of a search, or at its first moves, once so many of its starts have ended."""
+
+    def reached(monitor):
+        return len(monitor.starts) == n_starts and n_passes in ("moves", len(monitor.history))
+
+    name = "note_moves" if n_passes == "moves" else "record"
+    method = getattr(Monitor, name)
+
+    def do_and_act(self, *arguments):
+        method(self, *arguments)
+        if reached(self):
+            act()
+
+    monkeypatch.setattr(Monitor, name, do_and_act)
 
 
 def start(kind, checkpoint, output, pause=0.0):
@@ -95,5 +125,8 @@ def bits(model):
     held = model._model
     arrays = [held.state.topics, held.state.sticks, *held.state.scaling.values()]
     arrays += [held.calibration.coefficients, held.calibration.variance]
-    history = [sorted((k, v) for k, v in row.items() if k != "seconds") for row in model.history_]
-    return [np.ascontiguousarray(array).tobytes() for array in arrays], history
+    rows = [
+        [sorted((k, v) for k, v in row.items() if k != "seconds") for row in table]
+        for table in (model.history_, model.search_)
+    ]
+    return [np.ascontiguousarray(array).tobytes() for array in arrays], rows

@@ -9,12 +9,20 @@ import pytest
 from hdsp import HDSP, Categorical
 from hdsp.persistence import ModelFileError, checkpoint, container
 from tests.persistence.models import rewrite
-from tests.persistence.runs import N_PASSES, bits, data, finish, kill, make, start
+from tests.persistence.runs import (
+    N_PASSES,
+    act_in_search,
+    bits,
+    data,
+    finish,
+    kill,
+    make,
+    make_search,
+    start,
+    uninterrupted_search,
+)
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:All .* topics are in use:UserWarning"),
-    pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter")
 
 
 class Killed(BaseException):
@@ -86,6 +94,72 @@ def test_a_fit_goes_on_where_it_was(folder):
     assert seconds == sorted(seconds)
 
 
+def kill_search(patch, folder, n_starts, n_passes, **settings):
+    """End a search in a pass of a start, or at moves, after so many starts have ended."""
+
+    def die():
+        raise Killed
+
+    with patch.context() as patch:
+        act_in_search(patch, n_starts, n_passes, die)
+        with pytest.raises(Killed):
+            make_search(checkpoint=folder, **settings).fit(data())
+    assert [file.name for file in folder.iterdir()] == ["checkpoint.hdsp"]
+
+
+@pytest.mark.parametrize(
+    ("n_starts", "n_passes"),
+    [
+        pytest.param(0, 7, id="the first start"),
+        pytest.param(0, "moves", id="its merges"),
+        pytest.param(1, 9, id="a later start"),
+        pytest.param(2, "moves", id="moves of the best"),
+        pytest.param(2, 4, id="a start with the number left"),
+        pytest.param(3, 4, id="another"),
+    ],
+)
+def test_a_killed_search_goes_on_to_the_same_bits(
+    tmp_path, monkeypatch, every_pass, n_starts, n_passes
+):
+    kill_search(monkeypatch, tmp_path, n_starts, n_passes)
+    model = make_search(checkpoint=tmp_path).fit(data())
+    assert bits(model) == uninterrupted_search()
+    assert list(tmp_path.iterdir()) == []
+    for rows in (model.history_, model.search_):
+        seconds = [row["seconds"] for row in rows]
+        assert seconds == sorted(seconds)
+
+
+@pytest.mark.parametrize("keep_documents", [True, False], ids=["kept", "forgotten"])
+def test_a_search_that_is_killed_again_and_again(tmp_path, monkeypatch, every_pass, keep_documents):
+    settings = {"keep_documents": keep_documents}
+    for point in ((0, 3), (0, 12), (1, 1), (1, 15)):
+        kill_search(monkeypatch, tmp_path, *point, **settings)
+    model = make_search(checkpoint=tmp_path, **settings).fit(data())
+    assert bits(model) == uninterrupted_search(**settings)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_starts_that_have_ended_are_not_tried_again(tmp_path, monkeypatch, every_pass, capsys):
+    kill_search(monkeypatch, tmp_path, 1, 9)
+    make_search(checkpoint=tmp_path, verbose=1).fit(data())
+    err = capsys.readouterr().err
+    assert "start with 12 topics" not in err
+    assert "go on from 7 topics" in err
+    assert "start with 4 topics" in err
+
+
+def test_a_damaged_checkpoint_of_a_search_is_refused(tmp_path, monkeypatch, every_pass):
+    kill_search(monkeypatch, tmp_path, 1, 9)
+    path = tmp_path / "checkpoint.hdsp"
+    whole = path.read_bytes()
+    for wrong in ([{}], None, [{"start": 12}]):
+        path.write_bytes(whole)
+        rewrite(path, lambda manifest, wrong=wrong: manifest.update(search=wrong))
+        with pytest.raises(ModelFileError, match="its search has a row that is none"):
+            make_search(checkpoint=tmp_path).fit(data())
+
+
 def test_other_numbers_of_threads_and_reports_go_on_too(folder, capsys):
     model = make("kept", checkpoint=folder).set_params(n_jobs=2, verbose=N_PASSES)
     assert bits(model.fit(data())) == uninterrupted("kept")
@@ -117,6 +191,7 @@ def test_a_converged_fit_removes_its_checkpoint(tmp_path, every_pass):
     ("settings", "named"),
     [
         ({"n_components": 7}, "n_components"),
+        ({"fixed_number": False}, "fixed_number"),
         ({"tol": 1e-3, "max_iter": 99}, "max_iter and tol"),
         ({"random_state": 1}, "random_state"),
         ({"keep_documents": False}, "keep_documents"),

@@ -15,8 +15,6 @@ from hdsp import HDSP
 from hdsp.persistence import ModelFileError, container
 from tests.persistence.models import assert_same, mixed_model, predictions, read_header, rewrite
 
-pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use:UserWarning")
-
 
 @pytest.fixture
 def path(tmp_path):
@@ -101,14 +99,35 @@ def test_a_single_wrong_bit_is_found(path):
     assert "its checksum is wrong" in refusal(path)
 
 
+def of_version_1_0(manifest):
+    """What a file lacks that was written before the number of topics was searched for."""
+    del manifest["search"]
+    del manifest["parameters"]["fixed_number"]
+
+
 def older(manifest):
     """What a file would lack that was written before these were added."""
+    of_version_1_0(manifest)
     del manifest["text_settings"]
     del manifest["parameters"]["keep_documents"]
 
 
+def test_a_file_of_version_1_0_loads(path):
+    rewrite(path, of_version_1_0, version="1.0")
+    loaded = HDSP.load(path)
+    model, counts, labels = mixed_model()
+    assert loaded.search_ == []
+    assert loaded.fixed_number is False
+    assert len(loaded.components_) == loaded.n_components == 5
+    assert loaded.history_ == model.history_
+    assert_same(predictions(loaded, counts, labels), predictions(model, counts, labels))
+    loaded.save(path)
+    assert read_header(path)["version"] == "1.1"
+    assert read_header(path)["manifest"]["search"] == []
+
+
 def test_a_file_of_an_older_minor_version_loads(path, monkeypatch):
-    monkeypatch.setattr(container, "VERSION", (1, 2))
+    monkeypatch.setattr(container, "VERSION", (1, 3))
     rewrite(path, older, version="1.0")
     loaded = HDSP.load(path)
     model, counts, labels = mixed_model()
@@ -116,16 +135,16 @@ def test_a_file_of_an_older_minor_version_loads(path, monkeypatch):
     assert_same(predictions(loaded, counts, labels), predictions(model, counts, labels))
 
 
-@pytest.mark.parametrize("version", ["1.1", "2.0", "10.0"])
+@pytest.mark.parametrize("version", ["1.2", "2.0", "10.0"])
 def test_a_file_of_a_newer_version_says_so(path, version):
     # Whatever else such a file may hold.
     rewrite(path, dict.clear, version=version)
-    assert f"version {version}, and this hdsp reads up to 1.0: install a newer" in refusal(path)
+    assert f"version {version}, and this hdsp reads up to 1.1: install a newer" in refusal(path)
 
 
 def test_a_file_of_an_older_major_version_says_so(path, monkeypatch):
     monkeypatch.setattr(container, "VERSION", (2, 0))
-    assert "version 1.0, which this hdsp no longer reads" in refusal(path)
+    assert "version 1.1, which this hdsp no longer reads" in refusal(path)
 
 
 @pytest.mark.parametrize("version", ["", "1", "one.two", "1.0.0", None, 1.0, "-1.0"])
@@ -145,6 +164,7 @@ def put(*keys_and_value):
     return change
 
 
+START = {"start": 8, "topics": 5, "bound": -3.0, "passes": 9, "seconds": 0.5}
 FACTOR = {"function": "Categorical", "columns": ["tags"], "settings": {}}
 WRONG_MANIFESTS = {
     "priors": [None, {}, {"topic_prior": -1.0}],
@@ -155,6 +175,22 @@ WRONG_MANIFESTS = {
     "converged": ["yes"],
     "frames": ["numpy", 3, []],
     "history": [None, {}, [{}], [{"bound": "1"}], [[]], "rows"],
+    "search": [
+        None,
+        {},
+        "rows",
+        [None],
+        [[]],
+        [{}],
+        [{"start": 8, "bound": -3.0}],
+        [START | {"colour": 1}],
+        [START | {"bound": float("nan")}],
+        [START, START | {"bound": float("-inf")}],
+        [START | {"seconds": "1"}],
+        [START | {"topics": None}],
+        [START | {"passes": True}],
+        START,
+    ],
     "text_settings": [[], "a"],
     "schema": [None, {}, {"blocks": []}, {"blocks": [{"name": "tags"}]}],
     "scaling": [
@@ -185,7 +221,7 @@ def test_a_manifest_with_a_wrong_value_is_refused(path, name, value):
 
 
 def test_a_manifest_without_a_value_is_refused(path):
-    names = set(read_header(path)["manifest"]) - {"text_settings", "hdsp"}
+    names = set(read_header(path)["manifest"]) - {"text_settings", "search", "hdsp"}
     whole = path.read_bytes()
     for name in names:
         path.write_bytes(whole)
@@ -198,6 +234,7 @@ def test_a_manifest_without_a_value_is_refused(path):
     [
         ("n_components", -1),
         ("max_iter", "many"),
+        ("fixed_number", "yes"),
         ("scaling", {"function": "Own", "columns": [], "settings": {}}),
         ("scaling", 3),
         ("init", None),
@@ -336,7 +373,7 @@ def test_a_file_has_the_usual_permissions_and_a_link_stays_a_link(tmp_path):
 
 def test_the_file_is_plain_safetensors_and_tells_where_it_is_from(path):
     header = read_header(path)
-    assert (header["kind"], header["version"]) == ("model", "1.0")
+    assert (header["kind"], header["version"]) == ("model", "1.1")
     assert len(header["manifest"]["fingerprint"]) == 64
     assert json.dumps(header)
     assert load_file(path)["topics"].shape == (12, 5)

@@ -23,8 +23,7 @@ from tests.persistence.models import (
     mixed_model,
     predictions,
 )
-
-pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use:UserWarning")
+from tests.persistence.runs import data, make_search
 
 SCALINGS = {
     "tags": [Categorical("tags", weight_rate=3), LogLinear(variance=np.float64(0.3))],
@@ -62,6 +61,7 @@ def estimators(draw):
     init = draw(st.sampled_from(["nmf", "random", "array"]))
     model = HDSP(
         n_topics,
+        fixed_number=draw(st.booleans()),
         scaling=draw(st.sampled_from(["auto", *SCALINGS.get(kind, ())])),
         topic_prior=draw(st.sampled_from([0.05, np.float32(0.1)])),
         learn_concentrations=draw(st.sampled_from([True, False, "corpus"])),
@@ -87,10 +87,26 @@ def test_a_loaded_model_is_the_same_to_the_bit(tmp_path_factory, drawn):
     assert facts(loaded) == facts(model)
     assert loaded._fingerprint == model._fingerprint
     assert loaded.history_ == model.history_
+    assert loaded.search_ == model.search_
     assert hasattr(loaded, "feature_names_in_") == hasattr(model, "feature_names_in_")
     again = fit_quietly(clone(model), counts, labels)
     refitted = fit_quietly(loaded, counts, labels)
     assert_same(everything(refitted), everything(again))
+
+
+def test_a_search_comes_back(tmp_path):
+    model = make_search(random_state=0).fit(data())
+    assert len(model.search_) > 1
+    assert len(model.components_) < model.n_components
+    assert any("merges" in row for row in model.history_)
+    model.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    assert loaded.search_ == model.search_
+    assert [list(row) for row in loaded.search_] == [list(row) for row in model.search_]
+    assert loaded.history_ == model.history_
+    assert_same(everything(loaded), everything(model))
+    assert loaded.n_components == 12
+    assert loaded.fixed_number is False
 
 
 def test_saving_a_loaded_model_over_its_own_file_changes_nothing(tmp_path):
@@ -114,7 +130,9 @@ def test_the_settings_come_back(tmp_path):
 
 def test_what_belongs_to_a_run_stays_behind(tmp_path):
     counts = make_counts(np.random.default_rng(0))
-    model = HDSP(3, random_state=np.random.default_rng(0), checkpoint=None, max_iter=2)
+    model = HDSP(
+        3, fixed_number=True, random_state=np.random.default_rng(0), checkpoint=None, max_iter=2
+    )
     fit_quietly(model, counts, None).set_params(checkpoint=tmp_path / "folder")
     model.save(tmp_path / "model.hdsp")
     loaded = HDSP.load(tmp_path / "model.hdsp")
@@ -138,7 +156,7 @@ def test_text_settings_go_along(tmp_path):
     chosen = TextSettings(stop_words=("green",), ngrams=2)
     counts, words = chosen.count(texts)
     corpus = Corpus(counts, words=words, text_settings=chosen)
-    model = fit_quietly(HDSP(3, max_iter=2, random_state=0), corpus, None)
+    model = fit_quietly(HDSP(3, fixed_number=True, max_iter=2, random_state=0), corpus, None)
     assert model.text_settings_ == chosen
     model.save(tmp_path / "with.hdsp")
     assert HDSP.load(tmp_path / "with.hdsp").text_settings_ == chosen
@@ -150,7 +168,7 @@ def test_text_settings_go_along(tmp_path):
 def test_a_function_cannot_be_saved_and_says_so(tmp_path):
     chosen = TextSettings(tokenizer=str.split)
     counts, words = chosen.count(["red pears", "green pears"] * 15)
-    model = HDSP(3, max_iter=2, random_state=0)
+    model = HDSP(3, fixed_number=True, max_iter=2, random_state=0)
     fit_quietly(model, Corpus(counts, words=words, text_settings=chosen), None)
     with pytest.warns(UserWarning, match="cannot be saved with the model: pass it as"):
         model.save(tmp_path / "model.hdsp")
@@ -160,7 +178,7 @@ def test_a_function_cannot_be_saved_and_says_so(tmp_path):
 @pytest.mark.parametrize("words", [["", "\n"], ["\ud800", "naïve 😀"], ["a", "a" * 10_000]])
 def test_any_words_come_back(tmp_path, words):
     corpus = Corpus([[3, 0], [0, 2], [1, 1]] * 5, words=words)
-    model = fit_quietly(HDSP(2, max_iter=2), corpus, None)
+    model = fit_quietly(HDSP(2, fixed_number=True, max_iter=2), corpus, None)
     model.save(tmp_path / "model.hdsp")
     assert HDSP.load(tmp_path / "model.hdsp").words_ == tuple(words)
 
@@ -171,7 +189,7 @@ class Own(Categorical):
 
 def test_a_users_own_function_cannot_be_stored(tmp_path):
     rng = np.random.default_rng(0)
-    model = HDSP(3, scaling=Own("tags"), max_iter=2)
+    model = HDSP(3, fixed_number=True, scaling=Own("tags"), max_iter=2)
     fit_quietly(model, make_counts(rng), make_labels("tags", "pandas", rng))
     with pytest.raises(ValueError, match=r"cannot store the scaling function Own.*joblib\.dump"):
         model.save(tmp_path / "model.hdsp")
@@ -190,7 +208,7 @@ def test_only_a_fitted_model_with_valid_settings_is_saved(tmp_path):
 def test_a_large_model_loads_in_well_under_a_second(tmp_path):
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(0.01, size=(30, 50_000)).astype(float))
-    model = HDSP(200, init="random", max_iter=1, n_jobs=1, random_state=0)
+    model = HDSP(200, fixed_number=True, init="random", max_iter=1, n_jobs=1, random_state=0)
     fit_quietly(model, counts, [["a"], ["b"], ["a", "b"]] * 10).save(tmp_path / "model.hdsp")
     start = time.perf_counter()
     loaded = HDSP.load(tmp_path / "model.hdsp")

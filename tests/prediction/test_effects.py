@@ -25,7 +25,6 @@ LEVELS = ("north", "south", "west")
 @pytest.fixture(autouse=True)
 def _quiet():
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="All .* topics are in use")
         warnings.filterwarnings("ignore", message="HDSP stopped after")
         yield
 
@@ -201,7 +200,9 @@ def fitted(coding="table", seed=0):
         frame["rating"] = 10.0 * rating + 3.0
     if coding == "polars":
         frame = pl.from_pandas(frame)
-    model = HDSP(6, random_state=0, n_jobs=1, max_iter=30).fit(corpus.counts, labels=frame)
+    model = HDSP(6, fixed_number=True, random_state=0, n_jobs=1, max_iter=30).fit(
+        corpus.counts, labels=frame
+    )
     return model
 
 
@@ -261,13 +262,13 @@ def test_labels_that_no_factor_takes_have_no_effects():
     corpus, _ = simulate(frame, n_topics=3, n_words=20, random_state=0)
     from hdsp import LogLinear
 
-    model = HDSP(4, scaling=LogLinear("a"), random_state=0, max_iter=5)
+    model = HDSP(4, fixed_number=True, scaling=LogLinear("a"), random_state=0, max_iter=5)
     assert set(model.fit(corpus.counts, labels=frame).label_effects()["label"]) == {"a"}
 
 
 def test_without_labels_the_table_is_empty():
     corpus, _ = simulate(n_documents=40, n_topics=3, n_words=20, random_state=0)
-    found = HDSP(4, random_state=0, max_iter=5).fit(corpus).label_effects()
+    found = HDSP(4, fixed_number=True, random_state=0, max_iter=5).fit(corpus).label_effects()
     assert len(found) == 0
     assert "effect" in found.columns
 

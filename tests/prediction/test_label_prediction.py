@@ -16,7 +16,6 @@ from hdsp.prediction.label_words import _STRENGTH, count_label_words
 @pytest.fixture(autouse=True)
 def _quiet():
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="All .* topics are in use")
         warnings.filterwarnings("ignore", message="HDSP stopped after")
         yield
 
@@ -48,7 +47,9 @@ def data():
 @cache
 def fitted():
     counts, frame, _, _ = data()
-    return HDSP(8, random_state=0, n_jobs=1, max_iter=40).fit(counts, labels=frame)
+    return HDSP(8, fixed_number=True, random_state=0, n_jobs=1, max_iter=40).fit(
+        counts, labels=frame
+    )
 
 
 def word_probability(model, labels, column=None):
@@ -209,7 +210,7 @@ def test_bad_questions(target, settings, message):
 
 def test_a_model_without_labels_predicts_none():
     corpus, _ = simulate(n_documents=40, n_topics=3, n_words=20, random_state=0)
-    model = HDSP(4, random_state=0, max_iter=5).fit(corpus)
+    model = HDSP(4, fixed_number=True, random_state=0, max_iter=5).fit(corpus)
     with pytest.raises(ValueError, match="It has none"):
         model.predict_labels(corpus, "rating")
 

@@ -1,7 +1,7 @@
 """How many topics: fits from several numbers, and the bound decides."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -75,6 +75,7 @@ class Search:
     resumed: tuple[GlobalState, DocumentState | None] | None = None
     after_pass: AfterPass | None = None
     _best: Attempt | None = None
+    _tried: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._resumed_history = self.monitor.history
@@ -82,17 +83,19 @@ class Search:
     def run(self) -> Fit:
         """Search, and fit."""
         start = search_number(self.try_number, self.problem.n_topics)
-        # After a fit that was cut short the best of its starts is no longer at hand.
-        at_hand = self._best is not None and self._best.start == start
-        best = self._complete(self._best if at_hand and self._best else self._attempt(start))
+        best = self._best
+        # After a fit that was cut short the best of its starts is no longer at hand. One that is
+        # cut short again makes do with the start it is at, and keeps its checkpoint.
+        if best is None or (best.start != start and not self.monitor.interrupted):
+            resumes = self.monitor.interrupted and self.resumed is not None
+            best = self._attempt(self.resumed[0].n_topics if resumes and self.resumed else start)
+        best = self._complete(best)
         while not self.monitor.interrupted:
             left = best.fit.state.n_topics
-            if left >= _MANY_LEFT * best.start:
+            if left >= _MANY_LEFT * best.start or left in self._tried:
                 break
             # A start with the number that was left mostly ends higher.
-            other = self._attempt(left)
-            self.monitor.end(left, other.fit.state.n_topics)
-            other = self._complete(other)
+            other = self._complete(self._try(left))
             if other.bound <= best.bound:
                 break
             best = other
@@ -101,16 +104,24 @@ class Search:
 
     def try_number(self, start: int) -> Outcome:
         """How a fit ends that starts with so many topics."""
+        self._tried.add(start)
         for row in self.monitor.starts:
             if row["start"] == start:
                 return Outcome(row["compared"], int(row["topics"]))
         if self.monitor.interrupted:
             return Outcome(-np.inf, start)
-        found = self._attempt(start)
-        self.monitor.end(start, found.fit.state.n_topics)
+        found = self._try(start)
         if self._best is None or found.bound > self._best.bound:
             self._best = found
         return Outcome(found.bound, found.fit.state.n_topics)
+
+    def _try(self, start: int) -> Attempt:
+        self._tried.add(start)
+        found = self._attempt(start)
+        # A start of a fit that was cut short may be made again, to have it at hand.
+        if all(row["start"] != start for row in self.monitor.starts):
+            self.monitor.end(start, found.fit.state.n_topics)
+        return found
 
     def _attempt(self, start: int) -> Attempt:
         problem = self.problem.with_topics(start)
