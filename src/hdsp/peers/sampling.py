@@ -1,0 +1,101 @@
+"""What tomotopy's Gibbs samplers have in common."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.corpus import Corpus, Labels
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.peers.base import Fitted, Peer, Settings
+from hdsp.peers.documents import KnownLabels, normalised, tokens, word_shares
+
+SWEEPS = {False: 300, True: 40}
+INFERENCE_SWEEPS = {False: 100, True: 20}
+
+
+class Sampler(Peer):
+    """A model of tomotopy."""
+
+    libraries = ("tomotopy",)
+
+    def details(self, settings: Settings) -> dict[str, object]:
+        """Sweeps over the training documents, and over a new one."""
+        return {
+            "sweeps": SWEEPS[settings.quick],
+            "inference_sweeps": INFERENCE_SWEEPS[settings.quick],
+        }
+
+
+class Sampled(Fitted):
+    """The state in which a sampler ended: one sample, not a mean of several.
+
+    Parameters
+    ----------
+    model : tomotopy's
+    n_words : V of our vocabulary
+    known : the labels that training saw
+    """
+
+    def __init__(self, model: Any, n_words: int, known: KnownLabels, settings: Settings) -> None:
+        self.model = model
+        self.known = known
+        self.settings = settings
+        self.live = self.live_topics()
+        weights = np.array([model.get_topic_word_dist(k) for k in self.live], dtype=np.float64)
+        places = np.array([int(word) for word in model.used_vocabs], dtype=np.int64)
+        self.topics = word_shares(weights, places, n_words)
+        self.topic_tokens = np.asarray(model.get_count_by_topics(), dtype=np.float64)[self.live]
+
+    def live_topics(self) -> IntArray:
+        """The topics there are, as tomotopy counts them."""
+        return np.arange(self.model.k)
+
+    def prior(self, labels: Labels) -> FloatArray:
+        """Weights of topics before any word is seen, [M, T]: by default the learned prior's."""
+        return np.tile(np.asarray(self.model.alpha, dtype=np.float64), (len(labels), 1))
+
+    def metadata(self, labels: Labels) -> list[dict[str, Any]]:
+        """What tomotopy is told of each document besides its words."""
+        return [{} for _ in range(len(labels))]
+
+    def given_labels(self, labels: Labels) -> FloatArray | None:
+        """The prior's mean."""
+        return normalised(self.prior(labels))
+
+    def given_words(self, counts: csr_array, labels: Labels) -> FloatArray:
+        """By sampling the new documents with the topics as they are."""
+        # Of a document without words nothing is known but the prior.
+        found = normalised(self.prior(labels))
+        spoken, documents = self.documents(counts, labels)
+        if len(spoken):
+            proportions, _ = self.model.infer(
+                documents,
+                iterations=INFERENCE_SWEEPS[self.settings.quick],
+                workers=self.settings.n_jobs,
+            )
+            found[spoken] = normalised(np.array(proportions, dtype=np.float64)[:, self.live])
+        return found
+
+    def documents(self, counts: csr_array, labels: Labels) -> tuple[IntArray, list[Any]]:
+        """Which documents have words, and these as tomotopy's."""
+        words = tokens(counts)
+        spoken = np.array([m for m, row in enumerate(words) if row], dtype=np.int64)
+        metadata = self.metadata(labels)
+        return spoken, [self.model.make_doc(words[m], **metadata[m]) for m in spoken]
+
+
+def train_sampler(
+    model: Any, train: Corpus, metadata: Iterable[Mapping[str, Any] | None], settings: Settings
+) -> None:
+    """Add the documents and run the sampler; a document whose metadata is None is left out."""
+    for words, extra in zip(tokens(train.counts), metadata, strict=True):
+        if words and extra is not None:
+            model.add_doc(words, **extra)
+    model.train(SWEEPS[settings.quick], workers=settings.n_jobs, show_progress=False)
+
+
+def sampler_seed(settings: Settings) -> int:
+    """A seed that tomotopy takes: whole and positive."""
+    return settings.seed + 1
