@@ -174,6 +174,33 @@ def test_words_tell_more_than_labels(name):
     assert own > other + 10.0
 
 
+@pytest.mark.parametrize("name", PEERS)
+def test_a_corpus_without_labels(name):
+    """A model without use for it says so."""
+    for library in make_peer(name).libraries:
+        pytest.importorskip(library, reason=f"{name} is a model of {library}")
+    corpus = Corpus(training().counts)
+    settings = Settings(n_topics=5, quick=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name in CLASSIFIERS | {"llda", "plda-2", "plda-5"}:
+            with pytest.raises(ValueError, match=r"needs tags or categories|name it as the target"):
+                make_peer(name).fit(corpus, settings)
+            return
+        model = make_peer(name).fit(corpus, settings)
+    counts, labels = new()
+    check_proportions(model.given_words(counts, labels), model)
+    assert model.predict(counts, labels) is None
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_counts_may_be_fractions(name):
+    counts, labels = new()
+    found = fitted(name).given_words(csr_array(counts * 0.3), labels)
+    if found is not None:
+        check_proportions(found, fitted(name))
+
+
 def check_proportions(found, model):
     assert found.shape == (4, len(model.topics))
     assert (found >= 0).all()

@@ -31,7 +31,7 @@ def add_parser(commands: Any) -> None:
         (
             "hdsp compare reviews.parquet --tags labels --models hdsp,hdp --seeds 2 -o results",
             "hdsp compare reviews.parquet --category department --target department "
-            "--models hdsp,nb,svm --quick -o departments",
+            "--models nb,svm -o departments",
         ),
     )
     add_reading(parser)

@@ -121,7 +121,8 @@ def _margin(values: Sequence[float]) -> float | None:
         return None
     spread = float(np.std(values, ddof=1)) / len(values) ** 0.5
     factor = float(t.ppf(0.5 + LEVEL / 2, len(values) - 1))
-    return factor * spread
+    margin: float = factor * spread
+    return margin
 
 
 def _caption(corpus: str, n_seeds: int) -> list[str]:

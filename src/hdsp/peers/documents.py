@@ -25,6 +25,11 @@ def tokens(counts: csr_array) -> list[list[str]]:
     return [np.repeat(names[counts.indices[a:b]], times[a:b]).tolist() for a, b in bounds]
 
 
+def spoken_rows(counts: csr_array) -> IntArray:
+    """The documents that have tokens."""
+    return np.array([m for m, row in enumerate(tokens(counts)) if row], dtype=np.int64)
+
+
 def word_shares(weights: FloatArray, places: IntArray, n_words: int) -> FloatArray:
     """Topics over our vocabulary, [T, V], positive with rows that sum to 1.
 

@@ -1,6 +1,6 @@
 """What tomotopy's Gibbs samplers have in common."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,12 @@ from scipy.sparse import csr_array
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.peers.base import Fitted, Peer, Settings
-from hdsp.peers.documents import KnownLabels, normalised, tokens, word_shares
+from hdsp.peers.documents import KnownLabels, normalised, spoken_rows, tokens, word_shares
 
 SWEEPS = {False: 300, True: 40}
-INFERENCE_SWEEPS = {False: 100, True: 20}
+# tomotopy's proportions of a new document are of the one state that its chain ended in, and the
+# chain is the same in every call: so it runs to several lengths, and their mean is taken.
+CHAIN_LENGTHS = {False: tuple(range(50, 150, 10)), True: tuple(range(20, 40, 4))}
 
 
 class Sampler(Peer):
@@ -24,7 +26,7 @@ class Sampler(Peer):
         """Sweeps over the training documents, and over a new one."""
         return {
             "sweeps": SWEEPS[settings.quick],
-            "inference_sweeps": INFERENCE_SWEEPS[settings.quick],
+            "inference_sweeps": CHAIN_LENGTHS[settings.quick],
         }
 
 
@@ -65,25 +67,24 @@ class Sampled(Fitted):
         return normalised(self.prior(labels))
 
     def given_words(self, counts: csr_array, labels: Labels) -> FloatArray:
-        """By sampling the new documents with the topics as they are."""
+        """By sampling the new documents with the topics as they are; a mean of several states."""
         # Of a document without words nothing is known but the prior.
         found = normalised(self.prior(labels))
-        spoken, documents = self.documents(counts, labels)
-        if len(spoken):
-            proportions, _ = self.model.infer(
-                documents,
-                iterations=INFERENCE_SWEEPS[self.settings.quick],
-                workers=self.settings.n_jobs,
-            )
-            found[spoken] = normalised(np.array(proportions, dtype=np.float64)[:, self.live])
+        spoken = spoken_rows(counts)
+        total = np.zeros((len(spoken), len(self.live)))
+        for _, proportions in self.states(csr_array(counts[spoken]), labels[spoken]):
+            total += normalised(proportions)
+        found[spoken] = normalised(total)
         return found
 
-    def documents(self, counts: csr_array, labels: Labels) -> tuple[IntArray, list[Any]]:
-        """Which documents have words, and these as tomotopy's."""
-        words = tokens(counts)
-        spoken = np.array([m for m, row in enumerate(words) if row], dtype=np.int64)
-        metadata = self.metadata(labels)
-        return spoken, [self.model.make_doc(words[m], **metadata[m]) for m in spoken]
+    def states(self, counts: csr_array, labels: Labels) -> Iterator[tuple[list[Any], FloatArray]]:
+        """States of the chains of new documents, none of them empty: tomotopy's, and [M, T]."""
+        words, metadata = tokens(counts), self.metadata(labels)
+        for length in CHAIN_LENGTHS[self.settings.quick] if words else ():
+            pairs = zip(words, metadata, strict=True)
+            documents = [self.model.make_doc(row, **extra) for row, extra in pairs]
+            found, _ = self.model.infer(documents, iterations=length, workers=self.settings.n_jobs)
+            yield documents, np.array(found, dtype=np.float64)[:, self.live]
 
 
 def train_sampler(

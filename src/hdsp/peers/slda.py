@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
 from hdsp.peers.base import Settings
-from hdsp.peers.documents import KnownLabels
-from hdsp.peers.sampling import INFERENCE_SWEEPS, Sampled, Sampler, sampler_seed, train_sampler
+from hdsp.peers.documents import KnownLabels, spoken_rows
+from hdsp.peers.sampling import Sampled, Sampler, sampler_seed, train_sampler
 from hdsp.peers.targets import most_frequent, target_values
 
 
@@ -74,12 +74,12 @@ class SampledSLDA(Sampled):
         if not candidates:
             return None
         found = [self.responses.usual] * len(labels)
-        spoken, documents = self.documents(counts, labels)
+        spoken = spoken_rows(counts)
         if not len(spoken):
             return found
-        sweeps = INFERENCE_SWEEPS[self.settings.quick]
-        self.model.infer(documents, iterations=sweeps, workers=self.settings.n_jobs)
-        response = np.array([self.model.estimate(document) for document in documents])
+        states = self.states(csr_array(counts[spoken]), labels[spoken])
+        estimates = [[self.model.estimate(row) for row in documents] for documents, _ in states]
+        response = np.mean(estimates, axis=0)
         if self.responses.kinds == ("l",):
             response = -np.abs(response - np.array([float(value) for value in candidates]))
         for m, place in zip(spoken, response.argmax(axis=1), strict=True):
