@@ -9,7 +9,7 @@ import pytest
 import hdsp
 from hdsp.comparison import compare, measure, split_corpus, worker
 from hdsp.comparison.cells import Cell, cell_path, write_cell
-from hdsp.comparison.isolation import Outcome
+from hdsp.comparison.isolation import Job, Outcome
 from hdsp.comparison.measures import topics_used
 from hdsp.corpus import Corpus
 from hdsp.metrics import npmi
@@ -79,6 +79,21 @@ def test_a_model_that_can_do_nothing(corpus):
     train, test = split_corpus(corpus, 0.3, 0)
     found = measure(Fitted(), train, test, 2.0)
     assert {name for name, value in found.items() if value is not None} == {"seconds"}
+
+
+def test_shares_must_be_shares(corpus):
+    train, test = split_corpus(corpus, 0.3, 0)
+    model = FittedUnigram(train.counts)
+    model.topics = model.topics * 2.0
+    with pytest.raises(ValueError, match="topics of a model must be shares"):
+        measure(model, train, test, 0.0)
+
+
+def test_what_is_no_number_is_a_failure_and_no_dash(corpus):
+    train, test = split_corpus(corpus, 0.3, 0)
+    job = Job(f"{FAKES}:Certain", Settings(), train, test)
+    with pytest.raises(ArithmeticError, match="the measure completion came out as inf"):
+        worker.run(job)
 
 
 def test_failures_are_recorded_and_the_rest_goes_on(corpus, tmp_path):

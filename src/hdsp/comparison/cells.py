@@ -65,9 +65,7 @@ def read_finished(path: Path, determined_by: Mapping[str, Any]) -> Cell | None:
         return None
     if cell.error is not None:
         return None
-    # As JSON gives it back: tuples have become lists.
-    expected = json.loads(json.dumps(determined_by))
-    differing = list(_differences(cell.determined_by, expected))
+    differing = list(_differences(cell.determined_by, determined_by))
     if differing:
         raise ValueError(
             f"{path} is of other settings ({'; '.join(differing[:3])}): choose another folder, or "

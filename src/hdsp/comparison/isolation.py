@@ -49,7 +49,8 @@ def run_isolated(job: Job) -> Outcome:
         with (folder / JOB).open("wb") as file:
             pickle.dump(job, file)
         ended = subprocess.run(
-            [sys.executable, "-m", "hdsp.comparison.worker", name],
+            # -P: no folder comes first that did not for the parent.
+            [sys.executable, "-P", "-m", "hdsp.comparison.worker", name],
             env=_environment(job.settings.n_jobs),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

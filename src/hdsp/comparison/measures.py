@@ -79,6 +79,10 @@ def topics_used(fitted: Fitted, n_documents: int) -> FloatArray | None:
 def _perplexity(counts: csr_array, fitted: Fitted, proportions: FloatArray | None) -> float | None:
     if fitted.topics is None or proportions is None or not counts.sum():
         return None
+    for what, shares in (("topics", fitted.topics), ("proportions", proportions)):
+        # Shares that add up to more would make a perplexity that nobody could reach.
+        if (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1.0, atol=1e-5):
+            raise ValueError(f"The {what} of a model must be shares: rows that sum to 1.")
     with Threads(1) as threads:
         found = word_log_likelihood(counts, proportions, fitted.topics.T, threads)
     return float(np.exp(-found.sum() / counts.sum()))

@@ -1,5 +1,6 @@
 """Models x corpora x seeds: what is to be done, what is done already, and doing the rest."""
 
+import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -132,10 +133,13 @@ def _determined_by(
 ) -> dict[str, Any]:
     peer = make_peer(model)
     versions = {name: version(name) for name in (*_PACKAGES, *peer.libraries)}
-    return {
+    decided = {
         "settings": asdict(settings) | peer.details(settings),
         "split": {"seed": settings.seed, "test_size": test_size},
         "corpus": corpus,
         "measures": {"top_words": N_TOP_WORDS, "completion_seed": 0},
         "versions": versions | {"python": platform.python_version()},
     }
+    # As a file gives it back: tuples become lists.
+    plain: dict[str, Any] = json.loads(json.dumps(decided))
+    return plain

@@ -14,17 +14,18 @@ from hdsp.peers import make_peer
 
 
 def run(job: Job) -> dict[str, float | None]:
-    """Fit and measure; what is no number is None."""
+    """Fit and measure."""
     peer = make_peer(job.model)
     peer.warm_up(job.train)
     start = time.perf_counter()
     fitted = peer.fit(job.train, job.settings)
     seconds = time.perf_counter() - start
     found = measure(fitted, job.train, job.test, seconds, job.settings.target)
-    return {
-        name: value if value is not None and math.isfinite(value) else None
-        for name, value in found.items()
-    }
+    for name, value in found.items():
+        # A dash says that a model cannot do a thing, and this one tried.
+        if value is not None and not math.isfinite(value):
+            raise ArithmeticError(f"the measure {name} came out as {value}")
+    return found
 
 
 def main(folder: Path) -> None:
