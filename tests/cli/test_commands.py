@@ -102,6 +102,8 @@ def test_every_example_of_the_help_runs(folder, example):
         example += " --topics 6 --max-iter 3"
     if example.endswith("-o model.hdsp --topics 6 --max-iter 3"):
         example = example.replace("-o model.hdsp", "-o other.hdsp")
+    if "compare" in example.split():
+        example += " --topics 6 --seeds 1 --quick"
     program = f"{sys.executable} -c '{PROGRAM}'"
     command = example.replace("hdsp ", f"{program} ", 1).replace("Dresses", "dresses")
     found = subprocess.run(
@@ -113,7 +115,7 @@ def test_every_example_of_the_help_runs(folder, example):
 
 def test_there_are_examples_for_every_command():
     shown = " ".join(examples())
-    for command in ("fit", "topics", "effects", "transform", "predict", "evaluate"):
+    for command in ("fit", "topics", "effects", "transform", "predict", "evaluate", "compare"):
         assert f"hdsp {command} " in shown
 
 

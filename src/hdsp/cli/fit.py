@@ -2,24 +2,11 @@
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
-from hdsp.cli.common import add_command, add_json, check_output, print_json, source, told_warnings
-from hdsp.corpus import Corpus, TextSettings
-from hdsp.corpus.readers import (
-    read_folder,
-    read_ldac,
-    read_mallet,
-    read_matrix_market,
-    read_svmlight,
-    read_table,
-    read_uci,
-)
+from hdsp.cli.common import add_command, add_json, check_output, print_json, told_warnings
+from hdsp.cli.reading import add_reading, read_corpus
 from hdsp.estimator import HDSP
-
-_TABLES = ("csv", "tsv", "jsonl", "parquet", "arrow")
-_OTHERS = ("folder", "ldac", "uci", "svmlight", "mallet", "mtx")
 
 
 def add_parser(commands: Any) -> None:
@@ -34,30 +21,8 @@ def add_parser(commands: Any) -> None:
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
         ),
     )
-    parser.add_argument("file", help="a table, a folder of texts, or another format; - is input")
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
-    labels = parser.add_argument_group("labels")
-    for name, help_text in (
-        ("--tags", "a column of lists of tags; may be given several times"),
-        ("--category", "a column with one category a document; may be given several times"),
-        ("--numeric", "a column of numbers or dates; may be given several times"),
-    ):
-        labels.add_argument(name, action="append", default=[], metavar="COLUMN", help=help_text)
-    labels.add_argument("--tag-separator", help="between tags written as one text, such as ;")
-    labels.add_argument("--metadata", metavar="FILE", help="a table of labels beside the file")
-    labels.add_argument("--id", default="id", help="its column of file names (default: id)")
-    text = parser.add_argument_group("text")
-    text.add_argument("--text", default="text", help="the column of the texts (default: text)")
-    text.add_argument("--format", choices=(*_TABLES, *_OTHERS), help="else by the file's name")
-    text.add_argument("--vocabulary", metavar="FILE", help="the words, of ldac, uci and mtx files")
-    text.add_argument(
-        "--language", default="english", help="english, or none for no stop words (default english)"
-    )
-    text.add_argument("--stop-words", metavar="FILE", help="further words to leave out, one a line")
-    text.add_argument("--phrases", type=int, default=1, metavar="N", help="count up to N words")
-    text.add_argument("--min-df", type=_frequency, help="least documents (or share) of a word")
-    text.add_argument("--max-df", type=_frequency, help="most documents (or share) of a word")
-    text.add_argument("--max-words", type=int, metavar="N", help="keep the N most frequent words")
+    add_reading(parser)
     model = parser.add_argument_group("model")
     model.add_argument("--topics", type=int, default=200, help="at most this many (default 200)")
     model.add_argument(
@@ -81,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     if progress:
         print(f"Reading {options.file} ...", file=sys.stderr)
     with told_warnings():
-        corpus = _read(options)
+        corpus = read_corpus(options)
         if progress:
             print(repr(corpus), file=sys.stderr)
         model = HDSP(
@@ -118,66 +83,3 @@ def run(options: argparse.Namespace) -> None:
         f"{model.n_iter_} passes in {last['seconds']:.1f} s. "
         f"See them: hdsp topics {options.output}"
     )
-
-
-def _read(options: argparse.Namespace) -> Corpus:
-    labels: dict[str, Any] = {
-        "tags": options.tags,
-        "categories": options.category,
-        "numeric": options.numeric,
-    }
-    kind = options.format
-    if kind is None and options.file != "-" and Path(options.file).is_dir():
-        kind = "folder"
-    if kind is None or kind in _TABLES:
-        return read_table(
-            source(options.file),
-            text=options.text,
-            format=kind,
-            tag_separator=options.tag_separator,
-            text_settings=_text_settings(options),
-            **labels,
-        )
-    if kind == "mallet":
-        return read_mallet(source(options.file), text_settings=_text_settings(options))
-    if kind == "svmlight":
-        return read_svmlight(source(options.file))
-    if options.metadata is None and any(labels.values()):
-        raise ValueError(f"Labels of {kind} files are columns of a table: name it with --metadata.")
-    if kind == "folder":
-        return read_folder(
-            options.file,
-            options.metadata,
-            id=options.id,
-            text_settings=_text_settings(options),
-            tag_separator=options.tag_separator,
-            **labels,
-        )
-    if options.vocabulary is None:
-        raise ValueError(
-            f"The words of a {kind} file are in another file: name it with --vocabulary."
-        )
-    read = {"ldac": read_ldac, "uci": read_uci, "mtx": read_matrix_market}[kind]
-    return read(
-        options.file,
-        options.vocabulary,
-        options.metadata,
-        tag_separator=options.tag_separator,
-        **labels,
-    )
-
-
-def _text_settings(options: argparse.Namespace) -> TextSettings:
-    return TextSettings(
-        language=None if options.language.lower() == "none" else options.language,
-        stop_words=options.stop_words or (),
-        ngrams=options.phrases,
-        min_df=options.min_df,
-        max_df=options.max_df,
-        max_features=options.max_words,
-    )
-
-
-def _frequency(text: str) -> int | float:
-    """A number of documents, or a share of them where there is a point."""
-    return float(text) if "." in text or "e" in text.lower() else int(text)

@@ -1,0 +1,93 @@
+"""Cells: one model on one split of one corpus, kept in a file of its own."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of one model, corpus and seed.
+
+    Parameters
+    ----------
+    model, corpus, seed : which
+    determined_by : all that decided the result: settings, versions, split, the corpus' fingerprint
+    measures : by name; None where the model cannot do it. Empty after a failure
+    error : why it failed, or None
+    """
+
+    model: str
+    corpus: str
+    seed: int
+    determined_by: Mapping[str, Any]
+    measures: Mapping[str, float | None]
+    error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "model": self.model,
+            "corpus": self.corpus,
+            "seed": self.seed,
+            "measures": dict(self.measures),
+            "error": self.error,
+            "determined_by": dict(self.determined_by),
+        }
+
+
+def cell_path(folder: Path, model: str, corpus: str, seed: int) -> Path:
+    """The file of a cell."""
+    names = [re.sub(r"[^\w.-]+", "_", name) for name in (model, corpus)]
+    return folder / f"{names[0]}--{names[1]}--{seed}.json"
+
+
+def write_cell(folder: Path, cell: Cell) -> None:
+    """Write a cell; a file of that name is replaced once the new one is whole."""
+    text = json.dumps(cell.to_dict(), indent=1, allow_nan=False)
+    write_whole(cell_path(folder, cell.model, cell.corpus, cell.seed), text + "\n")
+
+
+def read_finished(path: Path, determined_by: Mapping[str, Any]) -> Cell | None:
+    """The finished cell of a file, or None where it is missing, broken or of a failure.
+
+    Raises where it is finished and something else decided it: neither would it be right to take
+    it for the result that was asked for, nor to write over it.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        cell = Cell(**{name: data[name] for name in Cell.__dataclass_fields__})
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+    if cell.error is not None:
+        return None
+    differing = list(_differences(cell.determined_by, determined_by))
+    if differing:
+        raise ValueError(
+            f"{path} is of other settings ({'; '.join(differing[:3])}): choose another folder, or "
+            "remove the file."
+        )
+    return cell
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file at once: a reader finds the old one or the new one, and no half."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _differences(found: Any, expected: Any, name: str = "") -> Iterator[str]:
+    if isinstance(found, Mapping) and isinstance(expected, Mapping):
+        for key in sorted({*found, *expected}):
+            inner = f"{name}.{key}" if name else str(key)
+            yield from _differences(found.get(key), expected.get(key), inner)
+    elif found != expected:
+        yield f"{name} is {found!r} there and {expected!r} here"

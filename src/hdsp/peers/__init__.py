@@ -1,0 +1,17 @@
+"""Other people's models behind one small protocol, and our own beside them."""
+
+from hdsp.peers.base import Fitted, Peer, Settings, check_libraries
+from hdsp.peers.documents import carried
+from hdsp.peers.registry import PEERS, make_peer
+from hdsp.peers.targets import target_values
+
+__all__ = [
+    "PEERS",
+    "Fitted",
+    "Peer",
+    "Settings",
+    "carried",
+    "check_libraries",
+    "make_peer",
+    "target_values",
+]

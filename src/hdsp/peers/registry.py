@@ -1,0 +1,55 @@
+"""Every model by its name on the command line."""
+
+import importlib
+from collections.abc import Callable
+
+from hdsp.peers.authors import AuthorTopic
+from hdsp.peers.base import Peer
+from hdsp.peers.classifiers import Classifier, TopicClassifier
+from hdsp.peers.dmr import DMR, CollapsedDMR
+from hdsp.peers.labelled import LabelledLDA
+from hdsp.peers.lda import LDA, HDPSampler
+from hdsp.peers.scaling import ScalingProcess
+from hdsp.peers.slda import SupervisedLDA
+from hdsp.peers.stm import StructuralTopicModel
+from hdsp.scaling import Constant, LogLinear
+
+PEERS: dict[str, Callable[[], Peer]] = {
+    "hdsp": lambda: ScalingProcess("auto"),
+    "whdsp": lambda: ScalingProcess(LogLinear()),
+    "hdp": lambda: ScalingProcess(Constant(), labelled=False),
+    "hdp-tomotopy": HDPSampler,
+    "lda": LDA,
+    "llda": lambda: LabelledLDA(topics_per_label=1, background=0),
+    "plda-2": lambda: LabelledLDA(topics_per_label=2, background=2),
+    "plda-5": lambda: LabelledLDA(topics_per_label=5, background=5),
+    "dmr": DMR,
+    "dmr-topica": CollapsedDMR,
+    "slda": SupervisedLDA,
+    "stm": StructuralTopicModel,
+    "atm": AuthorTopic,
+    "lda-svm": TopicClassifier,
+    "svm": lambda: Classifier("svm"),
+    "nb": lambda: Classifier("nb"),
+    "tree": lambda: Classifier("tree"),
+}
+
+
+def make_peer(name: str) -> Peer:
+    """The model of a name, or one's own as ``module:name`` of something that makes a `Peer`."""
+    if name in PEERS:
+        return PEERS[name]()
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        raise ValueError(
+            f"There is no model {name!r}. Choose from {', '.join(PEERS)}, or name one of your own "
+            "as module:name."
+        )
+    try:
+        make = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"The model {name!r} cannot be imported: {error}.") from error
+    peer = make()
+    if not isinstance(peer, Peer):
+        raise TypeError(f"{name!r} must make a Peer. Got {type(peer).__name__}.")
+    return peer

@@ -1,0 +1,102 @@
+"""What tomotopy's Gibbs samplers have in common."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.corpus import Corpus, Labels
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.peers.base import Fitted, Peer, Settings
+from hdsp.peers.documents import KnownLabels, normalised, spoken_rows, tokens, word_shares
+
+SWEEPS = {False: 300, True: 40}
+# tomotopy's proportions of a new document are of the one state that its chain ended in, and the
+# chain is the same in every call: so it runs to several lengths, and their mean is taken.
+CHAIN_LENGTHS = {False: tuple(range(50, 150, 10)), True: tuple(range(20, 40, 4))}
+
+
+class Sampler(Peer):
+    """A model of tomotopy."""
+
+    libraries = ("tomotopy",)
+
+    def details(self, settings: Settings) -> dict[str, object]:
+        """Sweeps over the training documents, and over a new one."""
+        return {
+            "sweeps": SWEEPS[settings.quick],
+            "inference_sweeps": CHAIN_LENGTHS[settings.quick],
+        }
+
+
+class Sampled(Fitted):
+    """The state in which a sampler ended: one sample, not a mean of several.
+
+    Parameters
+    ----------
+    model : tomotopy's
+    n_words : V of our vocabulary
+    known : the labels that training saw
+    """
+
+    def __init__(self, model: Any, n_words: int, known: KnownLabels, settings: Settings) -> None:
+        self.model = model
+        self.known = known
+        self.settings = settings
+        self.live = self.live_topics()
+        weights = np.array([model.get_topic_word_dist(k) for k in self.live], dtype=np.float64)
+        places = np.array([int(word) for word in model.used_vocabs], dtype=np.int64)
+        self.topics = word_shares(weights, places, n_words)
+        self.topic_tokens = np.asarray(model.get_count_by_topics(), dtype=np.float64)[self.live]
+
+    def live_topics(self) -> IntArray:
+        """The topics there are, as tomotopy counts them."""
+        return np.arange(self.model.k)
+
+    def prior(self, labels: Labels) -> FloatArray:
+        """Weights of topics before any word is seen, [M, T]: by default the learned prior's."""
+        return np.tile(np.asarray(self.model.alpha, dtype=np.float64), (len(labels), 1))
+
+    def metadata(self, labels: Labels) -> list[dict[str, Any]]:
+        """What tomotopy is told of each document besides its words."""
+        return [{} for _ in range(len(labels))]
+
+    def given_labels(self, labels: Labels) -> FloatArray | None:
+        """The prior's mean."""
+        return normalised(self.prior(labels))
+
+    def given_words(self, counts: csr_array, labels: Labels) -> FloatArray:
+        """By sampling the new documents with the topics as they are; a mean of several states."""
+        # Of a document without words nothing is known but the prior.
+        found = normalised(self.prior(labels))
+        spoken = spoken_rows(counts)
+        total = np.zeros((len(spoken), len(self.live)))
+        for _, proportions in self.states(csr_array(counts[spoken]), labels[spoken]):
+            total += normalised(proportions)
+        found[spoken] = normalised(total)
+        return found
+
+    def states(self, counts: csr_array, labels: Labels) -> Iterator[tuple[list[Any], FloatArray]]:
+        """States of the chains of new documents, none of them empty: tomotopy's, and [M, T]."""
+        words, metadata = tokens(counts), self.metadata(labels)
+        for length in CHAIN_LENGTHS[self.settings.quick] if words else ():
+            pairs = zip(words, metadata, strict=True)
+            documents = [self.model.make_doc(row, **extra) for row, extra in pairs]
+            found, _ = self.model.infer(documents, iterations=length, workers=self.settings.n_jobs)
+            yield documents, np.array(found, dtype=np.float64)[:, self.live]
+
+
+def train_sampler(
+    model: Any, train: Corpus, metadata: Iterable[Mapping[str, Any] | None], settings: Settings
+) -> None:
+    """Add the documents and run the sampler; a document whose metadata is None is left out."""
+    for words, extra in zip(tokens(train.counts), metadata, strict=True):
+        if words and extra is not None:
+            model.add_doc(words, **extra)
+    model.train(SWEEPS[settings.quick], workers=settings.n_jobs, show_progress=False)
+
+
+def sampler_seed(settings: Settings) -> int:
+    """A seed that tomotopy takes: whole and positive."""
+    return settings.seed + 1

@@ -1,0 +1,109 @@
+"""Supervised LDA: labels are what a document's topics bring forth."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.corpus import Corpus, Labels
+from hdsp.numerics.types import FloatArray
+from hdsp.peers.base import Settings
+from hdsp.peers.documents import KnownLabels, spoken_rows
+from hdsp.peers.sampling import Sampled, Sampler, sampler_seed, train_sampler
+from hdsp.peers.targets import most_frequent, target_values
+
+
+@dataclass(frozen=True)
+class Responses:
+    """What each document's topics are to bring forth, a column a response.
+
+    Parameters
+    ----------
+    kinds : tomotopy's letters: l for a number, b for yes or no
+    values : [M, R]; NaN where missing
+    candidates : the target's values that a prediction chooses from; empty without a target
+    usual : the most frequent of them
+    """
+
+    kinds: tuple[str, ...]
+    values: FloatArray
+    candidates: tuple[str, ...] = ()
+    usual: str = ""
+
+    @classmethod
+    def of_labels(cls, known: KnownLabels, labels: Labels) -> "Responses":
+        """Every label: tags and categories as yes or no, numbers as they are."""
+        design = known.design(labels)
+        number = np.array(known.is_number(), dtype=np.bool_)
+        values = design.toarray()
+        stored = np.zeros(values.shape, dtype=np.bool_)
+        stored[np.repeat(np.arange(len(labels)), np.diff(design.indptr)), design.indices] = True
+        values[~stored & number] = np.nan
+        return cls(tuple("l" if is_number else "b" for is_number in number), values)
+
+    @classmethod
+    def of_target(cls, labels: Labels, target: str) -> "Responses":
+        """The target alone: a number as it is, a category as one yes or no a level."""
+        found = target_values(labels, target)
+        seen = [value for value in found if value is not None]
+        candidates = tuple(sorted(set(seen)))
+        usual = most_frequent(seen)
+        if labels.block(target).kind == "number":
+            column = [np.nan if value is None else float(value) for value in found]
+            return cls(("l",), np.array(column)[:, None], candidates, usual)
+        rows = [
+            [np.nan if value is None else float(value == name) for name in candidates]
+            for value in found
+        ]
+        return cls(("b",) * len(candidates), np.array(rows), candidates, usual)
+
+
+class SampledSLDA(Sampled):
+    """Proportions do not follow from labels here: that would take Bayes' rule, which it lacks."""
+
+    responses: Responses
+
+    def given_labels(self, labels: Labels) -> None:
+        """It cannot."""
+        return None
+
+    def predict(self, counts: csr_array, labels: Labels) -> list[str] | None:
+        """The level with the largest response, or the number seen that is nearest."""
+        candidates = self.responses.candidates
+        if not candidates:
+            return None
+        found = [self.responses.usual] * len(labels)
+        spoken = spoken_rows(counts)
+        if not len(spoken):
+            return found
+        states = self.states(csr_array(counts[spoken]), labels[spoken])
+        estimates = [[self.model.estimate(row) for row in documents] for documents, _ in states]
+        response = np.mean(estimates, axis=0)
+        if self.responses.kinds == ("l",):
+            response = -np.abs(response - np.array([float(value) for value in candidates]))
+        for m, place in zip(spoken, response.argmax(axis=1), strict=True):
+            found[m] = candidates[place]
+        return found
+
+
+class SupervisedLDA(Sampler):
+    """tomotopy's supervised LDA: of the target where there is one, else of all labels."""
+
+    def fit(self, train: Corpus, settings: Settings) -> SampledSLDA:
+        """Sample."""
+        import tomotopy
+
+        known = KnownLabels.of(train.labels)
+        if settings.target is None:
+            responses = Responses.of_labels(known, train.labels)
+        else:
+            responses = Responses.of_target(train.labels, settings.target)
+        model = tomotopy.SLDAModel(
+            k=settings.n_topics, vars=list(responses.kinds), seed=sampler_seed(settings)
+        )
+        metadata: list[dict[str, Any]] = [{"y": row.tolist()} for row in responses.values]
+        train_sampler(model, train, metadata, settings)
+        fitted = SampledSLDA(model, train.n_words, known, settings)
+        fitted.responses = responses
+        return fitted

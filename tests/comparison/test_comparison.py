@@ -1,0 +1,204 @@
+"""Cells, their measures, and running them."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import hdsp
+from hdsp.comparison import compare, measure, split_corpus, worker
+from hdsp.comparison.cells import Cell, cell_path, write_cell
+from hdsp.comparison.isolation import Job, Outcome
+from hdsp.comparison.measures import topics_used
+from hdsp.corpus import Corpus
+from hdsp.metrics import npmi
+from hdsp.peers import Fitted, Settings, make_peer
+from hdsp.prediction import split_tokens
+from tests.comparison.fakes import FittedUnigram
+
+FAKES = "tests.comparison.fakes"
+UNIGRAM = f"{FAKES}:Unigram"
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    tags = [["north"], ["south"], ["north", "south"], []] * 15
+    return hdsp.simulate(tags, n_topics=4, n_words=30, document_length=20, random_state=0)[0]
+
+
+def test_words_that_training_lacks_are_left_out():
+    counts = np.eye(40, dtype=int)
+    whole = Corpus(
+        counts, words=[f"w{i}" for i in range(40)], labels=[[f"t{i}"] for i in range(40)]
+    )
+    train, test = split_corpus(whole, 0.25, 1)
+    expected, _ = whole.split(0.25, 1)
+    assert len(train) == train.n_words == len(expected)
+    assert train.words == test.words
+    assert test.n_tokens == 0
+    assert len(train.labels.names) == len(train)
+    assert len(test.labels.names) == 40
+
+
+def test_measures_by_their_definitions(corpus):
+    train, test = split_corpus(corpus, 0.3, 0)
+    model = FittedUnigram(train.counts)
+    found = measure(model, train, test, 1.5)
+    _, held_out = split_tokens(test.counts)
+    total = (held_out.toarray() * np.log(model.topics[0])).sum()
+    assert found["completion"] == pytest.approx(np.exp(-total / held_out.sum()))
+    assert found["given_labels"] is None
+    top = np.argsort(-model.topics[0], kind="stable")[None, :10]
+    assert found["npmi"] == pytest.approx(npmi(top, train.counts).mean())
+    assert (found["diversity"], found["n_topics"], found["seconds"]) == (1.0, 1.0, 1.5)
+    assert "accuracy" not in found
+
+
+def test_given_labels_is_that_of_the_estimator(corpus):
+    train, test = split_corpus(corpus, 0.3, 0)
+    fitted = make_peer("hdsp").fit(train, Settings(n_topics=6, seed=1, quick=True))
+    found = measure(fitted, train, test, 0.0)
+    for name, given in (("given_labels", "labels"), ("completion", "completion")):
+        assert found[name] == pytest.approx(
+            fitted.model.perplexity(test.counts, labels=test.labels, given=given), rel=1e-4
+        )
+    assert found["n_topics"] == fitted.model.n_topics_
+
+
+def test_topics_without_an_average_document_do_not_count():
+    fitted = Fitted()
+    fitted.topics = np.full((3, 4), 0.25)
+    fitted.topic_tokens = np.array([60.0, 40.0, 0.5])
+    assert len(topics_used(fitted, n_documents=10)) == 2
+    fitted.topic_tokens = None
+    assert len(topics_used(fitted, n_documents=10)) == 3
+
+
+def test_a_model_that_can_do_nothing(corpus):
+    train, test = split_corpus(corpus, 0.3, 0)
+    found = measure(Fitted(), train, test, 2.0)
+    assert {name for name, value in found.items() if value is not None} == {"seconds"}
+
+
+def test_shares_must_be_shares(corpus):
+    train, test = split_corpus(corpus, 0.3, 0)
+    model = FittedUnigram(train.counts)
+    model.topics = model.topics * 2.0
+    with pytest.raises(ValueError, match="topics of a model must be shares"):
+        measure(model, train, test, 0.0)
+
+
+def test_what_is_no_number_is_a_failure_and_no_dash(corpus):
+    train, test = split_corpus(corpus, 0.3, 0)
+    job = Job(f"{FAKES}:Certain", Settings(), train, test)
+    with pytest.raises(ArithmeticError, match="the measure completion came out as inf"):
+        worker.run(job)
+
+
+def test_failures_are_recorded_and_the_rest_goes_on(corpus, tmp_path):
+    models = [f"{FAKES}:{name}" for name in ("Crashes", "Leaves", "Raises", "Unigram")]
+    told = []
+    cells = compare({"small": corpus}, models, tmp_path, seeds=[5], report=told.append)
+    errors = [cell.error for cell in cells]
+    assert errors[0] == "its process was ended by SIGSEGV"
+    assert errors[1].startswith("its process ended with status 3")
+    assert errors[2] == "ArithmeticError: two and two are five"
+    assert errors[3] is None
+    assert cells[3].measures["completion"] > 1.0
+    assert [(now.number, now.total, now.cell is None) for now in told[:2]] == [
+        (1, 4, True),
+        (1, 4, False),
+    ]
+    assert len(list(tmp_path.glob("*.json"))) == 4
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    """The jobs that would have gone to child processes; they are done here."""
+    done = []
+
+    def run_here(job):
+        done.append((job.model, job.settings.seed))
+        return Outcome(worker.run(job), None)
+
+    monkeypatch.setattr("hdsp.comparison.run.run_isolated", run_here)
+    return done
+
+
+def test_finished_cells_are_not_done_again(corpus, tmp_path, jobs):
+    first = compare({"small": corpus}, [UNIGRAM], tmp_path, seeds=1)
+    again = compare({"small": corpus}, [UNIGRAM], tmp_path, seeds=2)
+    assert jobs == [(UNIGRAM, 0), (UNIGRAM, 1)]
+    assert again[0] == first[0]
+    # Half a file is no result.
+    path = cell_path(tmp_path, UNIGRAM, "small", 1)
+    path.write_text(path.read_text()[:40])
+    third = compare({"small": corpus}, [UNIGRAM], tmp_path, seeds=2)
+    assert jobs[2:] == [(UNIGRAM, 1)]
+    assert without_seconds(again[1]) == without_seconds(third[1])
+
+
+def test_failed_cells_are_done_again(corpus, tmp_path, jobs):
+    (cell,) = compare({"small": corpus}, [UNIGRAM], tmp_path, seeds=1)
+    write_cell(tmp_path, replace(cell, measures={}, error="power cut"))
+    compare({"small": corpus}, [UNIGRAM], tmp_path, seeds=1)
+    assert len(jobs) == 2
+
+
+def test_results_of_other_settings_are_neither_taken_nor_lost(corpus, tmp_path, jobs):
+    compare({"small": corpus}, [UNIGRAM], tmp_path, seeds=1)
+    with pytest.raises(ValueError, match=r"settings \(settings.n_topics is 50 there and 9 here"):
+        compare({"small": corpus}, [UNIGRAM], tmp_path, seeds=1, n_topics=9)
+    with pytest.raises(ValueError, match=r"corpus\.fingerprint"):
+        compare({"small": corpus[1:]}, [UNIGRAM], tmp_path, seeds=1)
+    assert len(jobs) == 1
+
+
+def test_two_runs_give_the_same_numbers(corpus, tmp_path):
+    runs = [
+        compare({"small": corpus}, ["hdsp"], tmp_path / name, seeds=1, n_topics=5, quick=True)
+        for name in ("first", "second")
+    ]
+    assert without_seconds(runs[0][0]) == without_seconds(runs[1][0])
+    assert None not in runs[0][0].measures.values()
+
+
+def test_a_cell_records_what_determined_it(corpus, tmp_path, jobs):
+    (cell,) = compare({"a b/c": corpus}, [UNIGRAM], tmp_path, seeds=[7], test_size=0.4)
+    (path,) = tmp_path.glob("*.json")
+    assert path.name == "tests.comparison.fakes_Unigram--a_b_c--7.json"
+    data = json.loads(path.read_text())
+    assert data["determined_by"] == cell.determined_by
+    assert cell.determined_by["split"] == {"seed": 7, "test_size": 0.4}
+    assert cell.determined_by["corpus"]["documents"] == 60
+    assert {"hdsp", "numpy", "python"} <= set(cell.determined_by["versions"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"models": ["lsa"]}, "There is no model 'lsa'"),
+        ({"models": ["nb"]}, "'nb' predicts one label column and nothing else: name a target"),
+        ({"models": []}, "at least one model"),
+        ({"models": ["hdsp", "hdsp"]}, "every model once"),
+        ({"seeds": 0}, "at least one seed"),
+        ({"target": "colour"}, "has no block 'colour'"),
+        ({"target": "tags"}, "one value a document"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_beforehand(corpus, tmp_path, change, message):
+    arguments = {"models": ["hdsp"], **change}
+    with pytest.raises(ValueError, match=message):
+        compare({"small": corpus}, arguments.pop("models"), tmp_path / "cells", **arguments)
+    assert not (tmp_path / "cells").exists()
+
+
+def without_seconds(cell):
+    return {name: value for name, value in cell.measures.items() if name != "seconds"}
+
+
+def test_cells_are_plain_data():
+    cell = Cell("m", "c", 0, {}, {"npmi": None})
+    assert json.loads(json.dumps(cell.to_dict()))["measures"] == {"npmi": None}
