@@ -164,7 +164,7 @@ def put(*keys_and_value):
     return change
 
 
-START = {"start": 8, "topics": 5, "bound": -3.0, "passes": 9, "seconds": 0.5}
+START = {"start": 8, "topics": 5, "bound": -3.0, "compared": -4.0, "passes": 9, "seconds": 0.5}
 FACTOR = {"function": "Categorical", "columns": ["tags"], "settings": {}}
 WRONG_MANIFESTS = {
     "priors": [None, {}, {"topic_prior": -1.0}],
@@ -218,6 +218,11 @@ WRONG_MANIFESTS = {
 def test_a_manifest_with_a_wrong_value_is_refused(path, name, value):
     rewrite(path, put(name, value))
     refusal(path)
+
+
+def test_rows_of_a_search_are_taken(path):
+    rewrite(path, put("search", [START, START | {"start": 5}]))
+    assert HDSP.load(path).search_ == [START, START | {"start": 5}]
 
 
 def test_a_manifest_without_a_value_is_refused(path):
