@@ -18,7 +18,6 @@ from hdsp.numerics.types import BoolArray
 
 # The protocol of docs/quality.md.
 _LEAST_DOCUMENTS_OF_A_WORD = 10
-_LARGEST_SHARE_OF_DOCUMENTS = 0.3
 _WORDS = "[a-zA-Z][a-zA-Z]{2,}"
 
 
@@ -61,6 +60,7 @@ class Source:
         *,
         text: str = "text",
         labels: str = "labels",
+        largest_share: float = 0.3,
         least_documents: int = 20,
         test_share: float = 0.2,
         most_documents: int | None = None,
@@ -74,13 +74,23 @@ class Source:
         ----------
         name : of the file, without its suffix
         text, labels : columns
+        largest_share : of the training documents that a word may be in; more is too common
         least_documents : the fewest training documents that a label is kept for
         test_share : of the documents, drawn at random
         most_documents : a random part of the corpus, for quick runs
         """
         if self.folder is None:
             raise ValueError("Name the folder of the corpora with --data or HDSP_DATA.")
-        return _load(self.folder, name, text, labels, least_documents, test_share, most_documents)
+        return _load(
+            self.folder,
+            name,
+            text,
+            labels,
+            largest_share,
+            least_documents,
+            test_share,
+            most_documents,
+        )
 
 
 @lru_cache(maxsize=1)
@@ -89,6 +99,7 @@ def _load(
     name: str,
     text: str,
     labels: str,
+    largest_share: float,
     least_documents: int,
     test_share: float,
     most_documents: int | None,
@@ -108,7 +119,7 @@ def _load(
     vectorizer = CountVectorizer(
         stop_words="english",
         min_df=_LEAST_DOCUMENTS_OF_A_WORD,
-        max_df=_LARGEST_SHARE_OF_DOCUMENTS,
+        max_df=largest_share,
         token_pattern=_WORDS,
     )
     counts = _counts(vectorizer.fit_transform(texts[~test]))

@@ -10,7 +10,7 @@ COLOURS = {
     "HDP": "#555555",
 }
 FURTHER = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 10,

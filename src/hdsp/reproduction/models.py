@@ -63,7 +63,7 @@ class ScalingModel:
 
     def perplexities(self, counts: csr_array, labels: csr_array) -> dict[str, float]:
         """By the paper's formula (the ratio), and by the library's own two methods."""
-        found = {
+        found: dict[str, float] = {
             method: float(self.estimator.perplexity(counts, labels=labels, method=method))
             for method in METHODS
         }

@@ -22,11 +22,11 @@ class AppendixB(Study):
     name = "appendix-b"
     title = "Appendix B: posterior word counts of topics"
     about = (
-        "Fits as in figure 4: T = 200 and every topic kept, on training documents. The word count "
-        "of a topic is its expected number of training tokens. A topic is in use here when it "
-        "holds at least an average document's worth of tokens (`HDSP.n_topics_`); the effective "
-        "number is the exponential of the entropy of the topics' shares. The paper reads the number "
-        "off its figure and does not name the corpus."
+        "Fits as in figure 4: T = 200 and every topic kept, on training documents. The word "
+        "count of a topic is its expected number of training tokens. A topic is in use here "
+        "when it holds at least an average document's worth of tokens (`HDSP.n_topics_`); the "
+        "effective number is the exponential of the entropy of the topics' shares. The paper "
+        "reads the number off its figure and does not name the corpus."
     )
     spans = ("models", "corpora", "topic_priors", "seeds")
 

@@ -29,13 +29,13 @@ class Figure2(Study):
     name = "figure-2"
     title = "Figure 2: synthetic topics and scaling parameters, recovered"
     about = (
-        "Documents of 20 words on average over ten terms, from five topics and four labels, two on "
-        "a document, as in the paper; its scaling parameters are not published, so they are drawn "
-        "anew for every seed, from exp(-1.5) to exp(1.5). T is twice the number of topics, and "
-        "alpha and beta start at 1. Found topics are paired with true ones by total variation (the "
-        "paper: KL divergence). Each label's scaling parameters share a factor that cancels when "
-        "proportions are normalised; the lower heat maps are therefore divided by each "
-        "label's geometric mean."
+        "Documents of 20 words on average over ten terms, from five topics and four labels, two "
+        "on a document, as in the paper; its scaling parameters are not published, so they are "
+        "drawn anew for every seed, from exp(-1.5) to exp(1.5). T is twice the number of "
+        "topics, and alpha and beta start at 1. Found topics are paired with true ones by total "
+        "variation (the paper: KL divergence). Each label's scaling parameters share a factor "
+        "that cancels when proportions are normalised; the lower heat maps are therefore "
+        "divided by each label's geometric mean."
     )
     needs_corpora = False
     spans = ("seeds",)
@@ -72,24 +72,19 @@ class Figure2(Study):
         figure, panels = drawing.axes(2, 3, 3.1, 2.4)
         for place, (panel, title) in zip(panels.flat, _PANELS.items(), strict=False):
             values = _matrix(select(first, item=panel))
-            if panel.startswith("scales"):
+            scaled = panel.startswith("scales")
+            if scaled:
                 values = np.log(values)
                 values = values - values.mean(axis=0)
-            low, high = (-1.6, 1.6) if panel.startswith("scales") else (0.0, 0.5)
-            image = place.imshow(
-                values,
-                aspect="auto",
-                cmap="RdBu_r" if panel.startswith("scales") else "Blues",
-                vmin=low,
-                vmax=high,
-            )
-            scaled = panel.startswith("scales")
+            low, high = (-1.6, 1.6) if scaled else (0.0, 0.5)
+            colours = "RdBu_r" if scaled else "Blues"
+            image = place.imshow(values, aspect="auto", cmap=colours, vmin=low, vmax=high)
             place.set(title=title, xlabel="label" if scaled else "term", ylabel="topic")
             place.set_xticks(range(values.shape[1]), range(1, values.shape[1] + 1))
             place.set_yticks(range(values.shape[0]), range(1, values.shape[0] + 1))
             if panel in ("topics HDP", "scales HDSP"):
                 label = "ln scale, centred by label" if scaled else "probability"
-                figure.colorbar(image, ax=place, label=label)
+                figure.colorbar(image, ax=list(panels[int(scaled)]), label=label)
         panels.flat[-1].set_axis_off()
         return figure
 
@@ -122,7 +117,7 @@ class Figure2(Study):
         ]
 
 
-def _cell(item: str, value: float, row: int = 0, column: int = 0) -> dict[str, Any]:
+def _cell(item: str, value: Any, row: int = 0, column: int = 0) -> dict[str, Any]:
     return {"item": item, "row": row, "column": column, "value": float(value)}
 
 

@@ -27,15 +27,16 @@ class Figure3(Study):
     name = "figure-3"
     title = "Figure 3: scaling parameters against the volume of their space"
     about = (
-        "Documents of 20 words on average (the paper gives a length for its first study only) over "
-        "20 terms, from ten topics drawn from Dirichlet(0.1) and four labels; scaling parameters "
-        "are the distances of topics and labels placed at random in a cube of side x. T is 20. "
-        "Spearman's rho is taken over all pairs of label and topic, as in the paper, and, dashed, "
-        "between the topics of each label, because a factor common to a label's topics cancels and "
-        "cannot be recovered. Bands are the quartiles of the runs. Note that x multiplies all "
-        "scaling parameters alike and so cancels in every document's proportions: documents have "
-        "the same distribution at every x, so that rho cannot depend on it but by chance, and the "
-        "error, which is measured in units of x, must grow with it."
+        "Documents of 20 words on average (the paper gives a length for its first study only) "
+        "over 20 terms, from ten topics drawn from Dirichlet(0.1) and four labels; scaling "
+        "parameters are the distances of topics and labels placed at random in a cube of side "
+        "x. T is 20. Spearman's rho is taken over all pairs of label and topic, as in the "
+        "paper, and, dashed, between the topics of each label, because a factor common to a "
+        "label's topics cancels and cannot be recovered. Bands are the quartiles of the runs. "
+        "Note that x multiplies all scaling parameters alike and so cancels in every document's "
+        "proportions: documents have the same distribution at every x, so that rho cannot "
+        "depend on it but by chance, and the error, which is measured in units of x, must grow "
+        "with it."
     )
     needs_corpora = False
     spans = ("seeds", "sides")

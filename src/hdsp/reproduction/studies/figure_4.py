@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hdsp.reproduction import drawing
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.models import fit_settings, make_model
-from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, mean, select
+from hdsp.reproduction.studies.perplexity import MEASURES, average, draw_lines, times_below
+from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 
 _OWN = ("HDSP", "wHDSP")
 # Peers of the paper by their claims; those without rows are not yet run.
@@ -25,14 +25,15 @@ class Figure4(Study):
     title = "Figure 4: perplexity of held-out documents given their labels"
     about = (
         "A fifth of the documents is held out; words and labels (20 training documents or more) "
-        "are chosen by the training documents alone. T is 200 and all topics are kept; three passes "
-        "of LDA to start from; everything but eta is learned; a fit stops when the bound changes "
-        "by less than 0.001 of itself. Solid lines are the paper's measure, which expects topics "
-        "in proportion to beta p_k E[s_k]; dashed ones (`calibrated`) take the library's own "
-        "expected topics, a regression of the training documents' topics on their labels. The "
-        "corpora are not the paper's: rcv1_subset is a part of RCV1, medline_mesh has MEDLINE "
-        "abstracts with 52 MeSH headings as the paper's OHSUMED has, ohsumed23 is OHSUMED with 23 "
-        "disease categories. The paper averages 20 runs; the number here is in `config.toml`."
+        "are chosen by the training documents alone. T is 200 and all topics are kept; three "
+        "passes of LDA to start from; everything but eta is learned; a fit stops when the bound "
+        "changes by less than 0.001 of itself. Solid lines are the paper's measure, which "
+        "expects topics in proportion to beta p_k E[s_k]; dashed ones (`calibrated`) take the "
+        "library's own expected topics, a regression of the training documents' topics on their "
+        "labels. The corpora are not the paper's: rcv1_subset is a part of RCV1, medline_mesh "
+        "has MEDLINE abstracts with 52 MeSH headings as the paper's OHSUMED has, ohsumed23 is "
+        "OHSUMED with 23 disease categories. The paper averages 20 runs; the number here is in "
+        "`config.toml`."
     )
     spans = ("models", "corpora", "topic_priors", "seeds")
 
@@ -55,28 +56,7 @@ class Figure4(Study):
 
     def draw(self, rows: Sequence[Row]) -> Any:
         """A panel a corpus."""
-        corpora = distinct(rows, "corpus")
-        figure, panels = drawing.axes(1, len(corpora), 3.3, 3.0)
-        for place, corpus in zip(panels.flat, corpora, strict=True):
-            for position, model in enumerate(distinct(rows, "model")):
-                own = select(rows, corpus=corpus, model=model)
-                etas = sorted(distinct(own, "topic_prior"))
-                for measure, style in (("perplexity", "-"), ("calibrated", "--")):
-                    values = [_mean(own, measure, topic_prior=eta) for eta in etas]
-                    place.plot(
-                        etas,
-                        values,
-                        style,
-                        color=drawing.colour(model, position),
-                        marker="o" if style == "-" else None,
-                        ms=3,
-                        label=model if style == "-" else None,
-                    )
-            place.set(title=corpus, xlabel="eta", ylim=(0, None))
-        panels.flat[0].set_ylabel("held-out perplexity given labels")
-        panels.flat[0].plot([], [], "--", color="#999999", label="calibrated")
-        figure.legend(loc="outside lower center", ncols=8)
-        return figure
+        return draw_lines(rows, "topic_prior", "eta", ylim=(0, None))
 
     def judge(self, rows: Sequence[Row]) -> list[Finding]:
         """HDSP and wHDSP against each peer, over corpora and etas."""
@@ -94,31 +74,24 @@ class Figure4(Study):
 
 def _against(rows: Sequence[Row], peers: Sequence[str], claim: str) -> Finding:
     """One claim: in how many settings are HDSP and wHDSP below every one of `peers`?"""
-    won = total = 0
+    etas = distinct(rows, "topic_prior")
+    counted = {}
+    for measure in MEASURES:
+        pairs = [times_below(rows, measure, own, peers, "topic_prior", etas) for own in _OWN]
+        counted[measure] = sum(won for won, _ in pairs), sum(total for _, total in pairs)
     parts = []
     for corpus in distinct(rows, "corpus"):
         own = select(rows, corpus=corpus)
-        for eta in distinct(own, "topic_prior"):
-            other = min(_mean(own, "perplexity", model=peer, topic_prior=eta) for peer in peers)
-            below = [
-                _mean(own, "perplexity", model=model, topic_prior=eta) < other for model in _OWN
-            ]
-            won, total = won + sum(below), total + len(below)
         best = {
-            model: min(
-                _mean(own, "perplexity", model=model, topic_prior=eta)
-                for eta in distinct(own, "topic_prior")
-            )
+            model: min(average(own, "perplexity", model=model, topic_prior=e) for e in etas)
             for model in (*_OWN, *peers)
         }
-        parts.append(f"{corpus} " + ", ".join(f"{m} {v:,.0f}" for m, v in best.items()))
+        parts.append(f"{corpus} " + ", ".join(f"{m} {value:,.0f}" for m, value in best.items()))
+    won, total = counted["perplexity"]
     n = len(distinct(rows, "seed"))
     return Finding(
         claim,
         graded(won == total, won > total / 2),
-        f"lower in {won} of {total} comparisons; best over eta: {'; '.join(parts)}; {n} run(s)",
+        f"lower in {won} of {total} comparisons ({counted['calibrated'][0]} calibrated); "
+        f"best over eta: {'; '.join(parts)}; {n} run(s)",
     )
-
-
-def _mean(rows: Sequence[Row], measure: str, **wanted: Any) -> float:
-    return mean([float(row[measure]) for row in select(rows, **wanted) if row.get(measure) != ""])

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
-from hdsp.reproduction import drawing
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.models import fit_settings, make_model
+from hdsp.reproduction.studies.perplexity import MEASURES, average, draw_lines, times_below
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, mean, select
 
 _FALLING = -0.9
@@ -21,11 +21,12 @@ class Figure9(Study):
     name = "figure-9"
     title = "Figure 9: perplexity with partially labelled training documents"
     about = (
-        "Every label of every training document is kept with the probability shown, else removed; "
-        "test documents keep all of theirs, and perplexity is given labels. A seed removes nested "
-        "sets: what is kept at 0.1 is kept at 0.2 too, so that lines differ by the labels alone. "
-        "Fits, measures (solid: the paper's; dashed: the library's calibrated regression) and "
-        "corpora are those of figure 4, with eta = 0.1 and medline_mesh in the place of OHSUMED."
+        "Every label of every training document is kept with the probability shown, else "
+        "removed; test documents keep all of theirs, and perplexity is given labels. A seed "
+        "removes nested sets: what is kept at 0.1 is kept at 0.2 too, so that lines differ by "
+        "the labels alone. Fits, measures (solid: the paper's; dashed: the library's calibrated "
+        "regression) and corpora are those of figure 4, with eta = 0.1 and medline_mesh in the "
+        "place of OHSUMED."
     )
     spans = ("models", "corpora", "kept", "seeds")
 
@@ -49,27 +50,7 @@ class Figure9(Study):
 
     def draw(self, rows: Sequence[Row]) -> Any:
         """A panel a corpus."""
-        corpora = distinct(rows, "corpus")
-        figure, panels = drawing.axes(1, len(corpora), 3.6, 3.0)
-        for place, corpus in zip(panels.flat, corpora, strict=True):
-            for position, model in enumerate(distinct(rows, "model")):
-                own = select(rows, corpus=corpus, model=model)
-                kept = distinct(own, "kept")
-                for measure, style in (("perplexity", "-"), ("calibrated", "--")):
-                    place.plot(
-                        kept,
-                        [_mean(own, measure, kept=share) for share in kept],
-                        style,
-                        color=drawing.colour(model, position),
-                        marker="o" if style == "-" else None,
-                        ms=3,
-                        label=model if style == "-" else None,
-                    )
-            place.set(title=corpus, xlabel="share of training labels kept")
-        panels.flat[0].set_ylabel("held-out perplexity given labels")
-        panels.flat[0].plot([], [], "--", color="#999999", label="calibrated")
-        figure.legend(loc="outside lower center", ncols=8)
-        return figure
+        return draw_lines(rows, "kept", "share of training labels kept")
 
     def judge(self, rows: Sequence[Row]) -> list[Finding]:
         """Whether labels help, and which function does better with few."""
@@ -80,34 +61,39 @@ class Figure9(Study):
         )
         if not rows:
             return [Finding(claim, "not yet run", "") for claim in claims]
-        trends, parts, ahead, compared, shown = [], [], 0, 0, []
+        trends, parts, ratios = [], [], []
+        few = [share for share in distinct(rows, "kept") if share < 0.5]
         for corpus in distinct(rows, "corpus"):
+            both = select(rows, corpus=corpus)
             for model in ("HDSP", "wHDSP"):
-                own = select(rows, corpus=corpus, model=model)
+                own = select(both, model=model)
                 kept = distinct(own, "kept")
-                values = [_mean(own, "perplexity", kept=share) for share in kept]
+                values = [average(own, "perplexity", kept=share) for share in kept]
                 trends.append(float(spearmanr(kept, values).statistic))
                 parts.append(
                     f"{corpus} {model} {values[0]:,.0f} at {kept[0]} to {values[-1]:,.0f} at "
                     f"{kept[-1]} (rank correlation {trends[-1]:.2f})"
                 )
-            both = select(rows, corpus=corpus)
-            few = [share for share in distinct(both, "kept") if share < 0.5]
-            pairs = [
-                [_mean(both, "perplexity", kept=share, model=m) for m in ("HDSP", "wHDSP")]
-                for share in few
-            ]
-            ahead, compared = ahead + sum(a < b for a, b in pairs), compared + len(pairs)
-            ratio = mean([a / b for a, b in pairs])
-            shown.append(f"{corpus}: HDSP's perplexity is {ratio:.2f} of wHDSP's on average")
+            ratio = mean(
+                [
+                    average(both, "perplexity", kept=share, model="HDSP")
+                    / average(both, "perplexity", kept=share, model="wHDSP")
+                    for share in few
+                ]
+            )
+            ratios.append(f"{corpus} {ratio:.2f}")
         falls = [trend <= _FALLING for trend in trends]
         n = len(distinct(rows, "seed"))
+        (won, total), (calibrated, _) = (
+            times_below(rows, measure, "HDSP", ["wHDSP"], "kept", few) for measure in MEASURES
+        )
         return [
             Finding(claims[0], graded(all(falls), any(falls)), f"{'; '.join(parts)}; {n} run(s)"),
             Finding(
                 claims[1],
-                graded(ahead == compared, ahead > compared / 2),
-                f"lower in {ahead} of {compared} comparisons below 0.5; {'; '.join(shown)}",
+                graded(won == total, won > total / 2),
+                f"lower in {won} of {total} comparisons below 0.5 ({calibrated} calibrated); "
+                f"HDSP's perplexity over wHDSP's there, on average: {'; '.join(ratios)}",
             ),
             Finding(claims[2], "not yet run", ""),
         ]
@@ -119,7 +105,3 @@ def thinned(labels: csr_array, kept: float, seed: int) -> csr_array:
     result.data = (np.random.default_rng(seed).random(labels.nnz) < kept).astype(np.float64)
     result.eliminate_zeros()
     return result
-
-
-def _mean(rows: Sequence[Row], measure: str, **wanted: Any) -> float:
-    return mean([float(row[measure]) for row in select(rows, **wanted) if row.get(measure) != ""])
