@@ -4,14 +4,18 @@ import numpy as np
 
 from hdsp.numerics.types import FloatArray
 
+# Added to a distance before it is divided by: the closest pairs would else outweigh all others.
+_SOFTENING = 0.5
+
 
 def unfold(
     distance: FloatArray, rng: np.random.Generator, n_starts: int = 20, n_steps: int = 300
 ) -> tuple[FloatArray, FloatArray, float]:
     """Places in the plane for rows and columns whose distances come close to those given.
 
-    Kruskal's stress is lowered by majorisation (SMACOF) with weight 0 for pairs of two rows or two
-    columns, from several random starts; the best is returned.
+    The stress is lowered by majorisation (SMACOF) from several random starts; the best is returned.
+    Pairs of two rows or two columns have weight 0; others count by their relative error, so that
+    what is close comes out close, and how far the far is matters less.
 
     Parameters
     ----------
@@ -19,8 +23,8 @@ def unfold(
 
     Returns
     -------
-    rows [K, 2], columns [J, 2] and the stress, the root of the squared error over that of the
-    distances given: 0 is a perfect fit
+    rows [K, 2], columns [J, 2] and the stress, the root of the weighted squared error over
+    that of the distances given: 0 is a perfect fit
 
     Examples
     --------
@@ -34,7 +38,7 @@ def unfold(
     n_rows, n_columns = distance.shape
     n = n_rows + n_columns
     weight = np.zeros((n, n))
-    weight[:n_rows, n_rows:] = 1.0
+    weight[:n_rows, n_rows:] = 1.0 / (_SOFTENING + distance) ** 2
     weight += weight.T
     wanted = np.zeros((n, n))
     wanted[:n_rows, n_rows:] = distance

@@ -25,15 +25,15 @@ class Figure56(Study):
     title = "Figures 5 and 6: labels and topics embedded together"
     about = (
         "HDSP with T = 200 on all documents. A label and a topic are the further apart the less "
-        "the label scales the topic: the distance is the largest ln scale less their own, each "
-        "label's centred first, because a factor common to a label's topics cancels. Distances "
-        "between two labels or two topics are not given to the scaling (weighted SMACOF), so "
-        "where they lie close, it is by what they have in common. Shown are chosen labels "
-        "(`config.toml`; those of the paper where the corpora have them) and the topics most "
-        "expected with each. A topic that the paper names is found by its words. Near means "
-        "among the nearest quarter of the topics shown. NIPS goes to 1999 here (the paper: "
-        "2003), with authors of two papers or more; MeSH headings are those of medline_mesh "
-        "(the paper: OHSUMED)."
+        "the label scales the topic: their distance is ln scale of the topic that the label scales "
+        "most, less their own. Only differences under a label count, because a factor common "
+        "to its topics cancels. Distances between two labels or two topics are not given to the "
+        "scaling (SMACOF, weighted by relative error), so that they lie close by what they have in "
+        "common. Shown are chosen labels (`config.toml`; those of the paper where the corpora "
+        "have them) and the topics most expected with each. A topic that the paper names is "
+        "found by its words. Near means among the nearest quarter of the topics shown. NIPS goes "
+        "to 1999 here (the paper: 2003), with authors of two papers or more; MeSH headings are "
+        "those of medline_mesh (the paper: OHSUMED)."
     )
     spans = ("corpora",)
 
@@ -65,9 +65,9 @@ class Figure56(Study):
         }
         topics = sorted({*most.ravel().tolist(), *named.values()})
         strength = np.log(scales[topics])
-        strength = strength - strength.mean(axis=0)
+        strength = strength - strength.max(axis=0)
         rng = np.random.default_rng(settings["seed"])
-        places, label_places, stress = unfold(strength.max() - strength, rng)
+        places, label_places, stress = unfold(-strength, rng)
         words = [" ".join(split.words[i] for i in np.argsort(-share[k])[:3]) for k in topics]
         rows = [_point("topic", name, at) for name, at in zip(words, places, strict=True)]
         rows += [_point("label", name, at) for name, at in zip(labels, label_places, strict=True)]
@@ -111,7 +111,7 @@ class Figure56(Study):
                 place.scatter(x, y, s=10, color=colour, marker="o" if kind == "topic" else "s")
             _name(place, [r for r in rows if r["corpus"] == corpus and r["kind"] in _SIZES])
             place.set(title=corpus, xticks=[], yticks=[])
-            place.margins(x=0.12)
+            place.margins(x=0.15, y=0.06)
         return figure
 
     def judge(self, rows: Sequence[Row]) -> list[Finding]:
@@ -156,25 +156,27 @@ _SIZES = {"topic": 7, "label": 8}
 
 
 def _name(place: Any, points: Sequence[Row]) -> None:
-    """Write names beside points, lowering those that would lie over another."""
-    span = max(row["y"] for row in points) - min(row["y"] for row in points)
-    width = max(row["x"] for row in points) - min(row["x"] for row in points)
-    line, letter = 0.032 * span, 0.0115 * width
-    taken: list[tuple[float, float, float]] = []
-    for row in sorted(points, key=lambda row: -row["y"]):
-        x, y = row["x"] + 0.008 * width, row["y"]
-        end = x + letter * len(row["name"])
-        while any(
-            abs(y - other) < line and x < right and end > left for left, right, other in taken
-        ):
-            y -= 0.25 * line
-        taken.append((x, end, y))
+    """Write names beside points: right, left, or further up or down, where there is room."""
+    width, height = (
+        max(row[axis] for row in points) - min(row[axis] for row in points) for axis in "xy"
+    )
+    line, letter, gap = 0.028 * height, 0.0105 * width, 0.008 * width
+    taken = [(row["x"], row["x"], row["y"]) for row in points]
+    for row in sorted(points, key=lambda row: (row["kind"], -row["y"])):
+        length = letter * len(row["name"])
+        for step, side in ((s, side) for s in (0, -1, 1, -2, 2, -3, 3, -4, 4) for side in (1, -1)):
+            x, y = row["x"] + side * gap, row["y"] + step * line
+            left, right = (x, x + length) if side > 0 else (x - length, x)
+            if not any(abs(y - v) < line and left < r and right > u for u, r, v in taken):
+                break
+        taken.append((left, right, y))
         place.text(
             x,
             y,
             row["name"],
             color=_TOPIC if row["kind"] == "topic" else _LABEL,
             fontsize=_SIZES[row["kind"]],
+            ha="left" if side > 0 else "right",
             va="center",
         )
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.metrics import topic_top_words
 from hdsp.reproduction import drawing
 from hdsp.reproduction.corpora import Source, indicators
 from hdsp.reproduction.models import fit_settings, fixed_hdsp, quietly_fit
@@ -55,7 +56,7 @@ class Figure78(Study):
         largest = np.argsort(-model._model.topic_tokens())
         shown = [k for k in largest if k in most]
         shown += [k for k in largest if k not in most][: max(settings["shown"] - len(shown), 0)]
-        words = model.top_words(10)
+        words = [[split.words[i] for i in row] for row in topic_top_words(model.components_, 10)]
         names = settings["names"]
 
         def called(labels: Sequence[str]) -> str:
