@@ -32,6 +32,11 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--quick", action="store_true", help="small settings, to see that it works")
     parser.add_argument("--again", action="store_true", help="measure afresh what is already there")
     parser.add_argument(
+        "--minutes",
+        type=float,
+        help="begin nothing more of a figure after this time; the next run goes on from there",
+    )
+    parser.add_argument(
         "--data",
         type=Path,
         help="the folder of the corpora, Parquet files (default: the variable HDSP_DATA)",
@@ -78,6 +83,7 @@ def run(options: argparse.Namespace) -> None:
             source,
             quick=options.quick,
             again=options.again,
+            most_seconds=None if options.minutes is None else 60.0 * options.minutes,
             progress=_progress(name) if sys.stderr.isatty() else None,
         )
         print(f"{name}: {output / name}")

@@ -3,44 +3,71 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hdsp.reproduction.results import RESULTS, is_quick, read_rows
+from hdsp.reproduction.results import (
+    CONFIG,
+    RESULTS,
+    is_quick,
+    missing_units,
+    read_rows,
+    read_settings,
+)
 from hdsp.reproduction.study import Finding, Row, Study
 
 
-def readme(study: Study, rows: Sequence[Row], keys: Sequence[str]) -> str:
+def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Sequence[Row]) -> str:
     """What the paper claims, what was measured, whether it holds.
 
     Parameters
     ----------
-    keys : the columns that name a unit, whose rows all give its seconds
+    units : all units of the settings; their rows repeat their seconds
+    missing : those that are not yet measured
     """
-    quick = (
-        "**Quick run.** The numbers below come from the small settings of `--quick`, not from the "
-        "full ones.\n\n"
-        if is_quick(rows)
-        else ""
-    )
+    notes = ""
+    if is_quick(rows):
+        notes += (
+            "**Quick run.** The numbers below come from the small settings of `--quick`, not from "
+            "the full ones.\n\n"
+        )
+    if missing:
+        notes += (
+            f"**Unfinished.** {len(units) - len(missing)} of {len(units)} units are measured; "
+            f"still to come: {still_to_come(missing)}.\n\n"
+        )
     body = table(
         ["The paper", "Here", "Verdict"],
         [[found.claim, found.measured, found.verdict] for found in study.judge(rows)],
     )
-    units = {tuple(row[key] for key in keys): float(row["seconds"]) for row in rows}
-    seconds = sum(units.values())
+    spent = {tuple(row[key] for key in units[0]): float(row["seconds"]) for row in rows}
+    seconds = sum(spent.values())
+    quick = " --quick" if is_quick(rows) else ""
     return (
-        f"# {study.title}\n\n{quick}![{study.title}](figure.png)\n\n{body}\n\n{study.about}\n\n"
-        f"Made by `hdsp reproduce {study.name}{' --quick' if quick else ''}` with the settings in "
-        f"`config.toml`, in {seconds:,.0f} seconds of fitting; the numbers are in `{RESULTS}`, and "
-        "this page is written from them.\n"
+        f"# {study.title}\n\n{notes}![{study.title}](figure.png)\n\n{body}\n\n{study.about}\n\n"
+        f"Made by `hdsp reproduce {study.name}{quick}` with the settings in `{CONFIG}`, "
+        f"in {seconds:,.0f} seconds; the numbers are in `{RESULTS}`, and this "
+        "page is written from them.\n"
     )
 
 
-def findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, bool, Finding]]:
-    """Every claim of every study, and whether its numbers are of a quick run."""
+def findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, str, Finding]]:
+    """Every claim of every study, and what there is to say of its run."""
     result = []
     for name, study in studies.items():
         rows = read_rows(folder / name / RESULTS)
-        result += [(study, is_quick(rows), finding) for finding in study.judge(rows)]
+        note = ""
+        if rows:
+            quick = is_quick(rows)
+            settings = read_settings((folder / name / CONFIG).read_text("utf-8"), quick)
+            missing = missing_units(study, settings, rows)
+            note += " (quick run)" if quick else ""
+            note += f" (still to come: {still_to_come(missing)})" if missing else ""
+        result += [(study, note, finding) for finding in study.judge(rows)]
     return result
+
+
+def still_to_come(missing: Sequence[Row]) -> str:
+    """Missing units in short: the corpora they belong to, or their number."""
+    corpora = dict.fromkeys(str(unit["corpus"]) for unit in missing if "corpus" in unit)
+    return ", ".join(corpora) or str(len(missing))
 
 
 def claims_table(studies: Mapping[str, Study], folder: Path, link: str) -> str:
@@ -57,10 +84,10 @@ def claims_table(studies: Mapping[str, Study], folder: Path, link: str) -> str:
             [
                 f"[{study.name}]({link}/{study.name}/README.md)",
                 found.claim,
-                found.measured + (" (quick run)" if quick else ""),
+                found.measured + note if found.measured else "",
                 found.verdict,
             ]
-            for study, quick, found in findings(studies, folder)
+            for study, note, found in findings(studies, folder)
         ],
     )
 

@@ -69,6 +69,12 @@ def rows_of(rows: Sequence[Row], unit: Mapping[str, Any], mark: str) -> list[Row
     ]
 
 
+def missing_units(study: Study, settings: Settings, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The units of which there are no rows from these settings."""
+    mark = fingerprint(study, settings)
+    return [unit for unit in study.units(settings) if not rows_of(rows, unit, mark)]
+
+
 def is_quick(rows: Sequence[Row]) -> bool:
     """Whether any of the rows comes from a quick run."""
     return any(row[RUN] == "quick" for row in rows)

@@ -14,6 +14,7 @@ from hdsp.reproduction.results import (
     RUN,
     default_config,
     fingerprint,
+    missing_units,
     read_rows,
     read_settings,
     rows_of,
@@ -32,6 +33,7 @@ def run_study(
     *,
     quick: bool = False,
     again: bool = False,
+    most_seconds: float | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Measure what is not yet measured, draw the figure, and write the page.
@@ -46,6 +48,7 @@ def run_study(
     source : where corpora come from
     quick : the small settings
     again : measure everything afresh
+    most_seconds : after which no other unit is begun; figure and page then show what there is
 
     Returns
     -------
@@ -68,7 +71,10 @@ def run_study(
         rows += known
         if not known:
             waiting.append(unit)
+    begun, done = time.perf_counter(), 0
     for number, unit in enumerate(waiting, 1):
+        if most_seconds is not None and time.perf_counter() - begun > most_seconds:
+            break
         if progress:
             progress(number, len(waiting), unit)
         start = time.perf_counter()
@@ -77,10 +83,14 @@ def run_study(
         made = {"seconds": seconds, RUN: "quick" if quick else "full", FINGERPRINT: mark}
         rows += [{**unit, **row, **made} for row in measured]
         write_rows(folder / RESULTS, rows)
+        done += 1
+    if not rows:
+        return 0
     # As from the file: in the order of the units, and with the figures that it holds.
     stored = read_rows(folder / RESULTS)
     rows = [row for unit in units for row in rows_of(stored, unit, mark)]
     write_rows(folder / RESULTS, rows)
     drawing.save(study.draw(rows), folder)
-    (folder / "README.md").write_text(readme(study, rows, list(units[0])), encoding="utf-8")
-    return len(waiting)
+    page = readme(study, rows, units, missing_units(study, settings, rows))
+    (folder / "README.md").write_text(page, encoding="utf-8")
+    return done

@@ -9,7 +9,17 @@ from hdsp.metrics import effective_topics
 from hdsp.reproduction import drawing
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.models import fit_settings, fixed_hdsp, quietly_fit
-from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, mean, select
+from hdsp.reproduction.study import (
+    Finding,
+    Row,
+    Settings,
+    Study,
+    distinct,
+    graded,
+    mean,
+    select,
+    whole,
+)
 from hdsp.scaling import Categorical, Constant
 
 _SCALING = {"HDP": Constant, "HDSP": Categorical}
@@ -54,6 +64,7 @@ class AppendixB(Study):
 
     def draw(self, rows: Sequence[Row]) -> Any:
         """Word counts against rank, a row of panels a corpus."""
+        rows = whole(rows, "corpus")
         corpora, models = distinct(rows, "corpus"), distinct(rows, "model")
         figure, panels = drawing.axes(
             len(corpora), len(models), 3.8, 2.6, sharey="row", sharex=True
@@ -80,6 +91,7 @@ class AppendixB(Study):
 
     def judge(self, rows: Sequence[Row]) -> list[Finding]:
         """How many topics are used, and by which model more."""
+        rows = whole(rows, "corpus")
         claims = (
             "Only a few of the 200 topics are used, 50 to 100 by HDSP",
             "HDSP tends to use more topics than HDP",

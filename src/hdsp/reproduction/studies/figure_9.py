@@ -10,7 +10,17 @@ from scipy.stats import spearmanr
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.models import fit_settings, make_model
 from hdsp.reproduction.studies.perplexity import MEASURES, average, draw_lines, times_below
-from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, mean, select
+from hdsp.reproduction.study import (
+    Finding,
+    Row,
+    Settings,
+    Study,
+    distinct,
+    graded,
+    mean,
+    select,
+    whole,
+)
 
 _FALLING = -0.9
 
@@ -54,6 +64,7 @@ class Figure9(Study):
 
     def judge(self, rows: Sequence[Row]) -> list[Finding]:
         """Whether labels help, and which function does better with few."""
+        rows = whole(rows, "corpus")
         claims = (
             "For both scaling functions perplexity decreases as more labels are observed",
             "HDSP outperforms wHDSP when less than half of the labels are observed",
