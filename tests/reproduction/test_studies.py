@@ -7,11 +7,19 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from hdsp import HDSP, Categorical, simulate
 from hdsp.reproduction import STUDIES, Source, claims_table, run_study
 from hdsp.reproduction.corpora import indicators
 from hdsp.reproduction.embedding import unfold
-from hdsp.reproduction.models import FitSettings, make_model
-from hdsp.reproduction.results import default_config, read_rows, read_settings, write_rows
+from hdsp.reproduction.models import FitSettings, fit_fixed, make_model
+from hdsp.reproduction.results import (
+    default_config,
+    fingerprint,
+    finished_rows,
+    read_rows,
+    read_settings,
+    write_rows,
+)
 from hdsp.reproduction.studies.figure_9 import thinned
 
 pytest.importorskip("matplotlib")
@@ -82,7 +90,7 @@ def test_without_results_claims_are_not_yet_run(name):
 @pytest.mark.parametrize("name", STUDIES)
 def test_committed_results_come_from_the_committed_config(name):
     folder = ROOT / "reproduction" / name
-    if not folder.is_dir():
+    if not (folder / "README.md").is_file():
         pytest.skip("has no results yet")
     assert (folder / "config.toml").read_text() == default_config(STUDIES[name])
     assert {path.name for path in folder.iterdir()} >= FILES
@@ -130,6 +138,40 @@ def test_a_corpus_that_is_not_there_is_named(tmp_path):
 def test_an_unknown_model_is_named():
     with pytest.raises(ValueError, match=r"no model 'LSA'.*HDSP, wHDSP, HDP"):
         make_model("LSA", FitSettings(0.1, 5, 0))
+
+
+def test_a_kept_start_is_that_of_the_estimator():
+    corpus, _ = simulate([["a"], ["b"]] * 30, n_topics=3, n_words=20, random_state=0)
+    labels = csr_array(np.tile(np.eye(2), (30, 1)))
+    settings = FitSettings(0.1, 4, seed=3, n_jobs=1)
+    first, second = (
+        fit_fixed(Categorical(), settings, corpus.counts, labels).components_ for _ in range(2)
+    )
+    plain = HDSP(
+        4,
+        fixed_number=True,
+        scaling=Categorical(),
+        topic_prior=0.1,
+        init="lda",
+        n_jobs=1,
+        random_state=3,
+    ).fit(corpus.counts, labels=labels)
+    np.testing.assert_array_equal(first, plain.components_)
+    np.testing.assert_array_equal(second, plain.components_)
+
+
+def test_half_a_corpus_is_not_judged(tmp_path):
+    study = STUDIES["figure-4"]
+    settings = read_settings(default_config(study), quick=False)
+    mark = fingerprint(study, settings)
+    rows = [
+        {**unit, "perplexity": 100.0, "calibrated": 90.0, "run": "full", "settings": mark}
+        for unit in study.units(settings)
+    ]
+    first = settings["corpora"][0]
+    done = [row for row in rows if row["corpus"] == first]
+    assert finished_rows(study, settings, [*done, *rows[len(done) : len(done) + 2]]) == done
+    assert finished_rows(study, settings, done[:-1]) == []
 
 
 def test_fewer_labels_are_part_of_more():

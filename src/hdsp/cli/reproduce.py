@@ -54,7 +54,7 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run what was asked for; what cannot run does not keep the rest from running."""
     from hdsp.reproduction import STUDIES, Source, run_study
-    from hdsp.reproduction.results import RESULTS, read_rows
+    from hdsp.reproduction.page import findings
 
     if options.list:
         for name, study in STUDIES.items():
@@ -87,8 +87,8 @@ def run(options: argparse.Namespace) -> None:
             progress=_progress(name) if sys.stderr.isatty() else None,
         )
         print(f"{name}: {output / name}")
-        for found in study.judge(read_rows(output / name / RESULTS)):
-            print(f"  {found.verdict}: {found.claim}: {found.measured}")
+        for _, note, found in findings({name: study}, output):
+            print(f"  {found.verdict}: {found.claim}: {found.measured}{note}")
         sys.stdout.flush()
     if missed:
         message = f"{', '.join(missed)} needs corpora: name their folder with --data or HDSP_DATA."

@@ -1,5 +1,6 @@
 """Models by the names that the paper gives them, behind one small protocol."""
 
+import hashlib
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,9 +10,14 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 
 from hdsp.estimator import HDSP
+from hdsp.inference.start import lda_topics
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import METHODS
 from hdsp.scaling import Categorical, Constant, LogLinear, ScalingFunction
+
+# Enough for the values of eta on one corpus.
+_KEPT_STARTS = 5
+_STARTS: dict[tuple[str, int, float, int], FloatArray] = {}
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,6 @@ class FitSettings:
     topic_prior : eta
     n_topics : T
     seed : of the random start
-    init : of `HDSP`
     max_iter, tol : when a fit stops
     n_jobs : threads
     """
@@ -31,7 +36,6 @@ class FitSettings:
     topic_prior: float
     n_topics: int
     seed: int
-    init: str = "lda"
     max_iter: int = 100
     tol: float = 1e-3
     n_jobs: int | None = None
@@ -53,12 +57,15 @@ class Model(Protocol):
 class ScalingModel:
     """HDSP, wHDSP or HDP: one estimator, told apart by the scaling function."""
 
+    estimator: HDSP
+
     def __init__(self, scaling: ScalingFunction, settings: FitSettings) -> None:
-        self.estimator = fixed_hdsp(scaling, settings)
+        self.scaling = scaling
+        self.settings = settings
 
     def fit(self, counts: csr_array, labels: csr_array) -> Self:
         """Fit to training documents."""
-        quietly_fit(self.estimator, counts, labels)
+        self.estimator = fit_fixed(self.scaling, self.settings, counts, labels)
         return self
 
     def perplexities(self, counts: csr_array, labels: csr_array) -> dict[str, float]:
@@ -70,26 +77,42 @@ class ScalingModel:
         return {"perplexity": found.pop("ratio"), **found}
 
 
-def fixed_hdsp(scaling: ScalingFunction, settings: FitSettings) -> HDSP:
-    """The estimator as the paper uses it: all T topics are kept."""
-    return HDSP(
+def fit_fixed(
+    scaling: ScalingFunction, settings: FitSettings, counts: csr_array, labels: csr_array
+) -> HDSP:
+    """The estimator as the paper uses it, fitted: all T topics are kept, from a start by LDA."""
+    model = HDSP(
         settings.n_topics,
         fixed_number=True,
         scaling=scaling,
         topic_prior=settings.topic_prior,
-        init=settings.init,
+        init=_start(counts, settings.n_topics, settings.topic_prior, settings.seed),
         max_iter=settings.max_iter,
         tol=settings.tol,
         n_jobs=settings.n_jobs,
         random_state=settings.seed,
     )
-
-
-def quietly_fit(model: HDSP, counts: csr_array, labels: object) -> HDSP:
-    """Fit without the advice that a fixed number of topics, or of passes, calls for."""
     with warnings.catch_warnings():
+        # The advice that a fixed number of topics, or of passes, calls for.
         warnings.simplefilter("ignore")
         return model.fit(counts, labels=labels)
+
+
+def _start(counts: csr_array, n_topics: int, topic_prior: float, seed: int) -> FloatArray:
+    """What ``init="lda"`` starts from, [T, V], kept for the fits that share it.
+
+    It knows no labels, so models and label sets share it; and it takes longer than a fit.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (counts.data, counts.indices, counts.indptr):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    key = digest.hexdigest(), n_topics, topic_prior, seed
+    if key not in _STARTS:
+        if len(_STARTS) >= _KEPT_STARTS:
+            del _STARTS[next(iter(_STARTS))]
+        rng = np.random.default_rng(seed)
+        _STARTS[key] = np.ascontiguousarray(lda_topics(counts, n_topics, topic_prior, rng).T)
+    return _STARTS[key]
 
 
 def label_scales(model: HDSP) -> FloatArray:

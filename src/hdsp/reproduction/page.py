@@ -6,6 +6,7 @@ from pathlib import Path
 from hdsp.reproduction.results import (
     CONFIG,
     RESULTS,
+    finished_rows,
     is_quick,
     missing_units,
     read_rows,
@@ -52,7 +53,7 @@ def findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, st
     """Every claim of every study, and what there is to say of its run."""
     result = []
     for name, study in studies.items():
-        rows = read_rows(folder / name / RESULTS)
+        rows: list[Row] = list(read_rows(folder / name / RESULTS))
         note = ""
         if rows:
             quick = is_quick(rows)
@@ -60,6 +61,7 @@ def findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, st
             missing = missing_units(study, settings, rows)
             note += " (quick run)" if quick else ""
             note += f" (still to come: {still_to_come(missing)})" if missing else ""
+            rows = finished_rows(study, settings, rows)
         result += [(study, note, finding) for finding in study.judge(rows)]
     return result
 

@@ -75,6 +75,15 @@ def missing_units(study: Study, settings: Settings, rows: Sequence[Row]) -> list
     return [unit for unit in study.units(settings) if not rows_of(rows, unit, mark)]
 
 
+def finished_rows(study: Study, settings: Settings, rows: Sequence[Row]) -> list[Row]:
+    """The rows to draw and to judge: those of corpora that are measured whole.
+
+    Of half a corpus some models or settings are still to come, and would go uncompared.
+    """
+    unfinished = {unit.get("corpus") for unit in missing_units(study, settings, rows)}
+    return [row for row in rows if "corpus" not in row or row["corpus"] not in unfinished]
+
+
 def is_quick(rows: Sequence[Row]) -> bool:
     """Whether any of the rows comes from a quick run."""
     return any(row[RUN] == "quick" for row in rows)

@@ -14,6 +14,7 @@ from hdsp.reproduction.results import (
     RUN,
     default_config,
     fingerprint,
+    finished_rows,
     missing_units,
     read_rows,
     read_settings,
@@ -48,7 +49,8 @@ def run_study(
     source : where corpora come from
     quick : the small settings
     again : measure everything afresh
-    most_seconds : after which no other unit is begun; figure and page then show what there is
+    most_seconds : after which no other unit is begun; figure and page show the corpora that are
+        done by then
 
     Returns
     -------
@@ -84,13 +86,15 @@ def run_study(
         rows += [{**unit, **row, **made} for row in measured]
         write_rows(folder / RESULTS, rows)
         done += 1
-    if not rows:
-        return 0
     # As from the file: in the order of the units, and with the figures that it holds.
     stored = read_rows(folder / RESULTS)
     rows = [row for unit in units for row in rows_of(stored, unit, mark)]
     write_rows(folder / RESULTS, rows)
-    drawing.save(study.draw(rows), folder)
-    page = readme(study, rows, units, missing_units(study, settings, rows))
+    missing = missing_units(study, settings, rows)
+    finished = finished_rows(study, settings, rows)
+    if not finished:
+        return done
+    drawing.save(study.draw(finished), folder)
+    page = readme(study, finished, units, missing)
     (folder / "README.md").write_text(page, encoding="utf-8")
     return done

@@ -1,7 +1,6 @@
 """A study: one figure of the paper, from its settings to what can be said of its claims."""
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -80,14 +79,3 @@ def select(rows: Sequence[Row], **wanted: Any) -> list[Row]:
 def distinct(rows: Sequence[Row], name: str) -> list[Any]:
     """The values of a column, in the order of their first row."""
     return list(dict.fromkeys(row[name] for row in rows))
-
-
-def whole(rows: Sequence[Row], name: str) -> list[Row]:
-    """The rows of those values of a column, such as corpora, of which none are still to come.
-
-    An unfinished run has measured less of its last corpus than of the others; half a corpus
-    would be compared with itself only.
-    """
-    counted = Counter(row[name] for row in rows)
-    most = max(counted.values(), default=0)
-    return [row for row in rows if counted[row[name]] == most]

@@ -8,7 +8,7 @@ import numpy as np
 from hdsp.metrics import effective_topics
 from hdsp.reproduction import drawing
 from hdsp.reproduction.corpora import Source
-from hdsp.reproduction.models import fit_settings, fixed_hdsp, quietly_fit
+from hdsp.reproduction.models import fit_fixed, fit_settings
 from hdsp.reproduction.study import (
     Finding,
     Row,
@@ -18,7 +18,6 @@ from hdsp.reproduction.study import (
     graded,
     mean,
     select,
-    whole,
 )
 from hdsp.scaling import Categorical, Constant
 
@@ -54,8 +53,7 @@ class AppendixB(Study):
         """The tokens of every topic, largest first."""
         split = source.load(unit["corpus"], most_documents=settings.get("most_documents"))
         chosen = fit_settings(settings, unit["topic_prior"], unit["seed"], source.n_jobs)
-        model = fixed_hdsp(_SCALING[unit["model"]](), chosen)
-        quietly_fit(model, split.counts, split.labels)
+        model = fit_fixed(_SCALING[unit["model"]](), chosen, split.counts, split.labels)
         tokens = np.sort(model._model.topic_tokens())[::-1]
         found = {"in use": model.n_topics_, "effective": effective_topics(np.maximum(tokens, 0.0))}
         return [
@@ -64,7 +62,6 @@ class AppendixB(Study):
 
     def draw(self, rows: Sequence[Row]) -> Any:
         """Word counts against rank, a row of panels a corpus."""
-        rows = whole(rows, "corpus")
         corpora, models = distinct(rows, "corpus"), distinct(rows, "model")
         figure, panels = drawing.axes(
             len(corpora), len(models), 3.8, 2.6, sharey="row", sharex=True
@@ -91,7 +88,6 @@ class AppendixB(Study):
 
     def judge(self, rows: Sequence[Row]) -> list[Finding]:
         """How many topics are used, and by which model more."""
-        rows = whole(rows, "corpus")
         claims = (
             "Only a few of the 200 topics are used, 50 to 100 by HDSP",
             "HDSP tends to use more topics than HDP",

@@ -6,7 +6,7 @@ from typing import Any
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.models import fit_settings, make_model
 from hdsp.reproduction.studies.perplexity import MEASURES, average, draw_lines, times_below
-from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select, whole
+from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 
 _OWN = ("HDSP", "wHDSP")
 # Peers of the paper by their claims; those without rows are not yet run.
@@ -60,7 +60,6 @@ class Figure4(Study):
 
     def judge(self, rows: Sequence[Row]) -> list[Finding]:
         """HDSP and wHDSP against each peer, over corpora and etas."""
-        rows = whole(rows, "corpus")
         models = distinct(rows, "model")
         result = []
         for peer, claim in _PEERS.items():

@@ -9,7 +9,7 @@ from hdsp.numerics.types import FloatArray
 from hdsp.reproduction import drawing
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.embedding import unfold
-from hdsp.reproduction.models import fit_settings, fixed_hdsp, label_scales, quietly_fit
+from hdsp.reproduction.models import fit_fixed, fit_settings, label_scales
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 from hdsp.scaling import Categorical
 
@@ -51,7 +51,7 @@ class Figure56(Study):
             **settings["reading"].get(corpus, {}),
         )
         chosen = fit_settings(settings, settings["topic_prior"], settings["seed"], source.n_jobs)
-        model = quietly_fit(fixed_hdsp(Categorical(), chosen), split.counts, split.labels)
+        model = fit_fixed(Categorical(), chosen, split.counts, split.labels)
         column = {name: j for j, name in enumerate(split.label_names)}
         labels = [name for name in settings["labels"][corpus] if name in column]
         scales = label_scales(model)[:, [column[name] for name in labels]]

@@ -8,7 +8,7 @@ import numpy as np
 from hdsp.metrics import topic_top_words
 from hdsp.reproduction import drawing
 from hdsp.reproduction.corpora import Source, indicators
-from hdsp.reproduction.models import fit_settings, fixed_hdsp, quietly_fit
+from hdsp.reproduction.models import fit_fixed, fit_settings
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 from hdsp.scaling import Categorical
 
@@ -47,7 +47,7 @@ class Figure78(Study):
             **settings["reading"].get(corpus, {}),
         )
         chosen = fit_settings(settings, settings["topic_prior"], settings["seed"], source.n_jobs)
-        model = quietly_fit(fixed_hdsp(Categorical(), chosen), split.counts, split.labels)
+        model = fit_fixed(Categorical(), chosen, split.counts, split.labels)
         known = set(split.label_names)
         sets = [labels for labels in settings["sets"][corpus] if known.issuperset(labels)]
         shares = model.expected_topics(indicators([[], *sets], split.label_names), method="ratio")

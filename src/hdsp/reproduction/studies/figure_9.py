@@ -19,7 +19,6 @@ from hdsp.reproduction.study import (
     graded,
     mean,
     select,
-    whole,
 )
 
 _FALLING = -0.9
@@ -64,7 +63,6 @@ class Figure9(Study):
 
     def judge(self, rows: Sequence[Row]) -> list[Finding]:
         """Whether labels help, and which function does better with few."""
-        rows = whole(rows, "corpus")
         claims = (
             "For both scaling functions perplexity decreases as more labels are observed",
             "HDSP outperforms wHDSP when less than half of the labels are observed",

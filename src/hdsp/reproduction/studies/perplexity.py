@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hdsp.reproduction import drawing
-from hdsp.reproduction.study import Row, distinct, mean, select, whole
+from hdsp.reproduction.study import Row, distinct, mean, select
 
 # The paper's measure, and the library's own where a model has it.
 MEASURES = {"perplexity": "-", "calibrated": "--"}
@@ -18,7 +18,6 @@ def average(rows: Sequence[Row], measure: str, **wanted: Any) -> float:
 
 def draw_lines(rows: Sequence[Row], key: str, label: str, **limits: Any) -> Any:
     """Perplexity against `key`: a panel a corpus, a colour a model, a dash a measure."""
-    rows = whole(rows, "corpus")
     corpora, models = distinct(rows, "corpus"), distinct(rows, "model")
     figure, panels = drawing.axes(1, len(corpora), 3.4, 3.0)
     for place, corpus in zip(panels.flat, corpora, strict=True):
