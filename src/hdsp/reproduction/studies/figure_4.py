@@ -5,7 +5,7 @@ from typing import Any
 
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.models import fit_settings, make_model
-from hdsp.reproduction.studies.perplexity import MEASURES, average, draw_lines, times_below
+from hdsp.reproduction.studies.perplexity import JUDGED, average, draw_lines, times_below
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 
 _OWN = ("HDSP", "wHDSP")
@@ -76,7 +76,7 @@ def _against(rows: Sequence[Row], peers: Sequence[str], claim: str) -> Finding:
     """One claim: in how many settings are HDSP and wHDSP below every one of `peers`?"""
     etas = distinct(rows, "topic_prior")
     counted = {}
-    for measure in MEASURES:
+    for measure in JUDGED:
         pairs = [times_below(rows, measure, own, peers, "topic_prior", etas) for own in _OWN]
         counted[measure] = sum(won for won, _ in pairs), sum(total for _, total in pairs)
     parts = []
@@ -92,6 +92,7 @@ def _against(rows: Sequence[Row], peers: Sequence[str], claim: str) -> Finding:
     return Finding(
         claim,
         graded(won == total, won > total / 2),
-        f"lower in {won} of {total} comparisons ({counted['calibrated'][0]} calibrated); "
+        f"lower in {won} of {total} comparisons ({counted['calibrated'][0]} by the "
+        f"calibrated and {counted['exact'][0]} by the exact expected topics); "
         f"best over eta: {'; '.join(parts)}; {n} run(s)",
     )

@@ -8,6 +8,8 @@ from hdsp.reproduction.study import Row, distinct, mean, select
 
 # The paper's measure, and the library's own where a model has it.
 MEASURES = {"perplexity": "-", "calibrated": "--"}
+# Those that findings count: the exact mean of the normalised proportions besides.
+JUDGED = ("perplexity", "calibrated", "exact")
 
 
 def average(rows: Sequence[Row], measure: str, **wanted: Any) -> float:
