@@ -45,8 +45,9 @@ class AppendixB(Study):
             {"corpus": corpus, "model": model, "topic_prior": eta, "seed": seed}
             for seed in settings["seeds"]
             for corpus in settings["corpora"]
-            for model in settings["models"]
+            # Models follow one another on the same start.
             for eta in settings["topic_priors"]
+            for model in settings["models"]
         ]
 
     def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
