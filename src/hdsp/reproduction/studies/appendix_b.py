@@ -126,7 +126,8 @@ class AppendixB(Study):
                 claims[1],
                 graded(more == total, more > total / 2),
                 f"more in {more} of {total} comparisons; {averages[0]:.0f} (HDSP) and "
-                f"{averages[1]:.0f} (HDP) in use on average; by the effective number more in {wider}",
+                f"{averages[1]:.0f} (HDP) in use on average; by the effective number "
+                f"more in {wider}",
             ),
         ]
 
