@@ -98,7 +98,7 @@ class HDSP(FittedQueries):
     words_ : the V words
     text_settings_ : how the corpus' texts became counts; None where counts were given
     history_ : a row (dict) a pass of the start that was chosen: the bound and its terms,
-        concentrations, topics, topics in use, moves made after it, seconds
+        concentrations, `n_topics`, topics in use, moves made after it, seconds
     n_iter_, converged_ : passes made from that start, and whether the bound settled
     corpus_concentration_, document_concentration_ : alpha and beta as learned
 
