@@ -1,4 +1,4 @@
-"""Write the tables of README.md and docs/ from benchmarks/results/.
+"""Write the tables of README.md and docs/ from benchmarks/results/ and reproduction/.
 
     python benchmarks/render.py
 
@@ -8,6 +8,8 @@ A page names a table by a pair of comments: <!-- table NAME --> and <!-- end -->
 import csv
 import re
 from pathlib import Path
+
+from hdsp.reproduction import STUDIES, claims_table
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -137,8 +139,13 @@ def plain(name):
     return table(list(found[0]), [list(row.values()) for row in found])
 
 
+def reproduction():
+    return claims_table(STUDIES, ROOT / "reproduction", "../reproduction")
+
+
 def main():
     made = {
+        "reproduction": reproduction,
         "quality": quality,
         "headline": headline,
         "number_bound": number_bound,

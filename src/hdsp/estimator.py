@@ -98,7 +98,7 @@ class HDSP(FittedQueries):
     words_ : the V words
     text_settings_ : how the corpus' texts became counts; None where counts were given
     history_ : a row (dict) a pass of the start that was chosen: the bound and its terms,
-        concentrations, topics, topics in use, moves made after it, seconds
+        concentrations, `n_topics`, topics in use, moves made after it, seconds
     n_iter_, converged_ : passes made from that start, and whether the bound settled
     corpus_concentration_, document_concentration_ : alpha and beta as learned
 
@@ -108,7 +108,7 @@ class HDSP(FittedQueries):
     >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
     >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
     >>> model.transform(corpus).shape
-    (100, 4)
+    (100, 3)
     >>> model.expected_topics([["news"], ["sport"], []]).sum(axis=1).round(6).tolist()
     [1.0, 1.0, 1.0]
     """
@@ -269,7 +269,7 @@ class HDSP(FittedQueries):
         >>> corpus, _ = hdsp.simulate(n_documents=200, n_topics=4, random_state=0)
         >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
         >>> model.topic_stability(corpus, n_fits=2)["found_in"].tolist()
-        [2, 2, 2, 2]
+        [2, 2, 2]
         """
         check_is_fitted(self)
         check_whole(n_fits, "n_fits", 1)

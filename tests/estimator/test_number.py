@@ -55,7 +55,7 @@ def test_a_fixed_number_is_kept(init, keep_documents):
     assert model.transform(corpus()).shape == (160, 12)
     assert model.search_ == []
     assert moves(model) == set()
-    assert {row["topics"] for row in model.history_} == {12}
+    assert {row["n_topics"] for row in model.history_} == {12}
 
 
 def test_a_ceiling_far_above_does_not_change_the_number():
@@ -92,18 +92,18 @@ def test_the_search_has_a_row_a_start_and_the_best_goes_on(ceiling):
     assert (np.diff([row["seconds"] for row in model.search_]) >= 0).all()
     starts = [row["start"] for row in model.search_]
     assert len(set(starts)) == len(starts)
-    chosen = model.search_[starts.index(model.history_[0]["topics"])]
+    chosen = model.search_[starts.index(model.history_[0]["n_topics"])]
     assert compared(model.history_[chosen["passes"] - 1]) == chosen["compared"]
     best = max(row["compared"] for row in model.search_)
     # The document step is in float32.
     assert compared(model.history_[-1]) >= best - 1e-6 * abs(best)
-    assert max(row["topics"] for row in model.history_) <= ceiling
+    assert max(row["n_topics"] for row in model.history_) <= ceiling
 
 
 def test_an_init_array_is_merged_split_and_deleted_from():
     model = make(init=array()).fit(corpus())
-    assert model.history_[0]["topics"] == 12
-    assert len(model.components_) == model.history_[-1]["topics"] < 12
+    assert model.history_[0]["n_topics"] == 12
+    assert len(model.components_) == model.history_[-1]["n_topics"] < 12
     assert moves(model) == MOVES
     assert model.search_ == []
     fixed = make(init=array(), fixed_number=True).fit(corpus())

@@ -537,12 +537,12 @@ def test_the_history_counts_topics_and_moves(fixed):
     counts, table = labelled()
     model = make(tol=1e-4, fixed_number=fixed).fit(counts, labels=table)
     rows = model.history_
-    assert rows[-1]["topics"] == len(model.components_)
-    assert all(row["topics"] == 10 and not MOVES & row.keys() for row in rows) == fixed
+    assert rows[-1]["n_topics"] == len(model.components_)
+    assert all(row["n_topics"] == 10 and not MOVES & row.keys() for row in rows) == fixed
     assert any("merges" in row for row in rows) == (not fixed)
     for row, following in pairwise(rows):
         gained = row.get("splits", 0) - row.get("merges", 0) - row.get("deletions", 0)
-        assert following["topics"] == row["topics"] + gained
+        assert following["n_topics"] == row["n_topics"] + gained
 
 
 def test_verbose_reports_passes_on_standard_error(capsys):

@@ -5,7 +5,17 @@ import os
 import sys
 from collections.abc import Sequence
 
-from hdsp.cli import compare, demo, effects, evaluate, fit, predict, topics, transform
+from hdsp.cli import (
+    compare,
+    demo,
+    effects,
+    evaluate,
+    fit,
+    predict,
+    reproduce,
+    topics,
+    transform,
+)
 
 _EXAMPLES = """\
 examples:
@@ -53,7 +63,17 @@ def make_parser() -> argparse.ArgumentParser:
     )
     shtab.add_argument_to(parser, ["--print-completion"], help="print a shell's completion script")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (demo, fit, topics, effects, transform, predict, evaluate, compare):
+    for module in (
+        demo,
+        fit,
+        topics,
+        effects,
+        transform,
+        predict,
+        evaluate,
+        compare,
+        reproduce,
+    ):
         module.add_parser(commands)
     return parser
 

@@ -98,7 +98,9 @@ class Monitor:
         """Return to an earlier fit."""
         self.history = history
         self.converged = converged
-        self._write(f"go on from {history[-1]['topics']} topics, bound {history[-1]['bound']:,.1f}")
+        self._write(
+            f"go on from {history[-1]['n_topics']} topics, bound {history[-1]['bound']:,.1f}"
+        )
 
     def note_moves(self, made: dict[str, int]) -> None:
         """Add to the last pass how many topics were merged, split or deleted after it."""
@@ -141,7 +143,7 @@ class Monitor:
                 "pass": len(self.history) + 1,
                 "bound": total,
                 **bound.items(),
-                "topics": problem.n_topics,
+                "n_topics": problem.n_topics,
                 "corpus_concentration": state.corpus_concentration,
                 "document_concentration": state.document_concentration,
                 "topics_in_use": topics_in_use(tokens, problem.n_documents),

@@ -62,7 +62,7 @@ def _start(
             words, loadings = nmf_topics(sample, n_topics, rng, threads)
             return _from_factors(sample, words, loadings)
         if init == "lda":
-            return _shares(_lda_topics(counts, n_topics, problem.priors.topic_prior, rng))
+            return _shares(lda_topics(counts, n_topics, problem.priors.topic_prior, rng))
         if init == "random":
             return _shares(rng.gamma(100.0, 0.01, size=(problem.n_words, n_topics)))
     elif np.shape(init) == (n_topics, problem.n_words):
@@ -106,7 +106,7 @@ def _from_factors(
     return share, size / size.sum()
 
 
-def _lda_topics(
+def lda_topics(
     counts: csr_array, n_topics: int, topic_prior: float, rng: np.random.Generator
 ) -> FloatArray:
     """Word counts [V, T] after the paper's three passes of (online) LDA."""

@@ -1,0 +1,107 @@
+"""`hdsp reproduce`: the paper's figures, made again."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hdsp.cli.common import add_command
+
+if TYPE_CHECKING:
+    from hdsp.reproduction.study import Row
+
+# Quick results never take the place of full ones by themselves.
+_OUTPUT, _QUICK = Path("reproduction"), Path("reproduction") / "quick"
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = add_command(
+        commands,
+        "reproduce",
+        "make the paper's figures again, and say which of its claims hold",
+        (
+            "hdsp reproduce figure-2 --quick",
+            "hdsp reproduce figure-4 figure-9 --data corpora",
+            "hdsp reproduce --list",
+        ),
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of a figure; none is all")
+    parser.add_argument("--list", action="store_true", help="print the names and what they show")
+    parser.add_argument("--quick", action="store_true", help="small settings, to see that it works")
+    parser.add_argument("--again", action="store_true", help="measure afresh what is already there")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        help="begin nothing more of a figure after this time; the next run goes on from there",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="the folder of the corpora, Parquet files (default: the variable HDSP_DATA)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help=f"a folder for config, results, figure and page of each (default: {_OUTPUT}; "
+        f"with --quick {_QUICK})",
+    )
+    parser.add_argument("--jobs", type=int, help="threads; default: all cores")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run what was asked for; what cannot run does not keep the rest from running."""
+    from hdsp.reproduction import STUDIES, Source, run_study
+    from hdsp.reproduction.page import findings
+
+    if options.list:
+        for name, study in STUDIES.items():
+            corpora = ", needs corpora" if study.needs_corpora else ""
+            print(f"{name:<12} {study.title.partition(': ')[2]}{corpora}")
+        return
+    unknown = [name for name in options.names if name not in STUDIES]
+    if unknown:
+        raise ValueError(
+            f"There is no {unknown[0]!r} to reproduce. Choose from {', '.join(STUDIES)}."
+        )
+    data = options.data or os.environ.get("HDSP_DATA") or None
+    if data is not None and not Path(data).is_dir():
+        raise ValueError(f"There is no folder {str(data)!r} to read corpora from.")
+    source = Source(None if data is None else Path(data), options.jobs)
+    output = options.output or (_QUICK if options.quick else _OUTPUT)
+    missed = []
+    for name in dict.fromkeys(options.names or STUDIES):
+        study = STUDIES[name]
+        if study.needs_corpora and data is None:
+            missed.append(name)
+            continue
+        run_study(
+            study,
+            output / name,
+            source,
+            quick=options.quick,
+            again=options.again,
+            most_seconds=None if options.minutes is None else 60.0 * options.minutes,
+            progress=_progress(name) if sys.stderr.isatty() else None,
+        )
+        print(f"{name}: {output / name}")
+        for _, note, found in findings({name: study}, output):
+            print(f"  {found.verdict}: {found.claim}: {found.measured}{note}")
+        sys.stdout.flush()
+    if missed:
+        message = f"{', '.join(missed)} needs corpora: name their folder with --data or HDSP_DATA."
+        if len(missed) == len(dict.fromkeys(options.names or STUDIES)):
+            raise ValueError(message)
+        print(f"hdsp: {message}", file=sys.stderr)
+
+
+def _progress(name: str) -> Any:
+    def show(number: int, total: int, unit: "Row") -> None:
+        keys = ", ".join(f"{key} {value}" for key, value in unit.items())
+        print(f"\r\033[K{name}: {number} of {total} ({keys})", end="", file=sys.stderr)
+        if number == total:
+            print(file=sys.stderr)
+
+    return show

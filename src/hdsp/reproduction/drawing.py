@@ -1,0 +1,56 @@
+"""How figures look: one size of type, few colours, no frame that says nothing."""
+
+from pathlib import Path
+from typing import Any
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+COLOURS = {
+    "HDSP": "#0072B2",
+    "wHDSP": "#D55E00",
+    "HDP": "#555555",
+}
+FURTHER = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_STYLE: dict[Any, Any] = {
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "figure.constrained_layout.use": True,
+    "font.size": 9,
+    "legend.frameon": False,
+    "savefig.dpi": 150,
+    # Text stays text in SVG, and the same run gives the same file.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "hdsp",
+}
+
+
+def require_matplotlib() -> Any:
+    """matplotlib, ready to draw without a screen; a missing one says what to install."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError("Figures need matplotlib: pip install 'hdsp[compare]'.") from error
+    matplotlib.rcParams.update(_STYLE)
+    return matplotlib
+
+
+def axes(n_rows: int, n_columns: int, width: float, height: float, **options: Any) -> Any:
+    """A figure and its array of axes; width and height are of one panel, in inches."""
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(n_columns * width, n_rows * height))
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **options)
+
+
+def colour(name: str, position: int = 0) -> str:
+    """The colour of a model, the same in every figure."""
+    return COLOURS.get(name, FURTHER[position % len(FURTHER)])
+
+
+def save(figure: Any, folder: Path) -> None:
+    """Write the figure as PNG and SVG."""
+    figure.savefig(folder / "figure.png")
+    figure.savefig(folder / "figure.svg", metadata={"Date": None})

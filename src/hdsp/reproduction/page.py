@@ -1,0 +1,100 @@
+"""Pages made from results: the README of a study, and the table of all claims."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hdsp.reproduction.results import (
+    CONFIG,
+    RESULTS,
+    finished_rows,
+    is_quick,
+    missing_units,
+    read_rows,
+    read_settings,
+)
+from hdsp.reproduction.study import Finding, Row, Study
+
+
+def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Sequence[Row]) -> str:
+    """What the paper claims, what was measured, whether it holds.
+
+    Parameters
+    ----------
+    units : all units of the settings; their rows repeat their seconds
+    missing : those that are not yet measured
+    """
+    notes = ""
+    if is_quick(rows):
+        notes += (
+            "**Quick run.** The numbers below come from the small settings of `--quick`, not from "
+            "the full ones.\n\n"
+        )
+    if missing:
+        notes += (
+            f"**Unfinished.** {len(units) - len(missing)} of {len(units)} units are measured; "
+            f"still to come: {still_to_come(missing)}.\n\n"
+        )
+    body = table(
+        ["The paper", "Here", "Verdict"],
+        [[found.claim, found.measured, found.verdict] for found in study.judge(rows)],
+    )
+    spent = {tuple(row[key] for key in units[0]): float(row["seconds"]) for row in rows}
+    seconds = sum(spent.values())
+    quick = " --quick" if is_quick(rows) else ""
+    return (
+        f"# {study.title}\n\n{notes}![{study.title}](figure.png)\n\n{body}\n\n{study.about}\n\n"
+        f"Made by `hdsp reproduce {study.name}{quick}` with the settings in `{CONFIG}`, "
+        f"in {seconds:,.0f} seconds; the numbers are in `{RESULTS}`, and this "
+        "page is written from them.\n"
+    )
+
+
+def findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, str, Finding]]:
+    """Every claim of every study, and what there is to say of its run."""
+    result = []
+    for name, study in studies.items():
+        rows: list[Row] = list(read_rows(folder / name / RESULTS))
+        note = ""
+        if rows:
+            quick = is_quick(rows)
+            settings = read_settings((folder / name / CONFIG).read_text("utf-8"), quick)
+            missing = missing_units(study, settings, rows)
+            note += " (quick run)" if quick else ""
+            note += f" (still to come: {still_to_come(missing)})" if missing else ""
+            rows = finished_rows(study, settings, rows)
+        result += [(study, note, finding) for finding in study.judge(rows)]
+    return result
+
+
+def still_to_come(missing: Sequence[Row]) -> str:
+    """Missing units in short: the corpora they belong to, or their number."""
+    corpora = dict.fromkeys(str(unit["corpus"]) for unit in missing if "corpus" in unit)
+    return ", ".join(corpora) or str(len(missing))
+
+
+def claims_table(studies: Mapping[str, Study], folder: Path, link: str) -> str:
+    """The table of all claims.
+
+    Parameters
+    ----------
+    folder : of the studies' results
+    link : the folder as the page that shows the table refers to it
+    """
+    return table(
+        ["", "The paper", "Here", "Verdict"],
+        [
+            [
+                f"[{study.name}]({link}/{study.name}/README.md)",
+                found.claim,
+                found.measured + note if found.measured else "",
+                found.verdict,
+            ]
+            for study, note, found in findings(studies, folder)
+        ],
+    )
+
+
+def table(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *body]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

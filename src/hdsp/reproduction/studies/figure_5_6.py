@@ -1,0 +1,196 @@
+"""Figures 5 and 6: labels and topics in one plane."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hdsp.numerics.types import FloatArray
+from hdsp.reproduction import drawing
+from hdsp.reproduction.corpora import Source
+from hdsp.reproduction.embedding import unfold
+from hdsp.reproduction.models import fit_fixed, fit_settings, label_scales
+from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
+from hdsp.scaling import Categorical
+
+_TOPIC, _LABEL = "#0072B2", "#C62828"
+# What counts as near: the nearest quarter of the topics shown.
+_NEAR = 0.25
+
+
+class Figure56(Study):
+    """Multidimensional scaling of the inferred parameters."""
+
+    name = "figure-5-6"
+    title = "Figures 5 and 6: labels and topics embedded together"
+    about = (
+        "HDSP with T = 200 on all documents. A label and a topic are the further apart the less "
+        "the label scales the topic: their distance is ln scale of the topic that the label scales "
+        "most, less their own. Only differences under a label count, because a factor common "
+        "to its topics cancels. Distances between two labels or two topics are not given to the "
+        "scaling (SMACOF, weighted by relative error), so that they lie close by what they have in "
+        "common. Shown are chosen labels (`config.toml`; those of the paper where the corpora "
+        "have them) and the topics most expected with each. A topic that the paper names is "
+        "found by its words. Near means among the nearest quarter of the topics shown. NIPS goes "
+        "to 1999 here (the paper: 2003), with authors of two papers or more; MeSH headings are "
+        "those of medline_mesh (the paper: OHSUMED)."
+    )
+    spans = ("corpora",)
+
+    def units(self, settings: Settings) -> list[dict[str, Any]]:
+        """One fit a corpus."""
+        return [{"corpus": corpus} for corpus in settings["corpora"]]
+
+    def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
+        """Places of labels and topics, and the measures of the claims."""
+        corpus = unit["corpus"]
+        split = source.load(
+            corpus,
+            test_share=0.0,
+            most_documents=settings.get("most_documents"),
+            **settings["reading"].get(corpus, {}),
+        )
+        chosen = fit_settings(settings, settings["topic_prior"], settings["seed"], source.n_jobs)
+        model = fit_fixed(Categorical(), chosen, split.counts, split.labels)
+        column = {name: j for j, name in enumerate(split.label_names)}
+        labels = [name for name in settings["labels"][corpus] if name in column]
+        scales = label_scales(model)[:, [column[name] for name in labels]]
+        expected = model.topic_weight_[:, None] * scales
+        most = np.argsort(-expected, axis=0)[: settings["topics_of_a_label"]]
+        share = model.components_ / model.components_.sum(axis=1, keepdims=True)
+        named = {
+            label: _topic_of(words, share, split.words)
+            for label, words in settings["near"].items()
+            if label in labels
+        }
+        topics = sorted({*most.ravel().tolist(), *named.values()})
+        strength = np.log(scales[topics])
+        strength = strength - strength.max(axis=0)
+        rng = np.random.default_rng(settings["seed"])
+        places, label_places, stress = unfold(-strength, rng)
+        words = [" ".join(split.words[i] for i in np.argsort(-share[k])[:3]) for k in topics]
+        rows = [_point("topic", name, at) for name, at in zip(words, places, strict=True)]
+        rows += [_point("label", name, at) for name, at in zip(labels, label_places, strict=True)]
+        rows.append({"kind": "stress", "value": stress})
+        for label, topic in named.items():
+            j, k = labels.index(label), topics.index(topic)
+            away = np.linalg.norm(places - label_places[j], axis=1)
+            rows.append(
+                {
+                    "kind": "near",
+                    "name": label,
+                    "other": words[k],
+                    "value": int((away < away[k]).sum()) + 1,
+                    "by parameter": int((strength[:, j] > strength[k, j]).sum()) + 1,
+                    "of": len(topics),
+                }
+            )
+        together = [name for name in settings["together"].get(corpus, []) if name in labels]
+        if len(together) > 1:
+            own = _pairs(label_places[[labels.index(name) for name in together]])
+            every = _pairs(label_places)
+            rows.append(
+                {
+                    "kind": "together",
+                    "name": ", ".join(together),
+                    "value": own.mean(),
+                    "all": every.mean(),
+                    "closer": float((every < own.mean()).mean()),
+                }
+            )
+        return rows
+
+    def draw(self, rows: Sequence[Row]) -> Any:
+        """A panel a corpus: labels red, topics blue."""
+        corpora = distinct(rows, "corpus")
+        figure, panels = drawing.axes(len(corpora), 1, 8.0, 5.6)
+        for place, corpus in zip(panels.flat, corpora, strict=True):
+            for kind, colour in (("topic", _TOPIC), ("label", _LABEL)):
+                points = select(rows, corpus=corpus, kind=kind)
+                x, y = ([row[axis] for row in points] for axis in "xy")
+                place.scatter(x, y, s=10, color=colour, marker="o" if kind == "topic" else "s")
+            _name(place, [r for r in rows if r["corpus"] == corpus and r["kind"] in _SIZES])
+            place.set(title=corpus, xticks=[], yticks=[])
+            place.margins(x=0.15, y=0.06)
+        return figure
+
+    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+        """Nearness of the authors' topics, and of the three headings."""
+        claims = (
+            "Hinton and LeCun lie close to neural network topics ('learning network error', "
+            "'recognition character network')",
+            "Sutton lies close to the topic 'state learning policy'",
+            "The labels Preschool, Pregnancy and Infant lie close to one another",
+        )
+        near = {row["name"]: row for row in rows if row["kind"] == "near"}
+        together = [row for row in rows if row["kind"] == "together"]
+        result = []
+        for claim, names in zip(claims, (("Hinton_G", "LeCun_Y"), ("Sutton_R",)), strict=False):
+            found = [near[name] for name in names if name in near]
+            if not found:
+                result.append(Finding(claim, "not yet run", ""))
+                continue
+            close = [row["value"] <= _NEAR * row["of"] for row in found]
+            shown = "; ".join(
+                f"{row['name']}: of {row['of']} topics '{row['other']}' is number "
+                f"{row['value']} by nearness in the plane, number {row['by parameter']} by the "
+                "parameters"
+                for row in found
+            )
+            result.append(Finding(claim, graded(all(close), any(close)), shown))
+        if not together:
+            return [*result, Finding(claims[2], "not yet run", "")]
+        row = together[0]
+        result.append(
+            Finding(
+                claims[2],
+                graded(row["closer"] < 0.25, row["closer"] < 0.5),
+                f"{row['name']}: mean distance {row['value']:.2f}, that of all labels shown "
+                f"{row['all']:.2f}; {row['closer']:.0%} of all pairs are closer",
+            )
+        )
+        return result
+
+
+_SIZES = {"topic": 7, "label": 8}
+
+
+def _name(place: Any, points: Sequence[Row]) -> None:
+    """Write names beside points: right, left, or further up or down, where there is room."""
+    width, height = (
+        max(row[axis] for row in points) - min(row[axis] for row in points) for axis in "xy"
+    )
+    line, letter, gap = 0.028 * height, 0.0105 * width, 0.008 * width
+    taken = [(row["x"], row["x"], row["y"]) for row in points]
+    for row in sorted(points, key=lambda row: (row["kind"], -row["y"])):
+        length = letter * len(row["name"])
+        for step, side in ((s, side) for s in (0, -1, 1, -2, 2, -3, 3, -4, 4) for side in (1, -1)):
+            x, y = row["x"] + side * gap, row["y"] + step * line
+            left, right = (x, x + length) if side > 0 else (x - length, x)
+            if not any(abs(y - v) < line and left < r and right > u for u, r, v in taken):
+                break
+        taken.append((left, right, y))
+        place.text(
+            x,
+            y,
+            row["name"],
+            color=_TOPIC if row["kind"] == "topic" else _LABEL,
+            fontsize=_SIZES[row["kind"]],
+            ha="left" if side > 0 else "right",
+            va="center",
+        )
+
+
+def _point(kind: str, name: str, at: FloatArray) -> dict[str, Any]:
+    return {"kind": kind, "name": name, "x": float(at[0]), "y": float(at[1])}
+
+
+def _topic_of(words: Sequence[str], share: FloatArray, known: Sequence[str]) -> int:
+    """The topic with most of these words."""
+    columns = [i for i, word in enumerate(known) if word in words]
+    return int(share[:, columns].sum(axis=1).argmax())
+
+
+def _pairs(places: FloatArray) -> FloatArray:
+    away = np.linalg.norm(places[:, None] - places[None], axis=2)
+    return np.asarray(away[np.triu_indices(len(places), 1)])
