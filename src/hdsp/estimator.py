@@ -93,7 +93,8 @@ class HDSP(FittedQueries):
     n_topics_ : topics in real use: with at least an average document's worth of tokens
     search_ : a row (dict) for each number of topics that a fit started with: the number it settled
         on, its bound, what of it is compared (all but the sticks' and concentrations' densities),
-        passes, and the seconds since the beginning. Empty where the number was fixed
+        passes, and the seconds since the beginning. Empty where the number was fixed or `init`
+        is an array
     label_names_ : the J labels
     words_ : the V words
     text_settings_ : how the corpus' texts became counts; None where counts were given
