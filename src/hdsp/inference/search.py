@@ -87,8 +87,9 @@ class Search:
         # After a fit that was cut short the best of its starts is no longer at hand. One that is
         # cut short again makes do with the start it is at, and keeps its checkpoint.
         if best is None or (best.start != start and not self.monitor.interrupted):
-            resumes = self.monitor.interrupted and self.resumed is not None
-            best = self._attempt(self.resumed[0].n_topics if resumes and self.resumed else start)
+            if self.monitor.interrupted and self.resumed is not None:
+                start = self.resumed[0].n_topics
+            best = self._attempt(start)
         best = self._complete(best)
         while not self.monitor.interrupted:
             left = best.fit.state.n_topics
