@@ -9,6 +9,7 @@ from hdsp.metrics import effective_topics
 from hdsp.reproduction import drawing
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.models import fit_fixed, fit_settings
+from hdsp.reproduction.studies.perplexity import fits_by_topic_prior
 from hdsp.reproduction.study import (
     Finding,
     Row,
@@ -41,14 +42,7 @@ class AppendixB(Study):
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
         """One fit a corpus, model, eta and seed."""
-        return [
-            {"corpus": corpus, "model": model, "topic_prior": eta, "seed": seed}
-            for seed in settings["seeds"]
-            for corpus in settings["corpora"]
-            # Models follow one another on the same start.
-            for eta in settings["topic_priors"]
-            for model in settings["models"]
-        ]
+        return fits_by_topic_prior(settings)
 
     def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
         """The tokens of every topic, largest first."""

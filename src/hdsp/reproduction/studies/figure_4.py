@@ -5,7 +5,13 @@ from typing import Any
 
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.models import fit_settings, make_model
-from hdsp.reproduction.studies.perplexity import JUDGED, average, draw_lines, times_below
+from hdsp.reproduction.studies.perplexity import (
+    JUDGED,
+    average,
+    draw_lines,
+    fits_by_topic_prior,
+    times_below,
+)
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 
 _OWN = ("HDSP", "wHDSP")
@@ -39,14 +45,7 @@ class Figure4(Study):
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
         """One fit a corpus, model, eta and seed."""
-        return [
-            {"corpus": corpus, "model": model, "topic_prior": eta, "seed": seed}
-            for seed in settings["seeds"]
-            for corpus in settings["corpora"]
-            # Models follow one another on the same start.
-            for eta in settings["topic_priors"]
-            for model in settings["models"]
-        ]
+        return fits_by_topic_prior(settings)
 
     def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
         """Perplexities of the test documents."""

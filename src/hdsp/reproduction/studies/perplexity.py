@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hdsp.reproduction import drawing
-from hdsp.reproduction.study import Row, distinct, mean, select
+from hdsp.reproduction.study import Row, Settings, distinct, mean, select
 
 # The paper's measure, and the library's own where a model has it.
 MEASURES = {"perplexity": "-", "calibrated": "--"}
@@ -64,3 +64,14 @@ def times_below(
             below += average(own, measure, model=first, **at) < against
             total += 1
     return below, total
+
+
+def fits_by_topic_prior(settings: Settings) -> list[dict[str, Any]]:
+    """One fit a corpus, model, eta and seed; models follow one another on the same start."""
+    return [
+        {"corpus": corpus, "model": model, "topic_prior": eta, "seed": seed}
+        for seed in settings["seeds"]
+        for corpus in settings["corpora"]
+        for eta in settings["topic_priors"]
+        for model in settings["models"]
+    ]
