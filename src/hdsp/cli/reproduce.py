@@ -47,12 +47,14 @@ def add_parser(commands: Any) -> None:
         help=f"a folder for config, results, figure and page of each (default: {_OUTPUT}; "
         f"with --quick {_QUICK})",
     )
-    parser.add_argument("--jobs", type=int, help="threads; default: all cores")
+    parser.add_argument("--jobs", type=int, help="processes side by side; default: all cores")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Run what was asked for; what cannot run does not keep the rest from running."""
+    from joblib import cpu_count
+
     from hdsp.reproduction import STUDIES, Source, run_study
     from hdsp.reproduction.page import findings
 
@@ -69,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
     data = options.data or os.environ.get("HDSP_DATA") or None
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"There is no folder {str(data)!r} to read corpora from.")
-    source = Source(None if data is None else Path(data), options.jobs)
+    source = Source(None if data is None else Path(data), options.jobs or cpu_count())
     output = options.output or (_QUICK if options.quick else _OUTPUT)
     missed = []
     for name in dict.fromkeys(options.names or STUDIES):

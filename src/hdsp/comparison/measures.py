@@ -56,8 +56,8 @@ def measure(
     """
     observed, held_out = split_tokens(test.counts)
     found: dict[str, float | None] = {
-        "given_labels": _perplexity(test.counts, fitted, fitted.given_labels(test.labels)),
-        "completion": _perplexity(held_out, fitted, fitted.given_words(observed, test.labels)),
+        "given_labels": perplexity(test.counts, fitted, fitted.given_labels(test.labels)),
+        "completion": perplexity(held_out, fitted, fitted.given_words(observed, test.labels)),
         **_topic_measures(fitted, train),
         "seconds": seconds,
     }
@@ -76,7 +76,8 @@ def topics_used(fitted: Fitted, n_documents: int) -> FloatArray | None:
     return fitted.topics[used] if used.any() else fitted.topics
 
 
-def _perplexity(counts: csr_array, fitted: Fitted, proportions: FloatArray | None) -> float | None:
+def perplexity(counts: csr_array, fitted: Fitted, proportions: FloatArray | None) -> float | None:
+    """Of words by a model's topics in these proportions, [M, T]; None where it has none."""
     if fitted.topics is None or proportions is None or not counts.sum():
         return None
     for what, shares in (("topics", fitted.topics), ("proportions", proportions)):

@@ -4,7 +4,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -112,6 +112,14 @@ class TextSettings:
         """Whether the settings are plain data; a `tokenizer` is a program, and is not."""
         return self.tokenizer is None
 
+    @property
+    def all_words(self) -> Self:
+        """The same settings without a choice by frequency: every word is kept.
+
+        For texts that are to be split: `kept` then chooses by the training documents alone.
+        """
+        return replace(self, min_df=1, max_df=1.0, max_features=None)
+
     def count(
         self, texts: Iterable[str], words: Sequence[str] | None = None
     ) -> tuple[csr_array, tuple[str, ...]]:
@@ -148,7 +156,7 @@ class TextSettings:
         try:
             count = vectorizer.fit_transform if words is None else vectorizer.transform
             counts = csr_array(count(_documents(texts)))
-            kept = self._kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
+            kept = self.kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
         except ValueError as error:
             # A reader's own error, on its way through the texts, is no concern of ours.
             if type(error) is not ValueError or "empty vocabulary" not in str(error):
@@ -245,8 +253,8 @@ class TextSettings:
         analyze = self._vectorizer().build_analyzer()
         return {token for word in chosen for token in analyze(_normal(word))}
 
-    def _kept(self, counts: csr_array) -> NDArray[np.bool_]:
-        """Tell which of the columns of [M, V] counts the document frequencies leave."""
+    def kept(self, counts: csr_array) -> NDArray[np.bool_]:
+        """Tell which words of [M, V] counts `min_df`, `max_df` and `max_features` leave, [V]."""
         n_documents, n_words = counts.shape
         frequency = np.bincount(counts.indices, minlength=n_words)
         least = min(5, 0.02 * n_documents)

@@ -3,12 +3,15 @@
 from hdsp.peers.base import Fitted, Peer, Settings, check_libraries
 from hdsp.peers.documents import carried
 from hdsp.peers.registry import PEERS, make_peer
+from hdsp.peers.scaling import FittedHDSP, ScalingProcess
 from hdsp.peers.targets import target_values
 
 __all__ = [
     "PEERS",
     "Fitted",
+    "FittedHDSP",
     "Peer",
+    "ScalingProcess",
     "Settings",
     "carried",
     "check_libraries",

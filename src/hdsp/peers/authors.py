@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Fitted, Peer, Settings
+from hdsp.peers.base import Fitted, Peer, Settings, given
 from hdsp.peers.documents import KnownLabels, normalised, tokens, word_shares
 
 _SWEEPS = {False: 300, True: 40}
@@ -52,7 +52,9 @@ class AuthorTopic(Peer):
         import topica
 
         known = KnownLabels.of(train.labels)
-        model = topica.AuthorTopic(settings.n_topics, seed=settings.seed)
+        model = topica.AuthorTopic(
+            settings.n_topics, seed=settings.seed, **given(beta=settings.topic_prior)
+        )
         model.fit(
             tokens(train.counts),
             [names or [_NOBODY] for names in known.tags(train.labels)],

@@ -4,7 +4,7 @@ import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from scipy.sparse import csr_array
 
@@ -24,6 +24,8 @@ class Settings:
     quick : fewer sweeps, to see that everything works; not for conclusions
     n_jobs : threads. With one, every model gives the same numbers again
     target : the label column that models predict from words, or None
+    topic_prior : the Dirichlet parameter of words in topics, where a model has one; None is each
+        model's own default
     """
 
     n_topics: int = 50
@@ -31,6 +33,7 @@ class Settings:
     quick: bool = False
     n_jobs: int = 1
     target: str | None = None
+    topic_prior: float | None = None
 
 
 class Fitted:
@@ -66,6 +69,11 @@ class Fitted:
     def predict(self, counts: csr_array, labels: Labels) -> list[str] | None:
         """The target's value for each document, from its words and its other labels."""
         return None
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that are not None: the others are left to a library's defaults."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 class Peer(ABC):

@@ -109,6 +109,7 @@ class TopicClassifier(Peer):
         target, rows, values = _labelled_rows(train, settings)
         lda = LatentDirichletAllocation(
             settings.n_topics,
+            topic_word_prior=settings.topic_prior,
             learning_method="batch",
             max_iter=_LDA_PASSES[settings.quick],
             random_state=settings.seed,

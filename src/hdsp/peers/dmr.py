@@ -7,9 +7,9 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Fitted, Peer, Settings
+from hdsp.peers.base import Fitted, Peer, Settings, given
 from hdsp.peers.documents import KnownLabels, normalised, tokens, word_shares
-from hdsp.peers.sampling import Sampled, Sampler, sampler_seed, train_sampler
+from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 
 _CVB_SWEEPS = {False: 100, True: 30}
 
@@ -39,7 +39,7 @@ class DMR(Sampler):
         import tomotopy
 
         known = KnownLabels.of(train.labels)
-        model = tomotopy.DMRModel(k=settings.n_topics, seed=sampler_seed(settings))
+        model = tomotopy.DMRModel(k=settings.n_topics, **sampler_options(settings))
         metadata = [{"multi_metadata": row} for row in known.tags(train.labels)]
         train_sampler(model, train, metadata, settings)
         return SampledDMR(model, train.n_words, known, settings)
@@ -91,6 +91,7 @@ class CollapsedDMR(Peer):
             num_threads=settings.n_jobs,
             burn_in=min(40, sweeps // 3),
             optimize_interval=min(50, sweeps // 3),
+            **given(beta=settings.topic_prior),
         )
         model.fit(
             tokens(train.counts),

@@ -55,15 +55,16 @@ def normalised(weights: FloatArray) -> FloatArray:
     return even
 
 
-def carried(labels: Labels) -> Labels:
-    """The labels without the columns that no document carries.
+def carried(labels: Labels, least: int = 1) -> Labels:
+    """The labels without the columns that no document carries, or fewer than `least`.
 
     A part of a corpus names the columns of the whole: what its documents lack, a model fitted to
     them has not seen.
     """
     blocks = []
     for block in labels.blocks:
-        keep = np.unique(block.values.indices)
+        carriers = np.bincount(block.values.indices, minlength=len(block.columns))
+        keep = np.flatnonzero(carriers >= least)
         if len(keep):
             names = tuple(block.columns[j] for j in keep)
             blocks.append(replace(block, columns=names, values=csr_array(block.values[:, keep])))

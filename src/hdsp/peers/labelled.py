@@ -8,7 +8,7 @@ from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
 from hdsp.peers.base import Settings
 from hdsp.peers.documents import KnownLabels
-from hdsp.peers.sampling import Sampled, Sampler, sampler_seed, train_sampler
+from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 
 
 class SampledByLabel(Sampled):
@@ -65,7 +65,7 @@ class LabelledLDA(Sampler):
         model = tomotopy.PLDAModel(
             latent_topics=self.background,
             topics_per_label=self.topics_per_label,
-            seed=sampler_seed(settings),
+            **sampler_options(settings),
         )
         metadata = [{"labels": row} if row or self.background else None for row in names]
         train_sampler(model, train, metadata, settings)

@@ -8,7 +8,7 @@ from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.peers.base import Settings
 from hdsp.peers.documents import KnownLabels
-from hdsp.peers.sampling import Sampled, Sampler, sampler_seed, train_sampler
+from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 
 
 class LDA(Sampler):
@@ -18,7 +18,7 @@ class LDA(Sampler):
         """Sample."""
         import tomotopy
 
-        model = tomotopy.LDAModel(k=settings.n_topics, seed=sampler_seed(settings))
+        model = tomotopy.LDAModel(k=settings.n_topics, **sampler_options(settings))
         train_sampler(model, train, _nothing(train), settings)
         return Sampled(model, train.n_words, KnownLabels.of(train.labels), settings)
 
@@ -43,7 +43,7 @@ class HDPSampler(Sampler):
         """Sample."""
         import tomotopy
 
-        model = tomotopy.HDPModel(seed=sampler_seed(settings))
+        model = tomotopy.HDPModel(**sampler_options(settings))
         train_sampler(model, train, _nothing(train), settings)
         return SampledHDP(model, train.n_words, KnownLabels.of(train.labels), settings)
 

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.peers.base import Fitted, Peer, Settings
+from hdsp.peers.base import Fitted, Peer, Settings, given
 from hdsp.peers.documents import KnownLabels, normalised, spoken_rows, tokens, word_shares
 
 SWEEPS = {False: 300, True: 40}
@@ -97,6 +97,6 @@ def train_sampler(
     model.train(SWEEPS[settings.quick], workers=settings.n_jobs, show_progress=False)
 
 
-def sampler_seed(settings: Settings) -> int:
-    """A seed that tomotopy takes: whole and positive."""
-    return settings.seed + 1
+def sampler_options(settings: Settings) -> dict[str, Any]:
+    """For every model of tomotopy: a seed, whole and positive, and the topic prior."""
+    return {"seed": settings.seed + 1, **given(eta=settings.topic_prior)}

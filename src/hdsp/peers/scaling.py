@@ -7,9 +7,10 @@ from scipy.sparse import csr_array
 from hdsp.corpus import Corpus, Labels
 from hdsp.estimator import HDSP
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Fitted, Peer, Settings
+from hdsp.peers.base import Fitted, Peer, Settings, given
 from hdsp.peers.documents import carried, normalised
 from hdsp.peers.targets import without_target
+from hdsp.prediction import Method
 from hdsp.scaling import ScalingFunction
 
 _PASSES = {False: 100, True: 15}
@@ -27,11 +28,11 @@ class FittedHDSP(Fitted):
         tokens: FloatArray = (model.components_ - model.topic_prior).sum(axis=1, dtype=float)
         self.topic_tokens = tokens.clip(min=0.0)
 
-    def given_labels(self, labels: Labels) -> FloatArray:
-        """By the calibrated rule."""
+    def given_labels(self, labels: Labels, method: Method = "calibrated") -> FloatArray:
+        """By the calibrated rule, unless another is named."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return normalised(self.model.expected_topics(labels))
+            return normalised(self.model.expected_topics(labels, method=method))
 
     def given_words(self, counts: csr_array, labels: Labels) -> FloatArray:
         """By the variational posterior."""
@@ -66,17 +67,22 @@ class ScalingProcess(Peer):
 
     def fit(self, train: Corpus, settings: Settings) -> FittedHDSP:
         """Fit by batch variational inference."""
-        model = HDSP(
+        model = self.estimator(train, settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(train.counts, labels=carried(train.labels))
+        return FittedHDSP(model, settings.target if self.labelled else None)
+
+    def estimator(self, train: Corpus, settings: Settings) -> HDSP:
+        """The estimator to be fitted."""
+        return HDSP(
             settings.n_topics,
             scaling=self.scaling,
             max_iter=_PASSES[settings.quick],
             n_jobs=settings.n_jobs,
             random_state=settings.seed,
+            **given(topic_prior=settings.topic_prior),
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model.fit(train.counts, labels=carried(train.labels))
-        return FittedHDSP(model, settings.target if self.labelled else None)
 
     def details(self, settings: Settings) -> dict[str, object]:
         """Passes at most, the tolerance and the scaling function."""

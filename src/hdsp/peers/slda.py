@@ -10,7 +10,7 @@ from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
 from hdsp.peers.base import Settings
 from hdsp.peers.documents import KnownLabels, spoken_rows
-from hdsp.peers.sampling import Sampled, Sampler, sampler_seed, train_sampler
+from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 from hdsp.peers.targets import most_frequent, target_values
 
 
@@ -100,7 +100,7 @@ class SupervisedLDA(Sampler):
         else:
             responses = Responses.of_target(train.labels, settings.target)
         model = tomotopy.SLDAModel(
-            k=settings.n_topics, vars=list(responses.kinds), seed=sampler_seed(settings)
+            k=settings.n_topics, vars=list(responses.kinds), **sampler_options(settings)
         )
         metadata: list[dict[str, Any]] = [{"y": row.tolist()} for row in responses.values]
         train_sampler(model, train, metadata, settings)

@@ -1,7 +1,7 @@
 """The paper's figures, made again: settings, measurements, figures, and whether claims hold."""
 
 from hdsp.reproduction.corpora import Source
-from hdsp.reproduction.models import MODELS, FitSettings, Model
+from hdsp.reproduction.models import MODELS
 from hdsp.reproduction.page import claims_table
 from hdsp.reproduction.runner import run_study
 from hdsp.reproduction.studies import STUDIES
@@ -11,8 +11,6 @@ __all__ = [
     "MODELS",
     "STUDIES",
     "Finding",
-    "FitSettings",
-    "Model",
     "Source",
     "Study",
     "claims_table",

@@ -1,44 +1,84 @@
 """Real corpora, from a folder that is not part of the project.
 
-Each is a Parquet file with a column of texts and columns of lists of strings, the labels.
+Each is a Parquet file with a column of texts and columns of labels.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import CountVectorizer
 
-from hdsp.numerics.types import BoolArray
+from hdsp.comparison import split_corpus
+from hdsp.corpus import Corpus, Labels, TextSettings, read_table
+from hdsp.peers import carried
 
+_SPLIT_SEED = 0
 # The protocol of docs/quality.md.
 _LEAST_DOCUMENTS_OF_A_WORD = 10
-_WORDS = "[a-zA-Z][a-zA-Z]{2,}"
+_PATTERN = "[a-zA-Z]{3,}"
+# Public sources that each corpus can be made from, for who does not have it.
+ORIGINS = {
+    "rcv1_subset": "RCV1-v2, of which any part will do, such as data/rcv1_dev.json of "
+    "github.com/Tencent/NeuralNLP-NeuralClassifier (`labels`: topic codes)",
+    "medline_mesh": "datasets/Cohen_2006 of github.com/asreview/systematic-review-datasets "
+    "(`text`: title and abstract; `labels`: the 52 commonest MeSH headings; `mesh_all`: all)",
+    "ohsumed23": "ohsumed-first-20000-docs of github.com/walterwang/ohsumed-classification "
+    "(`labels`: the disease categories)",
+    "nips_fulltext_1987_1999": "nips-corpus-20111211.zip of github.com/gregoryyy/knowceans (`bow`: "
+    "each word as often as it is counted; `labels`: authors)",
+    "clothing_reviews": "Women's E-Commerce Clothing Reviews of kaggle.com (`text`: title and "
+    "review; `category`: department; `rating`: stars)",
+    "amazon_4domains": "sorted_data_acl of github.com/lorenzoritter/domainadaption (`text`: title "
+    "and review; `category`: domain; `rating`: stars)",
+}
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Counts and 0/1 labels of training and test documents.
+class Reading(NamedTuple):
+    """What is read of a corpus' file, and which of it is kept.
 
     Attributes
     ----------
-    counts, labels : [M, V] and [M, J] of training documents
-    test_counts, test_labels : the same of test documents, which nothing else here has seen
-    words : the V words
-    label_names : the J labels
+    text : the column of texts
+    tags, categories, numeric : the columns of labels
+    largest_share : of the training documents that a word may be in; more is too common
+    least_documents : the fewest training documents that a label is kept for
+    most_documents : a random part of the corpus, for quick runs
     """
 
-    counts: csr_array
-    labels: csr_array
-    test_counts: csr_array
-    test_labels: csr_array
-    words: tuple[str, ...]
-    label_names: tuple[str, ...]
+    text: str = "text"
+    tags: tuple[str, ...] = ("labels",)
+    categories: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    largest_share: float = 0.3
+    least_documents: int = 20
+    most_documents: int | None = None
+
+    def settings(self) -> TextSettings:
+        """How words are cut and chosen."""
+        return TextSettings(
+            min_df=_LEAST_DOCUMENTS_OF_A_WORD,
+            max_df=self.largest_share,
+            token_pattern=_PATTERN,
+        )
+
+
+# How corpora are read that are not read as most are.
+READINGS = {
+    # Words such as "network" and "learning" are in most of these papers, and in the paper's topics.
+    "nips_fulltext_1987_1999": Reading(text="bow", largest_share=0.9, least_documents=2),
+}
+
+
+def reading_of(corpus: str, settings: Mapping[str, Any]) -> Reading:
+    """How a study reads a corpus: its own way, then the corpus' way, then the usual one."""
+    own: dict[str, Any] = {"most_documents": settings.get("most_documents")}
+    own |= settings.get("reading", {}).get(corpus, {})
+    for name, value in own.items():
+        own[name] = tuple(value) if isinstance(value, list) else value
+    return READINGS.get(corpus, Reading())._replace(**own)
 
 
 @dataclass(frozen=True)
@@ -52,107 +92,54 @@ class Source:
     """
 
     folder: Path | None = None
-    n_jobs: int | None = None
+    n_jobs: int = 1
 
-    def load(
-        self,
-        name: str,
-        *,
-        text: str = "text",
-        labels: str = "labels",
-        largest_share: float = 0.3,
-        least_documents: int = 20,
-        test_share: float = 0.2,
-        most_documents: int | None = None,
-    ) -> Split:
-        """A corpus, split.
+    def whole(self, name: str, reading: Reading) -> Corpus:
+        """A corpus of which nothing is held out."""
+        corpus = self._read(name, reading)
+        kept = np.flatnonzero(reading.settings().kept(corpus.counts))
+        words = [corpus.words[i] for i in kept]
+        labels = carried(corpus.labels, reading.least_documents)
+        return Corpus(corpus.counts[:, kept], words, labels)
 
-        Words and labels are chosen by the training documents alone: a word or label that only
-        test documents have is dropped from them.
+    def split(
+        self, name: str, reading: Reading, test_share: float = 0.2, seed: int = _SPLIT_SEED
+    ) -> tuple[Corpus, Corpus]:
+        """Training and test documents.
 
-        Parameters
-        ----------
-        name : of the file, without its suffix
-        text, labels : columns
-        largest_share : of the training documents that a word may be in; more is too common
-        least_documents : the fewest training documents that a label is kept for
-        test_share : of the documents, drawn at random
-        most_documents : a random part of the corpus, for quick runs
+        Words and labels are chosen by the training documents alone: a word that only test
+        documents have is dropped from them.
         """
+        corpus = self._read(name, reading)
+        train, test = split_corpus(corpus, test_share, seed, reading.settings())
+        labels: Labels = carried(train.labels, reading.least_documents)
+        return Corpus(train.counts, train.words, labels), test
+
+    def _read(self, name: str, reading: Reading) -> Corpus:
         if self.folder is None:
             raise ValueError("Name the folder of the corpora with --data or HDSP_DATA.")
-        return _load(
-            self.folder,
-            name,
-            text,
-            labels,
-            largest_share,
-            least_documents,
-            test_share,
-            most_documents,
-        )
+        path = self.folder / f"{name}.parquet"
+        if not path.is_file():
+            origin = f" It can be made from {ORIGINS[name]}." if name in ORIGINS else ""
+            raise FileNotFoundError(
+                f"The folder of the corpora, {str(self.folder)!r}, has no {path.name}.{origin}"
+            )
+        return _read(path, reading)
 
 
 @lru_cache(maxsize=1)
-def _load(
-    folder: Path,
-    name: str,
-    text: str,
-    labels: str,
-    largest_share: float,
-    least_documents: int,
-    test_share: float,
-    most_documents: int | None,
-) -> Split:
-    import pyarrow.parquet
-
-    path = folder / f"{name}.parquet"
-    if not path.is_file():
-        raise FileNotFoundError(f"The folder of the corpora, {str(folder)!r}, has no {path.name}.")
-    table = pyarrow.parquet.read_table(path, columns=[text, labels])
-    if most_documents is not None and most_documents < len(table):
-        chosen = np.random.default_rng(0).choice(len(table), most_documents, replace=False)
-        table = table.take(np.sort(chosen))
-    texts = np.array(table[text].to_pylist(), dtype=object)
-    carried = [sorted(set(row or ())) for row in table[labels].to_pylist()]
-    test: BoolArray = np.random.default_rng(0).random(len(carried)) < test_share
-    vectorizer = CountVectorizer(
-        stop_words="english",
-        min_df=_LEAST_DOCUMENTS_OF_A_WORD,
-        max_df=largest_share,
-        token_pattern=_WORDS,
+def _read(path: Path, reading: Reading) -> Corpus:
+    """All documents and words of a file, or a random part of the documents."""
+    corpus = read_table(
+        path,
+        reading.text,
+        reading.tags,
+        reading.categories,
+        reading.numeric,
+        text_settings=reading.settings().all_words,
     )
-    counts = _counts(vectorizer.fit_transform(texts[~test]))
-    test_counts = _counts(vectorizer.transform(texts[test])) if test.any() else counts[:0]
-    training = [row for row, held_out in zip(carried, test, strict=True) if not held_out]
-    held_out = [row for row, out in zip(carried, test, strict=True) if out]
-    documents = Counter(label for row in training for label in row)
-    names = tuple(sorted(label for label, n in documents.items() if n >= least_documents))
-    return Split(
-        counts,
-        indicators(training, names),
-        test_counts,
-        indicators(held_out, names),
-        tuple(vectorizer.get_feature_names_out()),
-        names,
-    )
-
-
-def indicators(carried: Sequence[Sequence[str]], names: Sequence[str]) -> csr_array:
-    """Labels as 0 and 1, [M, J]; others than `names` are left out."""
-    column = {label: j for j, label in enumerate(names)}
-    kept = [[column[label] for label in row if label in column] for row in carried]
-    return csr_array(
-        (
-            np.ones(sum(map(len, kept))),
-            np.array([j for row in kept for j in row], dtype=np.int64),
-            np.cumsum([0, *map(len, kept)]),
-        ),
-        shape=(len(kept), len(names)),
-    )
-
-
-def _counts(matrix: Any) -> csr_array:
-    counts = csr_array(matrix, dtype=np.float64)
-    counts.sort_indices()
-    return counts
+    most = reading.most_documents
+    if most is not None and most < len(corpus):
+        chosen = np.random.default_rng(0).choice(len(corpus), most, replace=False)
+        corpus = corpus[np.sort(chosen)]
+    return corpus

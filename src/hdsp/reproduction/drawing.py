@@ -8,8 +8,13 @@ COLOURS = {
     "HDSP": "#0072B2",
     "wHDSP": "#D55E00",
     "HDP": "#555555",
+    "L-LDA": "#009E73",
+    "PLDA-2": "#CC79A7",
+    "PLDA-5": "#E69F00",
+    "ATM-50": "#56B4E9",
+    "ATM-100": "#F0E442",
+    "ATM-150": "#000000",
 }
-FURTHER = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -45,9 +50,9 @@ def axes(n_rows: int, n_columns: int, width: float, height: float, **options: An
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **options)
 
 
-def colour(name: str, position: int = 0) -> str:
+def colour(name: str) -> str:
     """The colour of a model, the same in every figure."""
-    return COLOURS.get(name, FURTHER[position % len(FURTHER)])
+    return COLOURS[name]
 
 
 def save(figure: Any, folder: Path) -> None:

@@ -1,101 +1,111 @@
-"""Models by the names that the paper gives them, behind one small protocol."""
+"""Models by the names that the paper gives them."""
 
 import hashlib
-import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
+from hdsp.comparison import perplexity
+from hdsp.corpus import Corpus
 from hdsp.estimator import HDSP
 from hdsp.inference.start import lda_topics
 from hdsp.numerics.types import FloatArray
+from hdsp.peers import Fitted, FittedHDSP, Peer, ScalingProcess, Settings, make_peer
 from hdsp.prediction import METHODS
-from hdsp.scaling import Categorical, Constant, LogLinear, ScalingFunction
+from hdsp.reproduction.study import Row
+from hdsp.reproduction.study import Settings as StudySettings
+from hdsp.scaling import Categorical, Constant, LogLinear
 
 # Enough for the values of eta on one corpus.
 _KEPT_STARTS = 5
 _STARTS: dict[tuple[str, int, float, int], FloatArray] = {}
+# The paper's measure: what is expected of documents by beta p_k E[s_k].
+_OF_THE_PAPER = "ratio"
 
 
-@dataclass(frozen=True)
-class FitSettings:
-    """What a model is fitted with.
+class PapersProcess(ScalingProcess):
+    """HDSP, wHDSP or HDP as the paper fits it: all T topics are kept, from a start by LDA."""
 
-    Attributes
-    ----------
-    topic_prior : eta
-    n_topics : T
-    seed : of the random start
-    max_iter, tol : when a fit stops
-    n_jobs : threads
+    def estimator(self, train: Corpus, settings: Settings) -> HDSP:
+        """The estimator to be fitted."""
+        model = super().estimator(train, settings)
+        prior = float(model.topic_prior)
+        start = _start(train.counts, settings.n_topics, prior, settings.seed)
+        model.set_params(fixed_number=True, init=start)
+        return model
+
+
+# An author-topic model has the number of its topics in its name.
+_ATM = "ATM-"
+MODELS: dict[str, Callable[[], Peer]] = {
+    "HDSP": lambda: PapersProcess(Categorical()),
+    "wHDSP": lambda: PapersProcess(LogLinear()),
+    "HDP": lambda: PapersProcess(Constant(), labelled=False),
+    "L-LDA": lambda: make_peer("llda"),
+    "PLDA-2": lambda: make_peer("plda-2"),
+    "PLDA-5": lambda: make_peer("plda-5"),
+    "ATM-50": lambda: make_peer("atm"),
+    "ATM-100": lambda: make_peer("atm"),
+    "ATM-150": lambda: make_peer("atm"),
+}
+
+# Those whose start, which takes longer than their fit, is the same.
+SHARING_STARTS = ("HDSP", "wHDSP", "HDP")
+
+
+def fit_model(name: str, train: Corpus, settings: Settings) -> Fitted:
+    """The model of that name, fitted."""
+    if name not in MODELS:
+        raise ValueError(
+            f"There is no model {name!r} to reproduce with. Choose from {', '.join(MODELS)}."
+        )
+    if name.startswith(_ATM):
+        settings = replace(settings, n_topics=int(name.removeprefix(_ATM)))
+    return MODELS[name]().fit(train, settings)
+
+
+def fit_hdsp(train: Corpus, settings: Settings) -> HDSP:
+    """The paper's HDSP, fitted, for what no other model can be asked."""
+    return PapersProcess(Categorical()).fit(train, settings).model
+
+
+def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
+    """Perplexity of words given labels, by the name of each way that the model has.
+
+    `perplexity` is the paper's way; HDSP's own two stand beside it.
     """
-
-    topic_prior: float
-    n_topics: int
-    seed: int
-    max_iter: int = 100
-    tol: float = 1e-3
-    n_jobs: int | None = None
-
-
-class Model(Protocol):
-    """A model that predicts documents' words from their labels."""
-
-    def fit(self, counts: csr_array, labels: csr_array) -> Self:
-        """Fit to training documents: counts [M, V] and 0/1 labels [M, J]."""
-
-    def perplexities(self, counts: csr_array, labels: csr_array) -> dict[str, float]:
-        """Perplexity of words given labels, by the name of each way the model has.
-
-        `perplexity` is the paper's way; a model may add others.
-        """
+    if not isinstance(fitted, FittedHDSP):
+        return {"perplexity": perplexity(test.counts, fitted, fitted.given_labels(test.labels))}
+    found: dict[str, float | None] = {
+        method: perplexity(test.counts, fitted, fitted.given_labels(test.labels, method))
+        for method in METHODS
+    }
+    return {"perplexity": found.pop(_OF_THE_PAPER), **found}
 
 
-class ScalingModel:
-    """HDSP, wHDSP or HDP: one estimator, told apart by the scaling function."""
+def fit_settings(settings: StudySettings, unit: Row, n_jobs: int) -> Settings:
+    """How a unit's model is fitted: by its own values, else by those of the study."""
 
-    estimator: HDSP
+    def chosen(name: str) -> Any:
+        return unit[name] if name in unit else settings[name]
 
-    def __init__(self, scaling: ScalingFunction, settings: FitSettings) -> None:
-        self.scaling = scaling
-        self.settings = settings
-
-    def fit(self, counts: csr_array, labels: csr_array) -> Self:
-        """Fit to training documents."""
-        self.estimator = fit_fixed(self.scaling, self.settings, counts, labels)
-        return self
-
-    def perplexities(self, counts: csr_array, labels: csr_array) -> dict[str, float]:
-        """By the paper's formula (the ratio), and by the library's own two methods."""
-        found: dict[str, float] = {
-            method: float(self.estimator.perplexity(counts, labels=labels, method=method))
-            for method in METHODS
-        }
-        return {"perplexity": found.pop("ratio"), **found}
-
-
-def fit_fixed(
-    scaling: ScalingFunction, settings: FitSettings, counts: csr_array, labels: csr_array
-) -> HDSP:
-    """The estimator as the paper uses it, fitted: all T topics are kept, from a start by LDA."""
-    model = HDSP(
-        settings.n_topics,
-        fixed_number=True,
-        scaling=scaling,
-        topic_prior=settings.topic_prior,
-        init=_start(counts, settings.n_topics, settings.topic_prior, settings.seed),
-        max_iter=settings.max_iter,
-        tol=settings.tol,
-        n_jobs=settings.n_jobs,
-        random_state=settings.seed,
+    return Settings(
+        n_topics=chosen("topics"),
+        seed=chosen("seed"),
+        quick=settings["quick"],
+        n_jobs=n_jobs,
+        topic_prior=chosen("topic_prior"),
     )
-    with warnings.catch_warnings():
-        # The advice that a fixed number of topics, or of passes, calls for.
-        warnings.simplefilter("ignore")
-        return model.fit(counts, labels=labels)
+
+
+def label_scales(model: HDSP) -> FloatArray:
+    """What each label multiplies each topic's weight by, [T, J]: the inferred parameters."""
+    fitted = model._model
+    alone = csr_array(eye_array(fitted.schema.n_labels, format="csr", dtype=np.float64))
+    return np.asarray(fitted.scaling.expected_scale(fitted.state.scaling, alone)).T
 
 
 def _start(counts: csr_array, n_topics: int, topic_prior: float, seed: int) -> FloatArray:
@@ -113,41 +123,3 @@ def _start(counts: csr_array, n_topics: int, topic_prior: float, seed: int) -> F
         rng = np.random.default_rng(seed)
         _STARTS[key] = np.ascontiguousarray(lda_topics(counts, n_topics, topic_prior, rng).T)
     return _STARTS[key]
-
-
-def label_scales(model: HDSP) -> FloatArray:
-    """What each label multiplies each topic's weight by, [T, J]: the inferred parameters."""
-    fitted = model._model
-    alone = csr_array(eye_array(fitted.schema.n_labels, format="csr", dtype=np.float64))
-    return np.asarray(fitted.scaling.expected_scale(fitted.state.scaling, alone)).T
-
-
-# Others join by an entry here and their name in a study's config.
-MODELS: dict[str, Callable[[FitSettings], Model]] = {
-    "HDSP": lambda settings: ScalingModel(Categorical(), settings),
-    "wHDSP": lambda settings: ScalingModel(LogLinear(), settings),
-    "HDP": lambda settings: ScalingModel(Constant(), settings),
-}
-
-
-def make_model(name: str, settings: FitSettings) -> Model:
-    """The model of that name, not yet fitted."""
-    if name not in MODELS:
-        raise ValueError(
-            f"There is no model {name!r} to reproduce with. Choose from {', '.join(MODELS)}."
-        )
-    return MODELS[name](settings)
-
-
-def fit_settings(
-    settings: Mapping[str, Any], topic_prior: float, seed: int, n_jobs: int | None
-) -> FitSettings:
-    """The part of a study's settings that concerns a fit."""
-    return FitSettings(
-        topic_prior=topic_prior,
-        n_topics=settings["topics"],
-        seed=seed,
-        max_iter=settings["most_passes"],
-        tol=settings["tolerance"],
-        n_jobs=n_jobs,
-    )

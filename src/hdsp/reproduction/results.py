@@ -25,7 +25,7 @@ def default_config(study: Study) -> str:
 def read_settings(text: str, quick: bool) -> dict[str, Any]:
     """The settings of a full run, with those of a quick one over them where it is one."""
     parsed = tomllib.loads(text)
-    return {**parsed["full"], **(parsed.get("quick", {}) if quick else {})}
+    return {**parsed["full"], **(parsed.get("quick", {}) if quick else {}), "quick": quick}
 
 
 def fingerprint(study: Study, settings: Settings) -> str:

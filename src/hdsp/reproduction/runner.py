@@ -1,9 +1,11 @@
-"""Running studies: unit by unit, each written when it is done."""
+"""Running studies: unit by unit, each written once it is done."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from hdsp.peers import check_libraries
 from hdsp.reproduction import drawing
 from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.page import readme
@@ -21,9 +23,9 @@ from hdsp.reproduction.results import (
     rows_of,
     write_rows,
 )
-from hdsp.reproduction.study import Row, Study
+from hdsp.reproduction.study import Row, Settings, Study
 
-# The number of a unit and how many there are, with its keys.
+# How many units are done and how many there are, with the keys of the last.
 Progress = Callable[[int, int, Row], None]
 
 
@@ -56,8 +58,8 @@ def run_study(
     -------
     How many units were measured.
     """
-    # Before any work: a figure that cannot be drawn would be found out only at the end.
-    drawing.require_matplotlib()
+    # Before any work: what is missing would be found out only in the midst of it.
+    check_libraries(study.libraries, f"{study.name} of hdsp reproduce")
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / CONFIG
     if not config.is_file():
@@ -73,19 +75,14 @@ def run_study(
         rows += known
         if not known:
             waiting.append(unit)
-    begun, done = time.perf_counter(), 0
-    for number, unit in enumerate(waiting, 1):
-        if most_seconds is not None and time.perf_counter() - begun > most_seconds:
-            break
-        if progress:
-            progress(number, len(waiting), unit)
-        start = time.perf_counter()
-        measured = study.measure(unit, settings, source)
-        seconds = round(time.perf_counter() - start, 2)
-        made = {"seconds": seconds, RUN: "quick" if quick else "full", FINGERPRINT: mark}
-        rows += [{**unit, **row, **made} for row in measured]
+    done = 0
+    made = {RUN: "quick" if quick else "full", FINGERPRINT: mark}
+    for last, measured in _measured(study, waiting, settings, source, most_seconds):
+        rows += [{**last, **row, **made} for row in measured]
         write_rows(folder / RESULTS, rows)
         done += 1
+        if progress:
+            progress(done, len(waiting), last)
     # As from the file: in the order of the units, and with the figures that it holds.
     stored = read_rows(folder / RESULTS)
     rows = [row for unit in units for row in rows_of(stored, unit, mark)]
@@ -98,3 +95,47 @@ def run_study(
     page = readme(study, finished, units, missing)
     (folder / "README.md").write_text(page, encoding="utf-8")
     return done
+
+
+def _measured(
+    study: Study,
+    units: Sequence[Row],
+    settings: Settings,
+    source: Source,
+    most_seconds: float | None,
+) -> Iterator[tuple[Row, list[dict[str, Any]]]]:
+    """Units and their rows, as they are done: several at once where there are several threads."""
+    groups: dict[Hashable, list[Row]] = {}
+    for unit in units:
+        groups.setdefault(study.together(unit), []).append(unit)
+    begun = time.perf_counter()
+    jobs = (
+        (study, group, settings, Source(source.folder))
+        for group in groups.values()
+        if most_seconds is None or time.perf_counter() - begun <= most_seconds
+    )
+    if source.n_jobs == 1:
+        for job in jobs:
+            yield from _measure_group(*job)
+        return
+    from joblib import Parallel, delayed
+
+    # Processes, not the threads of one fit: most models have none, and what they give must not
+    # depend on how many there are.
+    pool = Parallel(source.n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
+    for group in pool(delayed(_listed)(*job) for job in jobs):
+        yield from group
+
+
+def _listed(*job: Any) -> list[tuple[Row, list[dict[str, Any]]]]:
+    return list(_measure_group(*job))
+
+
+def _measure_group(
+    study: Study, units: Sequence[Row], settings: Settings, source: Source
+) -> Iterator[tuple[Row, list[dict[str, Any]]]]:
+    for unit in units:
+        start = time.perf_counter()
+        rows = study.measure(unit, settings, source)
+        seconds = round(time.perf_counter() - start, 2)
+        yield unit, [{**row, "seconds": seconds} for row in rows]

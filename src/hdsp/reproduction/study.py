@@ -1,7 +1,7 @@
 """A study: one figure of the paper, from its settings to what can be said of its claims."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -36,6 +36,7 @@ class Study(ABC):
     about : how it was done here, and where that differs from the paper
     needs_corpora : whether it reads corpora from a folder
     spans : the settings that units are made from; others change what a unit gives
+    libraries : packages that it needs beyond those of the library
     """
 
     name: str
@@ -43,10 +44,15 @@ class Study(ABC):
     about: str
     needs_corpora: bool = True
     spans: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ("matplotlib",)
 
     @abstractmethod
     def units(self, settings: Settings) -> list[dict[str, Any]]:
         """The work, divided: the keys of every unit."""
+
+    def together(self, unit: Row) -> Hashable:
+        """Equal for units that share work: one process measures them, one after another."""
+        return tuple(unit.values())
 
     @abstractmethod
     def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:

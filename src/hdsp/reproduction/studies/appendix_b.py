@@ -1,15 +1,15 @@
 """Appendix B: how many words the topics hold."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from hdsp.metrics import effective_topics
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source
-from hdsp.reproduction.models import fit_fixed, fit_settings
-from hdsp.reproduction.studies.perplexity import fits_by_topic_prior
+from hdsp.reproduction.corpora import Source, reading_of
+from hdsp.reproduction.models import fit_model, fit_settings
+from hdsp.reproduction.studies.perplexity import fits_by_topic_prior, of_one_start
 from hdsp.reproduction.study import (
     Finding,
     Row,
@@ -20,9 +20,7 @@ from hdsp.reproduction.study import (
     mean,
     select,
 )
-from hdsp.scaling import Categorical, Constant
 
-_SCALING = {"HDP": Constant, "HDSP": Categorical}
 _SHADES = ("#08306b", "#2171b5", "#4eb3d3", "#fe9929", "#cc4c02")
 
 
@@ -44,13 +42,18 @@ class AppendixB(Study):
         """One fit a corpus, model, eta and seed."""
         return fits_by_topic_prior(settings)
 
+    def together(self, unit: Row) -> Hashable:
+        """Fits that share a start."""
+        return of_one_start(unit)
+
     def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
         """The tokens of every topic, largest first."""
-        split = source.load(unit["corpus"], most_documents=settings.get("most_documents"))
-        chosen = fit_settings(settings, unit["topic_prior"], unit["seed"], source.n_jobs)
-        model = fit_fixed(_SCALING[unit["model"]](), chosen, split.counts, split.labels)
-        tokens = np.sort(model._model.topic_tokens())[::-1]
-        found = {"in use": model.n_topics_, "effective": effective_topics(np.maximum(tokens, 0.0))}
+        train, _ = source.split(unit["corpus"], reading_of(unit["corpus"], settings))
+        chosen = fit_settings(settings, unit, source.n_jobs)
+        tokens = fit_model(unit["model"], train, chosen).topic_tokens
+        tokens = np.sort(np.asarray(tokens))[::-1]
+        in_use = int((tokens >= tokens.sum() / len(train)).sum())
+        found = {"in use": in_use, "effective": effective_topics(tokens)}
         return [
             {"rank": rank, "tokens": float(count), **found} for rank, count in enumerate(tokens, 1)
         ]

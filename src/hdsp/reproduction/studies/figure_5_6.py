@@ -7,11 +7,10 @@ import numpy as np
 
 from hdsp.numerics.types import FloatArray
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source
+from hdsp.reproduction.corpora import Source, reading_of
 from hdsp.reproduction.embedding import unfold
-from hdsp.reproduction.models import fit_fixed, fit_settings, label_scales
+from hdsp.reproduction.models import fit_hdsp, fit_settings, label_scales
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
-from hdsp.scaling import Categorical
 
 _TOPIC, _LABEL = "#0072B2", "#C62828"
 # What counts as near: the nearest quarter of the topics shown.
@@ -44,22 +43,17 @@ class Figure56(Study):
     def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
         """Places of labels and topics, and the measures of the claims."""
         corpus = unit["corpus"]
-        split = source.load(
-            corpus,
-            test_share=0.0,
-            most_documents=settings.get("most_documents"),
-            **settings["reading"].get(corpus, {}),
-        )
-        chosen = fit_settings(settings, settings["topic_prior"], settings["seed"], source.n_jobs)
-        model = fit_fixed(Categorical(), chosen, split.counts, split.labels)
-        column = {name: j for j, name in enumerate(split.label_names)}
+        documents = source.whole(corpus, reading_of(corpus, settings))
+        model = fit_hdsp(documents, fit_settings(settings, unit, source.n_jobs))
+        # Of tags the names are those of the columns.
+        column = {name: j for j, name in enumerate(documents.labels.blocks[0].columns)}
         labels = [name for name in settings["labels"][corpus] if name in column]
         scales = label_scales(model)[:, [column[name] for name in labels]]
         expected = model.topic_weight_[:, None] * scales
         most = np.argsort(-expected, axis=0)[: settings["topics_of_a_label"]]
         share = model.components_ / model.components_.sum(axis=1, keepdims=True)
         named = {
-            label: _topic_of(words, share, split.words)
+            label: _topic_of(words, share, documents.words)
             for label, words in settings["near"].items()
             if label in labels
         }
@@ -68,7 +62,7 @@ class Figure56(Study):
         strength = strength - strength.max(axis=0)
         rng = np.random.default_rng(settings["seed"])
         places, label_places, stress = unfold(-strength, rng)
-        words = [" ".join(split.words[i] for i in np.argsort(-share[k])[:3]) for k in topics]
+        words = [" ".join(documents.words[i] for i in np.argsort(-share[k])[:3]) for k in topics]
         rows = [_point("topic", name, at) for name, at in zip(words, places, strict=True)]
         rows += [_point("label", name, at) for name, at in zip(labels, label_places, strict=True)]
         rows.append({"kind": "stress", "value": stress})

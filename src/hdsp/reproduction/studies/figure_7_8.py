@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.corpus import Labels
 from hdsp.metrics import topic_top_words
+from hdsp.numerics.types import FloatArray
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source, indicators
-from hdsp.reproduction.models import fit_fixed, fit_settings
+from hdsp.reproduction.corpora import Source, reading_of
+from hdsp.reproduction.models import fit_hdsp, fit_settings
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
-from hdsp.scaling import Categorical
 
 _AND = " + "
 # A topic of one label counts as expected with several where it is among so many.
@@ -40,23 +41,23 @@ class Figure78(Study):
     def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
         """Shares of the topics shown, and what becomes of each label's own topic."""
         corpus = unit["corpus"]
-        split = source.load(
-            corpus,
-            test_share=0.0,
-            most_documents=settings.get("most_documents"),
-            **settings["reading"].get(corpus, {}),
-        )
-        chosen = fit_settings(settings, settings["topic_prior"], settings["seed"], source.n_jobs)
-        model = fit_fixed(Categorical(), chosen, split.counts, split.labels)
-        known = set(split.label_names)
-        sets = [labels for labels in settings["sets"][corpus] if known.issuperset(labels)]
-        shares = model.expected_topics(indicators([[], *sets], split.label_names), method="ratio")
+        documents = source.whole(corpus, reading_of(corpus, settings))
+        model = fit_hdsp(documents, fit_settings(settings, unit, source.n_jobs))
+        block = documents.labels.blocks[0]
+        sets = [tags for tags in settings["sets"][corpus] if set(block.columns).issuperset(tags)]
+
+        def expected(tags: Sequence[Sequence[str]]) -> FloatArray:
+            return model.expected_topics(Labels.from_tags(tags, block.name), method="ratio")
+
+        shares = expected([[], *sets])
         base, shares = shares[0], shares[1:]
         most = {int(k) for row in shares for k in np.argsort(-row)[:2]}
         largest = np.argsort(-model._model.topic_tokens())
         shown = [k for k in largest if k in most]
         shown += [k for k in largest if k not in most][: max(settings["shown"] - len(shown), 0)]
-        words = [[split.words[i] for i in row] for row in topic_top_words(model.components_, 10)]
+        words = [
+            [documents.words[i] for i in row] for row in topic_top_words(model.components_, 10)
+        ]
         names = settings["names"]
 
         def called(labels: Sequence[str]) -> str:
@@ -68,9 +69,7 @@ class Figure78(Study):
             for k in sorted(shown, key=list(largest).index)
         ]
         singles = sorted({label for labels in sets if len(labels) > 1 for label in labels})
-        alone = model.expected_topics(
-            indicators([[label] for label in singles], split.label_names), method="ratio"
-        )
+        alone = expected([[label] for label in singles])
         own = {
             label: int((share - base).argmax()) for label, share in zip(singles, alone, strict=True)
         }

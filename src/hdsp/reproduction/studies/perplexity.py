@@ -1,9 +1,10 @@
 """What the figures of held-out perplexity share."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from hdsp.reproduction import drawing
+from hdsp.reproduction.models import SHARING_STARTS
 from hdsp.reproduction.study import Row, Settings, distinct, mean, select
 
 # The paper's measure, and the library's own where a model has it.
@@ -23,7 +24,7 @@ def draw_lines(rows: Sequence[Row], key: str, label: str, **limits: Any) -> Any:
     corpora, models = distinct(rows, "corpus"), distinct(rows, "model")
     figure, panels = drawing.axes(1, len(corpora), 3.4, 3.0)
     for place, corpus in zip(panels.flat, corpora, strict=True):
-        for position, model in enumerate(models):
+        for model in distinct(select(rows, corpus=corpus), "model"):
             own = select(rows, corpus=corpus, model=model)
             values = sorted(distinct(own, key))
             for measure, style in MEASURES.items():
@@ -31,17 +32,14 @@ def draw_lines(rows: Sequence[Row], key: str, label: str, **limits: Any) -> Any:
                     values,
                     [average(own, measure, **{key: value}) for value in values],
                     style,
-                    color=drawing.colour(model, position),
+                    color=drawing.colour(model),
                     marker="o" if style == "-" else None,
                     ms=3,
                 )
         place.set(title=corpus, xlabel=label, **limits)
     first = panels.flat[0]
     first.set_ylabel("held-out perplexity given labels")
-    handles = [
-        first.plot([], [], color=drawing.colour(model, position), label=model)[0]
-        for position, model in enumerate(models)
-    ]
+    handles = [first.plot([], [], color=drawing.colour(model), label=model)[0] for model in models]
     handles += [
         first.plot([], [], style, color="#999999", label=name)[0]
         for name, style in (("the paper's measure", "-"), ("calibrated", "--"))
@@ -60,18 +58,35 @@ def times_below(
         own = select(rows, corpus=corpus)
         for value in values:
             at = {key: value}
-            against = min(average(own, measure, model=other, **at) for other in others)
+            against = min(_best(own, measure, other, at) for other in others)
             below += average(own, measure, model=first, **at) < against
             total += 1
     return below, total
 
 
+def _best(rows: Sequence[Row], measure: str, model: str, at: Row) -> float:
+    """A model's own measure of this name, or the only one that it has."""
+    found = average(rows, measure, model=model, **at)
+    return found if found == found else average(rows, JUDGED[0], model=model, **at)
+
+
 def fits_by_topic_prior(settings: Settings) -> list[dict[str, Any]]:
-    """One fit a corpus, model, eta and seed; models follow one another on the same start."""
+    """One fit a corpus, model, eta and seed; models follow one another on the same start.
+
+    A corpus has the models of `models`, or its own of `models_of`.
+    """
     return [
         {"corpus": corpus, "model": model, "topic_prior": eta, "seed": seed}
         for seed in settings["seeds"]
         for corpus in settings["corpora"]
         for eta in settings["topic_priors"]
-        for model in settings["models"]
+        for model in settings.get("models_of", {}).get(corpus, settings["models"])
     ]
+
+
+def of_one_start(unit: Row) -> Hashable:
+    """Equal for units whose fits start from the same topics; those of other models stand alone."""
+    names = [name for name in ("corpus", "topic_prior", "seed") if name in unit]
+    if unit["model"] not in SHARING_STARTS:
+        return tuple(unit.values())
+    return tuple(unit[name] for name in names)
