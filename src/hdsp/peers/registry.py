@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable
 
-from hdsp.peers.authors import AuthorTopic
+from hdsp.peers.authors import AuthorTopic, VariationalAuthors
 from hdsp.peers.base import Peer
 from hdsp.peers.classifiers import Classifier, TopicClassifier
 from hdsp.peers.dmr import DMR, CollapsedDMR
@@ -28,6 +28,7 @@ PEERS: dict[str, Callable[[], Peer]] = {
     "slda": SupervisedLDA,
     "stm": StructuralTopicModel,
     "atm": AuthorTopic,
+    "atm-gensim": VariationalAuthors,
     "lda-svm": TopicClassifier,
     "svm": lambda: Classifier("svm"),
     "nb": lambda: Classifier("nb"),

@@ -47,9 +47,9 @@ MODELS: dict[str, Callable[[], Peer]] = {
     "L-LDA": lambda: make_peer("llda"),
     "PLDA-2": lambda: make_peer("plda-2"),
     "PLDA-5": lambda: make_peer("plda-5"),
-    "ATM-50": lambda: make_peer("atm"),
-    "ATM-100": lambda: make_peer("atm"),
-    "ATM-150": lambda: make_peer("atm"),
+    "ATM-50": lambda: make_peer("atm-gensim"),
+    "ATM-100": lambda: make_peer("atm-gensim"),
+    "ATM-150": lambda: make_peer("atm-gensim"),
 }
 
 # Those whose start, which takes longer than their fit, is the same.

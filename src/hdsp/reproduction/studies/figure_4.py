@@ -40,15 +40,15 @@ class Figure4(Study):
         "are the paper's measure, which expects topics in proportion to beta p_k E[s_k]; dashed "
         "ones (`calibrated`) take the library's own expected topics, a regression of the training "
         "documents' topics on their labels. L-LDA and PLDA are tomotopy's (300 sweeps, of which "
-        "the last is taken; the paper runs 5,000), ATM is topica's (as many); what they expect of "
-        "a document is their learned prior on the topics of its labels, or the mean over its "
+        "the last is taken; the paper runs 5,000), ATM is gensim's (20 passes); what they expect "
+        "of a document is their learned prior on the topics of its labels, or the mean over its "
         "authors. The corpora are not the paper's: rcv1_subset is a part of RCV1, medline_mesh "
         "has MEDLINE abstracts with 52 MeSH headings as the paper's OHSUMED has, ohsumed23 is "
         "OHSUMED with 23 disease categories, NIPS goes to 1999 (the paper: 2003). The paper "
         "averages 20 runs; the number here is in `config.toml`."
     )
     spans = ("models", "models_of", "corpora", "topic_priors", "seeds")
-    libraries = ("matplotlib", "tomotopy", "topica")
+    libraries = ("matplotlib", "tomotopy", "gensim")
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
         """One fit a corpus, model, eta and seed."""
