@@ -2,7 +2,7 @@
 
 from hdsp.comparison.cells import Cell, write_whole
 from hdsp.comparison.figure import draw
-from hdsp.comparison.measures import MEASURES, measure, perplexity
+from hdsp.comparison.measures import MEASURES, measure, perplexity, word_likelihoods
 from hdsp.comparison.run import Progress, compare
 from hdsp.comparison.split import split_corpus
 from hdsp.comparison.table import as_csv, as_data, as_text, failure_text, summarise
@@ -21,5 +21,6 @@ __all__ = [
     "perplexity",
     "split_corpus",
     "summarise",
+    "word_likelihoods",
     "write_whole",
 ]

@@ -80,13 +80,19 @@ def perplexity(counts: csr_array, fitted: Fitted, proportions: FloatArray | None
     """Of words by a model's topics in these proportions, [M, T]; None where it has none."""
     if fitted.topics is None or proportions is None or not counts.sum():
         return None
-    for what, shares in (("topics", fitted.topics), ("proportions", proportions)):
+    found = word_likelihoods(counts, fitted, proportions)
+    return float(np.exp(-found.sum() / counts.sum()))
+
+
+def word_likelihoods(counts: csr_array, fitted: Fitted, proportions: FloatArray) -> FloatArray:
+    """ln p of each document's words by a model's topics in these proportions, [M]."""
+    topics = np.asarray(fitted.topics)
+    for what, shares in (("topics", topics), ("proportions", proportions)):
         # Shares that add up to more would make a perplexity that nobody could reach.
         if (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1.0, atol=1e-5):
             raise ValueError(f"The {what} of a model must be shares: rows that sum to 1.")
     with Threads(1) as threads:
-        found = word_log_likelihood(counts, proportions, fitted.topics.T, threads)
-    return float(np.exp(-found.sum() / counts.sum()))
+        return word_log_likelihood(counts, proportions, topics.T, threads)
 
 
 def _topic_measures(fitted: Fitted, train: Corpus) -> dict[str, float | None]:

@@ -38,6 +38,8 @@ def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Seq
         ["The paper", "Here", "Verdict"],
         [[found.claim, found.measured, found.verdict] for found in study.judge(rows)],
     )
+    for shown in study.tables(rows):
+        body += f"\n\n## {shown.title}\n\n{table(shown.header, shown.body)}"
     spent = {tuple(row[key] for key in units[0]): float(row["seconds"]) for row in rows}
     seconds = sum(spent.values())
     quick = " --quick" if is_quick(rows) else ""

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from hdsp.reproduction.corpora import Source
 
@@ -20,6 +20,14 @@ class Finding:
     claim: str
     verdict: Verdict
     measured: str
+
+
+class Table(NamedTuple):
+    """Numbers for a study's page."""
+
+    title: str
+    header: Sequence[str]
+    body: Sequence[Sequence[str]]
 
 
 class Study(ABC):
@@ -61,6 +69,10 @@ class Study(ABC):
     @abstractmethod
     def draw(self, rows: Sequence[Row]) -> Any:
         """The figure of all rows, a matplotlib figure."""
+
+    def tables(self, rows: Sequence[Row]) -> list[Table]:
+        """Tables for the page, where a figure does not show the numbers."""
+        return []
 
     @abstractmethod
     def judge(self, rows: Sequence[Row]) -> list[Finding]:

@@ -7,6 +7,7 @@ from hdsp.reproduction.studies.figure_4 import Figure4
 from hdsp.reproduction.studies.figure_5_6 import Figure56
 from hdsp.reproduction.studies.figure_7_8 import Figure78
 from hdsp.reproduction.studies.figure_9 import Figure9
+from hdsp.reproduction.studies.tables_3_4 import Tables34
 from hdsp.reproduction.study import Study
 
 STUDIES: dict[str, Study] = {
@@ -18,6 +19,7 @@ STUDIES: dict[str, Study] = {
         Figure56(),
         Figure78(),
         Figure9(),
+        Tables34(),
         AppendixB(),
     )
 }
