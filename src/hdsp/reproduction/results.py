@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import json
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -101,8 +100,9 @@ def _value(text: str) -> Any:
 def _text(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
-    if not isinstance(value, float) or not math.isfinite(value):
+    if not isinstance(value, float):
         return value
     # Six figures: what is left of a number when seeds and machines are allowed for, and more.
+    # NaN and infinities stay what they are.
     rounded = float(f"{value:.6g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e6 else rounded
