@@ -38,8 +38,8 @@ def write_corpora(folder):
         "medline_mesh": headings(rng),
         "ohsumed23": tagged(DISEASES, 300, rng),
         "nips_fulltext_1987_1999": papers(rng),
-        "clothing_reviews": reviews(("Dresses", "Jackets", "Tops"), rng),
-        "amazon_4domains": reviews(("books", "dvd", "electronics", "kitchen"), rng),
+        "clothing_reviews": reviews(("Dresses", "Jackets", "Tops"), (1, 2, 3, 4, 5), rng),
+        "amazon_4domains": reviews(("books", "dvd", "electronics", "kitchen"), (1, 2, 4, 5), rng),
     }
     for name, frame in frames.items():
         frame.to_parquet(folder / f"{name}.parquet")
@@ -69,15 +69,15 @@ def papers(rng):
     return tagged(AUTHORS, 200, rng).rename(columns={"text": "bow"})
 
 
-def reviews(categories, rng, n_documents=300):
+def reviews(categories, stars, rng, n_documents=300):
     """Reviews with a category, a rating, and both as labels."""
     frame = pd.DataFrame(
         {
             "category": rng.choice(categories, n_documents),
-            "rating": rng.integers(1, 6, n_documents).astype(np.float64),
+            "rating": rng.choice(stars, n_documents).astype(np.float64),
         }
     )
-    frame["labels"] = [[kind, f"{stars:g}"] for kind, stars in frame.to_numpy()]
+    frame["labels"] = [[kind, f"{rating:g}"] for kind, rating in frame.to_numpy()]
     known = hdsp.Labels.from_frame(frame, categories="category", numeric="rating")
     frame["text"] = texts_of(known, rng)
     return frame
