@@ -1,13 +1,17 @@
-import builtins
-
 import pytest
 
 from hdsp.cli import main
 from hdsp.reproduction import STUDIES
+from tests.reproduction.stand_ins import write_corpora
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    """The folder of corpora that stand in for the real ones."""
+    return write_corpora(tmp_path_factory.mktemp("corpora"))
 
 
 def test_a_figure_is_made_where_it_is_asked_for(tmp_path, capsys, monkeypatch):
-    pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "figure-2", "--quick", "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
@@ -17,7 +21,6 @@ def test_a_figure_is_made_where_it_is_asked_for(tmp_path, capsys, monkeypatch):
 
 
 def test_what_needs_corpora_says_so_and_the_rest_runs(tmp_path, capsys, monkeypatch):
-    pytest.importorskip("matplotlib")
     monkeypatch.delenv("HDSP_DATA", raising=False)
     arguments = ["--quick", "--jobs", "1", "--output", str(tmp_path)]
     assert main(["reproduce", "figure-4", "figure-2", *arguments]) == 0
@@ -38,15 +41,32 @@ def test_names_are_listed_and_unknown_ones_refused(tmp_path, capsys):
     assert "to read corpora from" in capsys.readouterr().err
 
 
-def test_a_missing_matplotlib_says_what_to_install(tmp_path, capsys, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest):
-        if name.partition(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+def test_a_missing_library_says_what_to_install(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("hdsp.peers.base.importlib.util.find_spec", lambda name: None)
     assert main(["reproduce", "figure-2", "--quick", "--output", str(tmp_path)]) == 2
-    assert "pip install 'hdsp[compare]'" in capsys.readouterr().err
+    expected = "figure-2 of hdsp reproduce needs matplotlib: pip install 'hdsp[compare]'."
+    assert expected in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_corpora_are_read_from_the_folder_that_is_named(corpora, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("HDSP_DATA", str(corpora))
+    arguments = ["reproduce", "figure-9", "--quick", "--jobs", "1", "--output", str(tmp_path)]
+    assert main([*arguments, "--minutes", "0"]) == 0
+    assert "not yet run: For both scaling functions" in capsys.readouterr().out
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "rcv1_subset HDSP" in out
+    assert "(quick run)" in out
+    assert "not yet run" not in out
+
+
+def test_a_missing_corpus_is_named_with_where_to_obtain_it(tmp_path, capsys):
+    data, output = tmp_path / "data", tmp_path / "output"
+    data.mkdir()
+    arguments = ["--quick", "--data", str(data), "--output", str(output)]
+    assert main(["reproduce", "appendix-b", *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "has no rcv1_subset.parquet. It can be made from RCV1-v2" in line
+    assert not output.exists()

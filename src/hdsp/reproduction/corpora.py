@@ -88,7 +88,7 @@ class Source:
     Attributes
     ----------
     folder : of the Parquet files
-    n_jobs : threads to fit with
+    n_jobs : processes that a study is measured by; a fit has one thread
     """
 
     folder: Path | None = None
@@ -96,7 +96,7 @@ class Source:
 
     def whole(self, name: str, reading: Reading) -> Corpus:
         """A corpus of which nothing is held out."""
-        corpus = self._read(name, reading)
+        corpus = _read(self.path(name), reading)
         kept = np.flatnonzero(reading.settings().kept(corpus.counts))
         words = [corpus.words[i] for i in kept]
         labels = carried(corpus.labels, reading.least_documents)
@@ -110,12 +110,13 @@ class Source:
         Words and labels are chosen by the training documents alone: a word that only test
         documents have is dropped from them.
         """
-        corpus = self._read(name, reading)
+        corpus = _read(self.path(name), reading)
         train, test = split_corpus(corpus, test_share, seed, reading.settings())
         labels: Labels = carried(train.labels, reading.least_documents)
         return Corpus(train.counts, train.words, labels), test
 
-    def _read(self, name: str, reading: Reading) -> Corpus:
+    def path(self, name: str) -> Path:
+        """The file of a corpus; one that is not there is named, with where to obtain it."""
         if self.folder is None:
             raise ValueError("Name the folder of the corpora with --data or HDSP_DATA.")
         path = self.folder / f"{name}.parquet"
@@ -124,7 +125,7 @@ class Source:
             raise FileNotFoundError(
                 f"The folder of the corpora, {str(self.folder)!r}, has no {path.name}.{origin}"
             )
-        return _read(path, reading)
+        return path
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import json
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -101,8 +100,9 @@ def _value(text: str) -> Any:
 def _text(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
-    if isinstance(value, float):
-        # Six figures: what is left of a number when seeds and machines are allowed for, and more.
-        rounded = float(f"{value:.6g}") if math.isfinite(value) else value
-        return int(rounded) if rounded == int(rounded or 0) and abs(rounded) < 1e6 else rounded
-    return value
+    if not isinstance(value, float):
+        return value
+    # Six figures: what is left of a number when seeds and machines are allowed for, and more.
+    # NaN and infinities stay what they are.
+    rounded = float(f"{value:.6g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e6 else rounded

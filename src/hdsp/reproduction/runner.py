@@ -1,7 +1,10 @@
 """Running studies: unit by unit, each written once it is done."""
 
+import math
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +51,12 @@ def run_study(
     Parameters
     ----------
     folder : of this study
-    source : where corpora come from
+    source : where corpora come from, and how many processes measure side by side
     quick : the small settings
     again : measure everything afresh
     most_seconds : after which no other unit is begun; figure and page show the corpora that are
         done by then
+    progress : called after every unit
 
     Returns
     -------
@@ -60,41 +64,46 @@ def run_study(
     """
     # Before any work: what is missing would be found out only in the midst of it.
     check_libraries(study.libraries, f"{study.name} of hdsp reproduce")
-    folder.mkdir(parents=True, exist_ok=True)
     config = folder / CONFIG
-    if not config.is_file():
-        config.write_text(default_config(study), encoding="utf-8")
-    settings = read_settings(config.read_text("utf-8"), quick)
+    text = config.read_text("utf-8") if config.is_file() else default_config(study)
+    settings = read_settings(text, quick)
     mark = fingerprint(study, settings)
     before = [] if again else read_rows(folder / RESULTS)
     units = study.units(settings)
-    rows: list[Row] = []
-    waiting = []
-    for unit in units:
-        known = rows_of(before, unit, mark)
-        rows += known
-        if not known:
-            waiting.append(unit)
+    waiting = missing_units(study, settings, before)
+    for corpus in dict.fromkeys(unit["corpus"] for unit in waiting if "corpus" in unit):
+        source.path(corpus)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not config.is_file():
+        config.write_text(text, encoding="utf-8")
+    rows = [row for unit in units for row in rows_of(before, unit, mark)]
     done = 0
     made = {RUN: "quick" if quick else "full", FINGERPRINT: mark}
-    for last, measured in _measured(study, waiting, settings, source, most_seconds):
-        rows += [{**last, **row, **made} for row in measured]
-        write_rows(folder / RESULTS, rows)
-        done += 1
-        if progress:
-            progress(done, len(waiting), last)
+    # Closed: whatever ends the loop ends the processes, too.
+    with closing(_measured(study, waiting, settings, source, most_seconds)) as units_done:
+        for last, measured in units_done:
+            rows += [{**last, **row, **made} for row in measured]
+            write_rows(folder / RESULTS, rows)
+            done += 1
+            if progress:
+                progress(done, len(waiting), last)
     # As from the file: in the order of the units, and with the figures that it holds.
     stored = read_rows(folder / RESULTS)
     rows = [row for unit in units for row in rows_of(stored, unit, mark)]
     write_rows(folder / RESULTS, rows)
-    missing = missing_units(study, settings, rows)
+    _show(study, settings, rows, folder)
+    return done
+
+
+def _show(study: Study, settings: Settings, rows: Sequence[Row], folder: Path) -> None:
+    """Figure and page of the corpora that are done; of none, nothing."""
     finished = finished_rows(study, settings, rows)
     if not finished:
-        return done
+        return
     drawing.save(study.draw(finished), folder)
-    page = readme(study, finished, units, missing)
+    missing = missing_units(study, settings, rows)
+    page = readme(study, finished, study.units(settings), missing)
     (folder / "README.md").write_text(page, encoding="utf-8")
-    return done
 
 
 def _measured(
@@ -103,17 +112,14 @@ def _measured(
     settings: Settings,
     source: Source,
     most_seconds: float | None,
-) -> Iterator[tuple[Row, list[dict[str, Any]]]]:
-    """Units and their rows, as they are done: several at once where there are several threads."""
+) -> Generator[tuple[Row, list[dict[str, Any]]], None, None]:
+    """Units and their rows, as they are done: of several groups at once, in as many processes."""
+    # By the clock that all processes share.
+    until = math.inf if most_seconds is None else time.time() + most_seconds
     groups: dict[Hashable, list[Row]] = {}
     for unit in units:
         groups.setdefault(study.together(unit), []).append(unit)
-    begun = time.perf_counter()
-    jobs = (
-        (study, group, settings, Source(source.folder))
-        for group in groups.values()
-        if most_seconds is None or time.perf_counter() - begun <= most_seconds
-    )
+    jobs = [(study, group, settings, Source(source.folder), until) for group in groups.values()]
     if source.n_jobs == 1:
         for job in jobs:
             yield from _measure_group(*job)
@@ -123,8 +129,14 @@ def _measured(
     # Processes, not the threads of one fit: most models have none, and what they give must not
     # depend on how many there are.
     pool = Parallel(source.n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
-    for group in pool(delayed(_listed)(*job) for job in jobs):
-        yield from group
+    groups_done = pool(delayed(_listed)(*job) for job in jobs)
+    try:
+        for group in groups_done:
+            yield from group
+    finally:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*by the workers have been cancelled")
+            groups_done.close()
 
 
 def _listed(*job: Any) -> list[tuple[Row, list[dict[str, Any]]]]:
@@ -132,9 +144,12 @@ def _listed(*job: Any) -> list[tuple[Row, list[dict[str, Any]]]]:
 
 
 def _measure_group(
-    study: Study, units: Sequence[Row], settings: Settings, source: Source
+    study: Study, units: Sequence[Row], settings: Settings, source: Source, until: float
 ) -> Iterator[tuple[Row, list[dict[str, Any]]]]:
+    """Units and their rows, one after another; none is begun after `until`."""
     for unit in units:
+        if time.time() >= until:
+            return
         start = time.perf_counter()
         rows = study.measure(unit, settings, source)
         seconds = round(time.perf_counter() - start, 2)

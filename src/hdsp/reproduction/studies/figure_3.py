@@ -67,7 +67,8 @@ class Figure3(Study):
         sides = distinct(rows, "side")
         for place, (measure, title) in zip(panels.flat, _MEASURES.items(), strict=True):
             values = [[row[measure] for row in select(rows, side=x)] for x in sides]
-            low, high = np.quantile(values, [0.25, 0.75], axis=1)
+            # Run by run: an unfinished side has fewer.
+            low, high = np.array([np.quantile(runs, [0.25, 0.75]) for runs in values]).T
             place.fill_between(sides, low, high, color=drawing.colour("HDSP"), alpha=0.2, lw=0)
             shown = "over all pairs" if measure == "rho" else None
             place.plot(
@@ -112,7 +113,8 @@ class Figure3(Study):
         spread = max(settled) - min(settled)
         level, by_label = mean(settled), mean(average["rho by label"][len(sides) // 2 :])
         groups = [[row["rho"] for row in select(rows, side=x)] for x in sides[len(sides) // 2 :]]
-        chance = float(kruskal(*groups).pvalue) if len(groups[0]) > 1 else 1.0
+        compared = len(groups) > 1 and len(groups[0]) > 1
+        chance = float(kruskal(*groups).pvalue) if compared else 1.0
         stable = chance > _CHANCE
         n = len(distinct(rows, "seed"))
         return [

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
 from hdsp.corpus import Corpus, Labels
@@ -153,8 +154,9 @@ def thinned(labels: Labels, kept: float, seed: int) -> Labels:
     rng = np.random.default_rng(seed)
     blocks = []
     for block in labels.blocks:
-        values = block.values.copy()
-        values.data = np.where(rng.random(values.nnz) < kept, values.data, 0.0)
-        values.eliminate_zeros()
+        values = block.values.tocoo()
+        chosen = rng.random(values.nnz) < kept
+        row, column = values.row[chosen], values.col[chosen]
+        values = csr_array((values.data[chosen], (row, column)), shape=values.shape)
         blocks.append(replace(block, values=values))
     return Labels(tuple(blocks), len(labels))

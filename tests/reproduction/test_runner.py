@@ -1,0 +1,199 @@
+"""Runs that stop, go on, and find that something is missing; and results on disk."""
+
+import importlib.util
+import math
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from hdsp.reproduction import STUDIES, Source, run_study, runner
+from hdsp.reproduction.corpora import ORIGINS
+from hdsp.reproduction.results import (
+    default_config,
+    fingerprint,
+    finished_rows,
+    read_rows,
+    read_settings,
+    write_rows,
+)
+from tests.reproduction.fakes import CONFIG, Squares
+
+
+def results(folder):
+    """The rows, without how long they took."""
+    rows = read_rows(folder / "results.csv")
+    return [{name: row[name] for name in row if name != "seconds"} for row in rows]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of a study of squares."""
+    (tmp_path / "squares").mkdir()
+    (tmp_path / "squares" / "config.toml").write_text(CONFIG)
+    return tmp_path / "squares"
+
+
+@pytest.fixture
+def never_measured(monkeypatch):
+    """Whoever measures fails."""
+
+    def measure(self, unit, settings, source):
+        pytest.fail("measured before what is missing was found")
+
+    for study in STUDIES.values():
+        monkeypatch.setattr(type(study), "measure", measure)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupted_run_goes_on(n_jobs, folder, tmp_path):
+    def interrupt(number, total, unit):
+        raise KeyboardInterrupt
+
+    shutil.copytree(folder, tmp_path / "whole")
+    assert run_study(Squares(), tmp_path / "whole", Source()) == 6
+    with pytest.raises(KeyboardInterrupt):
+        run_study(Squares(), folder, Source(n_jobs=n_jobs), progress=interrupt)
+    first = read_rows(folder / "results.csv")
+    assert len({row["number"] for row in first}) == 1
+    assert run_study(Squares(), folder, Source(n_jobs=n_jobs)) == 5
+    assert results(folder) == results(tmp_path / "whole")
+    # What was there is not measured again.
+    assert [row for row in read_rows(folder / "results.csv") if row in first] == first
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_was_measured_before_a_failure_stays(n_jobs, folder, tmp_path):
+    stop = tmp_path / "6"
+    stop.touch()
+    source = Source(tmp_path, n_jobs)
+    with pytest.raises(ArithmeticError, match="stopped at 6"):
+        run_study(Squares(), folder, source)
+    left = {row["number"] for row in results(folder)}
+    if n_jobs == 1:
+        assert left == {1, 2, 3, 4, 5}
+    else:
+        # A group that fails in another process is lost whole, and with it those that are under way.
+        assert left <= {1, 2, 3, 4}
+    stop.unlink()
+    assert run_study(Squares(), folder, source) == 6 - len(left)
+    assert [(row["number"], row["value"]) for row in results(folder)] == [
+        (number, number**power) for number in range(1, 7) for power in range(3)
+    ]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_without_time_nothing_is_begun(n_jobs, folder):
+    assert run_study(Squares(), folder, Source(n_jobs=n_jobs), most_seconds=0) == 0
+    assert results(folder) == []
+    assert run_study(Squares(), folder, Source()) == 6
+    before = results(folder)
+    (folder / "config.toml").write_text(CONFIG.replace("6]", "6, 7, 8]"))
+    assert run_study(Squares(), folder, Source(n_jobs=n_jobs), most_seconds=0) == 0
+    assert results(folder) == before
+
+
+def test_after_its_time_a_run_begins_no_other_unit(folder, monkeypatch):
+    measure, now = Squares.measure, [0.0]
+
+    def slow(self, unit, settings, source):
+        now[0] += 10.0
+        return measure(self, unit, settings, source)
+
+    monkeypatch.setattr(Squares, "measure", slow)
+    clock = SimpleNamespace(time=lambda: now[0], perf_counter=lambda: now[0])
+    monkeypatch.setattr(runner, "time", clock)
+    # The third unit is begun and finished; the fourth, of its group, is not begun.
+    assert run_study(Squares(), folder, Source(), most_seconds=25.0) == 3
+    rows = read_rows(folder / "results.csv")
+    assert {row["number"] for row in rows} == {1, 2, 3}
+    assert {row["seconds"] for row in rows} == {10}
+    page = (folder / "README.md").read_text()
+    assert "**Unfinished.** 3 of 6 units are measured; still to come: 3." in page
+    assert "in 30 seconds" in page
+    assert run_study(Squares(), folder, Source()) == 3
+    assert "**Unfinished.**" not in (folder / "README.md").read_text()
+
+
+def test_units_that_share_work_follow_one_another(folder):
+    """Also where their numbers do not, and the rows come in the order of the config."""
+    (folder / "config.toml").write_text(CONFIG.replace("1, 2, 3, 4, 5, 6", "1, 3, 2, 4"))
+    order = []
+    run_study(Squares(), folder, Source(), progress=lambda *now: order.append(now))
+    assert order == [(i, 4, {"number": n}) for i, n in enumerate((1, 2, 3, 4), 1)]
+    assert list(dict.fromkeys(row["number"] for row in results(folder))) == [1, 3, 2, 4]
+
+
+def test_other_settings_measure_afresh(folder):
+    config = folder / "config.toml"
+    assert run_study(Squares(), folder, Source()) == 6
+    # A number that joins leaves the others as they are; another power does not.
+    config.write_text(CONFIG.replace("6]", "6, 7]"))
+    assert run_study(Squares(), folder, Source()) == 1
+    config.write_text(CONFIG.replace("6]", "6, 7]").replace("power = 2", "power = 3"))
+    assert run_study(Squares(), folder, Source()) == 7
+    assert run_study(Squares(), folder, Source(), again=True) == 7
+
+
+@pytest.mark.usefixtures("never_measured")
+def test_a_missing_corpus_is_named_before_any_work(corpora, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    # The corpus that comes first is there, a later one is not.
+    (data / "rcv1_subset.parquet").symlink_to(corpora / "rcv1_subset.parquet")
+    with pytest.raises(FileNotFoundError) as caught:
+        run_study(STUDIES["figure-4"], tmp_path / "run", Source(data), quick=True)
+    message = str(caught.value)
+    assert f"{str(data)!r}, has no nips_fulltext_1987_1999.parquet. It can be made from" in message
+    assert ORIGINS["nips_fulltext_1987_1999"] in message
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("never_measured")
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [("figure-2", "matplotlib"), ("figure-4", "gensim"), ("figure-9", "tomotopy")],
+)
+def test_a_missing_library_is_named_before_any_work(name, library, corpora, tmp_path, monkeypatch):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        "hdsp.peers.base.importlib.util.find_spec",
+        lambda wanted: None if wanted == library else real(wanted),
+    )
+    message = rf"{name} of hdsp reproduce needs {library}: pip install 'hdsp\[compare\]'\."
+    with pytest.raises(ImportError, match=message):
+        run_study(STUDIES[name], tmp_path / "run", Source(corpora), quick=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_half_a_corpus_is_not_judged():
+    study = STUDIES["figure-4"]
+    settings = read_settings(default_config(study), quick=False)
+    mark = fingerprint(study, settings)
+    rows = [
+        {**unit, "perplexity": 100.0, "calibrated": 90.0, "run": "full", "settings": mark}
+        for unit in study.units(settings)
+    ]
+    first = settings["corpora"][0]
+    done = [row for row in rows if row["corpus"] == first]
+    assert finished_rows(study, settings, [*done, *rows[len(done) : len(done) + 2]]) == done
+    assert finished_rows(study, settings, done[:-1]) == []
+
+
+def test_rows_come_back_as_they_were(tmp_path):
+    rows = [
+        {"name": "a, b", "number": 3, "value": 0.25, "settings": "1234e567"},
+        {"name": "c", "number": 4, "value": np.float64(1.0), "settings": "00000001"},
+        {"name": "d", "number": -2, "value": math.inf, "settings": "00000001"},
+    ]
+    write_rows(tmp_path / "results.csv", rows)
+    assert read_rows(tmp_path / "results.csv") == rows
+
+
+def test_what_is_missing_and_what_is_no_number(tmp_path):
+    rows = [{"value": None, "settings": "a"}, {"value": math.nan, "settings": "a"}]
+    write_rows(tmp_path / "results.csv", rows)
+    missing, no_number = (row["value"] for row in read_rows(tmp_path / "results.csv"))
+    assert missing == ""
+    assert math.isnan(no_number)
