@@ -197,3 +197,9 @@ def test_what_is_missing_and_what_is_no_number(tmp_path):
     missing, no_number = (row["value"] for row in read_rows(tmp_path / "results.csv"))
     assert missing == ""
     assert math.isnan(no_number)
+
+
+def test_a_config_that_lacks_a_setting_is_named(tmp_path):
+    (tmp_path / "config.toml").write_text("[full]\ndocuments = 60\n")
+    with pytest.raises(ValueError, match=r"config\.toml of a study lacks 'seeds'"):
+        run_study(STUDIES["figure-2"], tmp_path, Source())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hdsp.cli.common import add_command
 
 if TYPE_CHECKING:
+    from hdsp.reproduction import Source
     from hdsp.reproduction.study import Row
 
 # Quick results never take the place of full ones by themselves.
@@ -53,9 +54,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run what was asked for; what cannot run does not keep the rest from running."""
-    from joblib import cpu_count
-
-    from hdsp.reproduction import STUDIES, Source, run_study
+    from hdsp.reproduction import STUDIES, run_study
     from hdsp.reproduction.page import findings
 
     if options.list:
@@ -63,40 +62,59 @@ def run(options: argparse.Namespace) -> None:
             corpora = ", needs corpora" if study.needs_corpora else ""
             print(f"{name:<12} {study.title.partition(': ')[2]}{corpora}")
         return
-    unknown = [name for name in options.names if name not in STUDIES]
+    names = list(dict.fromkeys(options.names or STUDIES))
+    unknown = [name for name in names if name not in STUDIES]
     if unknown:
         raise ValueError(
             f"There is no {unknown[0]!r} to reproduce. Choose from {', '.join(STUDIES)}."
         )
+    source = _source(options)
+    output = options.output or (_QUICK if options.quick else _OUTPUT)
+    missed: list[Exception] = []
+    without = [name for name in names if source.folder is None and STUDIES[name].needs_corpora]
+    if without:
+        needs = f"{', '.join(without)} needs corpora: name their folder with --data or HDSP_DATA."
+        missed.append(ValueError(needs))
+    done = 0
+    for name in names:
+        if name in without:
+            continue
+        try:
+            run_study(
+                STUDIES[name],
+                output / name,
+                source,
+                quick=options.quick,
+                again=options.again,
+                most_seconds=None if options.minutes is None else 60.0 * options.minutes,
+                progress=_progress(name) if sys.stderr.isatty() else None,
+            )
+        except (ImportError, FileNotFoundError) as error:
+            missed.append(error)
+            continue
+        done += 1
+        print(f"{name}: {output / name}")
+        for _, note, found in findings({name: STUDIES[name]}, output):
+            print(f"  {found.verdict}: {found.claim}: {found.measured}{note}")
+        sys.stdout.flush()
+    if not done:
+        raise missed[0]
+    for reason in missed:
+        print(f"hdsp: {reason}", file=sys.stderr)
+
+
+def _source(options: argparse.Namespace) -> "Source":
+    """The folder of the corpora, and how many processes there are to be."""
+    from joblib import cpu_count
+
+    from hdsp.reproduction import Source
+
+    if options.jobs is not None and options.jobs < 1:
+        raise ValueError(f"--jobs must be at least 1. Got {options.jobs}.")
     data = options.data or os.environ.get("HDSP_DATA") or None
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"There is no folder {str(data)!r} to read corpora from.")
-    source = Source(None if data is None else Path(data), options.jobs or cpu_count())
-    output = options.output or (_QUICK if options.quick else _OUTPUT)
-    missed = []
-    for name in dict.fromkeys(options.names or STUDIES):
-        study = STUDIES[name]
-        if study.needs_corpora and data is None:
-            missed.append(name)
-            continue
-        run_study(
-            study,
-            output / name,
-            source,
-            quick=options.quick,
-            again=options.again,
-            most_seconds=None if options.minutes is None else 60.0 * options.minutes,
-            progress=_progress(name) if sys.stderr.isatty() else None,
-        )
-        print(f"{name}: {output / name}")
-        for _, note, found in findings({name: study}, output):
-            print(f"  {found.verdict}: {found.claim}: {found.measured}{note}")
-        sys.stdout.flush()
-    if missed:
-        message = f"{', '.join(missed)} needs corpora: name their folder with --data or HDSP_DATA."
-        if len(missed) == len(dict.fromkeys(options.names or STUDIES)):
-            raise ValueError(message)
-        print(f"hdsp: {message}", file=sys.stderr)
+    return Source(None if data is None else Path(data), options.jobs or cpu_count())
 
 
 def _progress(name: str) -> Any:

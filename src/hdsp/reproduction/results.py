@@ -21,10 +21,19 @@ def default_config(study: Study) -> str:
     return (files("hdsp.reproduction") / "configs" / f"{study.name}.toml").read_text("utf-8")
 
 
-def read_settings(text: str, quick: bool) -> dict[str, Any]:
+class Config(dict[str, Any]):
+    """Settings by name, as a config has them."""
+
+    def __missing__(self, name: str) -> Any:
+        raise ValueError(
+            f"The {CONFIG} of a study lacks {name!r}: add it, or remove the file for a new one."
+        )
+
+
+def read_settings(text: str, quick: bool) -> Config:
     """The settings of a full run, with those of a quick one over them where it is one."""
     parsed = tomllib.loads(text)
-    return {**parsed["full"], **(parsed.get("quick", {}) if quick else {}), "quick": quick}
+    return Config({**parsed["full"], **(parsed.get("quick", {}) if quick else {}), "quick": quick})
 
 
 def fingerprint(study: Study, settings: Settings) -> str:

@@ -63,11 +63,11 @@ class Tables34(Study):
         "expected with it (beta p_k E[s_k]) and the category. HDSP, which the paper does not "
         "have, is the library's own way: the rating is a category, the number of topics is found, "
         "and `predict_labels` chooses. SLDA is tomotopy's with a response a rating, of which the "
-        "largest is chosen; it and naive Bayes take no categories. LDA+SVM is scikit-learn's LDA (20 "
-        "passes) and linear SVM on proportions and categories; SVM is linear on tf-idf weights, "
-        "naive Bayes and the decision tree (CART) see counts. Micro F1 is accuracy. The reviews "
-        "are not the paper's: clothing_reviews has its shape, amazon_4domains is balanced and has "
-        "no three stars. Comparable means within 0.05 of F1."
+        "largest is chosen; it and naive Bayes take no categories. LDA+SVM is scikit-learn's LDA "
+        "(20 passes) and linear SVM on proportions and categories; SVM is linear on tf-idf "
+        "weights, naive Bayes and the decision tree (CART) see counts. Micro F1 is accuracy. The "
+        "reviews are not the paper's: clothing_reviews has its shape, amazon_4domains is balanced "
+        "and has no three stars. Comparable means within 0.05 of F1."
     )
     spans = ("models", "without_categories", "corpora", "seeds")
     libraries = ("matplotlib", "tomotopy")
