@@ -30,7 +30,6 @@ test: $(INSTALLED_DEV)
 	@$(BIN)/python -m pytest -q -n $(WORKERS)
 
 bench: $(INSTALLED_DEV)
-	@$(PIP) install -e '.[bench]'
 	@$(BIN)/python benchmarks/run_all.py
 
 $(BIN)/python:

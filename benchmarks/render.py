@@ -10,6 +10,9 @@ import re
 from pathlib import Path
 
 from hdsp.reproduction import STUDIES, claims_table
+from hdsp.reproduction.corpora import ORIGINS
+from hdsp.reproduction.results import RESULTS as RESULTS_FILE
+from hdsp.reproduction.results import read_rows, read_settings
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -143,9 +146,38 @@ def reproduction():
     return claims_table(STUDIES, ROOT / "reproduction", "../reproduction")
 
 
+def reproduction_time():
+    body = []
+    for name, study in STUDIES.items():
+        path = ROOT / "reproduction" / name / "results.csv"
+        if path.is_file():
+            found = times(name)
+            body.append([name, study.title.partition(": ")[2], len(found), f"{sum(found):,.0f}"])
+    total = ["together", "", sum(row[2] for row in body)]
+    total.append(f"{sum(float(row[3].replace(',', '')) for row in body):,.0f}")
+    return table(["", "", "fits", "seconds"], [*body, total])
+
+
+def times(name):
+    """The seconds of every unit of a study; all rows of a unit repeat them."""
+    folder = ROOT / "reproduction" / name
+    settings = read_settings((folder / "config.toml").read_text(), quick=False)
+    keys = list(STUDIES[name].units(settings)[0])
+    found = {
+        tuple(row[key] for key in keys): row["seconds"] for row in read_rows(folder / RESULTS_FILE)
+    }
+    return [float(seconds) for seconds in found.values()]
+
+
+def corpora():
+    return table(["file", "from"], [[f"`{name}.parquet`", text] for name, text in ORIGINS.items()])
+
+
 def main():
     made = {
         "reproduction": reproduction,
+        "reproduction_time": reproduction_time,
+        "corpora": corpora,
         "quality": quality,
         "headline": headline,
         "number_bound": number_bound,
