@@ -118,9 +118,10 @@ class Tables34(Study):
             for place, (model, categories) in zip(places, shown, strict=False):
                 stars, matrix = _confusion(_of(own, model, categories))
                 _draw_matrix(place, stars, matrix)
-                star = "" if categories == _WITH or (model, _WITH) not in shown else "*"
-                place.set_title(f"{model}{star}", fontsize=9)
+                known = categories == _WITH or (model, _WITH) not in shown
+                place.set_title(model if known else f"{model}, no categories", fontsize=9)
             places[0].set_ylabel(f"{corpus}\ntrue rating")
+            places[0].set_xlabel("rating given")
         return figure
 
     def tables(self, rows: Sequence[Row]) -> list[Table]:
