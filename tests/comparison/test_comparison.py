@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hdsp
-from hdsp.comparison import compare, measure, split_corpus, worker
+from hdsp.comparison import compare, measure, split_corpus, with_others, worker
 from hdsp.comparison.cells import Cell, cell_path, write_cell
 from hdsp.comparison.isolation import Job, Outcome
 from hdsp.comparison.measures import topics_used
@@ -156,6 +156,27 @@ def test_results_of_other_settings_are_neither_taken_nor_lost(corpus, tmp_path, 
     with pytest.raises(ValueError, match=r"corpus\.fingerprint"):
         compare({"small": corpus[1:]}, [UNIGRAM], tmp_path, seeds=1)
     assert len(jobs) == 1
+
+
+def test_others_of_a_folder_that_were_made_alike(corpus, tmp_path, jobs):
+    quick = {"n_topics": 4, "quick": True}
+    earlier = compare({"a": corpus, "b": corpus}, ["hdp"], tmp_path, seeds=2, **quick)
+    (now,) = compare({"a": corpus}, [UNIGRAM], tmp_path, seeds=[1], **quick)
+    assert with_others([now], tmp_path) == [now, *earlier[:2]]
+    assert with_others([earlier[1]], tmp_path) == [*earlier[:2], now]
+    # Not what failed, what is broken, or what another setting or library made.
+    write_cell(tmp_path, replace(earlier[0], measures={}, error="power cut"))
+    assert with_others([now], tmp_path) == [now, earlier[1]]
+    cell_path(tmp_path, "hdp", "a", 0).write_text("{}")
+    assert with_others([now], tmp_path) == [now, earlier[1]]
+    for part, change in (("settings", {"n_topics": 9}), ("versions", {"numpy": "0.1"})):
+        decided = {**earlier[0].determined_by}
+        decided[part] = {**decided[part], **change}
+        write_cell(tmp_path, replace(earlier[0], determined_by=decided))
+        assert with_others([now], tmp_path) == [now, earlier[1]]
+    decided = {**earlier[0].determined_by, "model": {"details": {"max_iter": 3}}}
+    write_cell(tmp_path, replace(earlier[0], determined_by=decided))
+    assert with_others([earlier[1]], tmp_path) == [earlier[1], now]
 
 
 def test_two_runs_give_the_same_numbers(corpus, tmp_path):
