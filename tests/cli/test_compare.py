@@ -1,15 +1,20 @@
 """`hdsp compare`, from a file to a table and a figure."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from hdsp.cli import main
+from hdsp.cli.main import make_parser
 from hdsp.comparison import worker
 from hdsp.comparison.isolation import Outcome
 from hdsp.corpus import TextSettings
+from hdsp.peers import PEERS
 
 FAKES = "tests.comparison.fakes"
 UNIGRAM = f"{FAKES}:Unigram"
@@ -159,6 +164,15 @@ def test_several_corpora(file, other, tmp_path, capsys, monkeypatch, jobs):
         of_row = (table["corpus"] == row["corpus"]) & (table["model"] == row["model"])
         mean = table[of_row & (table["measure"] == "completion")]["mean"]
         assert mean.to_list() == [row["completion"]["mean"]]
+
+
+def test_examples_of_the_page_are_understood():
+    page = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text()
+    examples = re.findall(r"^ {4}hdsp (compare .+)$", page, re.M)
+    assert examples
+    for example in examples:
+        options = make_parser().parse_args(shlex.split(example))
+        assert set(options.models) <= set(PEERS)
 
 
 def test_files_of_the_same_name(file, tmp_path, capsys):

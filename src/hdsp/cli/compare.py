@@ -37,7 +37,7 @@ def add_parser(commands: Any) -> None:
             "hdsp compare reviews.parquet --category department --target department "
             "--models nb,svm -o departments",
             "hdsp compare reviews.parquet questions.parquet --category department "
-            "--models hdsp,plda --minutes 30 -o both",
+            "--models hdp,plda --minutes 30 -o both",
         ),
     )
     add_reading(parser, several=True)
