@@ -1,33 +1,68 @@
 """`hdsp compare`, from a file to a table and a figure."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from hdsp.cli import main
+from hdsp.cli.main import make_parser
+from hdsp.comparison import worker
+from hdsp.comparison.isolation import Outcome
+from hdsp.corpus import TextSettings
+from hdsp.peers import PEERS
 
 FAKES = "tests.comparison.fakes"
+UNIGRAM = f"{FAKES}:Unigram"
+
+
+def letters(n_documents=80, seed=0):
+    rng = np.random.default_rng(seed)
+    words = {"north": "snow ice wind frost coat", "south": "sun sand palm heat hat"}
+    rows = []
+    for number in range(n_documents):
+        place = ["north", "south"][number % 2]
+        text = " ".join(rng.choice((words[place] + " day town").split(), size=12))
+        rows.append({"text": text, "place": place, "tags": ["new"] if number % 3 else []})
+    return pd.DataFrame(rows)
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    words = {"north": "snow ice wind frost coat", "south": "sun sand palm heat hat"}
-    rows = []
-    for number in range(80):
-        place = ["north", "south"][number % 2]
-        text = " ".join(rng.choice((words[place] + " day town").split(), size=12))
-        rows.append({"text": text, "place": place, "tags": ["new"] if number % 3 else []})
     path = tmp_path_factory.mktemp("compare") / "letters.parquet"
-    pd.DataFrame(rows).to_parquet(path)
+    letters().to_parquet(path)
     return path
 
 
+@pytest.fixture(scope="module")
+def other(file):
+    path = file.with_name("cards.parquet")
+    letters(50, seed=1).to_parquet(path)
+    return path
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    """The jobs that would have gone to child processes; they are done here, and not drawn."""
+    done = []
+
+    def run_here(job, most_seconds):
+        done.append((job, most_seconds))
+        return Outcome(worker.run(job), None)
+
+    monkeypatch.setattr("hdsp.comparison.run.run_isolated", run_here)
+    monkeypatch.setattr("hdsp.cli.compare.draw", lambda cells, path: [])
+    return done
+
+
 def arguments(file, folder, models, *more):
+    files = map(str, file) if isinstance(file, tuple) else [str(file)]
     return [
-        "compare", str(file), "--category", "place", "--tags", "tags", "--models", models,
+        "compare", *files, "--category", "place", "--tags", "tags", "--models", models,
         "--topics", "4", "--quick", "--max-df", "1.0", "-o", str(folder), *more,
     ]  # fmt: skip
 
@@ -82,6 +117,8 @@ def test_a_crash_is_told_and_the_rest_is_shown(file, tmp_path, capsys):
         ("svm", ["--target", "tags"], "choose a category or a number"),
         ("hdsp", ["--text", "body"], "body"),
         (",", [], "at least one model"),
+        ("hdsp", ["--minutes", "0"], "--minutes must be positive. Got 0."),
+        ("hdsp", ["--min-df", "90"], "No word is left"),
     ],
 )
 def test_bad_input_is_one_sentence(file, tmp_path, capsys, models, more, message):
@@ -102,3 +139,96 @@ def test_a_missing_library_says_what_to_install(file, tmp_path, capsys, monkeypa
 def test_results_need_a_folder(file, capsys):
     assert main(arguments(file, file, "hdsp")) == 2
     assert "is a file, and the results need a folder" in capsys.readouterr().err
+
+
+def test_several_corpora(file, other, tmp_path, capsys, monkeypatch, jobs):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    asked = arguments((file, other), tmp_path, f"hdp,{UNIGRAM}", "--seeds", "2", "--minutes", "9")
+    assert main(asked) == 0
+    out, err = capsys.readouterr()
+    assert [line.split(" ...")[0] for line in err.splitlines()[::3]] == [
+        "[1/8] hdp on letters, seed 0",
+        f"[4/8] {UNIGRAM} on letters, seed 1",
+        f"[7/8] {UNIGRAM} on cards, seed 0",
+    ]
+    assert {most_seconds for _, most_seconds in jobs} == {540.0}
+    blocks = [block.splitlines() for block in out.split("\n\n")]
+    assert [block[0].split(":")[0] for block in blocks] == ["letters", "cards"]
+    assert [[line.split()[0] for line in block[2:]] for block in blocks] == [["hdp", UNIGRAM]] * 2
+    assert blocks[0][1:] != blocks[1][1:]
+    table = pd.read_csv(tmp_path / "table.csv")
+    data = json.loads((tmp_path / "table.json").read_text())
+    expected = [(c, m) for c in ("letters", "cards") for m in ("hdp", UNIGRAM)]
+    assert [(row["corpus"], row["model"]) for row in data["rows"]] == expected
+    for row in data["rows"]:
+        of_row = (table["corpus"] == row["corpus"]) & (table["model"] == row["model"])
+        mean = table[of_row & (table["measure"] == "completion")]["mean"]
+        assert mean.to_list() == [row["completion"]["mean"]]
+
+
+def test_examples_of_the_page_are_understood():
+    page = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text()
+    examples = re.findall(r"^ {4}hdsp (compare .+)$", page, re.M)
+    assert examples
+    for example in examples:
+        options = make_parser().parse_args(shlex.split(example))
+        assert set(options.models) <= set(PEERS)
+
+
+def test_files_of_the_same_name(file, tmp_path, capsys):
+    again = tmp_path / "letters.csv"
+    assert main(arguments((file, again), tmp_path / "results", "hdsp")) == 2
+    message = f"'{file}' and '{again}' would both be called 'letters' in the results: rename one"
+    assert message in capsys.readouterr().err
+
+
+def test_a_folder_is_called_by_its_name(tmp_path, monkeypatch, capsys, jobs):
+    place = tmp_path / "notes"
+    place.mkdir()
+    for number, text in enumerate(letters()["text"]):
+        (place / f"{number}.txt").write_text(text)
+    monkeypatch.chdir(place)
+    assert main(["compare", ".", "--models", UNIGRAM, "--seeds", "1", "-o", "../results"]) == 0
+    assert capsys.readouterr().out.startswith("notes: one seed")
+
+
+def test_words_are_chosen_by_training_documents(tmp_path, jobs):
+    """In the file, a word is too frequent and another frequent enough; in training, neither."""
+    frame = letters()
+    in_test = np.random.default_rng(0).random(len(frame)) < 0.2
+    frame.loc[in_test, "text"] += " zebra frost"
+    file = tmp_path / "letters.parquet"
+    frame.to_parquet(file)
+    more = ["--seeds", "1", "--min-df", "2", "--max-df", "0.5", "--max-words", "9"]
+    assert main(arguments(file, tmp_path / "results", UNIGRAM, *more)) == 0
+    ((job, _),) = jobs
+    settings = TextSettings(min_df=2, max_df=0.5, max_features=9)
+    _, words = settings.count(frame["text"][~in_test])
+    assert job.train.words == job.test.words == words
+    assert "frost" in words
+    assert "frost" not in settings.count(frame["text"])[1]
+    (cell,) = (tmp_path / "results" / "cells").iterdir()
+    recorded = json.loads(cell.read_text())["determined_by"]["split"]["choosing"]
+    assert recorded == json.loads(json.dumps(settings.to_dict()))
+
+
+def test_counts_have_no_words_to_choose(tmp_path, jobs):
+    file = tmp_path / "counts.txt"
+    file.write_text("a 1:2 2:1\nb 1:1 3:1\n" * 30)
+    asked = ["compare", str(file), "--format", "svmlight", "--models", UNIGRAM, "--seeds", "1"]
+    assert main([*asked, "--max-df", "1", "-o", str(tmp_path / "results")]) == 0
+    assert len(jobs[0][0].train.words) == 3
+
+
+def test_the_table_is_of_all_that_was_made_alike(file, tmp_path, capsys, jobs):
+    assert main(arguments(file, tmp_path, "hdp", "--seeds", "2")) == 0
+    capsys.readouterr()
+    assert main(arguments(file, tmp_path, UNIGRAM, "--seeds", "1")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "letters: means over 1 to 2 seeds, with 95% t intervals"
+    assert [line.split()[0] for line in lines[2:]] == [UNIGRAM, "hdp"]
+    assert len(jobs) == 3
+    # Other settings make another table, of what is not in the way of what is asked.
+    assert main([*arguments(file, tmp_path, "whdsp", "--seeds", "1"), "--test-size", "0.3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["whdsp"]

@@ -2,10 +2,14 @@
 
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 
 from hdsp.peers import Fitted, Peer
+
+WAIT = "time.sleep(100)"
 
 
 class FittedUnigram(Fitted):
@@ -33,6 +37,25 @@ class Crashes(Peer):
 class Leaves(Peer):
     def fit(self, train, settings):
         os._exit(3)
+
+
+class LeavesQuietly(Peer):
+    """As if all were well."""
+
+    def fit(self, train, settings):
+        os._exit(0)
+
+
+class Lingers(Peer):
+    """Opens the pipe of the variable LINGERS, as a child of its own does, and then waits.
+
+    A reader of the pipe meets its end once both are gone. Only who waits to the end is told so.
+    """
+
+    def fit(self, train, settings):
+        with open(os.environ["LINGERS"], "w") as pipe:
+            command = f"import time; print('here', flush=True); {WAIT}; print('waited')"
+            subprocess.run([sys.executable, "-c", command], stdout=pipe)
 
 
 class Raises(Peer):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import hdsp
-from hdsp.comparison import compare, measure, split_corpus, worker
+from hdsp.comparison import compare, measure, split_corpus, with_others, worker
 from hdsp.comparison.cells import Cell, cell_path, write_cell
 from hdsp.comparison.isolation import Job, Outcome
 from hdsp.comparison.measures import topics_used
-from hdsp.corpus import Corpus
+from hdsp.corpus import Corpus, TextSettings
 from hdsp.metrics import npmi
 from hdsp.peers import Fitted, Settings, make_peer
 from hdsp.prediction import split_tokens
@@ -97,7 +97,8 @@ def test_what_is_no_number_is_a_failure_and_no_dash(corpus):
 
 
 def test_failures_are_recorded_and_the_rest_goes_on(corpus, tmp_path):
-    models = [f"{FAKES}:{name}" for name in ("Crashes", "Leaves", "Raises", "Unigram")]
+    names = ("Crashes", "Leaves", "Raises", "Unigram", "LeavesQuietly")
+    models = [f"{FAKES}:{name}" for name in names]
     told = []
     cells = compare({"small": corpus}, models, tmp_path, seeds=[5], report=told.append)
     errors = [cell.error for cell in cells]
@@ -106,11 +107,12 @@ def test_failures_are_recorded_and_the_rest_goes_on(corpus, tmp_path):
     assert errors[2] == "ArithmeticError: two and two are five"
     assert errors[3] is None
     assert cells[3].measures["completion"] > 1.0
+    assert errors[4] == "its process ended before there was a result"
     assert [(now.number, now.total, now.cell is None) for now in told[:2]] == [
-        (1, 4, True),
-        (1, 4, False),
+        (1, 5, True),
+        (1, 5, False),
     ]
-    assert len(list(tmp_path.glob("*.json"))) == 4
+    assert len(list(tmp_path.glob("*.json"))) == 5
     assert not list(tmp_path.glob("*.partial"))
 
 
@@ -119,7 +121,7 @@ def jobs(monkeypatch):
     """The jobs that would have gone to child processes; they are done here."""
     done = []
 
-    def run_here(job):
+    def run_here(job, most_seconds):
         done.append((job.model, job.settings.seed))
         return Outcome(worker.run(job), None)
 
@@ -156,6 +158,27 @@ def test_results_of_other_settings_are_neither_taken_nor_lost(corpus, tmp_path, 
     assert len(jobs) == 1
 
 
+def test_others_of_a_folder_that_were_made_alike(corpus, tmp_path, jobs):
+    quick = {"n_topics": 4, "quick": True}
+    earlier = compare({"a": corpus, "b": corpus}, ["hdp"], tmp_path, seeds=2, **quick)
+    (now,) = compare({"a": corpus}, [UNIGRAM], tmp_path, seeds=[1], **quick)
+    assert with_others([now], tmp_path) == [now, *earlier[:2]]
+    assert with_others([earlier[1]], tmp_path) == [*earlier[:2], now]
+    # Not what failed, what is broken, or what another setting or library made.
+    write_cell(tmp_path, replace(earlier[0], measures={}, error="power cut"))
+    assert with_others([now], tmp_path) == [now, earlier[1]]
+    cell_path(tmp_path, "hdp", "a", 0).write_text("{}")
+    assert with_others([now], tmp_path) == [now, earlier[1]]
+    for part, change in (("settings", {"n_topics": 9}), ("versions", {"numpy": "0.1"})):
+        decided = {**earlier[0].determined_by}
+        decided[part] = {**decided[part], **change}
+        write_cell(tmp_path, replace(earlier[0], determined_by=decided))
+        assert with_others([now], tmp_path) == [now, earlier[1]]
+    decided = {**earlier[0].determined_by, "model": {"details": {"max_iter": 3}}}
+    write_cell(tmp_path, replace(earlier[0], determined_by=decided))
+    assert with_others([earlier[1]], tmp_path) == [earlier[1], now]
+
+
 def test_two_runs_give_the_same_numbers(corpus, tmp_path):
     runs = [
         compare({"small": corpus}, ["hdsp"], tmp_path / name, seeds=1, n_topics=5, quick=True)
@@ -171,7 +194,7 @@ def test_a_cell_records_what_determined_it(corpus, tmp_path, jobs):
     assert path.name == "tests.comparison.fakes_Unigram--a_b_c--7.json"
     data = json.loads(path.read_text())
     assert data["determined_by"] == cell.determined_by
-    assert cell.determined_by["split"] == {"seed": 7, "test_size": 0.4}
+    assert cell.determined_by["split"] == {"seed": 7, "test_size": 0.4, "choosing": None}
     assert cell.determined_by["corpus"]["documents"] == 60
     assert {"hdsp", "numpy", "python"} <= set(cell.determined_by["versions"])
 
@@ -186,6 +209,9 @@ def test_a_cell_records_what_determined_it(corpus, tmp_path, jobs):
         ({"seeds": 0}, "at least one seed"),
         ({"target": "colour"}, "has no block 'colour'"),
         ({"target": "tags"}, "one value a document"),
+        ({"most_seconds": 0}, "`most_seconds` of compare must be positive. Got 0."),
+        ({"choosing": TextSettings(min_df=100)}, "No word is left of the 4. training documents"),
+        ({"seeds": [0, 1, 2], "test_size": 1e-9}, "must leave documents on both sides"),
     ],
 )
 def test_what_cannot_be_done_is_refused_beforehand(corpus, tmp_path, change, message):
@@ -193,6 +219,21 @@ def test_what_cannot_be_done_is_refused_beforehand(corpus, tmp_path, change, mes
     with pytest.raises(ValueError, match=message):
         compare({"small": corpus}, arguments.pop("models"), tmp_path / "cells", **arguments)
     assert not (tmp_path / "cells").exists()
+
+
+def test_cells_that_would_share_a_file_are_refused(corpus, tmp_path, jobs):
+    with pytest.raises(ValueError, match=r"on a b and of .*Unigram on a_b would share a file"):
+        compare({"a b": corpus, "a_b": corpus}, [UNIGRAM], tmp_path)
+    assert not jobs
+
+
+def test_each_corpus_is_split_and_fitted_by_itself(corpus, tmp_path, jobs):
+    corpora = {"first": corpus, "second": corpus[:40]}
+    cells = compare(corpora, [UNIGRAM, "hdp"], tmp_path, seeds=2, n_topics=4, quick=True)
+    expected = [(c, m, s) for c in corpora for m in (UNIGRAM, "hdp") for s in (0, 1)]
+    assert [(cell.corpus, cell.model, cell.seed) for cell in cells] == expected
+    assert [cell.determined_by["corpus"]["documents"] for cell in cells] == [60] * 4 + [40] * 4
+    assert len({cell.measures["completion"] for cell in cells}) == 8
 
 
 def without_seconds(cell):

@@ -44,6 +44,29 @@ def test_text_has_dashes_and_failures():
     assert lines[-1] == "failed: dmr on reviews, seed 0: its process was ended by SIGSEGV"
 
 
+def test_several_corpora():
+    other = [Cell(c.model, "letters", c.seed, {}, c.measures, c.error) for c in cells()[:3]]
+    failed = [Cell("nb", "cards", 0, {}, {}, "power cut")]
+    blocks = [block.splitlines() for block in as_text([*cells(), *other, *failed]).split("\n\n")]
+    assert [block[0] for block in blocks[:3]] == [
+        "reviews: means over 3 seeds, with 95% t intervals",
+        "letters: means over 1 to 2 seeds, with 95% t intervals",
+        "cards: every cell failed",
+    ]
+    assert [[line.split()[0] for line in block[2:]] for block in blocks[:3]] == [
+        ["hdsp", "nb", "dmr"],
+        ["hdsp", "nb"],
+        ["nb"],
+    ]
+    assert [line.split(",")[0] for line in blocks[3]] == [
+        "failed: dmr on reviews",
+        "failed: nb on cards",
+    ]
+    rows = as_data([*cells(), *other])["rows"]
+    means = {row["corpus"]: row["given_labels"]["mean"] for row in rows if row["model"] == "hdsp"}
+    assert means == {"reviews": 421.0, "letters": 420.0}
+
+
 def test_one_seed_has_no_interval():
     text = as_text(cells()[:2])
     assert "one seed, so without intervals" in text
@@ -70,7 +93,9 @@ def test_figure(tmp_path):
     assert [file.name for file in files] == ["figure.png", "figure.svg"]
     assert files[0].read_bytes().startswith(b"\x89PNG")
     first = files[1].read_bytes()
-    assert b"<svg" in first
+    # A part a corpus: perplexities of two on one axis would hide the differences of models.
+    assert first.count(b"<!-- reviews -->") == first.count(b"<!-- letters -->") == 1
+    assert first.count(b"<!-- NPMI (higher is better) -->") == 2
     draw([*cells(), *other], tmp_path / "figure")
     assert files[1].read_bytes() == first
     with pytest.raises(ValueError, match="nothing to draw"):

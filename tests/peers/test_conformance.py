@@ -183,7 +183,7 @@ def test_a_corpus_without_labels(name):
     settings = Settings(n_topics=5, quick=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if name in CLASSIFIERS | {"llda", "plda-2", "plda-5"}:
+        if name in CLASSIFIERS | {"llda", "plda", "plda-2", "plda-5"}:
             with pytest.raises(ValueError, match=r"needs tags or categories|name it as the target"):
                 make_peer(name).fit(corpus, settings)
             return

@@ -2,12 +2,15 @@
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hdsp.cli.common import add_command, add_json, print_json, told_warnings
-from hdsp.cli.reading import add_reading, read_corpus
+from hdsp.cli.reading import add_reading, is_counted, read_file, text_settings
 from hdsp.comparison import (
     Cell,
     Progress,
@@ -17,6 +20,7 @@ from hdsp.comparison import (
     compare,
     draw,
     failure_text,
+    with_others,
     write_whole,
 )
 from hdsp.peers import PEERS
@@ -27,14 +31,16 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "compare",
-        "compare models on held-out documents of a corpus",
+        "compare models on held-out documents of one or more corpora",
         (
             "hdsp compare reviews.parquet --tags labels --models hdsp,hdp --seeds 2 -o results",
             "hdsp compare reviews.parquet --category department --target department "
             "--models nb,svm -o departments",
+            "hdsp compare reviews.parquet questions.parquet --category department "
+            "--models hdp,plda --minutes 30 -o both",
         ),
     )
-    add_reading(parser)
+    add_reading(parser, several=True)
     parser.add_argument(
         "-o", "--output", required=True, metavar="FOLDER", help="of the results; goes on from them"
     )
@@ -52,6 +58,9 @@ def add_parser(commands: Any) -> None:
     group.add_argument("--target", metavar="COLUMN", help="a label column to predict from words")
     group.add_argument("--quick", action="store_true", help="fewer sweeps, for a first look only")
     group.add_argument("--jobs", type=int, default=1, help="threads of each model (default 1)")
+    group.add_argument(
+        "--minutes", type=float, metavar="M", help="most that a fit may take (default: no limit)"
+    )
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -60,29 +69,37 @@ def run(options: argparse.Namespace) -> None:
     """Read, compare, and write a table and a figure."""
     _check(options)
     folder = Path(options.output)
+    # Test documents must not choose words, so that all are counted until each split chooses.
+    settings = text_settings(options)
     with told_warnings():
-        corpus = read_corpus(options)
+        corpora = {
+            name: read_file(file, options, settings.all_words)
+            for name, file in _by_name(options.files).items()
+        }
     progress = sys.stderr.isatty() and not options.json
     cells = compare(
-        {_corpus_name(options.file): corpus},
+        corpora,
         options.models,
         folder / "cells",
         seeds=options.seeds,
         n_topics=options.topics,
         test_size=options.test_size,
+        choosing=None if is_counted(options) else settings,
         quick=options.quick,
         n_jobs=options.jobs,
         target=options.target,
-        report=_report if progress else None,
+        most_seconds=None if options.minutes is None else 60 * options.minutes,
+        report=partial(_report, several=len(corpora) > 1) if progress else None,
     )
-    write_whole(folder / "table.txt", as_text(cells))
-    write_whole(folder / "table.csv", as_csv(cells))
-    write_whole(folder / "table.json", json.dumps(as_data(cells), indent=1) + "\n")
-    _draw(cells, folder)
+    shown = with_others(cells, folder / "cells")
+    write_whole(folder / "table.txt", as_text(shown))
+    write_whole(folder / "table.csv", as_csv(shown))
+    write_whole(folder / "table.json", json.dumps(as_data(shown), indent=1) + "\n")
+    _draw(shown, folder)
     if options.json:
-        print_json(as_data(cells))
+        print_json(as_data(shown))
     else:
-        print(as_text(cells), end="")
+        print(as_text(shown), end="")
     failed = [cell for cell in cells if cell.error is not None]
     if failed:
         raise ChildProcessError(
@@ -97,12 +114,24 @@ def _check(options: argparse.Namespace) -> None:
             raise ValueError(f"--{name} must be at least {least}. Got {getattr(options, name)}.")
     if not 0 < options.test_size < 1:
         raise ValueError(f"--test-size must lie between 0 and 1. Got {options.test_size}.")
+    if options.minutes is not None and not options.minutes > 0:
+        raise ValueError(f"--minutes must be positive. Got {options.minutes:g}.")
     if Path(options.output).exists() and not Path(options.output).is_dir():
         raise ValueError(f"{options.output!r} is a file, and the results need a folder.")
 
 
-def _corpus_name(file: str) -> str:
-    return "input" if file == "-" else Path(file).stem
+def _by_name(files: Sequence[str]) -> dict[str, str]:
+    """The files by the names that their corpora have in the results."""
+    found: dict[str, str] = {}
+    for file in files:
+        name = "input" if file == "-" else Path(os.path.abspath(file)).stem
+        if name in found:
+            raise ValueError(
+                f"{found[name]!r} and {file!r} would both be called {name!r} in the results: "
+                "rename one of them."
+            )
+        found[name] = file
+    return found
 
 
 def _names(text: str) -> list[str]:
@@ -118,10 +147,11 @@ def _draw(cells: list[Cell], folder: Path) -> None:
         print(f"hdsp: warning: no figure was drawn. {error}", file=sys.stderr)
 
 
-def _report(now: Progress) -> None:
-    """A line a cell, on a terminal."""
+def _report(now: Progress, several: bool) -> None:
+    """A line a cell, on a terminal; it names the corpus where there are several."""
     if now.cell is None:
-        place = f"[{now.number}/{now.total}] {now.model}, seed {now.seed} ..."
+        what = f"{now.model} on {now.corpus}" if several else now.model
+        place = f"[{now.number}/{now.total}] {what}, seed {now.seed} ..."
         print(place, end="", file=sys.stderr, flush=True)
     elif now.cell.error is not None:
         print(f" failed: {now.cell.error}", file=sys.stderr)

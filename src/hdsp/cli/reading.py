@@ -17,12 +17,17 @@ from hdsp.corpus.readers import (
 )
 
 _TABLES = ("csv", "tsv", "jsonl", "parquet", "arrow")
-_OTHERS = ("folder", "ldac", "uci", "svmlight", "mallet", "mtx")
+_COUNTED = ("ldac", "uci", "svmlight", "mtx")
+_OTHERS = ("folder", "mallet", *_COUNTED)
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """The file, its labels, and how texts become counts."""
-    parser.add_argument("file", help="a table, a folder of texts, or another format; - is input")
+def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    """The file (or one or more `files`), its labels, and how texts become counts."""
+    what = "a table, a folder of texts, or another format; - is input"
+    if several:
+        parser.add_argument("files", nargs="+", metavar="file", help=what)
+    else:
+        parser.add_argument("file", help=what)
     labels = parser.add_argument_group("labels")
     for name, help_text in (
         ("--tags", "a column of lists of tags; may be given several times"),
@@ -49,35 +54,40 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def read_corpus(options: argparse.Namespace) -> Corpus:
     """The corpus that the options tell of."""
+    return read_file(options.file, options, text_settings(options))
+
+
+def read_file(file: str, options: argparse.Namespace, settings: TextSettings) -> Corpus:
+    """The corpus of one file, with texts counted by these settings."""
     labels: dict[str, Any] = {
         "tags": options.tags,
         "categories": options.category,
         "numeric": options.numeric,
     }
     kind = options.format
-    if kind is None and options.file != "-" and Path(options.file).is_dir():
+    if kind is None and file != "-" and Path(file).is_dir():
         kind = "folder"
     if kind is None or kind in _TABLES:
         return read_table(
-            source(options.file),
+            source(file),
             text=options.text,
             format=kind,
             tag_separator=options.tag_separator,
-            text_settings=_text_settings(options),
+            text_settings=settings,
             **labels,
         )
     if kind == "mallet":
-        return read_mallet(source(options.file), text_settings=_text_settings(options))
+        return read_mallet(source(file), text_settings=settings)
     if kind == "svmlight":
-        return read_svmlight(source(options.file))
+        return read_svmlight(source(file))
     if options.metadata is None and any(labels.values()):
         raise ValueError(f"Labels of {kind} files are columns of a table: name it with --metadata.")
     if kind == "folder":
         return read_folder(
-            options.file,
+            file,
             options.metadata,
             id=options.id,
-            text_settings=_text_settings(options),
+            text_settings=settings,
             tag_separator=options.tag_separator,
             **labels,
         )
@@ -87,7 +97,7 @@ def read_corpus(options: argparse.Namespace) -> Corpus:
         )
     read = {"ldac": read_ldac, "uci": read_uci, "mtx": read_matrix_market}[kind]
     return read(
-        options.file,
+        file,
         options.vocabulary,
         options.metadata,
         tag_separator=options.tag_separator,
@@ -95,7 +105,8 @@ def read_corpus(options: argparse.Namespace) -> Corpus:
     )
 
 
-def _text_settings(options: argparse.Namespace) -> TextSettings:
+def text_settings(options: argparse.Namespace) -> TextSettings:
+    """How the options have texts become counts."""
     return TextSettings(
         language=None if options.language.lower() == "none" else options.language,
         stop_words=options.stop_words or (),
@@ -104,6 +115,11 @@ def _text_settings(options: argparse.Namespace) -> TextSettings:
         max_df=options.max_df,
         max_features=options.max_words,
     )
+
+
+def is_counted(options: argparse.Namespace) -> bool:
+    """Whether the format holds counts, so that there are no texts to choose words of."""
+    return options.format in _COUNTED
 
 
 def _frequency(text: str) -> int | float:

@@ -1,6 +1,6 @@
 """Models x corpora x seeds x measures, resumable, as a table and a figure."""
 
-from hdsp.comparison.cells import Cell, write_whole
+from hdsp.comparison.cells import Cell, with_others, write_whole
 from hdsp.comparison.figure import draw
 from hdsp.comparison.measures import MEASURES, measure, perplexity, word_likelihoods
 from hdsp.comparison.run import Progress, compare
@@ -21,6 +21,7 @@ __all__ = [
     "perplexity",
     "split_corpus",
     "summarise",
+    "with_others",
     "word_likelihoods",
     "write_whole",
 ]

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,12 +58,8 @@ def read_finished(path: Path, determined_by: Mapping[str, Any]) -> Cell | None:
     Raises where it is finished and something else decided it: neither would it be right to take
     it for the result that was asked for, nor to write over it.
     """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        cell = Cell(**{name: data[name] for name in Cell.__dataclass_fields__})
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return None
-    if cell.error is not None:
+    cell = _read_finished(path)
+    if cell is None:
         return None
     differing = list(_differences(cell.determined_by, determined_by))
     if differing:
@@ -74,6 +70,37 @@ def read_finished(path: Path, determined_by: Mapping[str, Any]) -> Cell | None:
     return cell
 
 
+def with_others(cells: Sequence[Cell], folder: Path) -> list[Cell]:
+    """Cells, and the finished ones of other models and seeds that were made in the same way.
+
+    Parameters
+    ----------
+    cells : as of `compare`
+    folder : that `compare` kept them in
+
+    Returns
+    -------
+    list of Cell
+        By corpus, model and seed; models that were not asked for come last. Of the corpora of
+        `cells` alone, since nothing tells whether another is still what it was.
+    """
+    found = {(cell.corpus, cell.model, cell.seed): cell for cell in cells}
+    ways = {cell.corpus: _way(cell) for cell in cells}
+    models = {cell.model: cell.determined_by.get("model") for cell in cells}
+    for path in sorted(folder.glob("*.json")):
+        cell = _read_finished(path)
+        if cell is None or cell.corpus not in ways or _way(cell) != ways[cell.corpus]:
+            continue
+        own = cell.determined_by.get("model")
+        if models.setdefault(cell.model, own) == own:
+            found.setdefault((cell.corpus, cell.model, cell.seed), cell)
+    corpora, names = list(ways), list(models)
+    return sorted(
+        found.values(),
+        key=lambda cell: (corpora.index(cell.corpus), names.index(cell.model), cell.seed),
+    )
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file at once: a reader finds the old one or the new one, and no half."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
@@ -82,6 +109,23 @@ def write_whole(path: Path, text: str) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _read_finished(path: Path) -> Cell | None:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        cell = Cell(**{name: data[name] for name in Cell.__dataclass_fields__})
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+    return cell if cell.error is None else None
+
+
+def _way(cell: Cell) -> dict[str, Any]:
+    """What decided a cell, but for its model and its seed."""
+    decided = {name: part for name, part in cell.determined_by.items() if name != "model"}
+    for part in ("settings", "split"):
+        decided[part] = {**decided.get(part, {}), "seed": None}
+    return decided
 
 
 def _differences(found: Any, expected: Any, name: str = "") -> Iterator[str]:

@@ -1,11 +1,12 @@
-"""A figure of a comparison: a panel a measure, a dot a model, with its interval."""
+"""A figure of a comparison: a panel a corpus and measure, a dot a model, with its interval."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hdsp.comparison.cells import Cell
 from hdsp.comparison.measures import MEASURES
-from hdsp.comparison.table import LEVEL, shown_measures, summarise
+from hdsp.comparison.table import LEVEL, Entry, summarise
 from hdsp.peers import check_libraries
 
 FORMATS = (".png", ".svg")
@@ -31,30 +32,43 @@ def draw(cells: Sequence[Cell], path: Path) -> list[Path]:
     from matplotlib.figure import Figure
 
     entries = summarise(cells)
-    models = list(dict.fromkeys(cell.model for cell in cells))
-    corpora = list(dict.fromkeys(cell.corpus for cell in cells))
-    names = [name for name in shown_measures(cells) if any(e.measure == name for e in entries)]
-    if not names:
+    if not entries:
         raise ValueError("There is nothing to draw: every cell of the comparison failed.")
-    columns = min(3, len(names))
+    by_corpus = {name: [e for e in entries if e.corpus == name] for name in _corpora(entries)}
+    columns = min(3, max(len(_measures(found)) for found in by_corpus.values()))
+    heights = [_height(found, columns) for found in by_corpus.values()]
+    figure = Figure(figsize=(3.4 * columns + 0.8, sum(heights) + 0.4), layout="constrained")
+    parts = figure.subfigures(len(by_corpus), 1, squeeze=False, height_ratios=heights).ravel()
+    # Apart, since perplexities of different corpora are of different sizes.
+    for part, (corpus, found) in zip(parts, by_corpus.items(), strict=True):
+        if len(by_corpus) > 1:
+            part.suptitle(corpus, fontsize=10, fontweight="bold")
+        _draw_corpus(part, found, columns)
+    figure.supxlabel(f"means over seeds, {LEVEL:.0%} t intervals", fontsize=8)
+    written = [path.with_name(path.name + suffix) for suffix in FORMATS]
+    for file in written:
+        # Fixed, so that the same numbers give the same file.
+        with rc_context({"svg.hashsalt": "hdsp"}):
+            metadata = {"Date": None} if file.suffix == ".svg" else {}
+            figure.savefig(file, dpi=150, metadata=metadata)
+    return written
+
+
+def _draw_corpus(part: Any, entries: Sequence[Entry], columns: int) -> None:
+    """The panels of one corpus, in a part of a figure."""
+    models, names = _models(entries), _measures(entries)
     rows = -(-len(names) // columns)
-    height = 0.8 + 0.28 * len(models) * max(1, len(corpora)) ** 0.5
-    figure = Figure(figsize=(3.4 * columns + 0.8, height * rows + 0.4), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+    panels = part.subplots(rows, columns, squeeze=False, sharey=True).ravel()
     for panel, name in zip(panels, names, strict=False):
-        for number, corpus in enumerate(corpora):
-            shift = (number - (len(corpora) - 1) / 2) * 0.6 / len(corpora)
-            found = [e for e in entries if e.measure == name and e.corpus == corpus]
-            panel.errorbar(
-                [e.mean for e in found],
-                [models.index(e.model) + shift for e in found],
-                xerr=[e.margin or 0.0 for e in found],
-                fmt="o",
-                markersize=4,
-                capsize=2,
-                color=f"C{number}",
-                label=corpus,
-            )
+        found = [e for e in entries if e.measure == name]
+        panel.errorbar(
+            [e.mean for e in found],
+            [models.index(e.model) for e in found],
+            xerr=[e.margin or 0.0 for e in found],
+            fmt="o",
+            markersize=4,
+            capsize=2,
+        )
         panel.set_title(MEASURES[name].title + _ARROWS[MEASURES[name].better], fontsize=9)
         panel.set_yticks(range(len(models)), models, fontsize=8)
         panel.tick_params(axis="x", labelsize=8)
@@ -64,13 +78,22 @@ def draw(cells: Sequence[Cell], path: Path) -> list[Path]:
     panels[0].set_ylim(len(models) - 0.5, -0.5)
     for panel in panels[len(names) :]:
         panel.set_axis_off()
-    if len(corpora) > 1:
-        panels[0].legend(fontsize=8)
-    figure.supxlabel(f"means over seeds, {LEVEL:.0%} t intervals", fontsize=8)
-    written = [path.with_name(path.name + suffix) for suffix in FORMATS]
-    for file in written:
-        # Fixed, so that the same numbers give the same file.
-        with rc_context({"svg.hashsalt": "hdsp"}):
-            metadata = {"Date": None} if file.suffix == ".svg" else {}
-            figure.savefig(file, dpi=150, metadata=metadata)
-    return written
+
+
+def _height(entries: Sequence[Entry], columns: int) -> float:
+    """Of the panels of one corpus, in inches."""
+    rows = -(-len(_measures(entries)) // columns)
+    return 0.4 + rows * (0.8 + 0.28 * len(_models(entries)))
+
+
+def _corpora(entries: Sequence[Entry]) -> list[str]:
+    return list(dict.fromkeys(entry.corpus for entry in entries))
+
+
+def _models(entries: Sequence[Entry]) -> list[str]:
+    return list(dict.fromkeys(entry.model for entry in entries))
+
+
+def _measures(entries: Sequence[Entry]) -> list[str]:
+    present = {entry.measure for entry in entries}
+    return [name for name in MEASURES if name in present]

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,8 +66,8 @@ def as_text(cells: Sequence[Cell]) -> str:
         for model in dict.fromkeys(cell.model for cell in cells if cell.corpus == corpus):
             found = [entries.get((corpus, model, name)) for name in names]
             rows.append([model, *[DASH if entry is None else entry.text for entry in found]])
-        n_seeds = len({cell.seed for cell in cells if cell.corpus == corpus})
-        lines += ["", *[line.rstrip() for line in _caption(corpus, n_seeds)], *_aligned(rows)]
+        seeds = {entry.n_seeds for entry in entries.values() if entry.corpus == corpus}
+        lines += ["", f"{corpus}: {_caption(seeds)}", *_aligned(rows)]
     lines += ["", *[failure_text(cell) for cell in cells if cell.error is not None]]
     return "\n".join(lines).strip() + "\n"
 
@@ -125,10 +125,14 @@ def _margin(values: Sequence[float]) -> float | None:
     return margin
 
 
-def _caption(corpus: str, n_seeds: int) -> list[str]:
-    if n_seeds == 1:
-        return [f"{corpus}: one seed, so without intervals"]
-    return [f"{corpus}: means over {n_seeds} seeds, with {LEVEL:.0%} t intervals"]
+def _caption(seeds: Collection[int]) -> str:
+    if not seeds:
+        return "every cell failed"
+    least, most = min(seeds), max(seeds)
+    if most == 1:
+        return "one seed, so without intervals"
+    number = f"{most}" if least == most else f"{least} to {most}"
+    return f"means over {number} seeds, with {LEVEL:.0%} t intervals"
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:

@@ -1,9 +1,12 @@
-"""What runs in the child process of a cell: ``python -m hdsp.comparison.worker FOLDER``."""
+"""What runs in the child process of a cell: ``python -m hdsp.comparison.worker FOLDER PIPE``."""
 
 import json
 import math
+import os
 import pickle
+import signal
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -42,5 +45,12 @@ def main(folder: Path) -> None:
     (folder / OUTCOME).write_text(json.dumps(outcome), encoding="utf-8")
 
 
+def end_with(pipe: int) -> None:
+    """Wait until the parent's end of a pipe closes, which is its death; then end the group."""
+    os.read(pipe, 1)
+    os.killpg(0, signal.SIGKILL)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=end_with, args=(int(sys.argv[2]),), daemon=True).start()
     main(Path(sys.argv[1]))

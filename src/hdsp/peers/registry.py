@@ -21,6 +21,7 @@ PEERS: dict[str, Callable[[], Peer]] = {
     "hdp-tomotopy": HDPSampler,
     "lda": LDA,
     "llda": lambda: LabelledLDA(topics_per_label=1, background=0),
+    "plda": lambda: LabelledLDA(topics_per_label=2, background=2),
     "plda-2": lambda: LabelledLDA(topics_per_label=2, background=2),
     "plda-5": lambda: LabelledLDA(topics_per_label=5, background=5),
     "dmr": DMR,
