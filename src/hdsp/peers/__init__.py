@@ -1,7 +1,8 @@
 """Other people's models behind one small protocol, and our own beside them."""
 
 from hdsp.peers.base import Fitted, Peer, Settings, check_libraries
-from hdsp.peers.documents import carried
+from hdsp.peers.documents import carried, normalised
+from hdsp.peers.labelled import SampledByLabel
 from hdsp.peers.registry import PEERS, make_peer
 from hdsp.peers.scaling import FittedHDSP, ScalingProcess
 from hdsp.peers.targets import target_values
@@ -11,10 +12,12 @@ __all__ = [
     "Fitted",
     "FittedHDSP",
     "Peer",
+    "SampledByLabel",
     "ScalingProcess",
     "Settings",
     "carried",
     "check_libraries",
     "make_peer",
+    "normalised",
     "target_values",
 ]

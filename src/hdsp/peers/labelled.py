@@ -7,29 +7,43 @@ import numpy as np
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
 from hdsp.peers.base import Settings
-from hdsp.peers.documents import KnownLabels
+from hdsp.peers.documents import KnownLabels, normalised
 from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 
 
 class SampledByLabel(Sampled):
-    """A document has the topics of its labels, and the background's."""
+    """A document has the topics of its labels, and the background's.
+
+    Attributes
+    ----------
+    use : [T] a topic's share of the tokens of the training documents that may have it
+    """
+
+    use: FloatArray
 
     def prior(self, labels: Labels) -> FloatArray:
-        """The learned prior on a document's own topics; on all where it has no known label."""
-        alpha = np.asarray(self.model.alpha, dtype=np.float64)
+        """The same on each of a document's own topics; on all where it has no known label."""
         each = self.model.topics_per_label
         place = {name: number for number, name in enumerate(self.model.topic_label_dict)}
         weights = np.zeros((len(labels), self.model.k))
         for row, names in zip(weights, self._names(labels), strict=True):
-            if not names:
-                row[:] = alpha
-                continue
             # Background topics come after those of all labels.
-            row[len(place) * each :] = alpha[len(place) * each :]
+            row[len(place) * each if names else 0 :] = 1.0
             for name in names:
-                own = slice(place[name] * each, (place[name] + 1) * each)
-                row[own] = alpha[own]
+                row[place[name] * each : (place[name] + 1) * each] = 1.0
         return weights
+
+    def given_labels(self, labels: Labels) -> FloatArray:
+        """A document's own topics by their use; without known labels, all by their tokens."""
+        allowed = self.prior(labels)
+        everything = allowed.all(axis=1, keepdims=True)
+        return normalised(np.where(everything, np.asarray(self.topic_tokens), allowed * self.use))
+
+    def learn_use(self, train: Corpus) -> None:
+        """Find out how much documents use the topics that they may have."""
+        lengths = np.asarray(train.counts.sum(axis=1)).ravel()
+        possible = lengths @ self.prior(train.labels)
+        self.use = np.asarray(self.topic_tokens) / np.maximum(possible, 1.0)
 
     def metadata(self, labels: Labels) -> list[dict[str, Any]]:
         """The known labels."""
@@ -67,9 +81,15 @@ class LabelledLDA(Sampler):
             topics_per_label=self.topics_per_label,
             **sampler_options(settings),
         )
-        metadata = [{"labels": row} if row or self.background else None for row in names]
+        # It would learn a prior as though every document could have every topic, so that a rare
+        # label's topic would be rare in documents with that label, too.
+        model.optim_interval = 0
+        sampled = np.array([bool(row) or self.background > 0 for row in names])
+        metadata = [{"labels": row} if s else None for row, s in zip(names, sampled, strict=True)]
         train_sampler(model, train, metadata, settings)
-        return SampledByLabel(model, train.n_words, known, settings)
+        fitted = SampledByLabel(model, train.n_words, known, settings)
+        fitted.learn_use(train[sampled])
+        return fitted
 
     def details(self, settings: Settings) -> dict[str, object]:
         """Sweeps, and topics of a label and of all."""

@@ -8,6 +8,7 @@ COLOURS = {
     "HDSP": "#0072B2",
     "wHDSP": "#D55E00",
     "HDP": "#555555",
+    "HDSP found": "#8C1515",
     "L-LDA": "#009E73",
     "PLDA-2": "#CC79A7",
     "PLDA-5": "#E69F00",

@@ -13,7 +13,16 @@ from hdsp.corpus import Corpus
 from hdsp.estimator import HDSP
 from hdsp.inference.start import lda_topics
 from hdsp.numerics.types import FloatArray
-from hdsp.peers import Fitted, FittedHDSP, Peer, ScalingProcess, Settings, make_peer
+from hdsp.peers import (
+    Fitted,
+    FittedHDSP,
+    Peer,
+    SampledByLabel,
+    ScalingProcess,
+    Settings,
+    make_peer,
+    normalised,
+)
 from hdsp.prediction import METHODS
 from hdsp.reproduction.study import Row
 from hdsp.reproduction.study import Settings as StudySettings
@@ -44,6 +53,7 @@ MODELS: dict[str, Callable[[], Peer]] = {
     "HDSP": lambda: PapersProcess(Categorical()),
     "wHDSP": lambda: PapersProcess(LogLinear()),
     "HDP": lambda: PapersProcess(Constant(), labelled=False),
+    "HDSP found": lambda: make_peer("hdsp"),
     "L-LDA": lambda: make_peer("llda"),
     "PLDA-2": lambda: make_peer("plda-2"),
     "PLDA-5": lambda: make_peer("plda-5"),
@@ -75,10 +85,18 @@ def fit_hdsp(train: Corpus, settings: Settings) -> HDSP:
 def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
     """Perplexity of words given labels, by the name of each way that the model has.
 
-    `perplexity` is the paper's way; HDSP's own two stand beside it.
+    `perplexity` is the paper's way, which takes what is expected of a document from the model's
+    prior; `calibrated` takes it from how training documents with such labels use topics.
     """
+    expected = fitted.given_labels(test.labels)
+    if isinstance(fitted, SampledByLabel):
+        prior = normalised(fitted.prior(test.labels))
+        return {
+            "perplexity": perplexity(test.counts, fitted, prior),
+            "calibrated": perplexity(test.counts, fitted, expected),
+        }
     if not isinstance(fitted, FittedHDSP):
-        return {"perplexity": perplexity(test.counts, fitted, fitted.given_labels(test.labels))}
+        return {"perplexity": perplexity(test.counts, fitted, expected)}
     found: dict[str, float | None] = {
         method: perplexity(test.counts, fitted, fitted.given_labels(test.labels, method))
         for method in METHODS
