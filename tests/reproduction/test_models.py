@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, Categorical, Labels, simulate
-from hdsp.peers import Settings
+from hdsp.peers import Settings, normalised
 from hdsp.reproduction import Source, models
 from hdsp.reproduction.corpora import Reading
 from hdsp.reproduction.models import MODELS, fit_hdsp, fit_model, fit_settings, perplexities
@@ -34,14 +34,19 @@ def test_perplexities_are_those_of_the_estimator(name, split):
 
 
 @pytest.mark.parametrize("name", ["L-LDA", "PLDA-2", "ATM-50"])
-def test_a_peer_has_one_perplexity(name, split):
+def test_perplexities_of_peers_are_those_of_their_proportions(name, split):
     train, test = split
     fitted = fit_model(name, train, QUICK)
-    share = fitted.given_labels(test.labels) @ fitted.topics
+    proportions = {"perplexity": fitted.given_labels(test.labels)}
+    if name != "ATM-50":
+        prior = normalised(fitted.prior(test.labels))
+        proportions = {"perplexity": prior, "calibrated": proportions["perplexity"]}
+    found = perplexities(fitted, test)
+    assert list(found) == list(proportions)
     words = test.counts.toarray()
-    expected = np.exp(-(words * np.log(share)).sum() / words.sum())
-    np.testing.assert_allclose(perplexities(fitted, test)["perplexity"], expected, rtol=1e-5)
-    assert list(perplexities(fitted, test)) == ["perplexity"]
+    for measure, shares in proportions.items():
+        expected = np.exp(-(words * np.log(shares @ fitted.topics)).sum() / words.sum())
+        np.testing.assert_allclose(found[measure], expected, rtol=1e-5)
 
 
 def test_an_author_topic_model_has_its_number_of_topics_in_its_name(split):

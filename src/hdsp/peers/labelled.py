@@ -35,9 +35,9 @@ class SampledByLabel(Sampled):
 
     def given_labels(self, labels: Labels) -> FloatArray:
         """A document's own topics by their use; without known labels, all by their tokens."""
-        allowed = self.prior(labels)
-        everything = allowed.all(axis=1, keepdims=True)
-        return normalised(np.where(everything, np.asarray(self.topic_tokens), allowed * self.use))
+        labelled = np.array([[bool(names)] for names in self._names(labels)]).reshape(-1, 1)
+        weights = np.where(labelled, self.use, np.asarray(self.topic_tokens))
+        return normalised(self.prior(labels) * weights)
 
     def learn_use(self, train: Corpus) -> None:
         """Find out how much documents use the topics that they may have."""

@@ -1,0 +1,39 @@
+"""What labelled LDA expects of documents with labels."""
+
+import numpy as np
+import pytest
+
+from hdsp.corpus import Corpus, Labels
+from hdsp.peers import Settings, make_peer, normalised
+
+pytest.importorskip("tomotopy")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """All documents have one label; of every tenth, half of the tokens are by another."""
+    rare = np.arange(200) % 10 == 0
+    counts = np.zeros((200, 20))
+    counts[:, :10] = np.where(rare[:, None], 2, 4)
+    counts[rare, 10:] = 2
+    tags = [["common", "rare"] if both else ["common"] for both in rare]
+    corpus = Corpus(counts, labels=Labels.from_tags(tags))
+    return make_peer("llda").fit(corpus, Settings(quick=True))
+
+
+def test_a_rare_label_is_expected_where_it_is_given(fitted):
+    labels = Labels.from_tags([["common", "rare"], ["common"], ["rare"], ["unheard of"]])
+    found = fitted.given_labels(labels)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    # By use: all tokens of 180 documents and half of 20 are common, half of 20 are rare.
+    use = np.array([(180 + 10) / 200, 0.5])
+    np.testing.assert_allclose(found[0], use / use.sum(), atol=0.02)
+    np.testing.assert_array_equal(found[1:3], [[1.0, 0.0], [0.0, 1.0]])
+    # Without a known label, by the tokens of all.
+    np.testing.assert_allclose(found[3], [0.95, 0.05], atol=0.01)
+
+
+def test_the_prior_is_even_over_the_topics_of_labels(fitted):
+    labels = Labels.from_tags([["common", "rare"], ["common"], []])
+    expected = [[0.5, 0.5], [1.0, 0.0], [0.5, 0.5]]
+    np.testing.assert_array_equal(normalised(fitted.prior(labels)), expected)
