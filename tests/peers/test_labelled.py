@@ -17,6 +17,8 @@ def fitted():
     counts[:, :10] = np.where(rare[:, None], 2, 4)
     counts[rare, 10:] = 2
     tags = [["common", "rare"] if both else ["common"] for both in rare]
+    # Nothing tells what such a document would have been labelled with.
+    counts[1], tags[1] = 100, []
     corpus = Corpus(counts, labels=Labels.from_tags(tags))
     return make_peer("llda").fit(corpus, Settings(quick=True))
 
@@ -25,8 +27,8 @@ def test_a_rare_label_is_expected_where_it_is_given(fitted):
     labels = Labels.from_tags([["common", "rare"], ["common"], ["rare"], ["unheard of"]])
     found = fitted.given_labels(labels)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    # By use: all tokens of 180 documents and half of 20 are common, half of 20 are rare.
-    use = np.array([(180 + 10) / 200, 0.5])
+    # By use: all tokens of 179 documents and half of 20 are common, half of 20 are rare.
+    use = np.array([(179 + 10) / 199, 0.5])
     np.testing.assert_allclose(found[0], use / use.sum(), atol=0.02)
     np.testing.assert_array_equal(found[1:3], [[1.0, 0.0], [0.0, 1.0]])
     # Without a known label, by the tokens of all.
@@ -37,3 +39,15 @@ def test_the_prior_is_even_over_the_topics_of_labels(fitted):
     labels = Labels.from_tags([["common", "rare"], ["common"], []])
     expected = [[0.5, 0.5], [1.0, 0.0], [0.5, 0.5]]
     np.testing.assert_array_equal(normalised(fitted.prior(labels)), expected)
+
+
+def test_documents_without_labels_do_not_count_as_use():
+    """They may have the topics of every label, and would make each of them rare."""
+    counts = np.zeros((300, 20))
+    counts[:100, :10] = 4
+    counts[100:, 10:] = 4
+    corpus = Corpus(counts, labels=Labels.from_tags([["a"]] * 100 + [[]] * 200))
+    fitted = make_peer("plda-2").fit(corpus, Settings(quick=True))
+    found = fitted.given_labels(Labels.from_tags([["a"]]))[0]
+    words = found @ fitted.topics
+    assert words[:10].sum() > 0.95

@@ -16,7 +16,7 @@ class SampledByLabel(Sampled):
 
     Attributes
     ----------
-    use : [T] a topic's share of the tokens of the training documents that may have it
+    use : [T] a topic's share of the tokens of the labelled training documents that may have it
     """
 
     use: FloatArray
@@ -39,11 +39,20 @@ class SampledByLabel(Sampled):
         weights = np.where(labelled, self.use, np.asarray(self.topic_tokens))
         return normalised(self.prior(labels) * weights)
 
-    def learn_use(self, train: Corpus) -> None:
-        """Find out how much documents use the topics that they may have."""
-        lengths = np.asarray(train.counts.sum(axis=1)).ravel()
-        possible = lengths @ self.prior(train.labels)
-        self.use = np.asarray(self.topic_tokens) / np.maximum(possible, 1.0)
+    def learn_use(self, labels: Labels) -> None:
+        """Find out how much labelled documents use the topics that they may have.
+
+        Parameters
+        ----------
+        labels : of the documents that the model was trained on
+        """
+        held, possible = np.zeros(self.model.k), np.zeros(self.model.k)
+        rows = zip(self.model.docs, self._names(labels), self.prior(labels), strict=True)
+        for document, names, allowed in rows:
+            if names:
+                held += np.bincount(document.topics, minlength=self.model.k)
+                possible += allowed * len(document.topics)
+        self.use = held / np.maximum(possible, 1.0)
 
     def metadata(self, labels: Labels) -> list[dict[str, Any]]:
         """The known labels."""
@@ -84,11 +93,10 @@ class LabelledLDA(Sampler):
         # It would learn a prior as though every document could have every topic, so that a rare
         # label's topic would be rare in documents with that label, too.
         model.optim_interval = 0
-        sampled = np.array([bool(row) or self.background > 0 for row in names])
-        metadata = [{"labels": row} if s else None for row, s in zip(names, sampled, strict=True)]
-        train_sampler(model, train, metadata, settings)
+        metadata = [{"labels": row} if row or self.background else None for row in names]
+        sampled = train_sampler(model, train, metadata, settings)
         fitted = SampledByLabel(model, train.n_words, known, settings)
-        fitted.learn_use(train[sampled])
+        fitted.learn_use(train.labels[sampled])
         return fitted
 
     def details(self, settings: Settings) -> dict[str, object]:

@@ -89,12 +89,21 @@ class Sampled(Fitted):
 
 def train_sampler(
     model: Any, train: Corpus, metadata: Iterable[Mapping[str, Any] | None], settings: Settings
-) -> None:
-    """Add the documents and run the sampler; a document whose metadata is None is left out."""
-    for words, extra in zip(tokens(train.counts), metadata, strict=True):
+) -> IntArray:
+    """Add the documents and run the sampler; a document whose metadata is None is left out.
+
+    Returns
+    -------
+    Which documents the sampler has, in its order.
+    """
+    added = []
+    pairs = zip(tokens(train.counts), metadata, strict=True)
+    for number, (words, extra) in enumerate(pairs):
         if words and extra is not None:
             model.add_doc(words, **extra)
+            added.append(number)
     model.train(SWEEPS[settings.quick], workers=settings.n_jobs, show_progress=False)
+    return np.array(added, dtype=np.int64)
 
 
 def sampler_options(settings: Settings) -> dict[str, Any]:
