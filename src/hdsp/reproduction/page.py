@@ -46,7 +46,7 @@ def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Seq
     return (
         f"# {study.title}\n\n{notes}![{study.title}](figure.png)\n\n{body}\n\n{study.about}\n\n"
         f"Made by `hdsp reproduce {study.name}{quick}` with the settings in `{CONFIG}`, "
-        f"in {seconds:,.0f} seconds of one core; the numbers are in `{RESULTS}`, and this "
+        f"in {seconds:,.0f} seconds, all fits added up; the numbers are in `{RESULTS}`, and this "
         "page is written from them.\n"
     )
 
