@@ -81,7 +81,7 @@ def test_the_papers_rule_takes_the_rating_that_makes_words_most_probable(corpora
     np.testing.assert_array_equal(found, np.argmax(scores, axis=0) + 1)
 
 
-@pytest.mark.parametrize("model", ["HDSP", "LDA50+SVM", "SLDA50", "NaiveBayes"])
+@pytest.mark.parametrize("model", ["HDSP found", "LDA50+SVM", "SLDA50", "NaiveBayes"])
 def test_every_document_gets_a_rating_that_there_is(model, corpora):
     rating = {} if RATERS[model].rating_is_number else {"numeric": ()}
     categories = ("category",) if RATERS[model].rating_is_number else ("category", "rating")
@@ -112,7 +112,7 @@ def test_claims_hold_where_they_do():
         ("LDA200+SVM", "with"): 0.6,
         ("LDA200+SVM", "without"): 0.6,
         ("SLDA50", "without"): 0.7,
-        ("HDSP", "with"): 0.9,
+        ("HDSP found", "with"): 0.9,
     }
     found = verdicts(rows_with_shares_right(good))
     assert found[0] == found[3] == found[4] == "holds"

@@ -1,5 +1,6 @@
 """What runs in the child process of a cell: ``python -m hdsp.comparison.worker FOLDER PIPE``."""
 
+import importlib
 import json
 import math
 import os
@@ -19,6 +20,8 @@ from hdsp.peers import make_peer
 def run(job: Job) -> dict[str, float | None]:
     """Fit and measure."""
     peer = make_peer(job.model)
+    for library in peer.libraries:
+        importlib.import_module(library)
     peer.warm_up(job.train)
     start = time.perf_counter()
     fitted = peer.fit(job.train, job.settings)

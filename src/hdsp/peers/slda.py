@@ -13,6 +13,9 @@ from hdsp.peers.documents import KnownLabels, spoken_rows
 from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 from hdsp.peers.targets import most_frequent, target_values
 
+# Proportions are small, and tomotopy's prior variance of 1 would leave them hardly any effect.
+_COEFFICIENT_VARIANCE = 100.0
+
 
 @dataclass(frozen=True)
 class Responses:
@@ -100,10 +103,17 @@ class SupervisedLDA(Sampler):
         else:
             responses = Responses.of_target(train.labels, settings.target)
         model = tomotopy.SLDAModel(
-            k=settings.n_topics, vars=list(responses.kinds), **sampler_options(settings)
+            k=settings.n_topics,
+            vars=list(responses.kinds),
+            nu_sq=[_COEFFICIENT_VARIANCE] * len(responses.kinds),
+            **sampler_options(settings),
         )
         metadata: list[dict[str, Any]] = [{"y": row.tolist()} for row in responses.values]
         train_sampler(model, train, metadata, settings)
         fitted = SampledSLDA(model, train.n_words, known, settings)
         fitted.responses = responses
         return fitted
+
+    def details(self, settings: Settings) -> dict[str, object]:
+        """Sweeps, and the prior variance of the regression's coefficients."""
+        return super().details(settings) | {"coefficient_variance": _COEFFICIENT_VARIANCE}

@@ -1,6 +1,8 @@
 """Ratings of reviews from their words, by the classifiers of the paper."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,30 +24,37 @@ class Rater:
 
     Attributes
     ----------
-    peer : its name among the peers
+    make : makes the model
     n_topics : of its topics; None takes the study's
     takes_categories : whether it can know a review's category
     rating_is_number : else it is a category
+    by_likelihood : whether a review gets the rating that makes its words most probable, as in the
+        paper; else the model predicts it
     """
 
-    peer: str
+    make: Callable[[], Peer]
     n_topics: int | None = None
     takes_categories: bool = True
     rating_is_number: bool = True
+    by_likelihood: bool = False
+
+
+def _peer(name: str) -> Callable[[], Peer]:
+    return partial(make_peer, name)
 
 
 RATERS = {
-    "wHDSP": Rater("whdsp"),
-    "HDSP": Rater("hdsp", rating_is_number=False),
-    "LDA50+SVM": Rater("lda-svm", 50),
-    "LDA100+SVM": Rater("lda-svm", 100),
-    "LDA200+SVM": Rater("lda-svm", 200),
-    "SLDA50": Rater("slda", 50, takes_categories=False, rating_is_number=False),
-    "SLDA100": Rater("slda", 100, takes_categories=False, rating_is_number=False),
-    "SLDA200": Rater("slda", 200, takes_categories=False, rating_is_number=False),
-    "SVM": Rater("svm"),
-    "NaiveBayes": Rater("nb", takes_categories=False),
-    "DecisionTree": Rater("tree"),
+    "wHDSP": Rater(lambda: PapersProcess(LogLinear()), by_likelihood=True),
+    "HDSP found": Rater(_peer("hdsp"), rating_is_number=False),
+    "LDA50+SVM": Rater(_peer("lda-svm"), 50),
+    "LDA100+SVM": Rater(_peer("lda-svm"), 100),
+    "LDA200+SVM": Rater(_peer("lda-svm"), 200),
+    "SLDA50": Rater(_peer("slda"), 50, takes_categories=False, rating_is_number=False),
+    "SLDA100": Rater(_peer("slda"), 100, takes_categories=False, rating_is_number=False),
+    "SLDA200": Rater(_peer("slda"), 200, takes_categories=False, rating_is_number=False),
+    "SVM": Rater(_peer("svm")),
+    "NaiveBayes": Rater(_peer("nb"), takes_categories=False),
+    "DecisionTree": Rater(_peer("tree")),
 }
 
 
@@ -54,19 +63,21 @@ def rate(
 ) -> list[int]:
     """Fit the model of that name, and give every test document a rating."""
     rater = RATERS[model]
-    chosen = FitSettings(
-        n_topics=rater.n_topics or settings["topics"],
-        seed=seed,
-        quick=settings["quick"],
-        n_jobs=n_jobs,
-        target=_TARGET,
+    fitted = rater.make().fit(
+        train,
+        FitSettings(
+            n_topics=rater.n_topics or settings["topics"],
+            seed=seed,
+            quick=settings["quick"],
+            n_jobs=n_jobs,
+            target=_TARGET,
+            # The peers keep their own.
+            topic_prior=settings["topic_prior"] if rater.by_likelihood else None,
+        ),
     )
-    if model == "wHDSP":
-        process = PapersProcess(LogLinear())
-        fitted = process.fit(train, replace(chosen, topic_prior=settings["topic_prior"]))
+    if rater.by_likelihood and isinstance(fitted, FittedHDSP):
         return _by_the_papers_rule(fitted, train, test)
-    peer: Peer = make_peer(rater.peer)
-    found = peer.fit(train, chosen).predict(test.counts, test.labels)
+    found = fitted.predict(test.counts, test.labels)
     if found is None:
         raise TypeError(f"The model {model!r} predicts no labels.")
     return [int(float(value)) for value in found]
