@@ -23,7 +23,7 @@ def test_a_figure_is_made_where_it_is_asked_for(tmp_path, capsys, monkeypatch):
 def test_what_needs_corpora_says_so_and_the_rest_runs(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("HDSP_DATA", raising=False)
     arguments = ["--quick", "--jobs", "1", "--output", str(tmp_path)]
-    assert main(["reproduce", "figure-4", "figure-2", *arguments]) == 0
+    assert main(["reproduce", "figure-4", "figure-2", *arguments]) == 2
     out, err = capsys.readouterr()
     assert err.count("\n") == 1
     assert "figure-4 needs corpora" in err

@@ -125,15 +125,32 @@ def test_units_that_share_work_follow_one_another(folder):
     assert list(dict.fromkeys(row["number"] for row in results(folder))) == [1, 3, 2, 4]
 
 
-def test_other_settings_measure_afresh(folder):
+def test_results_of_other_settings_are_neither_used_nor_lost(folder):
     config = folder / "config.toml"
     assert run_study(Squares(), folder, Source()) == 6
     # A number that joins leaves the others as they are; another power does not.
     config.write_text(CONFIG.replace("6]", "6, 7]"))
     assert run_study(Squares(), folder, Source()) == 1
     config.write_text(CONFIG.replace("6]", "6, 7]").replace("power = 2", "power = 3"))
-    assert run_study(Squares(), folder, Source()) == 7
+    stored = (folder / "results.csv").read_text()
+    with pytest.raises(FileExistsError, match="results of other settings: name another folder"):
+        run_study(Squares(), folder, Source())
+    with pytest.raises(FileExistsError, match="replace them with --again"):
+        run_study(Squares(), folder, Source(), quick=True, most_seconds=0)
+    assert (folder / "results.csv").read_text() == stored
     assert run_study(Squares(), folder, Source(), again=True) == 7
+
+
+def test_units_that_the_config_has_no_longer_stay_in_the_results(folder):
+    assert run_study(Squares(), folder, Source()) == 6
+    config, before = folder / "config.toml", read_rows(folder / "results.csv")
+    config.write_text(CONFIG.replace("6]", "7]"))
+    assert run_study(Squares(), folder, Source()) == 1
+    after = read_rows(folder / "results.csv")
+    assert [row["number"] for row in after[::3]] == [1, 2, 3, 4, 5, 7, 6]
+    assert all(row in after for row in before)
+    config.write_text(CONFIG)
+    assert run_study(Squares(), folder, Source()) == 0
 
 
 @pytest.mark.usefixtures("never_measured")

@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
                 most_seconds=None if options.minutes is None else 60.0 * options.minutes,
                 progress=_progress(name) if sys.stderr.isatty() else None,
             )
-        except (ImportError, FileNotFoundError) as error:
+        except (ImportError, FileNotFoundError, FileExistsError) as error:
             missed.append(error)
             continue
         done += 1
@@ -97,7 +97,8 @@ def run(options: argparse.Namespace) -> None:
         for _, note, found in findings({name: STUDIES[name]}, output):
             print(f"  {found.verdict}: {found.claim}: {found.measured}{note}")
         sys.stdout.flush()
-    if not done:
+    # What was named and did not run is an error; of all, what could run did.
+    if missed and (options.names or not done):
         raise missed[0]
     for reason in missed:
         print(f"hdsp: {reason}", file=sys.stderr)

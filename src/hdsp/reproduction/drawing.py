@@ -16,6 +16,8 @@ COLOURS = {
     "ATM-100": "#F0E442",
     "ATM-150": "#000000",
 }
+# For models that join.
+_OTHERS = ("#882255", "#44AA99", "#999933", "#332288")
 _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -53,7 +55,7 @@ def axes(n_rows: int, n_columns: int, width: float, height: float, **options: An
 
 def colour(name: str) -> str:
     """The colour of a model, the same in every figure."""
-    return COLOURS[name]
+    return COLOURS.get(name, _OTHERS[sum(name.encode()) % len(_OTHERS)])
 
 
 def save(figure: Any, folder: Path) -> None:

@@ -11,6 +11,7 @@ from hdsp.reproduction.results import (
     missing_units,
     read_rows,
     read_settings,
+    wanted_rows,
 )
 from hdsp.reproduction.study import Finding, Row, Study
 
@@ -60,6 +61,7 @@ def findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, st
         if rows:
             quick = is_quick(rows)
             settings = read_settings((folder / name / CONFIG).read_text("utf-8"), quick)
+            rows = wanted_rows(study, settings, rows)
             missing = missing_units(study, settings, rows)
             note += " (quick run)" if quick else ""
             note += f" (still to come: {still_to_come(missing)})" if missing else ""

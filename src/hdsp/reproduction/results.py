@@ -77,6 +77,12 @@ def rows_of(rows: Sequence[Row], unit: Mapping[str, Any], mark: str) -> list[Row
     ]
 
 
+def wanted_rows(study: Study, settings: Settings, rows: Sequence[Row]) -> list[Row]:
+    """The rows of all units of these settings, in the order of the units."""
+    mark = fingerprint(study, settings)
+    return [row for unit in study.units(settings) for row in rows_of(rows, unit, mark)]
+
+
 def missing_units(study: Study, settings: Settings, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The units of which there are no rows from these settings."""
     mark = fingerprint(study, settings)

@@ -1,4 +1,4 @@
-"""Running studies: unit by unit, each written once it is done."""
+"""Running studies: unit by unit, written as they are done."""
 
 import math
 import time
@@ -23,7 +23,7 @@ from hdsp.reproduction.results import (
     missing_units,
     read_rows,
     read_settings,
-    rows_of,
+    wanted_rows,
     write_rows,
 )
 from hdsp.reproduction.study import Row, Settings, Study
@@ -46,7 +46,7 @@ def run_study(
 
     A config that the folder holds is used; else the study's own is put there. Results that the
     folder holds from the same settings are kept, so that an interrupted run goes on, and a
-    complete one is only drawn again.
+    complete one is only drawn again. Results of other settings are an error, unless `again`.
 
     Parameters
     ----------
@@ -69,14 +69,18 @@ def run_study(
     settings = read_settings(text, quick)
     mark = fingerprint(study, settings)
     before = [] if again else read_rows(folder / RESULTS)
-    units = study.units(settings)
+    if any(row[FINGERPRINT] != mark for row in before):
+        raise FileExistsError(
+            f"{str(folder)!r} holds results of other settings: name another folder with --output, "
+            "or replace them with --again."
+        )
     waiting = missing_units(study, settings, before)
     for corpus in dict.fromkeys(unit["corpus"] for unit in waiting if "corpus" in unit):
         source.path(corpus)
     folder.mkdir(parents=True, exist_ok=True)
     if not config.is_file():
         config.write_text(text, encoding="utf-8")
-    rows = [row for unit in units for row in rows_of(before, unit, mark)]
+    rows: list[Row] = list(before)
     done = 0
     made = {RUN: "quick" if quick else "full", FINGERPRINT: mark}
     # Closed: whatever ends the loop ends the processes, too.
@@ -87,10 +91,12 @@ def run_study(
             done += 1
             if progress:
                 progress(done, len(waiting), last)
-    # As from the file: in the order of the units, and with the figures that it holds.
+    # As from the file: in the order of the units, and with the figures that it holds. Units that
+    # the config has no longer come last.
     stored = read_rows(folder / RESULTS)
-    rows = [row for unit in units for row in rows_of(stored, unit, mark)]
-    write_rows(folder / RESULTS, rows)
+    rows = wanted_rows(study, settings, stored)
+    wanted = {id(row) for row in rows}
+    write_rows(folder / RESULTS, [*rows, *(row for row in stored if id(row) not in wanted)])
     _show(study, settings, rows, folder)
     return done
 

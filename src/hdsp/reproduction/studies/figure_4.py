@@ -6,14 +6,15 @@ from typing import Any
 from hdsp.reproduction.corpora import Source, reading_of
 from hdsp.reproduction.models import fit_model, fit_settings, perplexities
 from hdsp.reproduction.studies.perplexity import (
-    JUDGED,
+    MEASURES,
     average,
+    by_both,
     draw_lines,
     fits_by_topic_prior,
     of_one_start,
     times_below,
 )
-from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, mean, select
+from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, select
 
 _OWN = ("HDSP", "wHDSP")
 _FOUND = "HDSP found"
@@ -25,7 +26,7 @@ _CLAIMS = {
     "HDSP and wHDSP have lower perplexity than PLDA": _PLDA,
     "HDSP and wHDSP have lower perplexity than ATM (NIPS)": ("ATM-50", "ATM-100", "ATM-150"),
 }
-_ORDER = "L-LDA, which restricts topics most, has the highest perplexity, PLDA the next"
+_ORDER = "Of the labelled models L-LDA has the highest perplexity, then PLDA, then HDSP and wHDSP"
 
 
 class Figure4(Study):
@@ -49,7 +50,8 @@ class Figure4(Study):
         "gensim's (20 passes). The corpora are not the paper's: rcv1_subset is a part of RCV1, "
         "medline_mesh has MEDLINE abstracts with 52 MeSH headings as the paper's OHSUMED has, "
         "ohsumed23 is OHSUMED with 23 disease categories, NIPS goes to 1999 (the paper: 2003). "
-        "The paper averages 20 runs; the number here is in `config.toml`."
+        "In NIPS a word may be in 90 % of the documents, elsewhere in 30 %. A claim holds if it "
+        "does by both measures. The paper averages 20 runs; the number here is in `config.toml`."
     )
     spans = ("models", "models_of", "corpora", "topic_priors", "seeds")
     libraries = ("matplotlib", "tomotopy", "gensim")
@@ -91,22 +93,21 @@ def _against(rows: Sequence[Row], named: Sequence[str], claim: str) -> Finding:
         return Finding(claim, "not yet run", "")
     peers = [name for name in named if select(rows, model=name)]
     etas = distinct(rows, "topic_prior")
-    counted = {}
-    for measure in JUDGED:
+    counted = []
+    for measure in MEASURES:
         pairs = [times_below(rows, measure, own, peers, "topic_prior", etas) for own in _OWN]
-        counted[measure] = sum(won for won, _ in pairs), sum(total for _, total in pairs)
+        counted.append((sum(won for won, _ in pairs), sum(total for _, total in pairs)))
     parts = []
     for corpus in distinct(rows, "corpus"):
         own = select(rows, corpus=corpus)
         shown = (*_OWN, *peers, *([_FOUND] if select(own, model=_FOUND) else []))
         parts.append(f"{corpus} " + ", ".join(_best(own, model, etas) for model in shown))
-    won, total = counted["perplexity"]
+    (won, total), (calibrated, _) = counted
     n = len(distinct(rows, "seed"))
     return Finding(
         claim,
-        graded(won == total, won > total / 2),
-        f"lower in {won} of {total} comparisons ({counted['calibrated'][0]} by the "
-        f"calibrated and {counted['exact'][0]} by the exact expected topics); "
+        by_both(counted),
+        f"lower in {won} of {total} comparisons by the paper's measure, {calibrated} calibrated; "
         f"best over eta, the paper's measure / calibrated: {'; '.join(parts)}; {n} run(s)",
     )
 
@@ -115,31 +116,33 @@ def _best(rows: Sequence[Row], model: str, etas: Sequence[float]) -> str:
     """A model's lowest perplexities over eta, by the paper's measure and calibrated."""
     found = [
         min(average(rows, measure, model=model, topic_prior=eta) for eta in etas)
-        for measure in JUDGED[:2]
+        for measure in MEASURES
     ]
     return f"{model} " + " / ".join(f"{value:,.0f}" for value in found if value == value)
 
 
 def _order(rows: Sequence[Row]) -> Finding:
-    """Whether L-LDA is above every PLDA, and every PLDA above HDSP."""
-    rows = [row for row in _compared(rows, _LLDA) if row["model"] in (*_LLDA, *_PLDA, "HDSP")]
+    """Whether L-LDA is above every PLDA, and every PLDA above HDSP and wHDSP."""
+    rows = [row for row in _compared(rows, _LLDA) if row["model"] in (*_LLDA, *_PLDA, *_OWN)]
     if not rows:
         return Finding(_ORDER, "not yet run", "")
-    kept = total = 0
-    for corpus in distinct(rows, "corpus"):
-        for eta in distinct(rows, "topic_prior"):
+    counted, means = [], []
+    settings = [(c, e) for c in distinct(rows, "corpus") for e in distinct(rows, "topic_prior")]
+    for measure in MEASURES:
+        kept = 0
+        for corpus, eta in settings:
             at = {"corpus": corpus, "topic_prior": eta}
-            worst = average(rows, "perplexity", model="L-LDA", **at)
-            partial = [average(rows, "perplexity", model=model, **at) for model in _PLDA]
-            ours = average(rows, "perplexity", model="HDSP", **at)
-            kept += worst > max(partial) and min(partial) > ours
-            total += 1
-    means = ", ".join(
-        f"{model} {mean([float(row['perplexity']) for row in select(rows, model=model)]):,.0f}"
-        for model in distinct(rows, "model")
-    )
+            least = [
+                [average(rows, measure, model=model, **at) for model in models]
+                for models in (_LLDA, _PLDA, _OWN)
+            ]
+            kept += min(least[0]) > max(least[1]) and min(least[1]) > max(least[2])
+        counted.append((kept, len(settings)))
+        means.append({m: average(rows, measure, model=m) for m in distinct(rows, "model")})
+    shown = ", ".join(f"{m} {means[0][m]:,.0f} / {means[1][m]:,.0f}" for m in means[0])
     return Finding(
         _ORDER,
-        graded(kept == total, kept > total / 2),
-        f"in this order in {kept} of {total} settings; means over corpora and eta: {means}",
+        by_both(counted),
+        f"in this order in {counted[0][0]} of {counted[0][1]} settings by the paper's measure, "
+        f"{counted[1][0]} calibrated; means over corpora and eta: {shown}",
     )

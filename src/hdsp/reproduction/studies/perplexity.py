@@ -5,12 +5,10 @@ from typing import Any
 
 from hdsp.reproduction import drawing
 from hdsp.reproduction.models import SHARING_STARTS
-from hdsp.reproduction.study import Row, Settings, distinct, mean, select
+from hdsp.reproduction.study import Row, Settings, Verdict, distinct, graded, mean, select
 
-# The paper's measure, and the library's own where a model has it.
+# The paper's measure, and the calibrated one where a model has it. A claim holds by both.
 MEASURES = {"perplexity": "-", "calibrated": "--"}
-# Those that findings count: the exact mean of the normalised proportions besides.
-JUDGED = ("perplexity", "calibrated", "exact")
 
 
 def average(rows: Sequence[Row], measure: str, **wanted: Any) -> float:
@@ -58,16 +56,24 @@ def times_below(
         own = select(rows, corpus=corpus)
         for value in values:
             at = {key: value}
-            against = min(_best(own, measure, other, at) for other in others)
+            against = min(measured(own, measure, other, at) for other in others)
             below += average(own, measure, model=first, **at) < against
             total += 1
     return below, total
 
 
-def _best(rows: Sequence[Row], measure: str, model: str, at: Row) -> float:
-    """A model's own measure of this name, or the only one that it has."""
+def measured(rows: Sequence[Row], measure: str, model: str, at: Row) -> float:
+    """A model's own measure of this name, or the only one that it has: ATM's."""
     found = average(rows, measure, model=model, **at)
-    return found if found == found else average(rows, JUDGED[0], model=model, **at)
+    return found if found == found else average(rows, "perplexity", model=model, **at)
+
+
+def by_both(counted: Sequence[tuple[int, int]]) -> Verdict:
+    """Whether something holds by each measure, of how often it did and could have."""
+    return graded(
+        all(won == total for won, total in counted),
+        any(won > total / 2 for won, total in counted),
+    )
 
 
 def fits_by_topic_prior(settings: Settings) -> list[dict[str, Any]]:
