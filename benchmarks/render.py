@@ -161,7 +161,7 @@ def reproduction_time():
 def times(name):
     """The seconds of every unit of a study; all rows of a unit repeat them."""
     folder = ROOT / "reproduction" / name
-    settings = read_settings((folder / "config.toml").read_text(), quick=False)
+    settings = read_settings(STUDIES[name], (folder / "config.toml").read_text(), quick=False)
     keys = list(STUDIES[name].units(settings)[0])
     found = {
         tuple(row[key] for key in keys): row["seconds"] for row in read_rows(folder / RESULTS_FILE)

@@ -186,7 +186,7 @@ def test_a_missing_library_is_named_before_any_work(name, library, corpora, tmp_
 
 def test_half_a_corpus_is_not_judged():
     study = STUDIES["figure-4"]
-    settings = read_settings(default_config(study), quick=False)
+    settings = read_settings(study, default_config(study), quick=False)
     mark = fingerprint(study, settings)
     rows = [
         {**unit, "perplexity": 100.0, "calibrated": 90.0, "run": "full", "settings": mark}
@@ -218,5 +218,5 @@ def test_what_is_missing_and_what_is_no_number(tmp_path):
 
 def test_a_config_that_lacks_a_setting_is_named(tmp_path):
     (tmp_path / "config.toml").write_text("[full]\ndocuments = 60\n")
-    with pytest.raises(ValueError, match=r"config\.toml of a study lacks 'seeds'"):
+    with pytest.raises(ValueError, match=r"config of figure-2 lacks 'seeds'"):
         run_study(STUDIES["figure-2"], tmp_path, Source())

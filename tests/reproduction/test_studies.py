@@ -16,7 +16,7 @@ VERDICTS = {"holds", "holds in part", "does not hold here", "not yet run"}
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_quick_run_writes_its_files(name, corpora, tmp_path):
     study, source = STUDIES[name], Source(corpora)
-    units = study.units(read_settings(default_config(study), quick=True))
+    units = study.units(read_settings(study, default_config(study), quick=True))
     assert run_study(study, tmp_path, source, quick=True) == len(units)
     assert {path.name for path in tmp_path.iterdir()} == FILES
     rows = read_rows(tmp_path / "results.csv")
@@ -53,7 +53,7 @@ def test_without_results_claims_are_not_yet_run(name):
 def test_every_corpus_can_be_obtained_and_has_a_stand_in(name, corpora):
     text = default_config(STUDIES[name])
     for quick in (True, False):
-        named = set(read_settings(text, quick).get("corpora", []))
+        named = set(read_settings(STUDIES[name], text, quick).get("corpora", []))
         assert named <= set(ORIGINS)
         assert named <= {path.stem for path in corpora.iterdir()}
 

@@ -93,7 +93,7 @@ def test_every_document_gets_a_rating_that_there_is(model, corpora):
 
 
 def test_models_that_take_no_categories_have_one_unit():
-    settings = read_settings(default_config(STUDY), quick=False)
+    settings = read_settings(STUDY, default_config(STUDY), quick=False)
     units = STUDY.units(settings)
     kinds = {}
     for unit in units:

@@ -60,7 +60,7 @@ def findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, st
         note = ""
         if rows:
             quick = is_quick(rows)
-            settings = read_settings((folder / name / CONFIG).read_text("utf-8"), quick)
+            settings = read_settings(study, (folder / name / CONFIG).read_text("utf-8"), quick)
             rows = wanted_rows(study, settings, rows)
             missing = missing_units(study, settings, rows)
             note += " (quick run)" if quick else ""

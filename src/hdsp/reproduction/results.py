@@ -22,26 +22,29 @@ def default_config(study: Study) -> str:
 
 
 class Config(dict[str, Any]):
-    """Settings by name, as a config has them."""
+    """Settings by name, as the config of a study has them."""
 
     def __missing__(self, name: str) -> Any:
         raise ValueError(
-            f"The {CONFIG} of a study lacks {name!r}: add it, or remove the file for a new one."
+            f"The config of {self['study']} lacks {name!r}: add it, or remove the file for a new "
+            "one."
         )
 
 
-def read_settings(text: str, quick: bool) -> Config:
+def read_settings(study: Study, text: str, quick: bool) -> Config:
     """The settings of a full run, with those of a quick one over them where it is one."""
     parsed = tomllib.loads(text)
-    return Config({**parsed["full"], **(parsed.get("quick", {}) if quick else {}), "quick": quick})
+    chosen = {**parsed["full"], **(parsed.get("quick", {}) if quick else {})}
+    return Config({**chosen, "quick": quick, "study": study.name})
 
 
 def fingerprint(study: Study, settings: Settings) -> str:
-    """Eight letters that change with any setting but the ones that name units.
+    """Eight letters that change with any setting but the ones that name the study and its units.
 
     So a model or seed that joins is measured, and what was measured before stays.
     """
-    lasting = {name: value for name, value in settings.items() if name not in study.spans}
+    passing = {*study.spans, "study"}
+    lasting = {name: value for name, value in settings.items() if name not in passing}
     return hashlib.sha256(json.dumps(lasting, sort_keys=True).encode()).hexdigest()[:8]
 
 

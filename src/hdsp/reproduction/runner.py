@@ -66,7 +66,7 @@ def run_study(
     check_libraries(study.libraries, f"{study.name} of hdsp reproduce")
     config = folder / CONFIG
     text = config.read_text("utf-8") if config.is_file() else default_config(study)
-    settings = read_settings(text, quick)
+    settings = read_settings(study, text, quick)
     mark = fingerprint(study, settings)
     before = [] if again else read_rows(folder / RESULTS)
     if any(row[FINGERPRINT] != mark for row in before):
