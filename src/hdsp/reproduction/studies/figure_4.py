@@ -72,7 +72,7 @@ class Figure4(Study):
 
     def draw(self, rows: Sequence[Row]) -> Any:
         """A panel a corpus."""
-        return draw_lines(rows, "topic_prior", "eta", ylim=(0, None))
+        return draw_lines(rows, "topic_prior", "eta")
 
     def judge(self, rows: Sequence[Row]) -> list[Finding]:
         """HDSP and wHDSP against each peer, over corpora and etas."""

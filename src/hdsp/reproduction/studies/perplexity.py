@@ -17,11 +17,14 @@ def average(rows: Sequence[Row], measure: str, **wanted: Any) -> float:
     return mean([float(value) for value in values if value != ""])
 
 
-def draw_lines(rows: Sequence[Row], key: str, label: str, **limits: Any) -> Any:
+def draw_lines(rows: Sequence[Row], key: str, label: str) -> Any:
     """Perplexity against `key`: a panel a corpus, a colour a model, a dash a measure."""
     corpora, models = distinct(rows, "corpus"), distinct(rows, "model")
-    figure, panels = drawing.axes(1, len(corpora), 3.4, 3.0)
-    for place, corpus in zip(panels.flat, corpora, strict=True):
+    n_columns = min(2, len(corpora))
+    figure, panels = drawing.axes(-(-len(corpora) // n_columns), n_columns, 4.6, 3.4)
+    for place in panels.flat[len(corpora) :]:
+        place.set_visible(False)
+    for place, corpus in zip(panels.flat, corpora, strict=False):
         for model in distinct(select(rows, corpus=corpus), "model"):
             own = select(rows, corpus=corpus, model=model)
             values = sorted(distinct(own, key))
@@ -34,16 +37,16 @@ def draw_lines(rows: Sequence[Row], key: str, label: str, **limits: Any) -> Any:
                     marker="o" if style == "-" else None,
                     ms=3,
                 )
-        place.set(title=corpus, xlabel=label, **limits)
+        place.set(title=corpus, xlabel=label)
+    for place in panels[:, 0]:
+        place.set_ylabel("held-out perplexity given labels")
     first = panels.flat[0]
-    first.set_ylabel("held-out perplexity given labels")
     handles = [first.plot([], [], color=drawing.colour(model), label=model)[0] for model in models]
     handles += [
         first.plot([], [], style, color="#999999", label=name)[0]
         for name, style in (("the paper's measure", "-"), ("calibrated", "--"))
     ]
-    # Narrow figures take the legend in several lines.
-    figure.legend(handles=handles, loc="outside lower center", ncols=2 * len(corpora))
+    figure.legend(handles=handles, loc="outside lower center", ncols=2 * n_columns)
     return figure
 
 
