@@ -20,6 +20,14 @@ from tests.persistence.runs import (
 )
 
 
+@pytest.fixture(autouse=True)
+def listening():
+    """Python's own handler, which a shell in the background takes away; child processes inherit."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt_after(monkeypatch, number, times=1):
     """Press Ctrl-C in a pass."""
     record = Monitor.record

@@ -1,5 +1,7 @@
 """How figures look: one size of type, few colours, no frame that says nothing."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +35,19 @@ _STYLE: dict[Any, Any] = {
 
 
 def require_matplotlib() -> Any:
-    """matplotlib, ready to draw without a screen; a missing one says what to install."""
+    """matplotlib; a missing one says what to install."""
     try:
         import matplotlib
     except ImportError as error:
         raise ImportError("Figures need matplotlib: pip install 'hdsp[compare]'.") from error
-    matplotlib.rcParams.update(_STYLE)
     return matplotlib
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the style of these figures, and leave that of others alone."""
+    with require_matplotlib().rc_context(_STYLE):
+        yield
 
 
 def axes(n_rows: int, n_columns: int, width: float, height: float, **options: Any) -> Any:

@@ -106,7 +106,8 @@ def _show(study: Study, settings: Settings, rows: Sequence[Row], folder: Path) -
     finished = finished_rows(study, settings, rows)
     if not finished:
         return
-    drawing.save(study.draw(finished), folder)
+    with drawing.style():
+        drawing.save(study.draw(finished), folder)
     missing = missing_units(study, settings, rows)
     page = readme(study, finished, study.units(settings), missing)
     (folder / "README.md").write_text(page, encoding="utf-8")
