@@ -21,14 +21,16 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "reproduce",
-        "make the paper's figures again, and say which of its claims hold",
+        "make the paper's figures and tables again, and say which of its claims hold",
         (
             "hdsp reproduce figure-2 --quick",
             "hdsp reproduce figure-4 figure-9 --data corpora",
             "hdsp reproduce --list",
         ),
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="of a figure; none is all")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="of a figure or table; none is all"
+    )
     parser.add_argument("--list", action="store_true", help="print the names and what they show")
     parser.add_argument("--quick", action="store_true", help="small settings, to see that it works")
     parser.add_argument("--again", action="store_true", help="measure afresh what is already there")

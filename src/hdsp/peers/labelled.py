@@ -100,6 +100,11 @@ class LabelledLDA(Sampler):
         return fitted
 
     def details(self, settings: Settings) -> dict[str, object]:
-        """Sweeps, and topics of a label and of all."""
-        own = {"topics_per_label": self.topics_per_label, "background_topics": self.background}
+        """Sweeps, topics of a label and of all, and what is expected of a document."""
+        own = {
+            "topics_per_label": self.topics_per_label,
+            "background_topics": self.background,
+            "document_prior": "symmetric",
+            "expected_topics": "by use",
+        }
         return super().details(settings) | own
