@@ -220,3 +220,14 @@ def test_a_config_that_lacks_a_setting_is_named(tmp_path):
     (tmp_path / "config.toml").write_text("[full]\ndocuments = 60\n")
     with pytest.raises(ValueError, match=r"config of figure-2 lacks 'seeds'"):
         run_study(STUDIES["figure-2"], tmp_path, Source())
+
+
+@pytest.mark.parametrize("share", [0.5, 0.98])
+def test_results_that_were_cut_are_not_taken_for_whole(folder, share):
+    assert run_study(Squares(), folder, Source()) == 6
+    results = folder / "results.csv"
+    text = results.read_text()
+    # In the midst of a line: at the comma before a value.
+    results.write_text(text[: text.rindex(",", 0, int(share * len(text)))])
+    with pytest.raises(ValueError, match=r"results\.csv' is not whole: restore it"):
+        run_study(Squares(), folder, Source())

@@ -167,7 +167,7 @@ def _determined_by(
     versions = {name: version(name) for name in _PACKAGES}
     decided = {
         "settings": asdict(settings),
-        "model": {"details": peer.details(settings), "libraries": libraries},
+        "model": {"name": model, "details": peer.details(settings), "libraries": libraries},
         "split": {"seed": settings.seed, **split},
         "corpus": corpus,
         "measures": {"top_words": N_TOP_WORDS, "completion_seed": 0},

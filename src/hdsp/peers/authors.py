@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
 from hdsp.peers.base import Fitted, Peer, Settings, given
-from hdsp.peers.documents import KnownLabels, normalised, tokens, word_shares
+from hdsp.peers.documents import KnownLabels, normalised, tokens, topica_topics
 
 _SWEEPS = {False: 300, True: 40}
 _PASSES = {False: 20, True: 5}
@@ -71,11 +71,8 @@ class AuthorTopic(Peer):
             iters=_SWEEPS[settings.quick],
             progress=False,
         )
-        places = np.array([int(word) for word in model.vocabulary], dtype=np.int64)
-        topics = word_shares(np.asarray(model.topic_word), places, train.n_words)
-        lengths = np.asarray(train.counts.sum(axis=1)).ravel()
         authors = dict(zip(model.authors, normalised(np.asarray(model.author_topic)), strict=True))
-        return FittedAuthors(topics, lengths @ np.asarray(model.doc_topic), authors, known)
+        return FittedAuthors(*topica_topics(model, train), authors, known)
 
     def details(self, settings: Settings) -> dict[str, object]:
         """Sweeps over the training documents."""

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
 from hdsp.peers.base import Fitted, Peer, Settings, given
-from hdsp.peers.documents import KnownLabels, normalised, tokens, word_shares
+from hdsp.peers.documents import KnownLabels, normalised, tokens, topica_topics
 from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 
 _CVB_SWEEPS = {False: 100, True: 30}
@@ -52,10 +52,7 @@ class FittedRegression(Fitted):
         self.model = model
         self.known = known
         self.settings = settings
-        places = np.array([int(word) for word in model.vocabulary], dtype=np.int64)
-        self.topics = word_shares(np.asarray(model.topic_word), places, train.n_words)
-        lengths = np.asarray(train.counts.sum(axis=1)).ravel()
-        self.topic_tokens = lengths @ np.asarray(model.doc_topic)
+        self.topics, self.topic_tokens = topica_topics(model, train)
 
     def given_labels(self, labels: Labels) -> FloatArray:
         """The mean of the regression's Dirichlet prior."""

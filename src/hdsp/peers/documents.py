@@ -1,12 +1,12 @@
 """A corpus in the forms that other libraries want."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.corpus import Labels, LabelSchema
+from hdsp.corpus import Corpus, Labels, LabelSchema
 from hdsp.numerics.types import FloatArray, IntArray
 
 # Below any share that a smoothed topic has, and far enough from zero for logarithms.
@@ -44,6 +44,14 @@ def word_shares(weights: FloatArray, places: IntArray, n_words: int) -> FloatArr
     shares = np.repeat(least, n_words, axis=1)
     shares[:, places] = weights
     return normalised(np.maximum(shares, _LEAST_SHARE * weights.sum(axis=1, keepdims=True)))
+
+
+def topica_topics(model: Any, train: Corpus) -> tuple[FloatArray, FloatArray]:
+    """The topics of a fitted model of topica over our vocabulary, [T, V], and their tokens, [T]."""
+    places = np.array([int(word) for word in model.vocabulary], dtype=np.int64)
+    lengths = np.asarray(train.counts.sum(axis=1)).ravel()
+    topics = word_shares(np.asarray(model.topic_word), places, train.n_words)
+    return topics, lengths @ np.asarray(model.doc_topic)
 
 
 def normalised(weights: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
 from hdsp.peers.base import Fitted, Peer, Settings
-from hdsp.peers.documents import KnownLabels, normalised, tokens, word_shares
+from hdsp.peers.documents import KnownLabels, normalised, tokens, topica_topics
 
 _STEPS = {False: 100, True: 15}
 _DRAWS = 200
@@ -21,10 +21,7 @@ class FittedSTM(Fitted):
         self.model = model
         self.known = known
         self.seed = seed
-        places = np.array([int(word) for word in model.vocabulary], dtype=np.int64)
-        self.topics = word_shares(np.asarray(model.topic_word), places, train.n_words)
-        lengths = np.asarray(train.counts.sum(axis=1)).ravel()
-        self.topic_tokens = lengths @ np.asarray(model.doc_topic)
+        self.topics, self.topic_tokens = topica_topics(model, train)
 
     def given_labels(self, labels: Labels) -> FloatArray:
         """The mean of the logistic normal, by draws from it."""

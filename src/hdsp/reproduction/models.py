@@ -24,12 +24,12 @@ from hdsp.peers import (
     normalised,
 )
 from hdsp.prediction import METHODS
+from hdsp.reproduction.corpora import Source, reading_of
 from hdsp.reproduction.study import Row
 from hdsp.reproduction.study import Settings as StudySettings
 from hdsp.scaling import Categorical, Constant, LogLinear
 
-# Enough for the values of eta on one corpus.
-_KEPT_STARTS = 5
+# The last start alone: fits that share one follow one another.
 _STARTS: dict[tuple[str, int, float, int], FloatArray] = {}
 # The paper's measure: what is expected of documents by beta p_k E[s_k].
 _OF_THE_PAPER = "ratio"
@@ -77,9 +77,11 @@ def fit_model(name: str, train: Corpus, settings: Settings) -> Fitted:
     return MODELS[name]().fit(train, settings)
 
 
-def fit_hdsp(train: Corpus, settings: Settings) -> HDSP:
-    """The paper's HDSP, fitted, for what no other model can be asked."""
-    return PapersProcess(Categorical()).fit(train, settings).model
+def fit_whole(unit: Row, settings: StudySettings, source: Source) -> tuple[Corpus, HDSP]:
+    """A unit's corpus, of which nothing is held out, and the paper's HDSP fitted to it."""
+    documents = source.whole(unit["corpus"], reading_of(unit["corpus"], settings))
+    chosen = fit_settings(settings, unit, source.n_jobs)
+    return documents, PapersProcess(Categorical()).fit(documents, chosen).model
 
 
 def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
@@ -88,6 +90,12 @@ def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
     `perplexity` is the paper's way, which takes what is expected of a document from the model's
     prior; `calibrated` takes it from how training documents with such labels use topics.
     """
+    if isinstance(fitted, FittedHDSP):
+        found: dict[str, float | None] = {
+            method: perplexity(test.counts, fitted, fitted.given_labels(test.labels, method))
+            for method in METHODS
+        }
+        return {"perplexity": found.pop(_OF_THE_PAPER), **found}
     expected = fitted.given_labels(test.labels)
     if isinstance(fitted, SampledByLabel):
         prior = normalised(fitted.prior(test.labels))
@@ -95,13 +103,7 @@ def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
             "perplexity": perplexity(test.counts, fitted, prior),
             "calibrated": perplexity(test.counts, fitted, expected),
         }
-    if not isinstance(fitted, FittedHDSP):
-        return {"perplexity": perplexity(test.counts, fitted, expected)}
-    found: dict[str, float | None] = {
-        method: perplexity(test.counts, fitted, fitted.given_labels(test.labels, method))
-        for method in METHODS
-    }
-    return {"perplexity": found.pop(_OF_THE_PAPER), **found}
+    return {"perplexity": perplexity(test.counts, fitted, expected)}
 
 
 def fit_settings(settings: StudySettings, unit: Row, n_jobs: int) -> Settings:
@@ -136,8 +138,7 @@ def _start(counts: csr_array, n_topics: int, topic_prior: float, seed: int) -> F
         digest.update(np.ascontiguousarray(array).tobytes())
     key = digest.hexdigest(), n_topics, topic_prior, seed
     if key not in _STARTS:
-        if len(_STARTS) >= _KEPT_STARTS:
-            del _STARTS[next(iter(_STARTS))]
+        _STARTS.clear()
         rng = np.random.default_rng(seed)
         _STARTS[key] = np.ascontiguousarray(lda_topics(counts, n_topics, topic_prior, rng).T)
     return _STARTS[key]

@@ -53,10 +53,13 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as file:
-        return [
-            {name: value if name == FINGERPRINT else _value(value) for name, value in row.items()}
-            for row in csv.DictReader(file)
-        ]
+        rows = list(csv.DictReader(file))
+    if rows and (FINGERPRINT not in rows[0] or any(None in row.values() for row in rows)):
+        raise ValueError(f"{str(path)!r} is not whole: restore it, or remove it and measure again.")
+    return [
+        {name: value if name == FINGERPRINT else _value(value) for name, value in row.items()}
+        for row in rows
+    ]
 
 
 def write_rows(path: Path, rows: Sequence[Row]) -> None:

@@ -132,11 +132,11 @@ def _order(rows: Sequence[Row]) -> Finding:
         kept = 0
         for corpus, eta in settings:
             at = {"corpus": corpus, "topic_prior": eta}
-            least = [
+            levels = [
                 [average(rows, measure, model=model, **at) for model in models]
                 for models in (_LLDA, _PLDA, _OWN)
             ]
-            kept += min(least[0]) > max(least[1]) and min(least[1]) > max(least[2])
+            kept += min(levels[0]) > max(levels[1]) and min(levels[1]) > max(levels[2])
         counted.append((kept, len(settings)))
         means.append({m: average(rows, measure, model=m) for m in distinct(rows, "model")})
     shown = ", ".join(f"{m} {means[0][m]:,.0f} / {means[1][m]:,.0f}" for m in means[0])

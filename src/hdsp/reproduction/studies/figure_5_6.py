@@ -7,9 +7,9 @@ import numpy as np
 
 from hdsp.numerics.types import FloatArray
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source, reading_of
+from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.embedding import unfold
-from hdsp.reproduction.models import fit_hdsp, fit_settings, label_scales
+from hdsp.reproduction.models import fit_whole, label_scales
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 
 _TOPIC, _LABEL = "#0072B2", "#C62828"
@@ -43,8 +43,7 @@ class Figure56(Study):
     def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
         """Places of labels and topics, and the measures of the claims."""
         corpus = unit["corpus"]
-        documents = source.whole(corpus, reading_of(corpus, settings))
-        model = fit_hdsp(documents, fit_settings(settings, unit, source.n_jobs))
+        documents, model = fit_whole(unit, settings, source)
         # Of tags the names are those of the columns.
         column = {name: j for j, name in enumerate(documents.labels.blocks[0].columns)}
         labels = [name for name in settings["labels"][corpus] if name in column]

@@ -9,8 +9,8 @@ from hdsp.corpus import Labels
 from hdsp.metrics import topic_top_words
 from hdsp.numerics.types import FloatArray
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source, reading_of
-from hdsp.reproduction.models import fit_hdsp, fit_settings
+from hdsp.reproduction.corpora import Source
+from hdsp.reproduction.models import fit_whole
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 
 _AND = " + "
@@ -41,8 +41,7 @@ class Figure78(Study):
     def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
         """Shares of the topics shown, and what becomes of each label's own topic."""
         corpus = unit["corpus"]
-        documents = source.whole(corpus, reading_of(corpus, settings))
-        model = fit_hdsp(documents, fit_settings(settings, unit, source.n_jobs))
+        documents, model = fit_whole(unit, settings, source)
         block = documents.labels.blocks[0]
         sets = [tags for tags in settings["sets"][corpus] if set(block.columns).issuperset(tags)]
 
