@@ -86,7 +86,7 @@ def test_topics_are_shares_of_our_words(name):
 def test_tokens_of_topics_are_those_of_training(name):
     model = fitted(name)
     if model.topic_tokens is not None and name != "llda":
-        np.testing.assert_allclose(model.topic_tokens.sum(), training().n_tokens, rtol=0.02)
+        np.testing.assert_allclose(model.topic_tokens.sum(), training().n_tokens, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", PEERS)

@@ -35,6 +35,17 @@ def test_a_rare_label_is_expected_where_it_is_given(fitted):
     np.testing.assert_allclose(found[3], [0.95, 0.05], atol=0.01)
 
 
+def test_use_is_a_share_of_the_tokens_that_could_have_been_the_topics(fitted):
+    common, rare = fitted.model.topic_label_dict
+    held, possible = np.zeros(2), np.zeros(2)
+    for document in fitted.model.docs:
+        own = [name for name, _ in document.labels]
+        for k, name in enumerate((common, rare)):
+            held[k] += sum(topic == k for topic in document.topics)
+            possible[k] += len(document.topics) * (name in own)
+    np.testing.assert_allclose(fitted.use, held / possible, rtol=1e-12)
+
+
 def test_the_prior_is_even_over_the_topics_of_labels(fitted):
     labels = Labels.from_tags([["common", "rare"], ["common"], []])
     expected = [[0.5, 0.5], [1.0, 0.0], [0.5, 0.5]]
