@@ -15,8 +15,10 @@ from threadpoolctl import threadpool_limits
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
 from hdsp.corpus.validation import check_counts
 from hdsp.inference import (
-    Fit,
-    Monitor,
+    FitDisplay,
+    History,
+    Resumed,
+    Run,
     Search,
     fit_batch,
     initial_state,
@@ -33,20 +35,25 @@ from hdsp.inference.parameters import (
     check_whole,
     make_generator,
 )
-from hdsp.kernels import Threads
 from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import GlobalState, LocalSettings, Priors, Problem, make_problem
+from hdsp.model import Fit, GlobalState, Priors, Problem, make_problem
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import (
     Checkpoint,
-    SavedModel,
     check_folder,
     fingerprint,
     load_model,
     not_usable,
     save_model,
 )
-from hdsp.prediction import encode_labels, finish
+from hdsp.prediction import (
+    FitReport,
+    FittedModel,
+    Source,
+    encode_labels,
+    make_fitted,
+    topic_tokens,
+)
 from hdsp.queries import VALIDATION, FittedQueries
 from hdsp.scaling import ScalingFunction, bind_scaling
 from hdsp.stability import refit, stability_columns
@@ -169,38 +176,42 @@ class HDSP(FittedQueries):
         counts, parsed, words, named = self._read_training(X, labels)
         schema = LabelSchema.of(parsed)
         scaling = bind_scaling(self.scaling, schema)
-        design = encode_labels(schema, scaling, parsed)
-        problem = make_problem(counts, design, self.n_components, scaling, priors)
-        monitor = Monitor(self.tol, self.verbose)
-        data = fingerprint(counts, design)
+        problem = make_problem(counts, encode_labels(schema, scaling, parsed), scaling, priors)
+        source = Source(
+            words,
+            named,
+            library_of(labels),
+            fingerprint(counts, problem.design),
+            X.text_settings if isinstance(X, Corpus) else None,
+        )
         checkpoint = None
         if self.checkpoint is not None:
-            checkpoint = Checkpoint(Path(self.checkpoint), data, self.get_params(deep=False))
+            parameters = self.get_params(deep=False)
+            checkpoint = Checkpoint(Path(self.checkpoint), source.fingerprint, parameters)
         # BLAS threads would fight ours, and change the order of sums with their number.
-        with threadpool_limits(1, "blas"), self._threads() as threads, monitor.listening():
-            settings = LocalSettings()
-            fit = self._fit(problem, counts, settings, monitor, threads, checkpoint)
-            # Of a search that was cut short even a fit that settled is only the best so far.
-            cut_short = monitor.interrupted and not self.fixed_number
-            problem = problem.with_topics(fit.state.n_topics)
-            model = finish(problem, fit, counts, schema, settings, threads)
-        # Everything is assigned at the end: a fit that fails leaves an earlier one as it was.
-        self._keep(
-            SavedModel(
-                model=model,
-                parameters={},
-                words=words,
-                named=named,
-                history=monitor.history,
-                converged=monitor.converged,
-                n_topics=topics_in_use(model.topic_tokens(), problem.n_documents),
-                coherence=_coherence(fit.state.topics.T, counts),
-                frames=library_of(labels),
-                fingerprint=data,
-                text_settings=X.text_settings if isinstance(X, Corpus) else None,
-                search=monitor.starts,
+        with threadpool_limits(1, "blas"), self._executor() as executor:
+            run = Run(
+                self.max_iter,
+                self.tol,
+                self.keep_documents,
+                executor=executor,
+                display=FitDisplay(self.verbose),
             )
-        )
+            with run.interruption.listening():
+                fit, history = self._fit(problem, run, checkpoint)
+                tokens = topic_tokens(fit.state, priors)
+                report = FitReport(
+                    history.rows(),
+                    [known.as_row() for known in run.starts],
+                    history.converged,
+                    topics_in_use(tokens, problem.n_documents),
+                    _coherence(fit.state.topics.T, counts),
+                )
+                model = make_fitted(problem, fit, schema, source, report, run.settings, executor)
+        # Only now: a fit that fails leaves an earlier one as it was.
+        self._set_fitted(model)
+        # Of a search that was cut short even a fit that settled is only the best so far.
+        cut_short = run.interrupted and not self.fixed_number
         finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
         if checkpoint and finished:
             checkpoint.remove()
@@ -208,45 +219,39 @@ class HDSP(FittedQueries):
         return self
 
     def _fit(
-        self,
-        problem: Problem,
-        counts: csr_array,
-        settings: LocalSettings,
-        monitor: Monitor,
-        threads: Threads,
-        checkpoint: Checkpoint | None,
-    ) -> Fit:
+        self, problem: Problem, run: Run, checkpoint: Checkpoint | None
+    ) -> tuple[Fit, History]:
         """The fit itself: with the number of topics that is wanted, or that the bound asks for."""
         rng = make_generator(self.random_state)
-        resumed = checkpoint.resume(problem, monitor) if checkpoint else None
-        after_pass = checkpoint.write if checkpoint else None
+        resumed: Resumed | None = None
+        if checkpoint is not None:
+            resumed = checkpoint.resume(problem, run, self.n_components)
+            run.after_pass = checkpoint.writer(run)
 
-        def start(problem: Problem, rng: np.random.Generator) -> GlobalState:
+        def start(n_topics: int, rng: np.random.Generator) -> GlobalState:
             return initial_state(
                 problem,
-                counts,
+                n_topics,
                 self.init,
                 self.corpus_concentration,
                 self.document_concentration,
                 rng,
-                threads,
             )
 
-        common = (self.max_iter, settings, monitor, threads)
         if not self.fixed_number and isinstance(self.init, str):
             seed = int(rng.integers(2**62))
 
-            def start_at(problem: Problem) -> GlobalState:
-                return start(problem, np.random.default_rng([seed, problem.n_topics]))
+            def start_at(n_topics: int) -> GlobalState:
+                return start(n_topics, np.random.default_rng([seed, n_topics]))
 
-            return Search(
-                problem, start_at, *common, self.keep_documents, resumed, after_pass
-            ).run()
-        state, documents = (start(problem, rng), None) if resumed is None else resumed
-        fit = fit_batch(problem, state, *common, self.keep_documents, documents, after_pass)
-        if self.fixed_number or not self.keep_documents or not monitor.converged:
-            return fit
-        return refine(problem, fit, *common, self.n_components)
+            return Search(problem, self.n_components, start_at, run, resumed).fit()
+        if resumed is None:
+            resumed = Resumed(start(self.n_components, rng), None, run.new_history())
+        history = resumed.history
+        fit = fit_batch(problem, resumed.state, run, history, resumed.documents)
+        if not self.fixed_number and self.keep_documents and history.converged:
+            fit = refine(problem, fit, run, history, self.n_components)
+        return fit, history
 
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
         """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does."""
@@ -276,7 +281,7 @@ class HDSP(FittedQueries):
         check_whole(n_fits, "n_fits", 1)
         self._read_new(X, labels, "topic_stability")
         refits = refit(self, X, labels, n_fits)
-        return make_frame(stability_columns(refits), self._frames)
+        return make_frame(stability_columns(refits), self._model.source.frames)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, by custom named ``.hdsp``; it holds no code.
@@ -286,20 +291,6 @@ class HDSP(FittedQueries):
         """
         check_is_fitted(self)
         self._check_settings()
-        saved = SavedModel(
-            model=self._model,
-            parameters=self.get_params(deep=False),
-            words=self.words_,
-            named=hasattr(self, "feature_names_in_"),
-            history=self.history_,
-            converged=self.converged_,
-            search=self.search_,
-            n_topics=self.n_topics_,
-            coherence=self._coherence,
-            frames=self._frames,
-            fingerprint=self._fingerprint,
-            text_settings=self.text_settings_,
-        )
         if self.text_settings_ is not None and not self.text_settings_.storable:
             warnings.warn(
                 "The function that cuts texts into words cannot be saved with the model: pass it "
@@ -307,7 +298,7 @@ class HDSP(FittedQueries):
                 UserWarning,
                 stacklevel=2,
             )
-        save_model(Path(path), saved)
+        save_model(Path(path), self._model, self.get_params(deep=False))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -316,13 +307,13 @@ class HDSP(FittedQueries):
         Its arrays stay in the file until they are used. A file that cannot be used is refused
         with `hdsp.ModelFileError`.
         """
-        saved = load_model(Path(path), cls().get_params(deep=False))
-        model = cls(**saved.parameters)
+        fitted, parameters = load_model(Path(path), cls().get_params(deep=False))
+        model = cls(**parameters)
         try:
             model._check_settings()
         except (TypeError, ValueError) as error:
             raise not_usable(Path(path), error) from error
-        model._keep(saved)
+        model._set_fitted(fitted)
         return model
 
     def __sklearn_tags__(self) -> Tags:
@@ -380,30 +371,16 @@ class HDSP(FittedQueries):
             )
         return counts, parsed, words, named
 
-    def _keep(self, saved: SavedModel) -> None:
-        self._model = saved.model
-        self.words_ = saved.words
-        self.n_features_in_ = len(saved.words)
-        if saved.named:
-            self.feature_names_in_ = np.array(saved.words, dtype=object)
+    def _set_fitted(self, model: FittedModel) -> None:
+        self._model = model
+        # scikit-learn wants these as attributes.
+        self.n_features_in_ = len(model.source.words)
+        if model.source.named:
+            self.feature_names_in_ = np.array(model.source.words, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        # Of an earlier fit.
+        # Made for an earlier fit.
         self.__dict__.pop("components_", None)
-        state = saved.model.state
-        self.topic_weight_ = state.topic_weight
-        self.corpus_concentration_ = state.corpus_concentration
-        self.document_concentration_ = state.document_concentration
-        self.label_names_ = saved.model.schema.names
-        self.history_ = saved.history
-        self.search_ = saved.search
-        self.n_iter_ = len(saved.history)
-        self.converged_ = saved.converged
-        self.n_topics_ = saved.n_topics
-        self._coherence = saved.coherence
-        self._frames = saved.frames
-        self._fingerprint = saved.fingerprint
-        self.text_settings_ = saved.text_settings
 
     def _warn(self, finished: bool) -> None:
         if self.n_components == 1:

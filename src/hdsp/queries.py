@@ -10,15 +10,15 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hdsp.corpus import Corpus, Labels, LabelSchema, make_frame
+from hdsp.corpus import Corpus, Labels, LabelSchema, TextSettings, make_frame
 from hdsp.corpus.validation import check_counts, count_rows
+from hdsp.execution import InProcess
 from hdsp.inference.parameters import (
     check_choice,
     check_flag,
     check_share,
     make_generator,
 )
-from hdsp.kernels import Threads
 from hdsp.metrics import topic_top_words
 from hdsp.model import draw_documents
 from hdsp.numerics.types import BoolArray, FloatArray
@@ -51,15 +51,10 @@ VALIDATION: dict[str, Any] = {
 class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The questions of `HDSP`: proportions, perplexity, effects, labels, topics.
 
-    Answers come from `_model`; a subclass sets it, with `words_`, `topic_weight_`, `n_jobs` and
-    what `topics` shows.
+    All answers come from `_model`, which a subclass sets.
     """
 
     _model: FittedModel
-    _coherence: FloatArray
-    _frames: str | None
-    words_: tuple[str, ...]
-    topic_weight_: FloatArray
     n_jobs: int | None
 
     def transform(self, X: Any, labels: object = None) -> FloatArray:
@@ -73,8 +68,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         counts, design = self._read_new(X, labels, "transform")
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        with self._threads() as threads:
-            return self._model.posterior(counts, design, threads).astype(dtype)
+        with self._executor() as executor:
+            return self._model.posterior(counts, design, executor).astype(dtype)
 
     def score(self, X: Any, y: object = None, labels: object = None) -> float:
         """Mean log probability of a held-out token: minus the log of the completion perplexity.
@@ -127,15 +122,13 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         counts, design = self._read_new(X, labels, "perplexity")
         check_choice(method, METHODS, "method", "HDSP.perplexity")
         check_choice(given, ("labels", "completion"), "given", "HDSP.perplexity")
-        with self._threads() as threads:
+        with self._executor() as executor:
             if given == "labels":
                 proportions, scored = self._model.expected(design, method), counts
             else:
                 observed, scored = split_tokens(counts)
-                proportions = self._model.posterior(observed, design, threads)
-            log_likelihood = word_log_likelihood(
-                scored, proportions, self._model.word_share(), threads
-            )
+                proportions = self._model.posterior(observed, design, executor)
+            log_likelihood = word_log_likelihood(scored, proportions, self._model.word_share())
         tokens = np.asarray(scored.sum(axis=1))
         if per_document:
             with np.errstate(invalid="ignore"):
@@ -193,7 +186,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         }
         for name in ("effect", "lower", "upper", "expected", "otherwise"):
             columns[name] = getattr(found, name).ravel().tolist()
-        return make_frame(columns, self._frames)
+        return make_frame(columns, self._model.source.frames)
 
     def predict_labels(
         self,
@@ -225,7 +218,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         known = without_target(self._model.schema, target, design)
         found = self._model.label_probabilities(counts, known, candidates)
         columns = dict(zip(candidates.names, found.T.tolist(), strict=True))
-        return make_frame(columns, self._frames)
+        return make_frame(columns, self._model.source.frames)
 
     def top_words(self, n: int = 10) -> list[list[str]]:
         """The `n` most probable words of each topic."""
@@ -250,7 +243,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             "token_share": (tokens / tokens.sum()).tolist(),
             "top_words": [" ".join(words) for words in self.top_words(n_words)],
             "distinctive_words": [" ".join(self.words_[i] for i in row) for row in distinctive],
-            "coherence": self._coherence.tolist(),
+            "coherence": self._model.report.coherence.tolist(),
         }
         contrasts = make_contrasts(self._model.schema, self._used(), None, None)
         if contrasts:
@@ -259,7 +252,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             raised, lowered = associated_labels(effect, _ASSOCIATED)
             columns["raised_by"] = [[names[j] for j in row] for row in raised]
             columns["lowered_by"] = [[names[j] for j in row] for row in lowered]
-        return make_frame(columns, self._frames)
+        return make_frame(columns, self._model.source.frames)
 
     def simulate(
         self,
@@ -284,11 +277,77 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         counts, _ = draw_documents(truth, self._model.scaling, design, lengths, rng)
         return Corpus(counts, words=self.words_, labels=parsed)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
     @property
     def label_schema_(self) -> LabelSchema:
         """The label space of training: blocks of tags, categories and numbers."""
+        return self._fitted().schema
+
+    @property
+    def label_names_(self) -> tuple[str, ...]:
+        """The J labels."""
+        return self._fitted().schema.names
+
+    @property
+    def words_(self) -> tuple[str, ...]:
+        """The V words."""
+        return self._fitted().source.words
+
+    @property
+    def text_settings_(self) -> TextSettings | None:
+        """How the corpus' texts became counts; None where counts were given."""
+        return self._fitted().source.text_settings
+
+    @property
+    def topic_weight_(self) -> FloatArray:
+        """p, the corpus weights of topics, [T]."""
+        return self._fitted().state.topic_weight
+
+    @property
+    def topic_tokens_(self) -> FloatArray:
+        """Expected training tokens of each topic, [T]."""
+        return self._fitted().topic_tokens()
+
+    @property
+    def corpus_concentration_(self) -> float:
+        """alpha, as learned."""
+        return self._fitted().state.corpus_concentration
+
+    @property
+    def document_concentration_(self) -> float:
+        """beta, as learned."""
+        return self._fitted().state.document_concentration
+
+    @property
+    def history_(self) -> list[dict[str, float]]:
+        """One row per pass of the start that was chosen."""
+        return self._fitted().report.history
+
+    @property
+    def search_(self) -> list[dict[str, float]]:
+        """One row for each number of topics that a fit started with."""
+        return self._fitted().report.search
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes made from the start that was chosen."""
+        return len(self._fitted().report.history)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the bound settled."""
+        return self._fitted().report.converged
+
+    @property
+    def n_topics_(self) -> int:
+        """Topics in real use: with at least an average document's worth of tokens."""
+        return self._fitted().report.n_topics
+
+    def _fitted(self) -> FittedModel:
         check_is_fitted(self)
-        return self._model.schema
+        return self._model
 
     def _used(self) -> BoolArray:
         """Which labels the scaling function takes, [J]."""
@@ -297,15 +356,15 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     @cached_property
     def components_(self) -> FloatArray:
         """[T, V] Dirichlet parameters of the topics, made when first asked for."""
-        return np.ascontiguousarray(self._model.state.topics.T, dtype=np.float64)
+        return np.ascontiguousarray(self._fitted().state.topics.T, dtype=np.float64)
 
     @property
     def _n_features_out(self) -> int:
         return self._model.state.n_topics
 
-    def _threads(self) -> Threads:
+    def _executor(self) -> InProcess:
         # All cores by default, but one inside a joblib worker, which has its own share of them.
-        return Threads(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
+        return InProcess(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
 
     def _read_new(self, X: Any, labels: object, method: str) -> tuple[csr_array, Design]:
         owner = f"HDSP.{method}"

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus
-from hdsp.kernels import Threads
 from hdsp.metrics import npmi, topic_diversity, topic_top_words
 from hdsp.numerics.types import FloatArray
 from hdsp.peers import Fitted, target_values
@@ -91,8 +90,7 @@ def word_likelihoods(counts: csr_array, fitted: Fitted, proportions: FloatArray)
         # Shares that add up to more would make a perplexity that nobody could reach.
         if (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1.0, atol=1e-5):
             raise ValueError(f"The {what} of a model must be shares: rows that sum to 1.")
-    with Threads(1) as threads:
-        return word_log_likelihood(counts, proportions, topics.T, threads)
+    return word_log_likelihood(counts, proportions, topics.T)
 
 
 def _topic_measures(fitted: Fitted, train: Corpus) -> dict[str, float | None]:

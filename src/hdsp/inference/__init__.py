@@ -1,21 +1,30 @@
-"""Fitting: starts, the batch loop and what it reports."""
+"""How a fit proceeds: starts, the batch loop, the search for the number of topics.
 
-from hdsp.inference.batch import Fit, fit_batch, fit_documents, sum_tokens
-from hdsp.inference.monitor import HistoryRow, Monitor, topics_in_use
+Internal: names here may change without notice.
+"""
+
+from hdsp.inference.batch import fit_batch
+from hdsp.inference.display import FitDisplay
+from hdsp.inference.history import History, PassRecord, StartRecord, topics_in_use
+from hdsp.inference.interruption import Interruption
 from hdsp.inference.moves.refine import refine
-from hdsp.inference.search import Search
+from hdsp.inference.run import AfterPass, Run
+from hdsp.inference.search import Resumed, Search
 from hdsp.inference.start import STARTS, initial_state
 
 __all__ = [
     "STARTS",
-    "Fit",
-    "HistoryRow",
-    "Monitor",
+    "AfterPass",
+    "FitDisplay",
+    "History",
+    "Interruption",
+    "PassRecord",
+    "Resumed",
+    "Run",
     "Search",
+    "StartRecord",
     "fit_batch",
-    "fit_documents",
     "initial_state",
     "refine",
-    "sum_tokens",
     "topics_in_use",
 ]

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import kernels
-from hdsp.kernels import Threads, sparse_product
+from hdsp.kernels import run_ranges, sparse_product
 from hdsp.model.state import padded
 from hdsp.numerics.types import FloatArray, IntArray
 
@@ -21,17 +21,25 @@ _NEXT_TO_NOTHING = 1e-12
 
 
 def nmf_topics(
-    counts: csr_array, n_topics: int, rng: np.random.Generator, threads: Threads, n_sweeps: int = 20
+    counts: csr_array, n_topics: int, rng: np.random.Generator, n_sweeps: int = 20
 ) -> tuple[FloatArray, FloatArray]:
     """Topics and documents' loadings from non-negative matrix factorisation.
 
     Parameters
     ----------
-    counts : [M, V]
+    counts : sparse array of shape [M, V]
+        The documents.
+    n_topics : int
+        T.
+    rng : numpy.random.Generator
+        For the seeds of k-means.
+    n_sweeps : int, default=20
+        Sweeps of alternating least squares.
 
     Returns
     -------
-    topics : [V, T] and loadings : [M, T], non-negative
+    topics, loadings : float arrays of shapes [V, T] and [M, T]
+        Non-negative.
     """
     rows = csr_array(counts, dtype=np.float32, copy=True)
     # Half a word counts half: the logarithm begins at one, and no weight is negative.
@@ -44,12 +52,12 @@ def nmf_topics(
     columns = csr_array(rows.T)
     # Columns of zeros up to whole vector registers; they stay zero.
     words = np.zeros((rows.shape[1], padded(n_topics)), dtype=np.float32)
-    words[:, :n_topics] = _kmeans(unit, n_topics, rng, threads).T
-    loadings = sparse_product(rows, words, threads)
+    words[:, :n_topics] = _kmeans(unit, n_topics, rng).T
+    loadings = sparse_product(rows, words)
     for sweep in range(n_sweeps):
-        target = sparse_product(rows, words, threads)
-        _descend(words, target, loadings, threads, 1 if sweep else 3)
-        _descend(loadings, sparse_product(columns, loadings, threads), words, threads, 1)
+        target = sparse_product(rows, words)
+        _descend(words, target, loadings, 1 if sweep else 3)
+        _descend(loadings, sparse_product(columns, loadings), words, 1)
         # Only their product is determined; without this one factor grows as the other vanishes.
         norms = np.linalg.norm(words, axis=0)
         norms[norms == 0.0] = 1.0
@@ -58,9 +66,7 @@ def nmf_topics(
     return words[:, :n_topics], loadings[:, :n_topics]
 
 
-def _descend(
-    fixed: FloatArray, target: FloatArray, rows: FloatArray, threads: Threads, n_sweeps: int
-) -> None:
+def _descend(fixed: FloatArray, target: FloatArray, rows: FloatArray, n_sweeps: int) -> None:
     """Improve `rows` in place towards ``|X - rows fixed^T|`` minimal.
 
     A column of `fixed` with next to nothing in it would ask for huge entries: it is left out.
@@ -68,16 +74,14 @@ def _descend(
     gram = fixed.T @ fixed
     size = np.diagonal(gram)
     np.fill_diagonal(gram, np.where(size > _NEXT_TO_NOTHING * size.max(), size, 0.0))
-    threads.run(kernels.descend_rows, rows.shape[0], _ROW_RANGE, gram, target, n_sweeps, rows)
+    run_ranges(kernels.descend_rows, rows.shape[0], _ROW_RANGE, gram, target, n_sweeps, rows)
 
 
-def _kmeans(
-    rows: csr_array, n_topics: int, rng: np.random.Generator, threads: Threads
-) -> FloatArray:
+def _kmeans(rows: csr_array, n_topics: int, rng: np.random.Generator) -> FloatArray:
     """Unit centres [T, V] of spherical k-means."""
     centres = _seeds(rows, n_topics, rng)
     for _ in range(_KMEANS_PASSES):
-        nearest = sparse_product(rows, np.ascontiguousarray(centres.T), threads).argmax(axis=1)
+        nearest = sparse_product(rows, np.ascontiguousarray(centres.T)).argmax(axis=1)
         member = csr_array(
             (np.ones(len(nearest), np.float32), (nearest, np.arange(len(nearest)))),
             shape=(n_topics, len(nearest)),

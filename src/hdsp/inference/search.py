@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from hdsp.inference.batch import AfterPass, Fit, fit_batch
-from hdsp.inference.monitor import HistoryRow, Monitor, comparable
+from hdsp.inference.batch import fit_batch
+from hdsp.inference.history import History
 from hdsp.inference.moves.refine import refine
 from hdsp.inference.moves.snapshot import FEWEST_TOPICS
-from hdsp.kernels import Threads
-from hdsp.model import DocumentState, GlobalState, LocalSettings, Problem
+from hdsp.inference.run import Run
+from hdsp.model import DocumentState, Fit, GlobalState, Problem
 
 # The search begins here, doubles up to here, and then takes smaller steps: fits cost more.
 _FIRST = 32
@@ -40,13 +41,36 @@ class Attempt:
 
     start: int
     fit: Fit
-    history: list[HistoryRow]
-    converged: bool
+    history: History
 
     @property
     def bound(self) -> float:
         """What numbers of topics are compared by, after the last pass."""
-        return comparable(self.history[-1])
+        return self.history.last.bound.comparable
+
+
+@dataclass(frozen=True, eq=False)
+class Resumed:
+    """Where a fit that was cut short stood, and its history."""
+
+    state: GlobalState
+    documents: DocumentState | None
+    history: History
+
+
+class StoredDocuments:
+    """Documents that are put aside while others are fitted.
+
+    Most topics hold nothing in most documents: only what they hold is kept, exactly.
+    """
+
+    def __init__(self, documents: DocumentState) -> None:
+        self._token_counts = csr_array(documents.token_counts)
+        self._tangent = documents.tangent
+
+    def restored(self) -> DocumentState:
+        """The documents as they were."""
+        return DocumentState(self._token_counts.toarray(), self._tangent)
 
 
 @dataclass(eq=False)
@@ -54,118 +78,115 @@ class Search:
     """A fit with as many topics as the bound asks for.
 
     Fits start afresh with several numbers of topics; the one with the highest bound goes on, with
-    moves that merge, split and delete topics. Without `keep_documents` there are no moves.
+    moves that merge, split and delete topics. Without `Run.keep_documents` there are no moves.
 
     Attributes
     ----------
-    problem : its number of topics is the most there may be
-    start_at : the state where a fit of a problem starts; the same for the same number of topics
-    monitor : knows the starts and passes of a fit that was cut short
-    resumed : where it stood
-    after_pass : called after passes of the starts
+    problem : Problem
+        What is fitted.
+    most_topics : int
+        There may be.
+    start_at : callable
+        The state where a fit with so many topics starts; the same for the same number.
+    run : Run
+        How fits proceed; it knows the starts of a search that was cut short.
+    resumed : Resumed or None, default=None
+        Where that search stood.
     """
 
     problem: Problem
-    start_at: Callable[[Problem], GlobalState]
-    max_iter: int
-    settings: LocalSettings
-    monitor: Monitor
-    threads: Threads
-    keep_documents: bool = True
-    resumed: tuple[GlobalState, DocumentState | None] | None = None
-    after_pass: AfterPass | None = None
+    most_topics: int
+    start_at: Callable[[int], GlobalState]
+    run: Run
+    resumed: Resumed | None = None
     _best: Attempt | None = None
+    _best_documents: StoredDocuments | None = None
     _tried: set[int] = field(default_factory=set)
 
-    def __post_init__(self) -> None:
-        self._resumed_history = self.monitor.history
-
-    def run(self) -> Fit:
+    def fit(self) -> tuple[Fit, History]:
         """Search, and fit."""
-        start = search_number(self.try_number, self.problem.n_topics)
-        best = self._best
+        start = search_number(self.try_number, self.most_topics)
+        best = self._take_best()
         # After a fit that was cut short the best of its starts is no longer at hand. One that is
         # cut short again makes do with the start it is at, and keeps its checkpoint.
-        if best is None or (best.start != start and not self.monitor.interrupted):
-            if self.monitor.interrupted and self.resumed is not None:
-                start = self.resumed[0].n_topics
+        if best is None or (best.start != start and not self.run.interrupted):
+            if self.run.interrupted and self.resumed is not None:
+                start = self.resumed.state.n_topics
             best = self._attempt(start)
         best = self._complete(best)
-        while not self.monitor.interrupted:
+        while not self.run.interrupted:
             left = best.fit.state.n_topics
             if left >= _MANY_LEFT * best.start or left in self._tried:
                 break
             # A start with the number that was left mostly ends higher.
+            self._keep(best)
             other = self._complete(self._try(left))
             if other.bound <= best.bound:
+                best = self._take_best() or other
                 break
             best = other
-        self.monitor.go_on(best.history, best.converged)
-        return best.fit
+        return best.fit, best.history
 
     def try_number(self, start: int) -> Outcome:
         """How a fit ends that starts with so many topics."""
         self._tried.add(start)
-        for row in self.monitor.starts:
-            if row["start"] == start:
-                return Outcome(row["compared"], int(row["topics"]))
-        if self.monitor.interrupted:
+        for known in self.run.starts:
+            if known.start == start:
+                return Outcome(known.compared, known.topics)
+        if self.run.interrupted:
             return Outcome(-np.inf, start)
         found = self._try(start)
         if self._best is None or found.bound > self._best.bound:
-            self._best = found
+            self._keep(found)
         return Outcome(found.bound, found.fit.state.n_topics)
+
+    def _keep(self, attempt: Attempt) -> None:
+        """Put the best attempt so far aside, its documents without what is zero."""
+        documents = attempt.fit.documents
+        self._best_documents = None if documents is None else StoredDocuments(documents)
+        fit = Fit(attempt.fit.state, None)
+        self._best = Attempt(attempt.start, fit, attempt.history)
+
+    def _take_best(self) -> Attempt | None:
+        best, stored = self._best, self._best_documents
+        self._best = self._best_documents = None
+        if best is None or stored is None:
+            return best
+        return Attempt(best.start, Fit(best.fit.state, stored.restored()), best.history)
 
     def _try(self, start: int) -> Attempt:
         self._tried.add(start)
         found = self._attempt(start)
         # A start of a fit that was cut short may be made again, to have it at hand.
-        if all(row["start"] != start for row in self.monitor.starts):
-            self.monitor.end(start, found.fit.state.n_topics)
+        if all(known.start != start for known in self.run.starts):
+            self.run.starts.append(found.history.start_record(start, found.fit.state.n_topics))
         return found
 
     def _attempt(self, start: int) -> Attempt:
-        problem = self.problem.with_topics(start)
-        if self.resumed is not None and self.resumed[0].n_topics == start:
-            state, documents = self.resumed
+        documents: DocumentState | None = None
+        if self.resumed is not None and self.resumed.state.n_topics == start:
+            state, documents = self.resumed.state, self.resumed.documents
+            history = self.resumed.history
             self.resumed = None
-            self.monitor.go_on(self._resumed_history, converged=False)
+            self.run.display.went_on(history)
         else:
-            self.monitor.begin(start)
-            state, documents = self.start_at(problem), None
-        fit = fit_batch(
-            problem,
-            state,
-            self.max_iter,
-            self.settings,
-            self.monitor,
-            self.threads,
-            self.keep_documents,
-            documents,
-            self.after_pass,
-        )
+            self.run.display.began(start)
+            state, history = self.start_at(start), self.run.new_history()
+        fit = fit_batch(self.problem, state, self.run, history, documents)
         # Topics that are there twice may be all that is wrong with a larger number.
-        return self._refine(start, fit, merge_only=True, worth=_WORTH_MERGING)
+        return self._refine(Attempt(start, fit, history), _WORTH_MERGING)
 
     def _complete(self, attempt: Attempt) -> Attempt:
         """All the moves that raise the bound."""
-        self.monitor.go_on(attempt.history, attempt.converged)
-        return self._refine(attempt.start, attempt.fit, merge_only=False, worth=0.0)
+        self.run.display.went_on(attempt.history)
+        return self._refine(attempt)
 
-    def _refine(self, start: int, fit: Fit, merge_only: bool, worth: float) -> Attempt:
-        if self.keep_documents and self.monitor.converged and not self.monitor.interrupted:
-            fit = refine(
-                self.problem.with_topics(fit.state.n_topics),
-                fit,
-                self.max_iter,
-                self.settings,
-                self.monitor,
-                self.threads,
-                self.problem.n_topics,
-                merge_only,
-                worth,
-            )
-        return Attempt(start, fit, self.monitor.history, self.monitor.converged)
+    def _refine(self, attempt: Attempt, merges_worth: float | None = None) -> Attempt:
+        history = attempt.history
+        if not self.run.keep_documents or not history.converged or self.run.interrupted:
+            return attempt
+        fit = refine(self.problem, attempt.fit, self.run, history, self.most_topics, merges_worth)
+        return Attempt(attempt.start, fit, history)
 
 
 def search_number(try_number: Callable[[int], Outcome], ceiling: int) -> int:

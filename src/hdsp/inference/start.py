@@ -6,7 +6,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.inference.nmf import nmf_topics
-from hdsp.kernels import Threads
 from hdsp.model import GlobalState, Problem
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray
@@ -22,21 +21,28 @@ _SMOOTHING = 0.5
 
 def initial_state(
     problem: Problem,
-    counts: csr_array,
+    n_topics: int,
     init: Any,
     corpus_concentration: float,
     document_concentration: float,
     rng: np.random.Generator,
-    threads: Threads,
 ) -> GlobalState:
     """The state before the first pass: topics by `init`, ordered by size, labels without effect.
 
     Parameters
     ----------
-    counts : [M, V]
-    init : one of `STARTS`, or an array [T, V] of non-negative word weights or counts
+    problem : Problem
+        What is fitted.
+    n_topics : int
+        T.
+    init : str or array of shape [T, V]
+        One of `STARTS`, or non-negative word weights or counts.
+    corpus_concentration, document_concentration : float
+        Where alpha and beta start.
+    rng : numpy.random.Generator
+        For starts by chance.
     """
-    word_share, size = _start(problem, counts, init, rng, threads)
+    word_share, size = _start(problem, n_topics, init, rng)
     order = np.argsort(-size, kind="stable")
     word_share, size = word_share[:, order], size[order]
     expected = problem.n_tokens * size * word_share
@@ -45,21 +51,21 @@ def initial_state(
         sticks=sticks_from_weights(size),
         corpus_concentration=corpus_concentration,
         document_concentration=document_concentration,
-        scaling=problem.scaling.initial(problem.n_topics, problem.design.shape[1]),
+        scaling=problem.scaling.initial(n_topics, problem.design.shape[1]),
     )
 
 
 def _start(
-    problem: Problem, counts: csr_array, init: Any, rng: np.random.Generator, threads: Threads
+    problem: Problem, n_topics: int, init: Any, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Word shares [V, T] (columns sum to 1) and topic sizes [T] (sum to 1)."""
-    n_topics = problem.n_topics
+    counts = problem.counts
     if isinstance(init, str):
         if init == "nmf":
             sample = counts
             if counts.shape[0] > _MOST_DOCUMENTS:
                 sample = counts[np.sort(rng.permutation(counts.shape[0])[:_MOST_DOCUMENTS])]
-            words, loadings = nmf_topics(sample, n_topics, rng, threads)
+            words, loadings = nmf_topics(sample, n_topics, rng)
             return _from_factors(sample, words, loadings)
         if init == "lda":
             return _shares(lda_topics(counts, n_topics, problem.priors.topic_prior, rng))

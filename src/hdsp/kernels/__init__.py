@@ -7,7 +7,7 @@ package.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hdsp.kernels.parallel import Threads
+from hdsp.kernels.parallel import run_ranges, use_threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ _HOME = {
 }
 
 __all__ = [
-    "Threads",
     "add_word_counts",
     "csr_arrays",
     "descend_rows",
@@ -56,6 +55,7 @@ __all__ = [
     "fit_documents",
     "mean_proportions",
     "mixture_log_likelihood",
+    "run_ranges",
     "sparse_product",
     "sum_log_gamma",
     "sum_pair_entropies",
@@ -63,6 +63,7 @@ __all__ = [
     "sweep_gamma_weights",
     "sweep_normal_weights",
     "sweep_softmax_weights",
+    "use_threads",
 ]
 
 

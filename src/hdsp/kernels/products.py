@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hdsp.kernels.parallel import Threads
+from hdsp.kernels.parallel import run_ranges
 from hdsp.numerics.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ def csr_arrays(matrix: "csr_array") -> tuple[IntArray, IntArray, FloatArray]:
     return indptr, matrix.indices.astype(np.int32, copy=False), matrix.data
 
 
-def sparse_product(matrix: "csr_array", dense: FloatArray, threads: Threads) -> FloatArray:
+def sparse_product(matrix: "csr_array", dense: FloatArray) -> FloatArray:
     """``matrix @ dense`` for a CSR matrix and a dense one of the same dtype; [M, K]."""
     from hdsp.kernels.factors import multiply_rows
 
     out = np.empty((matrix.shape[0], dense.shape[1]), dtype=dense.dtype)
-    threads.run(
+    run_ranges(
         multiply_rows,
         matrix.shape[0],
         _ROW_RANGE,

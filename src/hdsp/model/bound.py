@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln, psi
 
 from hdsp import kernels
-from hdsp.kernels import Threads
+from hdsp.kernels import run_ranges
 from hdsp.model.documents import WORD_RANGE
 from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, Statistics
@@ -20,13 +20,20 @@ class Bound:
 
     Attributes
     ----------
-    words : (6) the words, given topics and proportions
-    tangent : (7) the normaliser of the proportions
-    proportions : (8) + (9) E[ln p(pi)] - E[ln q(pi)]
-    topics : (10) E[ln p(phi)] - E[ln q(phi)]
-    scaling : (10) E[ln p(w)] - E[ln q(w)]
-    sticks : (10) ln p(V)
-    concentrations : (10) ln p(alpha) + ln p(beta), of those that are learned
+    words : float
+        (6) The words, given topics and proportions.
+    tangent : float
+        (7) The normaliser of the proportions.
+    proportions : float
+        (8) + (9) E[ln p(pi)] - E[ln q(pi)].
+    topics : float
+        (10) E[ln p(phi)] - E[ln q(phi)].
+    scaling : float
+        (10) E[ln p(w)] - E[ln q(w)].
+    sticks : float
+        (10) ln p(V).
+    concentrations : float
+        (10) ln p(alpha) + ln p(beta), of those that are learned.
     """
 
     words: float
@@ -56,7 +63,7 @@ class Bound:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
-def elbo(problem: Problem, state: GlobalState, statistics: Statistics, threads: Threads) -> Bound:
+def elbo(problem: Problem, state: GlobalState, statistics: Statistics) -> Bound:
     """The bound at `state`, with the statistics of documents fitted to it."""
     alpha = state.corpus_concentration
     priors = problem.priors
@@ -70,7 +77,7 @@ def elbo(problem: Problem, state: GlobalState, statistics: Statistics, threads: 
         words=statistics.words,
         tangent=statistics.tangent,
         proportions=statistics.proportions,
-        topics=topic_terms(state.topics, priors.topic_prior, threads),
+        topics=topic_terms(state.topics, priors.topic_prior),
         scaling=float(problem.scaling.prior_terms(state.scaling).sum()),
         sticks=float(
             len(state.sticks) * np.log(alpha) + (alpha - 1.0) * np.log1p(-state.sticks).sum()
@@ -79,7 +86,7 @@ def elbo(problem: Problem, state: GlobalState, statistics: Statistics, threads: 
     )
 
 
-def topic_terms(topics: FloatArray, topic_prior: float, threads: Threads) -> float:
+def topic_terms(topics: FloatArray, topic_prior: float) -> float:
     """E[ln p(phi)] - E[ln q(phi)] of all topics.
 
     For one topic, with L = sum_i lambda_i: ln Gamma(V eta) - ln Gamma(L) + (L - V eta) psi(L)
@@ -87,7 +94,7 @@ def topic_terms(topics: FloatArray, topic_prior: float, threads: Threads) -> flo
     """
     n_words = topics.shape[0]
     gap = np.empty(n_words)
-    threads.run(
+    run_ranges(
         kernels.dirichlet_terms,
         n_words,
         WORD_RANGE,

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from hdsp import kernels
-from hdsp.kernels import Threads
+from hdsp.kernels import run_ranges
 from hdsp.model.documents import expected_rates
 from hdsp.model.problem import Problem
 from hdsp.numerics.types import FloatArray, IntArray
@@ -34,13 +34,17 @@ class TopicParts:
 
     Attributes
     ----------
-    word_counts : [Q, V] sum_m c_mi gamma_mik
-    token_counts : [M, Q] sum_i c_mi gamma_mik
-    prior_shape : [Q] beta p
-    scaling : their labels' weights
+    topic_words : float array of shape [Q, V]
+        sum_m c_mi gamma_mik.
+    token_counts : float array of shape [M, Q]
+        sum_i c_mi gamma_mik.
+    prior_shape : float array of shape [Q]
+        beta p.
+    scaling : mapping of str to array
+        Their labels' weights.
     """
 
-    word_counts: FloatArray
+    topic_words: FloatArray
     token_counts: FloatArray
     prior_shape: FloatArray
     scaling: Parameters
@@ -48,7 +52,7 @@ class TopicParts:
     def take(self, chosen: IntArray) -> "TopicParts":
         """Some of these topics."""
         return TopicParts(
-            self.word_counts[chosen],
+            self.topic_words[chosen],
             self.token_counts[:, chosen],
             self.prior_shape[chosen],
             take_topics(self.scaling, chosen),
@@ -58,45 +62,46 @@ class TopicParts:
 def join_parts(parts: list[TopicParts]) -> TopicParts:
     """Several lots of topics as one."""
     return TopicParts(
-        np.concatenate([part.word_counts for part in parts]),
+        np.concatenate([part.topic_words for part in parts]),
         np.concatenate([part.token_counts for part in parts], axis=1),
         np.concatenate([part.prior_shape for part in parts]),
         {name: np.concatenate([part.scaling[name] for part in parts]) for name in parts[0].scaling},
     )
 
 
-def topic_bound(
-    problem: Problem, parts: TopicParts, tangent: FloatArray, threads: Threads
-) -> FloatArray:
+def topic_bound(problem: Problem, parts: TopicParts, tangent: FloatArray) -> FloatArray:
     """Each topic's own part of the bound, [Q].
 
     Parameters
     ----------
-    tangent : [M] xi_m
+    problem : Problem
+        The documents.
+    parts : TopicParts
+        The topics.
+    tangent : float array of shape [M]
+        xi_m.
     """
     return (
-        word_terms(problem, parts.word_counts, threads)
-        + proportion_terms(
-            problem, parts.token_counts, parts.prior_shape, parts.scaling, tangent, threads
-        )
+        word_terms(problem, parts.topic_words)
+        + proportion_terms(problem, parts.token_counts, parts.prior_shape, parts.scaling, tangent)
         + problem.scaling.prior_terms(parts.scaling)
     )
 
 
-def word_terms(problem: Problem, word_counts: FloatArray, threads: Threads) -> FloatArray:
-    """ln B(eta + n_k) - ln B(eta), [Q], of topics with `word_counts` [Q, V]."""
-    out = np.empty(len(word_counts))
+def word_terms(problem: Problem, topic_words: FloatArray) -> FloatArray:
+    """ln B(eta + n_k) - ln B(eta), [Q], of topics with `topic_words` [Q, V]."""
+    out = np.empty(len(topic_words))
     prior = problem.priors.topic_prior
-    threads.run(
+    run_ranges(
         kernels.sum_log_gamma,
         len(out),
         _TOPIC_RANGE,
-        np.ascontiguousarray(word_counts),
+        np.ascontiguousarray(topic_words),
         prior,
         out,
     )
     prior_total = problem.n_words * prior
-    total = word_counts.sum(axis=1, dtype=np.float64)
+    total = topic_words.sum(axis=1, dtype=np.float64)
     return np.asarray(out + gammaln(prior_total) - gammaln(prior_total + total))
 
 
@@ -106,18 +111,15 @@ def proportion_terms(
     prior_shape: FloatArray,
     scaling: Parameters,
     tangent: FloatArray,
-    threads: Threads,
 ) -> FloatArray:
     """The proportions' part of the bound, [Q], of topics with `token_counts` [M, Q].
 
     `problem` may be the whole corpus or some of its documents.
     """
     n_topics = len(prior_shape)
-    rate = expected_rates(
-        problem.scaling, scaling, problem.design, n_topics, problem.dtype, threads
-    )
+    rate = expected_rates(problem.scaling, scaling, problem.design, n_topics, problem.dtype)
     out = np.empty(n_topics)
-    threads.run(
+    run_ranges(
         kernels.sum_proportion_terms,
         n_topics,
         _TOPIC_RANGE,
@@ -146,4 +148,4 @@ def fitted_scaling(
         scaling = problem.scaling.update(
             scaling, problem.design, parts.prior_shape, mean.astype(problem.dtype)
         )
-    return TopicParts(parts.word_counts, parts.token_counts, parts.prior_shape, scaling)
+    return TopicParts(parts.topic_words, parts.token_counts, parts.prior_shape, scaling)

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import psi
 
 from hdsp import kernels
-from hdsp.kernels import Threads
-from hdsp.model.problem import Block, Problem
+from hdsp.kernels import run_ranges
+from hdsp.model.problem import Block
 from hdsp.model.state import DocumentState, GlobalState, Statistics, padded
 from hdsp.numerics.types import BoolArray, FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
@@ -20,55 +20,98 @@ _RATE_RANGE = 2048
 
 @dataclass(frozen=True)
 class LocalSettings:
-    """When a document stops.
+    """How documents are fitted.
 
     Attributes
     ----------
-    max_iter : inner iterations at most
-    tol : the share of a document's tokens that may still move between topics
-    prune : topics below this share of a document's largest weight hold nothing there; 0 keeps all
+    max_iter : int, default=10
+        Inner iterations at most.
+    tol : float, default=1e-2
+        The share of a document's tokens that may still move between topics when it stops.
+    prune : float, default=1e-6
+        Topics below this share of a document's largest weight hold nothing there; 0 keeps all.
+    restart : bool, default=False
+        Also start every document afresh, and keep what raises its own bound: documents that only
+        ever go on from where they are stay in worse optima.
+    scaling_sums : bool, default=False
+        Sum what the documents say of the labels' weights.
     """
 
     max_iter: int = 10
     tol: float = 1e-2
     prune: float = 1e-6
+    restart: bool = False
+    scaling_sums: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class LocalGlobals:
-    """What documents see of the global state, in the form the kernels take.
+class DocumentView:
+    """What documents see of a model, made once per pass.
 
     Attributes
     ----------
-    table : [V, K] exp(E ln phi), padded
-    prior_shape : [K] beta p, padding zero
-    topic_weight : [K] p, padding zero
+    table : float array of shape [V, K]
+        exp(E ln phi), padded.
+    prior_shape : float array of shape [K]
+        beta p; padding is zero.
+    topic_weight : float array of shape [K]
+        p; padding is zero.
+    scaling : ScalingFunction
+        Bound to the columns of the blocks' designs.
+    parameters : mapping of str to array
+        The scaling function's.
+    n_topics : int
+        T.
     """
 
     table: FloatArray
     prior_shape: FloatArray
     topic_weight: FloatArray
+    scaling: ScalingFunction
+    parameters: Parameters
+    n_topics: int
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """Of the document step."""
+        return self.table.dtype
+
+    def rates(self, design: Design) -> FloatArray:
+        """E[rho_mk], [M, K], padded with ones."""
+        return expected_rates(
+            self.scaling, self.parameters, design, self.table.shape[1], self.dtype
+        )
 
 
-def prepare_globals(
-    state: GlobalState, dtype: np.dtype[np.floating], threads: Threads
-) -> LocalGlobals:
-    """The word table and priors of `state`, once for all blocks of a pass."""
-    n_words, n_topics = state.topics.shape
-    width = padded(n_topics)
-    inverse_total = np.exp(-psi(state.topics.sum(axis=0, dtype=np.float64)))
-    table = np.zeros((n_words, width), dtype=dtype)
-    threads.run(
+def make_view(
+    state: GlobalState, scaling: ScalingFunction, dtype: np.dtype[np.floating]
+) -> DocumentView:
+    """What documents see of `state`."""
+    width = padded(state.n_topics)
+    return DocumentView(
+        word_table(state.topics, dtype),
+        pad(state.prior_shape, width, dtype),
+        pad(state.topic_weight, width, dtype),
+        scaling,
+        state.scaling,
+        state.n_topics,
+    )
+
+
+def word_table(topics: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:
+    """exp(E ln phi), [V, K], of topics [V, T]."""
+    n_words, n_topics = topics.shape
+    inverse_total = np.exp(-psi(topics.sum(axis=0, dtype=np.float64)))
+    table = np.zeros((n_words, padded(n_topics)), dtype=dtype)
+    run_ranges(
         kernels.fill_word_table,
         n_words,
         WORD_RANGE,
-        np.ascontiguousarray(state.topics, dtype=dtype),
+        np.ascontiguousarray(topics, dtype=dtype),
         inverse_total.astype(dtype),
         table,
     )
-    return LocalGlobals(
-        table, pad(state.prior_shape, width, dtype), pad(state.topic_weight, width, dtype)
-    )
+    return table
 
 
 def pad(values: FloatArray, width: int, dtype: np.dtype[np.floating]) -> FloatArray:
@@ -84,9 +127,8 @@ def expected_rates(
     design: Design,
     width: int,
     dtype: np.dtype[np.floating],
-    threads: Threads,
 ) -> FloatArray:
-    """E[rho_mk], [M, K], padded with ones."""
+    """E[rho_mk], [M, width], padded with ones."""
     out = np.ones((design.shape[0], width), dtype=dtype)
 
     def fill(first: int, last: int) -> None:
@@ -94,7 +136,7 @@ def expected_rates(
         out[first:last, : rate.shape[1]] = rate
 
     if design.nnz:
-        threads.run(fill, design.shape[0], _RATE_RANGE)
+        run_ranges(fill, design.shape[0], _RATE_RANGE)
     return out
 
 
@@ -104,11 +146,16 @@ class Solution:
 
     Attributes
     ----------
-    documents : q(pi)
-    weight, token_weight : [M, K] e and c_i / norm_i of each entry: the responsibilities
-        gamma_mik = B_ik e_mk / norm_mi that q(pi) answers
-    rate : [M, K] E[rho_mk], padded with ones
-    iterations : made, over all documents
+    documents : DocumentState
+        q(pi).
+    weight : float array of shape [M, K]
+        e, exp(E ln pi) as it was when the last responsibilities were taken.
+    token_weight : float array
+        c_i / norm_i of each entry: gamma_mik = B_ik e_mk / norm_mi.
+    rate : float array of shape [M, K]
+        E[rho_mk], padded with ones.
+    iterations : int
+        Made, over all documents.
     """
 
     documents: DocumentState
@@ -118,60 +165,60 @@ class Solution:
     iterations: int
 
 
-def local_step(
-    problem: Problem,
-    state: GlobalState,
-    seen: LocalGlobals,
-    block: Block,
-    documents: DocumentState | None,
-    settings: LocalSettings,
-    threads: Threads,
-    restart: bool = False,
+def block_step(
+    view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
 ) -> tuple[DocumentState, Statistics]:
     """Fit the documents of a block (equations 11 to 13) and sum what they say.
 
     Parameters
     ----------
-    documents : an earlier solution to go on from; None starts every document from p
-    restart : also start every document afresh, and keep what raises its own bound: documents
-        that only ever go on from where they are stay in worse optima
+    view : DocumentView
+        The model as documents see it.
+    block : Block
+        The documents.
+    documents : DocumentState or None
+        An earlier solution to go on from; None starts every document from p.
+    settings : LocalSettings
+        How documents are fitted.
     """
-    solution = solve_block(problem, state, seen, block, documents, settings, threads)
-    if restart and documents is not None:
-        fresh = solve_block(problem, state, seen, block, None, settings, threads)
-        kept_terms = document_terms(problem, state, seen, block, solution, threads)
-        fresh_terms = document_terms(problem, state, seen, block, fresh, threads)
-        solution = _better(block, solution, fresh, fresh_terms.total > kept_terms.total)
-    return solution.documents, summarise_block(problem, state, seen, block, solution, threads)
+    solution = solve_block(view, block, documents, settings)
+    if settings.restart and documents is not None:
+        fresh = solve_block(view, block, None, settings)
+        better = (
+            document_terms(view, block, fresh).total > document_terms(view, block, solution).total
+        )
+        solution = _better(block, solution, fresh, better)
+    return solution.documents, summarise_block(view, block, solution, settings)
 
 
 def summarise_block(
-    problem: Problem,
-    state: GlobalState,
-    seen: LocalGlobals,
-    block: Block,
-    solution: Solution,
-    threads: Threads,
+    view: DocumentView, block: Block, solution: Solution, settings: LocalSettings
 ) -> Statistics:
     """The statistics of a solved block."""
-    word_counts = np.zeros_like(seen.table)
-    threads.run(
+    word_counts = np.zeros_like(view.table)
+    run_ranges(
         kernels.add_word_counts,
-        problem.n_words,
+        len(word_counts),
         WORD_RANGE,
         block.word_indptr,
         block.documents,
         block.positions,
         solution.token_weight,
         solution.weight,
-        seen.table,
+        view.table,
         word_counts,
     )
-    terms = document_terms(problem, state, seen, block, solution, threads)
+    terms = document_terms(view, block, solution)
+    sums: Parameters = {}
+    if settings.scaling_sums and block.design.shape[1]:
+        rate = view.scaling.expected_rate(view.parameters, block.design)
+        mean = mean_proportions(rate, view.prior_shape, block, solution.documents)
+        sums = view.scaling.statistics(view.parameters, block.design, mean)
     return Statistics(
         n_documents=block.n_documents,
-        word_counts=word_counts[:, : problem.n_topics],
+        word_counts=word_counts[:, : view.n_topics],
         log_proportion=terms.log_proportion,
+        scaling=sums,
         words=float(terms.words.sum()),
         tangent=float(terms.tangent.sum()),
         proportions=float(terms.proportions.sum()),
@@ -180,49 +227,76 @@ def summarise_block(
 
 
 def solve_block(
-    problem: Problem,
-    state: GlobalState,
-    seen: LocalGlobals,
-    block: Block,
-    documents: DocumentState | None,
-    settings: LocalSettings,
-    threads: Threads,
+    view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
 ) -> Solution:
     """q(pi) of a block's documents, going on from `documents` or starting from p."""
-    n_documents, width = block.n_documents, seen.table.shape[1]
-    rate = expected_rates(
-        problem.scaling, state.scaling, block.design, width, problem.dtype, threads
-    )
+    n_documents, width = block.n_documents, view.table.shape[1]
+    rate = view.rates(block.design)
     if documents is None:
-        held = np.zeros((n_documents, width), dtype=problem.dtype)
-        tangent = np.ones(n_documents, dtype=problem.dtype)
+        held = np.zeros((n_documents, width), dtype=view.dtype)
+        tangent = np.ones(n_documents, dtype=view.dtype)
     else:
         held, tangent = documents.token_counts.copy(), documents.tangent.copy()
     weight = np.empty_like(held)
     token_weight = np.empty_like(block.counts)
-    iterations = threads.run(
+    iterations = run_ranges(
         kernels.fit_documents,
         n_documents,
         DOCUMENT_RANGE,
         block.indptr,
         block.indices,
         block.counts,
-        seen.table,
-        seen.prior_shape,
+        view.table,
+        view.prior_shape,
         rate,
         block.lengths,
         documents is not None,
-        seen.topic_weight,
+        view.topic_weight,
         settings.max_iter,
-        problem.dtype.type(settings.tol),
+        view.dtype.type(settings.tol),
         settings.prune,
         held,
         tangent,
         weight,
         token_weight,
     )
-    documents = DocumentState(held, tangent)
-    return Solution(documents, weight, token_weight, rate, int(sum(iterations)))
+    return Solution(DocumentState(held, tangent), weight, token_weight, rate, int(sum(iterations)))
+
+
+def mean_proportions(
+    rate: FloatArray,
+    prior_shape: FloatArray,
+    block: Block,
+    documents: DocumentState,
+    first: int = 0,
+) -> FloatArray:
+    """E[pi_mk] = a_mk / b_mk, [M, T']; unnormalised, as the model has them.
+
+    Parameters
+    ----------
+    rate : float array of shape [M, T']
+        E[rho_mk] of the topics from number `first` on, as the documents were fitted with.
+    prior_shape : float array of shape [T]
+        beta p of all topics, likewise.
+    block : Block
+        The documents.
+    documents : DocumentState
+        Their q(pi).
+    first : int, default=0
+        The first topic that is wanted.
+    """
+    dtype = documents.token_counts.dtype
+    mean = np.empty(rate.shape, dtype=dtype)
+    kernels.mean_proportions(
+        first,
+        documents.token_counts,
+        prior_shape.astype(dtype),
+        block.lengths,
+        documents.tangent,
+        np.ascontiguousarray(rate, dtype=dtype),
+        mean,
+    )
+    return mean
 
 
 def _better(block: Block, one: Solution, other: Solution, choose: BoolArray) -> Solution:
@@ -256,14 +330,7 @@ class DocumentTerms:
         return np.asarray(self.words + self.tangent + self.proportions)
 
 
-def document_terms(
-    problem: Problem,
-    state: GlobalState,
-    seen: LocalGlobals,
-    block: Block,
-    solution: Solution,
-    threads: Threads,
-) -> DocumentTerms:
+def document_terms(view: DocumentView, block: Block, solution: Solution) -> DocumentTerms:
     """Terms (6), (7) and (8) + (9) of the bound for a solved block.
 
     The prior's and the entropy's terms are taken together: with E[ln pi] = psi(a) - ln b they are
@@ -272,10 +339,10 @@ def document_terms(
     responsibilities that q(pi) answers, n_mk = sum_i c_mi gamma_mik:
     sum_i c_i ln norm_i + sum_k n_mk (E[ln pi_mk] - ln e_mk).
     """
-    n_documents, n_topics = block.n_documents, problem.n_topics
+    n_documents, n_topics = block.n_documents, view.n_topics
     words, tangent, proportions = np.empty((3, n_documents))
-    sums = np.zeros((-(-n_documents // DOCUMENT_RANGE), seen.prior_shape.shape[0]))
-    threads.run(
+    sums = np.zeros((-(-n_documents // DOCUMENT_RANGE), view.prior_shape.shape[0]))
+    run_ranges(
         kernels.document_terms,
         n_documents,
         DOCUMENT_RANGE,
@@ -283,7 +350,7 @@ def document_terms(
         block.indptr,
         block.counts,
         block.lengths,
-        seen.prior_shape,
+        view.prior_shape,
         solution.rate,
         solution.documents.token_counts,
         solution.documents.tangent,
@@ -295,7 +362,7 @@ def document_terms(
         sums,
     )
     if block.design.nnz:
-        proportions += problem.scaling.weighted_log_rate(
-            state.scaling, block.design, seen.prior_shape[:n_topics]
+        proportions += view.scaling.weighted_log_rate(
+            view.parameters, block.design, view.prior_shape[:n_topics]
         )
     return DocumentTerms(words, tangent, proportions, sums.sum(axis=0)[:n_topics])

@@ -1,13 +1,13 @@
 """The frozen problem: documents in blocks, their label design, priors and the scaling function."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Design, ScalingFunction
+from hdsp.scaling import Design, DesignBounds, ScalingFunction
 
 # Documents of a block: enough to keep threads busy and the word pass efficient, few enough that
 # a block's temporary arrays stay small beside the corpus.
@@ -20,9 +20,11 @@ class Priors:
 
     Attributes
     ----------
-    topic_prior : eta, the Dirichlet parameter of every word in a topic
-    corpus_concentration, document_concentration : (shape, rate) of the gamma priors of alpha and
-        beta, or None where the concentration keeps its initial value
+    topic_prior : float
+        eta, the Dirichlet parameter of every word in a topic.
+    corpus_concentration, document_concentration : tuple of two floats, or None
+        (shape, rate) of the gamma priors of alpha and beta. None: the concentration keeps its
+        initial value.
     """
 
     topic_prior: float
@@ -36,13 +38,19 @@ class Block:
 
     Attributes
     ----------
-    indptr, indices, counts : the words of each document (CSR)
-    lengths : [M] N_m
-    word_indptr, documents, positions : the same entries by word (CSC); `positions` leads back to
-        the entry in document order
-    design : [M, J] label values
+    rows : slice
+        Where the documents stand in the corpus.
+    indptr, indices, counts : arrays
+        The words of each document (CSR).
+    lengths : float array of shape [M]
+        N_m.
+    word_indptr, documents, positions : int arrays
+        The same entries by word (CSC); `positions` leads back to the entry in document order.
+    design : sparse array of shape [M, J]
+        Label values.
     """
 
+    rows: slice
     indptr: IntArray
     indices: IntArray
     counts: FloatArray
@@ -58,54 +66,40 @@ class Block:
         return len(self.lengths)
 
 
-def make_block(counts: csr_array, design: Design, dtype: np.dtype[np.floating]) -> Block:
-    """A block of the documents `counts` [M, V] with labels `design` [M, J]."""
-    order = csr_array(
-        (np.arange(counts.nnz, dtype=np.int32), counts.indices, counts.indptr), shape=counts.shape
-    ).tocsc()
-    return Block(
-        indptr=counts.indptr.astype(np.int64),
-        indices=counts.indices.astype(np.int32),
-        counts=counts.data.astype(dtype),
-        lengths=np.asarray(counts.sum(axis=1)).astype(dtype),
-        word_indptr=order.indptr.astype(np.int64),
-        documents=order.indices.astype(np.int32),
-        positions=order.data,
-        design=design,
-    )
-
-
-def make_blocks(
-    counts: csr_array, design: Design, dtype: np.dtype[np.floating], size: int = BLOCK_SIZE
-) -> tuple[Block, ...]:
-    """Cut a corpus into blocks of `size` documents."""
-    return tuple(
-        make_block(counts[first : first + size], design[first : first + size], dtype)
-        for first in range(0, counts.shape[0], size)
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """All that stays fixed while a model is fitted.
+    """All that stays fixed while a model is fitted, with any number of topics.
 
     Attributes
     ----------
-    blocks : the documents
-    design : [M, J] label values of all documents
-    n_words, n_topics : V and T
-    scaling : the scaling function, bound to the design's columns
-    priors : hyperparameters
-    dtype : of the document step; float32 unless a test wants rounding out of the way
+    counts : sparse array of shape [M, V]
+        The documents, as they were given.
+    entries : sparse array of shape [M, V]
+        The same in the types that the document step takes; its data have `dtype`.
+    lengths : float array of shape [M]
+        N_m of all documents.
+    blocks : tuple of Block
+        The same documents, cut into blocks.
+    design : sparse array of shape [M, J]
+        Label values of all documents.
+    scaling : ScalingFunction
+        Bound to the design's columns.
+    priors : Priors
+        Hyperparameters.
     """
 
+    counts: csr_array
+    entries: csr_array
+    lengths: FloatArray
     blocks: tuple[Block, ...]
     design: Design
-    n_words: int
-    n_topics: int
     scaling: ScalingFunction
     priors: Priors
-    dtype: np.dtype[np.floating]
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """Of the document step: float32 unless a test wants rounding out of the way."""
+        return self.entries.dtype  # type: ignore[no-any-return]
 
     @property
     def n_documents(self) -> int:
@@ -113,44 +107,76 @@ class Problem:
         return int(self.design.shape[0])
 
     @property
+    def n_words(self) -> int:
+        """V."""
+        return int(self.counts.shape[1])
+
+    @property
     def n_tokens(self) -> float:
         """The sum of all counts."""
         return float(sum(block.lengths.sum(dtype=np.float64) for block in self.blocks))
 
-    @property
-    def lengths(self) -> FloatArray:
-        """N_m of all documents, [M]."""
-        return np.concatenate([block.lengths for block in self.blocks])
+    @cached_property
+    def design_bounds(self) -> DesignBounds:
+        """What an additive update of the scaling function must know of all documents."""
+        return DesignBounds.of(self.design)
 
-    def with_topics(self, n_topics: int) -> "Problem":
-        """The same documents and priors with another number of topics."""
-        return replace(self, n_topics=n_topics)
+    def take(self, rows: IntArray) -> "Problem":
+        """Some of the documents as a problem of their own, in one block."""
+        part = replace(
+            self,
+            counts=self.counts[rows],
+            entries=self.entries[rows],
+            lengths=self.lengths[rows],
+            design=self.design[rows],
+        )
+        return replace(part, blocks=(part.block(slice(0, len(rows))),))
 
-    def block_rows(self) -> Iterator[tuple[Block, slice]]:
-        """Each block with the rows of the corpus it holds."""
-        first = 0
-        for block in self.blocks:
-            yield block, slice(first, first + block.n_documents)
-            first += block.n_documents
+    def block(self, rows: slice) -> Block:
+        """A run of the documents."""
+        part = self.entries[rows]
+        order = csr_array(
+            (np.arange(part.nnz, dtype=np.int32), part.indices, part.indptr), shape=part.shape
+        ).tocsc()
+        stored = slice(self.entries.indptr[rows.start], self.entries.indptr[rows.stop])
+        return Block(
+            rows=rows,
+            indptr=part.indptr.astype(np.int64),
+            # Parts of the whole corpus' arrays, not copies.
+            indices=self.entries.indices[stored],
+            counts=self.entries.data[stored],
+            lengths=self.lengths[rows],
+            word_indptr=order.indptr.astype(np.int64),
+            documents=order.indices.astype(np.int32),
+            positions=order.data,
+            design=self.design[rows],
+        )
 
 
 def make_problem(
     counts: csr_array,
     design: Design,
-    n_topics: int,
     scaling: ScalingFunction,
     priors: Priors,
     dtype: type[np.floating] = np.float32,
+    block_size: int = BLOCK_SIZE,
 ) -> Problem:
-    """The problem of fitting `n_topics` topics to `counts` [M, V] with labels `design` [M, J]."""
-    kind = np.dtype(dtype)
-    design = csr_array(design, dtype=kind)
-    return Problem(
-        blocks=make_blocks(counts, design, kind),
-        design=design,
-        n_words=int(counts.shape[1]),
-        n_topics=n_topics,
+    """The problem of fitting topics to `counts` [M, V] with labels `design` [M, J]."""
+    whole = Problem(
+        counts=counts,
+        entries=csr_array(
+            (counts.data.astype(dtype), counts.indices.astype(np.int32), counts.indptr),
+            shape=counts.shape,
+        ),
+        lengths=np.asarray(counts.sum(axis=1)).astype(dtype),
+        blocks=(),
+        design=csr_array(design, dtype=dtype),
         scaling=scaling,
         priors=priors,
-        dtype=kind,
+    )
+    n_documents = whole.n_documents
+    starts = range(0, n_documents, block_size)
+    return replace(
+        whole,
+        blocks=tuple(whole.block(slice(n, min(n + block_size, n_documents))) for n in starts),
     )

@@ -1,6 +1,8 @@
 """The variational family: global state, documents' state, and the statistics between them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,8 @@ from hdsp.scaling import Parameters, take_topics
 
 # Topics are padded to whole vector registers in the compiled document step.
 _PADDING = 16
+# Documents whose topics are put into another order at once.
+_ROWS_AT_ONCE = 8192
 
 
 def padded(n_topics: int) -> int:
@@ -23,10 +27,14 @@ class GlobalState:
 
     Attributes
     ----------
-    topics : [V, T] Dirichlet parameters of q(phi), word-major
-    sticks : [T - 1] the points V_k
-    corpus_concentration, document_concentration : alpha and beta
-    scaling : the scaling function's variational parameters
+    topics : float array of shape [V, T]
+        Dirichlet parameters of q(phi), word-major.
+    sticks : float array of shape [T - 1]
+        The points V_k.
+    corpus_concentration, document_concentration : float
+        alpha and beta.
+    scaling : mapping of str to array
+        The scaling function's variational parameters.
     """
 
     topics: FloatArray
@@ -66,10 +74,14 @@ class DocumentState:
 
     Attributes
     ----------
-    token_counts : [M, K] the tokens of document m that topic k is expected to hold,
-        sum_i c_mi gamma_mik; K = T padded, padding is zero
-    tangent : [M] xi_m
+    token_counts : float array of shape [M, K]
+        The tokens of document m that topic k is expected to hold, sum_i c_mi gamma_mik; K = T
+        padded, padding is zero.
+    tangent : float array of shape [M]
+        xi_m.
 
+    Notes
+    -----
     The rest follows from these, the prior and the labels (equation 11): a_mk = beta p_k plus the
     tokens, b_mk = E[rho_mk] + N_m / xi_m. Keeping the tokens and not a_mk makes going on from an
     earlier solution an exact coordinate update of q(pi), whatever has changed meanwhile.
@@ -78,9 +90,49 @@ class DocumentState:
     token_counts: FloatArray
     tangent: FloatArray
 
+    @classmethod
+    def empty(
+        cls, n_documents: int, n_topics: int, dtype: np.dtype[np.floating]
+    ) -> "DocumentState":
+        """Room for documents that are still to be fitted."""
+        return cls(
+            np.empty((n_documents, padded(n_topics)), dtype=dtype), np.empty(n_documents, dtype)
+        )
+
     def rows(self, rows: slice) -> "DocumentState":
-        """The documents of one block."""
+        """Some of the documents; a view."""
         return DocumentState(self.token_counts[rows], self.tangent[rows])
+
+    def put(self, rows: slice, documents: "DocumentState") -> None:
+        """Write `documents` over some rows."""
+        self.token_counts[rows], self.tangent[rows] = documents.token_counts, documents.tangent
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted state, and the documents of the last pass.
+
+    Attributes
+    ----------
+    state : GlobalState
+        After the last global step.
+    documents : DocumentState or None
+        None where they were not kept.
+    """
+
+    state: GlobalState
+    documents: DocumentState | None
+
+    def by_size(self) -> "Fit":
+        """The same fit, largest topic first; the documents' array is put in order in place."""
+        order = np.argsort(-self.state.topics.sum(axis=0, dtype=np.float64), kind="stable")
+        if self.documents is not None:
+            held = self.documents.token_counts
+            # A copy of the whole would be as large as all else.
+            for first in range(0, len(held), _ROWS_AT_ONCE):
+                rows = held[first : first + _ROWS_AT_ONCE, : len(order)]
+                rows[:] = rows[:, order]
+        return Fit(self.state.reordered(order), self.documents)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,20 +141,41 @@ class Statistics:
 
     Attributes
     ----------
-    n_documents : M
-    word_counts : [V, T] sum_m c_mi gamma_mik
-    log_proportion : [T] sum_m E[ln pi_mk]
-    words, tangent, proportions : terms (6), (7) and (8) + (9) of the bound
-    inner_iterations : made in the document step
+    n_documents : int
+        M.
+    word_counts : float array of shape [V, T]
+        sum_m c_mi gamma_mik.
+    log_proportion : float array of shape [T]
+        sum_m E[ln pi_mk].
+    scaling : mapping of str to array
+        The scaling function's own sums; empty where its update sees the documents themselves.
+    words, tangent, proportions : float
+        Terms (6), (7) and (8) + (9) of the bound.
+    inner_iterations : int
+        Made in the document step.
     """
 
     n_documents: int
     word_counts: FloatArray
     log_proportion: FloatArray
+    scaling: Parameters
     words: float
     tangent: float
     proportions: float
     inner_iterations: int
 
     def __add__(self, other: "Statistics") -> "Statistics":
-        return Statistics(*[getattr(self, f.name) + getattr(other, f.name) for f in fields(self)])
+        return Statistics(
+            *[_sum(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
+        )
+
+    @property
+    def document_bound(self) -> float:
+        """The documents' part of the bound."""
+        return self.words + self.tangent + self.proportions
+
+
+def _sum(one: Any, other: Any) -> Any:
+    if isinstance(one, Mapping):
+        return {name: one[name] + other[name] for name in one}
+    return one + other

@@ -6,13 +6,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln, logit, psi
 
-from hdsp import kernels
-from hdsp.kernels import Threads
-from hdsp.model.problem import Block, Problem
+from hdsp.kernels import run_ranges
+from hdsp.model.documents import mean_proportions
+from hdsp.model.problem import Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import DesignBounds, Parameters, take_topics
+from hdsp.scaling import Parameters, take_topics
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
@@ -21,16 +21,31 @@ _TOPIC_RANGE = 32
 
 
 def global_step(
-    problem: Problem, state: GlobalState, statistics: Statistics, scaling: Parameters
+    problem: Problem,
+    state: GlobalState,
+    statistics: Statistics,
+    documents: DocumentState | None = None,
 ) -> GlobalState:
     """One update of everything but the documents.
 
     Parameters
     ----------
-    statistics : sums over all documents, made with `state`
-    scaling : the labels' new parameters, by `update_scaling` or `update_scaling_from_sums`
+    problem : Problem
+        What is fitted.
+    state : GlobalState
+        The state that the documents were fitted with.
+    statistics : Statistics
+        Sums over all documents.
+    documents : DocumentState or None, default=None
+        All documents, for an exact sweep over the labels' weights; without them the weights move
+        by the scaling function's own sums: smaller steps, still never down.
     """
+    if documents is not None:
+        scaling = update_scaling(problem, state, documents)
+    else:
+        scaling = update_scaling_from_sums(problem, state, statistics.scaling)
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
+    # At the new weights, so this is no sum that a pass could have made.
     log_total = statistics.log_proportion + problem.scaling.log_rate_total(
         state.scaling, problem.design
     )
@@ -47,9 +62,7 @@ def update_topics(problem: Problem, state: GlobalState, statistics: Statistics) 
     )
 
 
-def update_scaling(
-    problem: Problem, state: GlobalState, documents: DocumentState, threads: Threads
-) -> Parameters:
+def update_scaling(problem: Problem, state: GlobalState, documents: DocumentState) -> Parameters:
     """The labels' weights (equations 15 and 16), some topics at a time.
 
     `documents` holds all documents, fitted with `state`.
@@ -67,25 +80,17 @@ def update_scaling(
             expected_proportions(problem, state, documents, topics),
         )
 
-    parts = threads.run(update, problem.n_topics, _TOPIC_RANGE)
+    parts = run_ranges(update, state.n_topics, _TOPIC_RANGE)
     return {name: np.concatenate([part[name] for part in parts]) for name in state.scaling}
 
 
-def scaling_sums(
-    problem: Problem, state: GlobalState, block: Block, documents: DocumentState
-) -> Parameters:
-    """What a block's documents say of the labels' weights; adds up over blocks."""
-    mean = _block_proportions(problem, state, block, documents, slice(0, problem.n_topics))
-    return problem.scaling.statistics(state.scaling, block.design, mean)
-
-
-def update_scaling_from_sums(
-    problem: Problem, state: GlobalState, sums: Parameters, bounds: DesignBounds
-) -> Parameters:
-    """The labels' weights from `scaling_sums` over all blocks: smaller steps, still never down."""
+def update_scaling_from_sums(problem: Problem, state: GlobalState, sums: Parameters) -> Parameters:
+    """The labels' weights from `Statistics.scaling` over all documents."""
     if problem.design.nnz == 0:
         return state.scaling
-    return problem.scaling.update_from_statistics(state.scaling, sums, state.prior_shape, bounds)
+    return problem.scaling.update_from_statistics(
+        state.scaling, sums, state.prior_shape, problem.design_bounds
+    )
 
 
 def expected_proportions(
@@ -96,25 +101,12 @@ def expected_proportions(
     `state` must be the one the documents were fitted with.
     """
     mean = np.empty((problem.n_documents, topics.stop - topics.start), dtype=problem.dtype)
-    for block, rows in problem.block_rows():
-        mean[rows] = _block_proportions(problem, state, block, documents.rows(rows), topics)
-    return mean
-
-
-def _block_proportions(
-    problem: Problem, state: GlobalState, block: Block, documents: DocumentState, topics: slice
-) -> FloatArray:
-    rate = problem.scaling.expected_rate(take_topics(state.scaling, topics), block.design)
-    mean = np.empty(rate.shape, dtype=problem.dtype)
-    kernels.mean_proportions(
-        topics.start,
-        documents.token_counts,
-        state.prior_shape.astype(problem.dtype),
-        block.lengths,
-        documents.tangent,
-        np.ascontiguousarray(rate, dtype=problem.dtype),
-        mean,
-    )
+    parameters = take_topics(state.scaling, topics)
+    for block in problem.blocks:
+        rate = problem.scaling.expected_rate(parameters, block.design)
+        mean[block.rows] = mean_proportions(
+            rate, state.prior_shape, block, documents.rows(block.rows), topics.start
+        )
     return mean
 
 
@@ -123,9 +115,14 @@ def update_sticks(problem: Problem, state: GlobalState, log_total: FloatArray) -
 
     Parameters
     ----------
-    log_total : [T] S_k = sum_m (E[ln pi_mk] + E[ln rho_mk])
+    problem : Problem
+        What is fitted.
+    state : GlobalState
+        Where the sticks start.
+    log_total : float array of shape [T]
+        S_k = sum_m (E[ln pi_mk] + E[ln rho_mk]).
     """
-    if problem.n_topics == 1:
+    if state.n_topics == 1:
         return state
     start = np.clip(logit(state.sticks), -_LARGEST_LOGIT, _LARGEST_LOGIT)
 
@@ -174,9 +171,9 @@ def stick_objective(
 def update_corpus_concentration(problem: Problem, state: GlobalState) -> GlobalState:
     """alpha at its maximum under a gamma prior (equation 18)."""
     prior = problem.priors.corpus_concentration
-    if prior is None or problem.n_topics == 1:
+    if prior is None or state.n_topics == 1:
         return state
-    numerator = problem.n_topics - 2.0 + prior[0]
+    numerator = state.n_topics - 2.0 + prior[0]
     return replace(
         state,
         corpus_concentration=numerator / (prior[1] - np.log1p(-state.sticks).sum()),

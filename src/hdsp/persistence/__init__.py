@@ -1,14 +1,16 @@
-"""Models and unfinished fits in files: versioned, checked on reading, free of code."""
+"""Models and unfinished fits in files: versioned, checked on reading, free of code.
+
+Internal: names here may change without notice.
+"""
 
 from hdsp.persistence.checkpoint import Checkpoint, check_folder
 from hdsp.persistence.container import ModelFileError, not_usable
 from hdsp.persistence.fingerprint import fingerprint
-from hdsp.persistence.model_file import SavedModel, load_model, save_model
+from hdsp.persistence.model_file import load_model, save_model
 
 __all__ = [
     "Checkpoint",
     "ModelFileError",
-    "SavedModel",
     "check_folder",
     "fingerprint",
     "load_model",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.inference import Monitor
+from hdsp.inference import AfterPass, History, PassRecord, Resumed, Run, StartRecord
 from hdsp.model import DocumentState, GlobalState, Problem
 from hdsp.model.state import padded
 from hdsp.persistence import manifest as get
@@ -56,9 +56,12 @@ class Checkpoint:
 
     Attributes
     ----------
-    folder : made where it does not exist
-    data : the fingerprint of the training data
-    parameters : the constructor's, by name
+    folder : Path
+        Made where it does not exist.
+    data : str
+        The fingerprint of the training data.
+    parameters : mapping of str to object
+        The constructor's.
     """
 
     folder: Path
@@ -75,11 +78,9 @@ class Checkpoint:
             )
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def resume(
-        self, problem: Problem, monitor: Monitor
-    ) -> tuple[GlobalState, DocumentState | None] | None:
-        """Where the fit stood, with its history in `monitor`; None where none was written."""
-        self._remove_passing()
+    def resume(self, problem: Problem, run: Run, most_topics: int) -> Resumed | None:
+        """Where the fit stood, with its starts in `run`; None where none was written."""
+        self._remove_unfinished()
         path = self.folder / _NAME
         if not path.exists():
             return None
@@ -90,36 +91,42 @@ class Checkpoint:
             stored = StoredArrays({name: array.copy("K") for name, array in arrays.items()})
             n_labels = problem.design.shape[1]
             state = take_state(manifest, stored, problem.scaling, n_labels)
-            least = problem.n_topics if self.parameters["fixed_number"] else 1
-            if (
-                len(state.topics) != problem.n_words
-                or not least <= state.n_topics <= problem.n_topics
-            ):
+            least = most_topics if self.parameters["fixed_number"] else 1
+            if len(state.topics) != problem.n_words or not least <= state.n_topics <= most_topics:
                 raise WrongContents("its topics are of another number")
-            documents = (
-                _take_documents(stored, problem.with_topics(state.n_topics))
-                if self.parameters["keep_documents"]
-                else None
-            )
-            monitor.resume(get.history(manifest), get.search(manifest))
+            documents: DocumentState | None = None
+            if self.parameters["keep_documents"]:
+                documents = _take_documents(stored, problem.n_documents, state.n_topics)
+            run.starts.extend(map(StartRecord.from_row, get.search(manifest)))
+            passes = list(map(PassRecord.from_row, get.history(manifest)))
         except ModelFileError:
             raise
         except UNREADABLE as error:
             raise not_usable(path, error) from error
-        return state, documents
+        return Resumed(state, documents, run.new_history(passes))
 
-    def write(self, state: GlobalState, documents: DocumentState | None, monitor: Monitor) -> None:
+    def writer(self, run: Run) -> AfterPass:
+        """What `run` calls after its passes."""
+
+        def write(state: GlobalState, documents: DocumentState | None, history: History) -> None:
+            self.write(state, documents, history, run)
+
+        return write
+
+    def write(
+        self, state: GlobalState, documents: DocumentState | None, history: History, run: Run
+    ) -> None:
         """Write where the fit stands, unless it was written a moment ago."""
         start = time.monotonic()
         due = self._written + max(SECONDS_BETWEEN, self._cost / _SHARE_OF_TIME)
-        if start < due and not monitor.interrupted:
+        if start < due and not run.interrupted:
             return
         arrays: dict[str, AnyArray] = {}
         manifest = {
             "data": self.data,
             "settings": self._settings(),
-            "history": monitor.history,
-            "search": monitor.starts,
+            "history": history.rows(),
+            "search": [known.as_row() for known in run.starts],
             **put_state(arrays, state),
         }
         if documents is not None:
@@ -137,12 +144,12 @@ class Checkpoint:
     def remove(self) -> None:
         """Remove what was written: the fit is finished."""
         (self.folder / _NAME).unlink(missing_ok=True)
-        self._remove_passing()
+        self._remove_unfinished()
 
-    def _remove_passing(self) -> None:
+    def _remove_unfinished(self) -> None:
         # What a process that was killed while writing has left.
-        for passing in self.folder.glob(f".{_NAME}.*.tmp"):
-            passing.unlink(missing_ok=True)
+        for unfinished in self.folder.glob(f".{_NAME}.*.tmp"):
+            unfinished.unlink(missing_ok=True)
 
     def _check_same(self, manifest: Mapping[str, Any]) -> None:
         settings = self._settings()
@@ -167,8 +174,8 @@ class Checkpoint:
         return settings
 
 
-def _take_documents(arrays: StoredArrays, problem: Problem) -> DocumentState:
-    shape = (problem.n_documents, padded(problem.n_topics))
+def _take_documents(arrays: StoredArrays, n_documents: int, n_topics: int) -> DocumentState:
+    shape = (n_documents, padded(n_topics))
     return DocumentState(
         arrays.numbers("documents.token_counts", shape),
         arrays.numbers("documents.tangent", shape[:1]),

@@ -7,7 +7,6 @@ from typing import Any
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.labels import KINDS
 from hdsp.corpus.schema import BlockSchema
-from hdsp.inference import HistoryRow
 from hdsp.model import Priors
 from hdsp.persistence.container import WrongContents
 
@@ -46,8 +45,8 @@ def priors(manifest: Mapping[str, Any]) -> Priors:
     )
 
 
-def history(manifest: Mapping[str, Any]) -> list[HistoryRow]:
-    """A row a pass."""
+def history(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
+    """One row per pass."""
     rows = manifest["history"]
     if not isinstance(rows, list) or not rows:
         raise WrongContents("its history is missing")
@@ -58,8 +57,8 @@ def history(manifest: Mapping[str, Any]) -> list[HistoryRow]:
     return rows
 
 
-def search(manifest: Mapping[str, Any]) -> list[HistoryRow]:
-    """A row a start; none in a file of format 1.0, or where the number of topics was fixed."""
+def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
+    """One row per start; none in a file of format 1.0, or where the number of topics was fixed."""
     rows = manifest.get("search", [])
     wanted = {"start", "topics", "bound", "compared", "passes", "seconds"}
     if not isinstance(rows, list) or not all(

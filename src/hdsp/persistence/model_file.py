@@ -1,7 +1,6 @@
 """The `.hdsp` file of a fitted model."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,6 @@ import numpy as np
 
 from hdsp.corpus import LabelSchema, TextSettings
 from hdsp.corpus.frames import LIBRARIES
-from hdsp.inference import HistoryRow
-from hdsp.numerics.types import FloatArray
 from hdsp.persistence import manifest as get
 from hdsp.persistence.arrays import StoredArrays, put_all, put_sparse, put_texts
 from hdsp.persistence.container import (
@@ -25,7 +22,7 @@ from hdsp.persistence.container import (
 from hdsp.persistence.expressions import check_bound, decode_scaling, encode_scaling
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
-from hdsp.prediction import Calibration, FittedModel, TrainingLabels
+from hdsp.prediction import Calibration, FitReport, FittedModel, Source, TrainingLabels
 from hdsp.scaling import ScalingFunction
 
 _KIND = "model"
@@ -35,43 +32,19 @@ _NOT_STORED = ("checkpoint",)
 _CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
 
 
-@dataclass(frozen=True, eq=False)
-class SavedModel:
-    """All that a file keeps of a fitted estimator.
+def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) -> None:
+    """Write a model file; an older file of that name is replaced once the new one is whole.
 
-    Attributes
+    Parameters
     ----------
-    model : what predictions are made from
-    parameters : the constructor's, by name
-    words : [V]
-    named : whether the words are scikit-learn's feature names
-    history : a row a pass
-    converged : whether the bound settled
-    n_topics : topics in real use
-    coherence : [T]
-    frames : the library that tables are made with, None for the default
-    fingerprint : of the training data
-    text_settings : how texts became counts, where the model knows
-    search : a row for each number of topics that the fit was started with
+    path : Path
+        Where to write.
+    model : FittedModel
+        All that a fit has left behind.
+    parameters : mapping of str to object
+        The constructor's.
     """
-
-    model: FittedModel
-    parameters: Mapping[str, Any]
-    words: tuple[str, ...]
-    named: bool
-    history: list[HistoryRow]
-    converged: bool
-    n_topics: int
-    coherence: FloatArray
-    frames: str | None
-    fingerprint: str
-    text_settings: TextSettings | None = None
-    search: list[HistoryRow] = field(default_factory=list)
-
-
-def save_model(path: Path, saved: SavedModel) -> None:
-    """Write a model file; an older file of that name is replaced once the new one is whole."""
-    model, arrays = saved.model, dict[str, AnyArray]()
+    arrays: dict[str, AnyArray] = {}
     calibration = {name: getattr(model.calibration, name) for name in _CALIBRATION}
     put_all(arrays, "calibration", calibration)
     put_sparse(arrays, "training.sample", model.training.sample)
@@ -80,68 +53,79 @@ def save_model(path: Path, saved: SavedModel) -> None:
     arrays["training.values"] = np.concatenate([np.zeros((2, 0)), *values], axis=1)
     arrays["training.value_ends"] = np.cumsum([v.shape[1] for v in values], dtype=np.int64)
     put_sparse(arrays, "label_words", model.label_words)
-    put_texts(arrays, "words", saved.words)
-    arrays["coherence"] = saved.coherence
+    source, report = model.source, model.report
+    put_texts(arrays, "words", source.words)
+    arrays["coherence"] = report.coherence
     manifest = {
         "hdsp": version("hdsp"),
-        "fingerprint": saved.fingerprint,
-        "parameters": _encode_parameters(saved.parameters, arrays),
+        "fingerprint": source.fingerprint,
+        "parameters": _encode_parameters(parameters, arrays),
         "schema": model.schema.to_dict(),
         "scaling": encode_scaling(model.scaling),
         "priors": vars(model.priors),
         **put_state(arrays, model.state),
         "n_documents": model.training.n_documents,
-        "named": saved.named,
-        "history": saved.history,
-        "search": saved.search,
-        "converged": saved.converged,
-        "n_topics": saved.n_topics,
-        "frames": saved.frames,
-        "text_settings": _plain_settings(saved.text_settings),
+        "named": source.named,
+        "history": report.history,
+        "search": report.search,
+        "converged": report.converged,
+        "n_topics": report.n_topics,
+        "frames": source.frames,
+        "text_settings": _plain_settings(source.text_settings),
     }
     write_file(path, _KIND, plain(manifest), arrays)
 
 
-def load_model(path: Path, known: Collection[str]) -> SavedModel:
+def load_model(path: Path, known: Collection[str]) -> tuple[FittedModel, dict[str, Any]]:
     """Read a model file, and check everything in it.
 
     Parameters
     ----------
-    known : names of the constructor's parameters
+    path : Path
+        The file.
+    known : collection of str
+        Names of the constructor's parameters.
+
+    Returns
+    -------
+    FittedModel, dict
+        The model, and the constructor's parameters.
     """
     manifest, arrays = read_file(path, _KIND)
     try:
-        return _decode(manifest, StoredArrays(arrays), known)
+        stored = StoredArrays(arrays)
+        parameters = _decode_parameters(manifest["parameters"], stored, known)
+        return _decode_model(manifest, stored), parameters
     except UNREADABLE as error:
         raise not_usable(path, error) from error
 
 
-def _decode(manifest: dict[str, Any], arrays: StoredArrays, known: Collection[str]) -> SavedModel:
-    model = _decode_model(manifest, arrays)
-    n_topics = model.state.n_topics
+def _decode_source(manifest: dict[str, Any], arrays: StoredArrays, n_words: int) -> Source:
     words = arrays.texts("words")
-    if len(words) != len(model.state.topics):
+    if len(words) != n_words:
         raise WrongContents("its topics have other words")
     frames = manifest["frames"]
     if frames is not None and frames not in LIBRARIES:
         raise WrongContents("its tables are of an unknown library")
-    text_settings = manifest.get("text_settings")
-    if text_settings is not None and not isinstance(text_settings, dict):
+    settings = manifest.get("text_settings")
+    if settings is not None and not isinstance(settings, dict):
         raise WrongContents("its text settings are no table")
-    settings = None if text_settings is None else TextSettings.from_dict(text_settings)
-    return SavedModel(
-        model,
-        _decode_parameters(manifest["parameters"], arrays, known),
+    return Source(
         words,
         get.flag(manifest, "named"),
+        frames,
+        str(manifest["fingerprint"]),
+        None if settings is None else TextSettings.from_dict(settings),
+    )
+
+
+def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int) -> FitReport:
+    return FitReport(
         get.history(manifest),
+        get.search(manifest),
         get.flag(manifest, "converged"),
         get.whole(manifest, "n_topics", 0, n_topics),
         arrays.get("coherence", (n_topics,)),
-        frames,
-        str(manifest["fingerprint"]),
-        settings,
-        get.search(manifest),
     )
 
 
@@ -167,9 +151,17 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         label_tokens=arrays.numbers("calibration.label_tokens", by_label),
     )
     label_words = arrays.sparse("label_words", (n_labels, len(state.topics)), least=0.0)
-    training = _decode_training(manifest, arrays, schema)
-    priors = get.priors(manifest)
-    return FittedModel(state, scaling, schema, priors, calibration, training, label_words)
+    return FittedModel(
+        state,
+        scaling,
+        schema,
+        get.priors(manifest),
+        calibration,
+        _decode_training(manifest, arrays, schema),
+        label_words,
+        _decode_source(manifest, arrays, len(state.topics)),
+        _decode_report(manifest, arrays, state.n_topics),
+    )
 
 
 def _decode_training(

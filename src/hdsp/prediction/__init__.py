@@ -1,9 +1,21 @@
-"""Predicting proportions and words."""
+"""The fitted model, and what it predicts: proportions, words, labels, effects.
+
+Internal: names here may change without notice.
+"""
 
 from hdsp.prediction.calibration import Calibration
 from hdsp.prediction.contrasts import make_contrasts
 from hdsp.prediction.effects import Contrast, Effects
-from hdsp.prediction.fitted import METHODS, FittedModel, Method, encode_labels, finish
+from hdsp.prediction.fitted import (
+    METHODS,
+    FitReport,
+    FittedModel,
+    Method,
+    Source,
+    encode_labels,
+    make_fitted,
+    topic_tokens,
+)
 from hdsp.prediction.perplexity import bootstrap_interval, split_tokens, word_log_likelihood
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.summaries import associated_labels, distinctive_words
@@ -15,19 +27,22 @@ __all__ = [
     "Calibration",
     "Contrast",
     "Effects",
+    "FitReport",
     "FittedModel",
     "Method",
+    "Source",
     "TrainingLabels",
     "associated_labels",
     "bootstrap_interval",
     "distinctive_words",
     "encode_labels",
     "exact_proportions",
-    "finish",
     "make_candidates",
     "make_contrasts",
+    "make_fitted",
     "ratio_proportions",
     "split_tokens",
+    "topic_tokens",
     "without_target",
     "word_log_likelihood",
 ]

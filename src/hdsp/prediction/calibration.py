@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from hdsp.inference import Fit, sum_tokens
-from hdsp.kernels import Threads
-from hdsp.model import LocalSettings, Problem
+from hdsp.execution import Executor, sum_tokens
+from hdsp.model import Fit, LocalSettings, Problem
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.regression import Regression, regress, regression_path
@@ -100,7 +99,7 @@ def calibrate(
     exclusive: BoolArray,
     indicator: BoolArray,
     settings: LocalSettings,
-    threads: Threads,
+    executor: Executor,
 ) -> Calibration:
     """Regress the topics of documents on their labels.
 
@@ -111,20 +110,20 @@ def calibrate(
     exclusive : [J] whether a label is a level of a category, of which a document has one
     indicator : [J] whether it is a level or a tag
     """
-    n_topics = problem.n_topics
+    n_topics = fit.state.n_topics
     sets = label_sets(problem.design, None if fit.documents is not None else _MOST_LABEL_SETS)
     chosen = _sample(problem.n_documents, _MOST_DOCUMENTS)
     n_sets = sets.member.shape[0]
     if n_sets == problem.n_documents:
-        tokens = sum_tokens(problem, fit, sets.member, settings, threads)
+        tokens = sum_tokens(problem, fit, sets.member, settings, executor)
         single = tokens[chosen]
     else:
         member = csr_array(vstack([sets.member, _rows_of(chosen, problem.n_documents)]))
-        tokens = sum_tokens(problem, fit, member, settings, threads)
+        tokens = sum_tokens(problem, fit, member, settings, executor)
         tokens, single = tokens[:n_sets], tokens[n_sets:]
     lengths = tokens.sum(axis=1, dtype=np.float64)
-    ridge = choose_ridge(sets, tokens, threads) if sets.design.nnz else _RIDGES[0]
-    found = regress(sets.design, tokens, threads, ridge, overwrite=True)
+    ridge = choose_ridge(sets, tokens) if sets.design.nnz else _RIDGES[0]
+    found = regress(sets.design, tokens, ridge, overwrite=True)
     found = Regression(found.intercept[:n_topics], found.coefficients[:, :n_topics].copy())
     information, label_tokens = _label_sums(found, sets.design, lengths)
     spread = overdispersion(found, problem.design[chosen], single[:, :n_topics])
@@ -182,21 +181,21 @@ def group_rows(design: Design, apart: BoolArray | None = None) -> tuple[IntArray
     return np.sort(first), rank[group]
 
 
-def choose_ridge(sets: LabelSets, tokens: FloatArray, threads: Threads) -> float:
+def choose_ridge(sets: LabelSets, tokens: FloatArray) -> float:
     """The penalty under which held-out documents' topics are most probable given their labels.
 
     Parameters
     ----------
     tokens : [G, T] n_gk, the tokens that topic k is expected to hold in group g
     """
-    spoken = tokens.sum(axis=1) > 0
+    with_words = tokens.sum(axis=1) > 0
     shuffled = np.random.default_rng(0).permutation(len(tokens))
-    chosen = np.sort(shuffled[spoken[shuffled]][:_MOST_TO_CHOOSE])
+    chosen = np.sort(shuffled[with_words[shuffled]][:_MOST_TO_CHOOSE])
     held_out = sets.held_out[chosen]
     fitted, scored = chosen[~held_out], chosen[held_out]
     if len(fitted) == 0 or len(scored) == 0:
         return _RIDGES[len(_RIDGES) // 2]
-    path = regression_path(sets.design[fitted], tokens[fitted], threads, _RIDGES)
+    path = regression_path(sets.design[fitted], tokens[fitted], _RIDGES)
     scores = np.array(
         [
             (tokens[scored] * np.log(regression.proportions(sets.design[scored]))).sum(axis=1)

@@ -6,10 +6,10 @@ from typing import Literal
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from hdsp.corpus import Labels, LabelSchema
-from hdsp.inference import Fit, fit_documents
-from hdsp.kernels import Threads
+from hdsp.corpus import Labels, LabelSchema, TextSettings
+from hdsp.execution import Executor, fit_documents
 from hdsp.model import (
+    Fit,
     GlobalState,
     LocalSettings,
     Priors,
@@ -36,18 +36,79 @@ _SETTINGS = LocalSettings(max_iter=100, tol=1e-3)
 
 
 @dataclass(frozen=True, eq=False)
-class FittedModel:
-    """The global state with the label space and scaling function it belongs to.
+class Source:
+    """Where a model comes from.
 
     Attributes
     ----------
-    state : topics, sticks, concentrations, the scaling function's parameters
-    scaling : the scaling function, bound to the schema's columns
-    schema : the labels of training
-    priors : hyperparameters
-    calibration : the regression behind the default `expected`
-    training : what is remembered of the training documents' labels
-    label_words : [J, V] tokens of words in the documents of tags and levels
+    words : tuple of str
+        The V words.
+    named : bool
+        Whether they are scikit-learn's feature names.
+    frames : str or None
+        The library that tables are made with; None is the default.
+    fingerprint : str
+        Tells training data apart.
+    text_settings : TextSettings or None, default=None
+        How texts became counts, where that is known.
+    """
+
+    words: tuple[str, ...]
+    named: bool
+    frames: str | None
+    fingerprint: str
+    text_settings: TextSettings | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FitReport:
+    """How a fit went.
+
+    Attributes
+    ----------
+    history : list of dict
+        One row per pass.
+    search : list of dict
+        One row for each number of topics that the fit was started with.
+    converged : bool
+        Whether the bound settled.
+    n_topics : int
+        Topics in real use.
+    coherence : float array of shape [T]
+        NPMI of each topic in the training documents.
+    """
+
+    history: list[dict[str, float]]
+    search: list[dict[str, float]]
+    converged: bool
+    n_topics: int
+    coherence: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """All that a fit leaves behind: what predictions need, and what is told about it.
+
+    Attributes
+    ----------
+    state : GlobalState
+        Topics, sticks, concentrations, the scaling function's parameters.
+    scaling : ScalingFunction
+        Bound to the schema's columns.
+    schema : LabelSchema
+        The labels of training.
+    priors : Priors
+        Hyperparameters.
+    calibration : Calibration
+        The regression behind the default `expected`.
+    training : TrainingLabels
+        What is remembered of the training documents' labels.
+    label_words : sparse array of shape [J, V]
+        Tokens of words in the documents of tags and levels.
+    source : Source
+        Where the model comes from.
+    report : FitReport
+        How the fit went.
     """
 
     state: GlobalState
@@ -57,6 +118,8 @@ class FittedModel:
     calibration: Calibration
     training: TrainingLabels
     label_words: csr_array
+    source: Source
+    report: FitReport
 
     def expected(self, design: Design, method: Method) -> FloatArray:
         """Expected proportions given labels alone, [M, T]."""
@@ -66,12 +129,12 @@ class FittedModel:
             return exact_proportions(self.state, self.scaling, design)
         return ratio_proportions(self.state, self.scaling, design)
 
-    def posterior(self, counts: csr_array, design: Design, threads: Threads) -> FloatArray:
+    def posterior(self, counts: csr_array, design: Design, executor: Executor) -> FloatArray:
         """Proportions of documents given their words and labels, [M, T]."""
-        n_topics = self.state.n_topics
-        problem = make_problem(counts, design, n_topics, self.scaling, self.priors)
-        documents, _ = fit_documents(problem, self.state, None, _SETTINGS, threads)
-        mean = expected_proportions(problem, self.state, documents, slice(0, n_topics))
+        problem = make_problem(counts, design, self.scaling, self.priors)
+        documents, _ = fit_documents(problem, self.state, None, _SETTINGS, executor)
+        every = slice(0, self.state.n_topics)
+        mean = expected_proportions(problem, self.state, documents, every)
         mean = mean.astype(np.float64)
         return np.asarray(mean / mean.sum(axis=1, keepdims=True))
 
@@ -81,8 +144,7 @@ class FittedModel:
 
     def topic_tokens(self) -> FloatArray:
         """Expected training tokens of each topic, [T]."""
-        topics = self.state.topics.astype(np.float64)
-        return np.asarray((topics - self.priors.topic_prior).sum(axis=0))
+        return topic_tokens(self.state, self.priors)
 
     def effects(
         self, contrasts: list[Contrast], level: float, method: Method, seed: int
@@ -136,31 +198,41 @@ class FittedModel:
         )
 
 
-def finish(
+def make_fitted(
     problem: Problem,
     fit: Fit,
-    counts: csr_array,
     schema: LabelSchema,
+    source: Source,
+    report: FitReport,
     settings: LocalSettings,
-    threads: Threads,
+    executor: Executor,
 ) -> FittedModel:
-    """All that is learned once after inference; overwrites the documents of `fit`."""
+    """A fitted model: all that is learned once after inference.
+
+    Overwrites the documents of `fit`, which may be as large as all else.
+    """
     exclusive = np.zeros(schema.n_labels, dtype=np.bool_)
     indicator = np.zeros(schema.n_labels, dtype=np.bool_)
     for name, columns in schema.slices().items():
         exclusive[columns] = schema.kind(name) == "category"
         indicator[columns] = schema.kind(name) != "number"
-    calibration = calibrate(problem, fit, exclusive, indicator, settings, threads)
     indicators = np.flatnonzero(indicator & used_columns(problem.scaling, schema.n_labels))
     return FittedModel(
         fit.state,
         problem.scaling,
         schema,
         problem.priors,
-        calibration,
+        calibrate(problem, fit, exclusive, indicator, settings, executor),
         TrainingLabels.of(schema, problem.design),
-        count_label_words(counts, problem.design, indicators),
+        count_label_words(problem.counts, problem.design, indicators),
+        source,
+        report,
     )
+
+
+def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:
+    """Expected training tokens of each topic, [T]."""
+    return np.asarray((state.topics.astype(np.float64) - priors.topic_prior).sum(axis=0))
 
 
 def word_share(state: GlobalState) -> FloatArray:

@@ -4,14 +4,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import kernels
-from hdsp.kernels import Threads
+from hdsp.kernels import run_ranges
 from hdsp.numerics.types import FloatArray
 
 _DOCUMENT_RANGE = 64
 
 
 def word_log_likelihood(
-    counts: csr_array, proportions: FloatArray, word_share: FloatArray, threads: Threads
+    counts: csr_array, proportions: FloatArray, word_share: FloatArray
 ) -> FloatArray:
     """sum_i c_mi ln sum_k theta_mk phi_ki by document, [M].
 
@@ -22,7 +22,7 @@ def word_log_likelihood(
     word_share : [V, T] E[phi], columns sum to 1
     """
     out = np.empty(counts.shape[0])
-    threads.run(
+    run_ranges(
         kernels.mixture_log_likelihood,
         counts.shape[0],
         _DOCUMENT_RANGE,

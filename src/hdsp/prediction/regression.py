@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import kernels
-from hdsp.kernels import Threads, csr_arrays, sparse_product
+from hdsp.kernels import csr_arrays, sparse_product
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design
@@ -39,19 +39,17 @@ class Regression:
 def regress(
     design: Design,
     tokens: FloatArray,
-    threads: Threads,
     ridge: float,
     n_sweeps: int = _SWEEPS,
     overwrite: bool = False,
 ) -> Regression:
     """The maximum of sum_gk n_gk ln theta_gk - ridge / 2 |coefficients|^2."""
-    return next(regression_path(design, tokens, threads, (ridge,), n_sweeps, overwrite))
+    return next(regression_path(design, tokens, (ridge,), n_sweeps, overwrite))
 
 
 def regression_path(
     design: Design,
     tokens: FloatArray,
-    threads: Threads,
     ridges: Iterable[float],
     n_sweeps: int = _SWEEPS_ON_A_PATH,
     overwrite: bool = False,
@@ -70,13 +68,13 @@ def regression_path(
         return
     lengths = tokens.sum(axis=1)
     # Documents without words say nothing, and have no proportions to scale.
-    spoken = lengths > 0
-    if not spoken.all():
-        design, tokens, lengths = design[spoken], tokens[spoken], lengths[spoken]
+    with_words = lengths > 0
+    if not with_words.all():
+        design, tokens, lengths = design[with_words], tokens[with_words], lengths[with_words]
     lengths = lengths.astype(np.float32)
     by_label = csr_array(csr_array(design, dtype=np.float32).T)
     tokens = tokens.astype(np.float32, copy=False)
-    observed = sparse_product(by_label, tokens, threads)
+    observed = sparse_product(by_label, tokens)
     share = np.exp(intercept).astype(np.float32)
     expected = np.multiply(lengths[:, None], share, out=tokens if overwrite else None)
     coefficients = np.zeros((design.shape[1], n_topics), dtype=np.float32)

@@ -3,37 +3,16 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from hdsp.inference.moves.snapshot import (
-    FEWEST_TOPICS,
-    Move,
-    Moved,
-    Snapshot,
-    rebuild,
-)
-from hdsp.kernels import Threads
-from hdsp.model import (
-    DocumentState,
-    GlobalState,
-    LocalSettings,
-    Problem,
-    Statistics,
-    prepare_globals,
-)
-from hdsp.model.by_topic import TopicParts, proportion_terms, word_terms
-from hdsp.model.documents import (
-    LocalGlobals,
-    Solution,
-    expected_rates,
-    solve_block,
-    summarise_block,
-)
-from hdsp.model.problem import Block, make_block
+from hdsp.inference.moves.snapshot import FEWEST_TOPICS, Move, Moved, Snapshot, rebuild
+from hdsp.model import DocumentState, Fit, LocalSettings, Problem, Statistics, make_view
+from hdsp.model.by_topic import proportion_terms, word_terms
+from hdsp.model.documents import Solution, solve_block, summarise_block, word_table
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import take_topics
 
-# Documents with fewer of the topic's tokens are not fitted again: its heir takes what there is.
+# Documents with fewer of the topic's tokens are not fitted again: what there is goes to the topic
+# that takes its place.
 _TOUCHED = 1e-4
 # Documents and topics take turns this often.
 _TURNS = 2
@@ -48,22 +27,27 @@ class Deletion:
 
     Attributes
     ----------
-    heirs : for each topic that goes, the one that takes over its weight
-    rows : the documents that were fitted again
-    documents : their new state
-    word_counts : [T, V] what topics hold afterwards
-    gain : by how much the bound rises, at least
+    successors : dict of int to int
+        For each topic that goes, the one that takes over its weight.
+    rows : int array
+        The documents that were fitted again.
+    documents : DocumentState
+        Tsuccessor new state.
+    topic_words : float array of shape [T, V]
+        What topics hold afterwards.
+    gain : float
+        By how much the bound rises, at least.
     """
 
-    heirs: dict[int, int]
+    successors: dict[int, int]
     rows: IntArray
     documents: DocumentState
-    word_counts: FloatArray
+    topic_words: FloatArray
     gain: float
 
 
 def make_deletions(
-    snapshot: Snapshot, merges: list[Move], settings: LocalSettings, threads: Threads, least: float
+    snapshot: Snapshot, merges: list[Move], settings: LocalSettings, least: float
 ) -> Moved | None:
     """Delete topics whose documents others explain as well.
 
@@ -72,136 +56,122 @@ def make_deletions(
 
     Parameters
     ----------
-    merges : proposals with their gains, the best first
+    merges : proposals with tsuccessor gains, the best first
     least : what a deletion must gain
 
     Returns
     -------
     the fit afterwards, or None if no deletion gains enough
     """
-    judge = Judge(snapshot, settings, threads)
+    trial = Trial(snapshot, settings)
     good: list[Deletion] = []
     failures = 0
-    for topic, heir in _candidates(snapshot, merges):
-        one = judge.propose({topic: heir})
+    for topic, successor in _candidates(snapshot, merges):
+        one = trial.propose({topic: successor})
         failures = 0 if one.gain >= least else failures + 1
         if one.gain >= least:
             good.append(one)
         elif failures == _FAILURES:
             break
     good.sort(key=lambda one: -one.gain)
-    heirs: dict[int, int] = {}
+    successors: dict[int, int] = {}
     most = snapshot.state.n_topics - FEWEST_TOPICS
     for one in good:
-        ((topic, heir),) = one.heirs.items()
-        if topic not in heirs.values() and heir not in heirs and len(heirs) < most:
-            heirs[topic] = heir
-    if not heirs:
+        ((topic, successor),) = one.successors.items()
+        if (
+            topic not in successors.values()
+            and successor not in successors
+            and len(successors) < most
+        ):
+            successors[topic] = successor
+    if not successors:
         return None
     chosen = good[0]
-    while len(heirs) > 1:
-        together = judge.propose(heirs)
+    while len(successors) > 1:
+        together = trial.propose(successors)
         if together.gain > chosen.gain:
             chosen = together
             break
-        heirs = dict(list(heirs.items())[: len(heirs) // 2])
-    deletions = {"deletions": len(chosen.heirs)}
-    return Moved(*_delete(snapshot, chosen), chosen.gain, deletions)
+        successors = dict(list(successors.items())[: len(successors) // 2])
+    deletions = {"deletions": len(chosen.successors)}
+    return Moved(_delete(snapshot, chosen), chosen.gain, deletions)
 
 
 def _candidates(snapshot: Snapshot, merges: list[Move]) -> list[tuple[int, int]]:
-    """Pairs (topic, heir): the smaller of the topics that merge at least loss, and its partner."""
-    tokens = snapshot.word_counts.sum(axis=1)
+    """Pairs (topic, successor): the smaller of two topics that merge at least loss first."""
+    tokens = snapshot.topic_words.sum(axis=1)
     found: dict[int, int] = {}
     for move in merges:
-        topic, heir = sorted(move.removed, key=lambda k: tokens[k])
+        topic, successor = sorted(move.removed, key=lambda k: tokens[k])
         if topic not in found and len(found) < _CANDIDATES:
-            found[topic] = heir
+            found[topic] = successor
     return list(found.items())
 
 
-class Judge:
+class Trial:
     """Fits the documents that hold some topics without them, and sees what that is worth."""
 
-    def __init__(self, snapshot: Snapshot, settings: LocalSettings, threads: Threads) -> None:
-        self._snapshot, self._settings, self._threads = snapshot, settings, threads
+    def __init__(self, snapshot: Snapshot, settings: LocalSettings) -> None:
+        self._snapshot, self._settings = snapshot, settings
         problem = snapshot.problem
-        self._words = word_terms(problem, snapshot.word_counts, threads).sum()
-        self._seen = prepare_globals(snapshot.state, problem.dtype, threads)
+        self._words = word_terms(problem, snapshot.topic_words).sum()
+        self._view = make_view(snapshot.state, problem.scaling, problem.dtype)
 
-    def propose(self, heirs: dict[int, int]) -> Deletion:
-        """Delete the topics that have `heirs`, none of which goes itself."""
-        snapshot, threads = self._snapshot, self._threads
+    def propose(self, successors: dict[int, int]) -> Deletion:
+        """Delete the topics that have `successors`, none of which goes itself."""
+        snapshot, settings = self._snapshot, self._settings
         problem, state = snapshot.problem, snapshot.state
-        gone = list(heirs)
+        gone = list(successors)
         rows = np.flatnonzero((snapshot.documents.token_counts[:, gone] > _TOUCHED).any(axis=1))
-        part, block = _documents(snapshot, rows)
-        seen = replace(self._seen, table=snapshot.responsibilities.table)
-        old = _old_solution(snapshot, rows, part, block, threads)
-        then = summarise_block(part, state, seen, block, old, threads)
-        gain = -_own_terms(then, seen.table)
-        # What is left of the topics in other documents goes to their heirs.
-        others = np.maximum(snapshot.word_counts - then.word_counts.T, 0.0)
-        prior_shape, topic_weight = seen.prior_shape.copy(), seen.topic_weight.copy()
+        part = problem.take(rows)
+        (block,) = part.blocks
+        view = replace(self._view, table=snapshot.responsibilities.table)
+        old = _old_solution(snapshot, rows, view.rates(part.design))
+        then = summarise_block(view, block, old, settings)
+        gain = -_own_terms(then, view.table)
+        # What is left of the topics in other documents goes to their successors.
+        others = np.maximum(snapshot.topic_words - then.word_counts.T, 0.0)
+        prior_shape, topic_weight = view.prior_shape.copy(), view.topic_weight.copy()
         for values in (others, prior_shape, topic_weight):
-            for topic, heir in heirs.items():
-                values[heir] += values[topic]
+            for topic, successor in successors.items():
+                values[successor] += values[topic]
             values[gone] = 0.0
         documents: DocumentState | None = None
-        word_counts = snapshot.word_counts
+        topic_words = snapshot.topic_words
         for turn in range(_TURNS):
-            table = self._table(word_counts) if turn else self._seen.table.copy()
+            table = self._table(topic_words) if turn else self._view.table.copy()
             table[:, gone] = 0.0
-            seen = LocalGlobals(table, prior_shape, topic_weight)
-            solution = solve_block(part, state, seen, block, documents, self._settings, threads)
+            view = replace(view, table=table, prior_shape=prior_shape, topic_weight=topic_weight)
+            solution = solve_block(view, block, documents, settings)
             documents = solution.documents
-            now = summarise_block(part, state, seen, block, solution, threads)
-            word_counts = others + now.word_counts.T
+            now = summarise_block(view, block, solution, settings)
+            topic_words = others + now.word_counts.T
         assert documents is not None
-        gain += _own_terms(now, seen.table)
-        gain += _rest_gain(snapshot, part, rows, heirs, threads)
-        gain += float(word_terms(problem, word_counts, threads).sum() - self._words)
+        gain += _own_terms(now, view.table)
+        gain += _rest_gain(snapshot, part, rows, successors)
+        gain += float(word_terms(problem, topic_words).sum() - self._words)
         gain -= float(problem.scaling.prior_terms(take_topics(state.scaling, gone)).sum())
-        return Deletion(heirs, rows, documents, word_counts, gain)
+        return Deletion(successors, rows, documents, topic_words, gain)
 
-    def _table(self, word_counts: FloatArray) -> FloatArray:
-        """exp(E ln phi) of topics that hold `word_counts` [T, V]."""
-        problem, state = self._snapshot.problem, self._snapshot.state
-        topics = word_counts.T + problem.dtype.type(problem.priors.topic_prior)
-        return prepare_globals(replace(state, topics=topics), problem.dtype, self._threads).table
-
-
-def _documents(snapshot: Snapshot, rows: IntArray) -> tuple[Problem, Block]:
-    """Some documents as a problem of their own."""
-    known, problem = snapshot.responsibilities, snapshot.problem
-    counts = csr_array(
-        (known.counts, known.indices, known.indptr),
-        shape=(problem.n_documents, problem.n_words),
-    )
-    block = make_block(counts[rows], problem.design[rows], problem.dtype)
-    return replace(problem, blocks=(block,), design=problem.design[rows]), block
+    def _table(self, topic_words: FloatArray) -> FloatArray:
+        """exp(E ln phi), [V, K], of topics that hold `topic_words` [T, V]."""
+        problem = self._snapshot.problem
+        topics = topic_words.T + problem.dtype.type(problem.priors.topic_prior)
+        return word_table(topics, problem.dtype)
 
 
-def _old_solution(
-    snapshot: Snapshot, rows: IntArray, part: Problem, block: Block, threads: Threads
-) -> Solution:
-    """The documents as the snapshot has them."""
+def _old_solution(snapshot: Snapshot, rows: IntArray, rate: FloatArray) -> Solution:
+    """Some documents as the snapshot has them."""
     known, documents = snapshot.responsibilities, snapshot.documents
-    starts, lengths = known.indptr[rows], np.diff(block.indptr)
-    entries = np.repeat(starts - block.indptr[:-1], lengths) + np.arange(len(block.indices))
-    weight = known.weight[rows]
+    indptr = snapshot.problem.entries.indptr
+    lengths = np.diff(indptr)[rows]
+    before = np.cumsum(lengths) - lengths
+    entries = np.repeat(indptr[rows] - before, lengths) + np.arange(lengths.sum())
     return Solution(
         DocumentState(documents.token_counts[rows], documents.tangent[rows]),
-        weight,
+        known.weight[rows],
         known.token_weight[entries],
-        expected_rates(
-            part.scaling,
-            snapshot.state.scaling,
-            part.design,
-            weight.shape[1],
-            part.dtype,
-            threads,
-        ),
+        rate,
         0,
     )
 
@@ -215,22 +185,22 @@ def _own_terms(statistics: Statistics, table: FloatArray) -> float:
 
 
 def _rest_gain(
-    snapshot: Snapshot, part: Problem, rows: IntArray, heirs: dict[int, int], threads: Threads
+    snapshot: Snapshot, part: Problem, rows: IntArray, successors: dict[int, int]
 ) -> float:
     """What documents that are not fitted again gain: at least this much.
 
-    Their few tokens of a topic become its heir's. Of the entropy this loses no more than
+    Tsuccessor few tokens of a topic become its successor's. Of the entropy this loses no more than
     h (1 + ln N / h) for a document with h such tokens.
     """
     problem, state = snapshot.problem, snapshot.state
     held, tangent = snapshot.documents.token_counts, snapshot.documents.tangent
-    inherit = sorted(set(heirs.values()))
+    inherit = sorted(set(successors.values()))
     together = held[:, inherit]
     prior_shape = state.prior_shape[inherit]
-    for topic, heir in heirs.items():
-        together[:, inherit.index(heir)] += held[:, topic]
-        prior_shape[inherit.index(heir)] += state.prior_shape[topic]
-    gone = [*heirs, *inherit]
+    for topic, successor in successors.items():
+        together[:, inherit.index(successor)] += held[:, topic]
+        prior_shape[inherit.index(successor)] += state.prior_shape[topic]
+    gone = [*successors, *inherit]
 
     def terms(some: Problem, chosen: IntArray | slice) -> float:
         after = proportion_terms(
@@ -239,7 +209,6 @@ def _rest_gain(
             prior_shape,
             take_topics(state.scaling, inherit),
             tangent[chosen],
-            threads,
         )
         before = proportion_terms(
             some,
@@ -247,32 +216,29 @@ def _rest_gain(
             state.prior_shape[gone],
             take_topics(state.scaling, gone),
             tangent[chosen],
-            threads,
         )
         return float(after.sum() - before.sum())
 
-    few = np.delete(held[:, list(heirs)], rows, axis=0).astype(np.float64)
+    few = np.delete(held[:, list(successors)], rows, axis=0).astype(np.float64)
     lengths = np.delete(problem.lengths, rows)[:, None]
     lost = few * (1.0 + np.log(np.maximum(lengths, 1e-30) / np.maximum(few, 1e-300)))
     return terms(problem, slice(None)) - terms(part, rows) - float(lost[few > 0.0].sum())
 
 
-def _delete(snapshot: Snapshot, deletion: Deletion) -> tuple[Problem, GlobalState, DocumentState]:
+def _delete(snapshot: Snapshot, deletion: Deletion) -> Fit:
     """The snapshot after a deletion."""
-    state = snapshot.state
-    held = snapshot.documents.token_counts.copy()
-    tangent = snapshot.documents.tangent.copy()
-    prior_shape = state.prior_shape
-    for topic, heir in deletion.heirs.items():
-        held[:, heir] += held[:, topic]
-        prior_shape[heir] += prior_shape[topic]
-    held[deletion.rows] = deletion.documents.token_counts
-    tangent[deletion.rows] = deletion.documents.tangent
-    kept = np.delete(np.arange(state.n_topics), list(deletion.heirs))
-    parts = TopicParts(
-        deletion.word_counts[kept],
-        held[:, kept],
-        prior_shape[kept],
-        take_topics(state.scaling, kept),
+    prior_shape = snapshot.state.prior_shape
+    for topic, successor in deletion.successors.items():
+        prior_shape[successor] += prior_shape[topic]
+    kept = np.delete(np.arange(len(prior_shape)), list(deletion.successors))
+    kept = kept[np.argsort(-prior_shape[kept], kind="stable")]
+    fit = rebuild(
+        replace(snapshot, topic_words=deletion.topic_words), kept, prior_shape=prior_shape
     )
-    return rebuild(snapshot.problem, state, parts, tangent)
+    assert fit.documents is not None
+    held, tangent = fit.documents.token_counts, fit.documents.tangent
+    for topic, successor in deletion.successors.items():
+        held[:, np.flatnonzero(kept == successor)] += snapshot.documents.token_counts[:, [topic]]
+    held[deletion.rows, : len(kept)] = deletion.documents.token_counts[:, kept]
+    tangent[deletion.rows] = deletion.documents.tangent
+    return fit

@@ -1,11 +1,12 @@
 """Moves and passes in turn, until no move raises the bound."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
-from hdsp.inference.batch import Fit, fit_batch, ordered
-from hdsp.inference.monitor import Monitor
+from hdsp.inference.batch import fit_batch
+from hdsp.inference.history import History
 from hdsp.inference.moves.deleting import make_deletions
 from hdsp.inference.moves.merging import propose_merges
 from hdsp.inference.moves.snapshot import (
@@ -17,8 +18,8 @@ from hdsp.inference.moves.snapshot import (
     take_snapshot,
 )
 from hdsp.inference.moves.splitting import propose_splits
-from hdsp.kernels import Threads
-from hdsp.model import LocalSettings, Problem, elbo
+from hdsp.inference.run import Run
+from hdsp.model import Fit, Problem, elbo
 
 # What a move must gain, and as a share of the bound: less is rounding.
 _LEAST_GAIN = 0.1
@@ -34,53 +35,58 @@ _ROUNDS = 60
 def refine(
     problem: Problem,
     fit: Fit,
-    max_iter: int,
-    settings: LocalSettings,
-    monitor: Monitor,
-    threads: Threads,
+    run: Run,
+    history: History,
     most_topics: int,
-    merge_only: bool = False,
-    worth: float = 0.0,
+    merges_worth: float | None = None,
 ) -> Fit:
     """Merge, split and delete topics where that raises the bound, with passes in between.
 
     Parameters
     ----------
-    fit : has converged, with its documents
-    most_topics : there may be after splits
-    merge_only : leave splits and deletions to a later call
-    worth : the share of the bound that the moves of a round must gain together to be made
+    problem : Problem
+        What is fitted.
+    fit : Fit
+        Has converged, with its documents.
+    run : Run
+        How the fit proceeds.
+    history : History
+        Takes the passes and moves.
+    most_topics : int
+        There may be after splits.
+    merges_worth : float, optional
+        Only merge, and only where the merges of a round together gain this share of the bound;
+        splits and deletions are left to a later call.
     """
+    merge_only = merges_worth is not None
     may_split = not merge_only
     for _ in range(_ROUNDS):
-        assert fit.documents is not None
-        if len(monitor.history) >= max_iter or monitor.interrupted:
+        if len(history) >= run.max_iter or run.interrupted:
             break
-        snapshot, statistics = take_snapshot(problem, fit.state, fit.documents, settings, threads)
-        bound = elbo(problem, fit.state, statistics, threads)
-        monitor.record(problem, fit.state, statistics, bound)
+        snapshot, statistics = take_snapshot(problem, fit, run.settings, run.executor)
+        bound = elbo(problem, fit.state, statistics)
+        run.record(history, problem, fit.state, statistics, bound)
         fit = Fit(snapshot.state, snapshot.documents)
         size = abs(bound.total)
         least = max(_LEAST_GAIN, _LEAST_SHARE * size)
-        merges = propose_merges(snapshot, threads, _FEW_PAIRS if merge_only else _PAIRS)
+        merges = propose_merges(snapshot, _FEW_PAIRS if merge_only else _PAIRS)
         made: Moved | None = None
         if chosen := choose_merges(snapshot, merges, least):
             made = make_moves(snapshot, "merges", chosen)
         elif may_split:
-            splits = choose_splits(snapshot, most_topics, threads, _SPLIT_SHARE * size)
+            splits = choose_splits(snapshot, most_topics, _SPLIT_SHARE * size)
             made = make_moves(snapshot, "splits", splits) if splits else None
             may_split = made is not None
         if made is None and not merge_only:
-            made = make_deletions(snapshot, merges, settings, threads, least)
-        if made is None or made.gain < worth * size:
+            made = make_deletions(snapshot, merges, run.settings, least)
+        if made is None or made.gain < (merges_worth or 0.0) * size:
             break
-        monitor.note_moves(made.counts)
-        problem, fit = made.problem, Fit(made.state, made.documents)
-    if monitor.converged:
-        return ordered(fit.state, fit.documents)
-    return fit_batch(
-        problem, fit.state, max_iter, settings, monitor, threads, documents=fit.documents
-    )
+        run.note_moves(history, made.counts)
+        fit = made.fit
+    if history.converged:
+        return fit.by_size()
+    # A checkpoint is of a start, before its moves.
+    return fit_batch(problem, fit.state, replace(run, after_pass=None), history, fit.documents)
 
 
 def choose_merges(snapshot: Snapshot, merges: Iterable[Move], least: float) -> list[Move]:
@@ -96,12 +102,10 @@ def choose_merges(snapshot: Snapshot, merges: Iterable[Move], least: float) -> l
     return chosen
 
 
-def choose_splits(
-    snapshot: Snapshot, most_topics: int, threads: Threads, least: float
-) -> list[Move]:
+def choose_splits(snapshot: Snapshot, most_topics: int, least: float) -> list[Move]:
     """The best splits that gain `least`, up to `most_topics` topics in all."""
     n_topics = snapshot.state.n_topics
     if n_topics >= most_topics:
         return []
-    splits = propose_splits(snapshot, np.arange(n_topics), threads, least)
+    splits = propose_splits(snapshot, np.arange(n_topics), least)
     return splits[: most_topics - n_topics]

@@ -1,23 +1,23 @@
 """A fit between two passes, with all that proposals are judged by."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from hdsp.kernels import Threads
+from hdsp.execution import Executor
 from hdsp.model import (
     DocumentState,
+    Fit,
     GlobalState,
     LocalSettings,
     Problem,
     Statistics,
     global_step,
-    prepare_globals,
-    update_scaling,
+    make_view,
 )
-from hdsp.model.by_topic import TopicParts, join_parts
+from hdsp.model.by_topic import TopicParts
 from hdsp.model.documents import solve_block, summarise_block
-from hdsp.model.state import padded
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import take_topics
@@ -32,22 +32,17 @@ class Responsibilities:
 
     Attributes
     ----------
-    indptr, indices, counts : the words of each document (CSR)
-    token_weight : of each entry
-    weight : [M, K], table : [V, K]
+    token_weight : float array
+        For each entry of `Problem.entries`.
+    weight : float array of shape [M, K]
+        By document.
+    table : float array of shape [V, K]
+        By word.
     """
 
-    indptr: IntArray
-    indices: IntArray
-    counts: FloatArray
     token_weight: FloatArray
     weight: FloatArray
     table: FloatArray
-
-    @property
-    def factors(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
-        """In the order in which kernels take them."""
-        return self.indptr, self.indices, self.token_weight, self.weight, self.table
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,72 +51,70 @@ class Snapshot:
 
     Attributes
     ----------
-    word_counts : [T, V] what topics hold of each word
-    responsibilities : the ones that `documents` and `word_counts` answer
+    problem : Problem
+        What is fitted.
+    state : GlobalState
+        After the global step.
+    documents : DocumentState
+        As the pass left them.
+    topic_words : float array of shape [T, V]
+        What topics hold of each word.
+    responsibilities : Responsibilities
+        Those that `documents` and `topic_words` follow from.
     """
 
     problem: Problem
     state: GlobalState
     documents: DocumentState
-    word_counts: FloatArray
+    topic_words: FloatArray
     responsibilities: Responsibilities
 
     def parts(self, topics: IntArray) -> TopicParts:
         """Some topics on their own."""
         return TopicParts(
-            self.word_counts[topics],
+            self.topic_words[topics],
             self.documents.token_counts[:, topics],
             self.state.prior_shape[topics],
             take_topics(self.state.scaling, topics),
         )
 
+    @property
+    def entry_arrays(
+        self,
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
+        """Entries and responsibilities, in the order in which kernels take them."""
+        entries, known = self.problem.entries, self.responsibilities
+        indptr = entries.indptr.astype(np.int64, copy=False)
+        return indptr, entries.indices, known.token_weight, known.weight, known.table
+
 
 def take_snapshot(
-    problem: Problem,
-    state: GlobalState,
-    documents: DocumentState,
-    settings: LocalSettings,
-    threads: Threads,
+    problem: Problem, fit: Fit, settings: LocalSettings, executor: Executor
 ) -> tuple[Snapshot, Statistics]:
-    """A pass over all documents that remembers their responsibilities."""
-    seen = prepare_globals(state, problem.dtype, threads)
-    token_counts = np.empty_like(documents.token_counts)
-    tangent = np.empty_like(documents.tangent)
-    weight = np.empty_like(token_counts)
-    token_weights: list[FloatArray] = []
-    indptrs: list[IntArray] = [np.zeros(1, dtype=np.int64)]
-    first = 0
-    total: Statistics | None = None
-    for block, rows in problem.block_rows():
-        solution = solve_block(problem, state, seen, block, documents.rows(rows), settings, threads)
-        statistics = summarise_block(problem, state, seen, block, solution, threads)
-        total = statistics if total is None else total + statistics
-        token_counts[rows] = solution.documents.token_counts
-        tangent[rows] = solution.documents.tangent
-        weight[rows] = solution.weight
-        token_weights.append(solution.token_weight)
-        indptrs.append(block.indptr[1:] + first)
-        first += len(block.indices)
-    assert total is not None
-    documents = DocumentState(token_counts, tangent)
-    new = global_step(problem, state, total, update_scaling(problem, state, documents, threads))
-    return (
-        Snapshot(
-            problem,
-            new,
-            documents,
-            np.ascontiguousarray(total.word_counts.T),
-            Responsibilities(
-                np.concatenate(indptrs),
-                np.concatenate([block.indices for block in problem.blocks]),
-                np.concatenate([block.counts for block in problem.blocks]),
-                np.concatenate(token_weights),
-                weight,
-                seen.table,
-            ),
-        ),
-        total,
-    )
+    """A pass over all documents that remembers their responsibilities.
+
+    Writes over the documents of `fit`.
+    """
+    documents = fit.documents
+    assert documents is not None
+    view = make_view(fit.state, problem.scaling, problem.dtype)
+    weight = np.empty_like(documents.token_counts)
+    token_weight = np.empty_like(problem.entries.data)
+
+    def step(number: int) -> Statistics:
+        block = problem.blocks[number]
+        solution = solve_block(view, block, documents.rows(block.rows), settings)
+        documents.put(block.rows, solution.documents)
+        weight[block.rows] = solution.weight
+        first = problem.entries.indptr[block.rows.start]
+        token_weight[first : first + len(block.indices)] = solution.token_weight
+        return summarise_block(view, block, solution, settings)
+
+    total = executor.sum(step, len(problem.blocks))
+    state = global_step(problem, fit.state, total, documents)
+    known = Responsibilities(token_weight, weight, view.table)
+    topic_words = np.ascontiguousarray(total.word_counts.T)
+    return Snapshot(problem, state, documents, topic_words, known), total
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,23 +123,25 @@ class Move:
 
     Attributes
     ----------
-    removed : the topics that go
-    added : those that take their place, with the same tokens and weight
-    gain : by how much the bound rises (`Bound.comparable`)
+    removed : tuple of int
+        The topics that go.
+    gain : float
+        By how much the bound rises (`Bound.comparable`).
+    added : callable
+        Makes those that take their place, with the same tokens and weight. Only for moves that
+        are made: the tokens by document of all proposals would be larger than the documents.
     """
 
     removed: tuple[int, ...]
-    added: TopicParts
     gain: float
+    added: Callable[[], TopicParts]
 
 
 @dataclass(frozen=True, eq=False)
 class Moved:
     """A fit after moves, what they gained together, and how many of each kind there were."""
 
-    problem: Problem
-    state: GlobalState
-    documents: DocumentState
+    fit: Fit
     gain: float
     counts: dict[str, int]
 
@@ -155,28 +150,63 @@ def make_moves(snapshot: Snapshot, name: str, moves: list[Move]) -> Moved:
     """The snapshot after moves that share no topic."""
     removed = [topic for move in moves for topic in move.removed]
     kept = np.delete(np.arange(snapshot.state.n_topics), removed)
-    parts = join_parts([snapshot.parts(kept), *[move.added for move in moves]])
-    fit = rebuild(snapshot.problem, snapshot.state, parts, snapshot.documents.tangent)
-    return Moved(*fit, sum(move.gain for move in moves), {name: len(moves)})
+    fit = rebuild(snapshot, kept, [move.added() for move in moves])
+    return Moved(fit, sum(move.gain for move in moves), {name: len(moves)})
 
 
 def rebuild(
-    problem: Problem, state: GlobalState, parts: TopicParts, tangent: FloatArray
-) -> tuple[Problem, GlobalState, DocumentState]:
-    """A fit with other topics, by weight; concentrations and tangents stay."""
-    parts = parts.take(np.argsort(-parts.prior_shape, kind="stable"))
-    n_topics = len(parts.prior_shape)
-    held = np.zeros((problem.n_documents, padded(n_topics)), dtype=problem.dtype)
-    held[:, :n_topics] = parts.token_counts
-    topics = parts.word_counts.T + problem.dtype.type(problem.priors.topic_prior)
-    return (
-        problem.with_topics(n_topics),
+    snapshot: Snapshot,
+    kept: IntArray,
+    added: Sequence[TopicParts] = (),
+    prior_shape: FloatArray | None = None,
+) -> Fit:
+    """A fit with the topics `kept` and others, by weight; concentrations and tangents stay.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        The fit as it is.
+    kept : int array
+        The topics that stay.
+    added : sequence of TopicParts, default=()
+        Topics that join them.
+    prior_shape : float array of shape [T], optional
+        beta p of the snapshot's topics, where it is no longer that of its state.
+    """
+    problem, state = snapshot.problem, snapshot.state
+    if prior_shape is None:
+        prior_shape = state.prior_shape
+    prior_shape = np.concatenate([prior_shape[kept], *[one.prior_shape for one in added]])
+    order = np.argsort(-prior_shape, kind="stable")
+    place = np.argsort(order, kind="stable")
+    n_topics = len(order)
+    topics = np.empty((problem.n_words, n_topics), dtype=problem.dtype)
+    documents = DocumentState.empty(problem.n_documents, n_topics, problem.dtype)
+    documents.tangent[:] = snapshot.documents.tangent
+    documents.token_counts[:, n_topics:] = 0.0
+    # Topic by topic: an array of documents by topics is what there is least room for.
+    for number, topic in enumerate(kept):
+        topics[:, place[number]] = snapshot.topic_words[topic]
+        documents.token_counts[:, place[number]] = snapshot.documents.token_counts[:, topic]
+    first = len(kept)
+    for one in added:
+        places = place[first : first + len(one.prior_shape)]
+        topics[:, places] = one.topic_words.T
+        documents.token_counts[:, places] = one.token_counts
+        first += len(places)
+    topics += problem.dtype.type(problem.priors.topic_prior)
+    weight = prior_shape[order]
+    parameters = [take_topics(state.scaling, kept), *[one.scaling for one in added]]
+    return Fit(
         GlobalState(
-            topics=np.ascontiguousarray(topics),
-            sticks=sticks_from_weights(parts.prior_shape / parts.prior_shape.sum()),
+            topics=topics,
+            sticks=sticks_from_weights(weight / weight.sum()),
             corpus_concentration=state.corpus_concentration,
             document_concentration=state.document_concentration,
-            scaling=parts.scaling,
+            scaling={
+                name: np.concatenate([one[name] for one in parameters])[order]
+                for name in state.scaling
+            },
         ),
-        DocumentState(held, tangent),
+        documents,
     )

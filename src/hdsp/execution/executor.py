@@ -1,0 +1,78 @@
+"""Executors: how a function of block numbers is applied, and its results added up."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from typing import Any, Self, TypeVar
+
+from hdsp.kernels import use_threads
+
+Result = TypeVar("Result")
+
+
+class Executor(ABC):
+    """Applies a step to the blocks of a corpus.
+
+    A subclass says where steps run, by `map`. Results are added in a tree that the block numbers
+    alone determine, so that every executor gives the same bits.
+    """
+
+    @abstractmethod
+    def map(self, step: Callable[[int], Result], n_blocks: int) -> Iterable[Result]:
+        """The results of ``step(0)`` to ``step(n_blocks - 1)``, in this order."""
+
+    def sum(self, step: Callable[[int], Result], n_blocks: int) -> Result:
+        """The results of all blocks, added up."""
+        total: Result = tree_sum(self.map(step, n_blocks))
+        return total
+
+
+class InProcess(Executor):
+    """One block after another in this process; within a block, on several threads.
+
+    Parameters
+    ----------
+    n_threads : int, default=1
+        The threads that kernels have inside a ``with`` block of the executor.
+    """
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self.n_threads = n_threads
+        self._entered = ExitStack()
+
+    def map(self, step: Callable[[int], Result], n_blocks: int) -> Iterable[Result]:
+        """One after another, when the result is asked for."""
+        return map(step, range(n_blocks))
+
+    def __enter__(self) -> Self:
+        self._entered.enter_context(use_threads(self.n_threads))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._entered.close()
+
+
+def tree_sum(results: Iterable[Any]) -> Any:
+    """The sum of results in a fixed binary tree over their numbers.
+
+    Neighbours are added first, then neighbouring pairs, and so on; no more than one result for
+    each level of the tree is held.
+
+    Examples
+    --------
+    >>> tree_sum(["a", "b", "c", "d", "e"])
+    'abcde'
+    """
+    levels: list[tuple[int, Any]] = []
+    for result in results:
+        level = 0
+        while levels and levels[-1][0] == level:
+            result = levels.pop()[1] + result
+            level += 1
+        levels.append((level, result))
+    if not levels:
+        raise ValueError("A sum needs at least one result.")
+    total = levels.pop()[1]
+    while levels:
+        total = levels.pop()[1] + total
+    return total

@@ -1,0 +1,108 @@
+"""Passes over all documents: one block step, its results added up."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.execution.executor import Executor
+from hdsp.kernels import sparse_product
+from hdsp.model import (
+    DocumentState,
+    Fit,
+    GlobalState,
+    LocalSettings,
+    Problem,
+    Statistics,
+    block_step,
+    make_view,
+)
+from hdsp.numerics.types import FloatArray
+
+
+def fit_documents(
+    problem: Problem,
+    state: GlobalState,
+    documents: DocumentState | None,
+    settings: LocalSettings,
+    executor: Executor,
+    reuse: bool = False,
+) -> tuple[DocumentState, Statistics]:
+    """Every document's state, and the sum of the statistics.
+
+    Parameters
+    ----------
+    problem : Problem
+        The documents.
+    state : GlobalState
+        The model that they are fitted with.
+    documents : DocumentState or None
+        An earlier solution to go on from; None starts every document from p.
+    settings : LocalSettings
+        How documents are fitted.
+    executor : Executor
+        Where blocks are worked on.
+    reuse : bool, default=False
+        Write the new state over `documents`, which is what a fit holds most memory for.
+    """
+    view = make_view(state, problem.scaling, problem.dtype)
+    fitted = documents
+    if fitted is None or not reuse:
+        fitted = DocumentState.empty(problem.n_documents, state.n_topics, problem.dtype)
+
+    def step(number: int) -> Statistics:
+        block = problem.blocks[number]
+        kept = None if documents is None else documents.rows(block.rows)
+        solved, statistics = block_step(view, block, kept, settings)
+        fitted.put(block.rows, solved)
+        return statistics
+
+    return fitted, executor.sum(step, len(problem.blocks))
+
+
+def sum_documents(
+    problem: Problem, state: GlobalState, settings: LocalSettings, executor: Executor
+) -> Statistics:
+    """The statistics of documents that are started afresh and forgotten block by block.
+
+    With the scaling function's own sums, since nothing else is left of the documents.
+    """
+    view = make_view(state, problem.scaling, problem.dtype)
+    settings = replace(settings, scaling_sums=True)
+    return executor.sum(
+        lambda number: block_step(view, problem.blocks[number], None, settings)[1],
+        len(problem.blocks),
+    )
+
+
+def sum_tokens(
+    problem: Problem, fit: Fit, member: csr_array, settings: LocalSettings, executor: Executor
+) -> FloatArray:
+    """The tokens that topics hold in groups of documents, [G, K].
+
+    Parameters
+    ----------
+    problem : Problem
+        The documents.
+    fit : Fit
+        With its documents, or without, which takes another pass.
+    member : sparse array of shape [G, M]
+        Ones where a document belongs to a group. As many groups as documents means that each is
+        its own, in order, and the answer is the documents' own array.
+    settings : LocalSettings
+        How documents are fitted, where they were not kept.
+    executor : Executor
+        Where blocks are worked on.
+    """
+    if fit.documents is not None:
+        if member.shape[0] == problem.n_documents:
+            return fit.documents.token_counts
+        return sparse_product(member, fit.documents.token_counts)
+    view = make_view(fit.state, problem.scaling, problem.dtype)
+
+    def step(number: int) -> FloatArray:
+        block = problem.blocks[number]
+        documents, _ = block_step(view, block, None, settings)
+        return np.asarray(member[:, block.rows] @ documents.token_counts)
+
+    return executor.sum(step, len(problem.blocks))

@@ -1,0 +1,204 @@
+"""What a fit has to tell: one record per pass, one record per start of a search."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from hdsp.model import Bound, GlobalState, Problem, Statistics
+from hdsp.numerics.types import FloatArray
+
+_TERMS = tuple(f.name for f in fields(Bound))
+_FACTS = (
+    "n_topics",
+    "corpus_concentration",
+    "document_concentration",
+    "topics_in_use",
+    "inner_iterations",
+    "seconds",
+)
+
+
+def topics_in_use(topic_tokens: FloatArray, n_documents: int) -> int:
+    """How many topics hold at least as many expected tokens as the average document has.
+
+    A topic with less than a document's worth of words is no more than a few stray tokens.
+
+    Parameters
+    ----------
+    topic_tokens : float array of shape [T]
+        Expected tokens of each topic.
+    n_documents : int
+        M.
+    """
+    return int((topic_tokens >= topic_tokens.sum() / n_documents).sum())
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """One pass over the documents.
+
+    Attributes
+    ----------
+    bound : Bound
+        The bound after it, term by term.
+    n_topics : int
+        T.
+    corpus_concentration, document_concentration : float
+        alpha and beta that it was made with.
+    topics_in_use : int
+        See `topics_in_use`.
+    inner_iterations : float
+        Mean inner iterations per document.
+    seconds : float
+        Since the beginning of the fit.
+    moves : mapping of str to int
+        How many topics were merged, split or deleted after it, by the kind of move.
+    """
+
+    bound: Bound
+    n_topics: int
+    corpus_concentration: float
+    document_concentration: float
+    topics_in_use: int
+    inner_iterations: float
+    seconds: float
+    moves: Mapping[str, int] = field(default_factory=dict)
+
+    def as_row(self, number: int) -> dict[str, float]:
+        """The record as a plain row of `HDSP.history_`."""
+        facts = {name: getattr(self, name) for name in _FACTS}
+        total = {"pass": number, "bound": self.bound.total}
+        return {**total, **self.bound.items(), **facts, **self.moves}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "PassRecord":
+        """The record that `as_row` wrote."""
+        known = {"pass", "bound", *_TERMS, *_FACTS}
+        moves = {name: value for name, value in row.items() if name not in known}
+        facts = {name: row[name] for name in _FACTS}
+        return cls(Bound(*[row[name] for name in _TERMS]), **facts, moves=moves)
+
+
+@dataclass(frozen=True)
+class StartRecord:
+    """One start of a search for the number of topics.
+
+    Attributes
+    ----------
+    start : int
+        The number of topics that it started with.
+    topics : int
+        The number that it settled on.
+    bound : float
+        Its bound.
+    compared : float
+        What starts are compared by (`Bound.comparable`).
+    passes : int
+        Passes made.
+    seconds : float
+        Since the beginning of the fit.
+    """
+
+    start: int
+    topics: int
+    bound: float
+    compared: float
+    passes: int
+    seconds: float
+
+    def as_row(self) -> dict[str, float]:
+        """The record as a plain row of `HDSP.search_`."""
+        return asdict(self)
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "StartRecord":
+        """The record that `as_row` wrote."""
+        return cls(**row)
+
+
+class History:
+    """The passes of a fit, and whether its bound has settled.
+
+    Parameters
+    ----------
+    tol : float
+        The relative change of the bound at which a fit has converged.
+    clock : callable
+        The seconds since the beginning.
+    passes : list of PassRecord, optional
+        Passes of an earlier run that this one goes on from.
+
+    Attributes
+    ----------
+    passes : list of PassRecord
+        The passes made.
+    converged : bool
+        Whether the last pass changed the bound by no more than `tol`.
+    """
+
+    def __init__(
+        self, tol: float, clock: Callable[[], float], passes: list[PassRecord] | None = None
+    ) -> None:
+        self.tol = tol
+        self.passes = passes or []
+        self.converged = False
+        self._clock = clock
+
+    def __len__(self) -> int:
+        return len(self.passes)
+
+    @property
+    def last(self) -> PassRecord:
+        """The last pass."""
+        return self.passes[-1]
+
+    def rows(self) -> list[dict[str, float]]:
+        """One plain row per pass."""
+        return [made.as_row(number) for number, made in enumerate(self.passes, 1)]
+
+    def record(
+        self, problem: Problem, state: GlobalState, statistics: Statistics, bound: Bound
+    ) -> PassRecord:
+        """Add a pass; `converged` tells whether it was the last that was needed."""
+        tokens = statistics.word_counts.sum(axis=0, dtype=np.float64)
+        before = self.last.bound.total if self.passes else -np.inf
+        self.converged = abs(bound.total - before) <= self.tol * abs(bound.total)
+        self.passes.append(
+            PassRecord(
+                bound,
+                state.n_topics,
+                state.corpus_concentration,
+                state.document_concentration,
+                topics_in_use(tokens, problem.n_documents),
+                statistics.inner_iterations / problem.n_documents,
+                self._clock(),
+            )
+        )
+        return self.last
+
+    def note_moves(self, moves: Mapping[str, int]) -> None:
+        """Add to the last pass how many topics were merged, split or deleted after it."""
+        self.passes[-1] = replace(self.last, moves={**self.last.moves, **moves})
+
+    def start_record(self, start: int, n_topics: int) -> StartRecord:
+        """What a search keeps of this fit, which began with `start` topics."""
+        bound = self.last.bound
+        return StartRecord(
+            start, n_topics, bound.total, bound.comparable, len(self), self.last.seconds
+        )
+
+
+def seconds_left(passes: list[PassRecord], tol: float) -> float | None:
+    """How long until the bound settles if its steps go on shrinking as they did; None: unknown."""
+    if len(passes) < 3 or tol <= 0:
+        return None
+    recent = passes[-4:]
+    bounds = np.array([made.bound.total for made in recent])
+    change = np.abs(np.diff(bounds) / bounds[1:])
+    if not (change > 0).all() or change[-1] >= change[0]:
+        return None
+    shrinkage = (change[-1] / change[0]) ** (1.0 / (len(change) - 1))
+    left = max(np.log(tol / change[-1]) / np.log(shrinkage), 1.0)
+    return float(left * np.median(np.diff([made.seconds for made in recent])))

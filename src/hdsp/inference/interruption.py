@@ -1,0 +1,43 @@
+"""Ctrl-C asks a fit to stop after its pass."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Interruption:
+    """Whether a fit was asked to stop.
+
+    Attributes
+    ----------
+    requested : bool
+        Ctrl-C was pressed while `listening`.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Ctrl-C only asks the fit to stop after its pass; a second one interrupts at once.
+
+        In the main thread, where Python's own handler would raise KeyboardInterrupt; another
+        handler, and other threads, are left alone.
+        """
+        before = signal.getsignal(signal.SIGINT)
+        in_main = threading.current_thread() is threading.main_thread()
+        if not in_main or before is not signal.default_int_handler:
+            yield
+            return
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.requested = True
+            signal.signal(signal.SIGINT, before)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)

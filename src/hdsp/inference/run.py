@@ -1,0 +1,80 @@
+"""A fit's run: all that stays the same while it proceeds."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from hdsp.execution import Executor, InProcess
+from hdsp.inference.display import FitDisplay
+from hdsp.inference.history import History, PassRecord, StartRecord
+from hdsp.inference.interruption import Interruption
+from hdsp.model import Bound, DocumentState, GlobalState, LocalSettings, Problem, Statistics
+
+# Told where a fit stands after a pass: the state, the documents, its history.
+AfterPass = Callable[[GlobalState, DocumentState | None, History], None]
+
+
+@dataclass(eq=False)
+class Run:
+    """How a fit proceeds, where, and whom it tells.
+
+    Attributes
+    ----------
+    max_iter : int, default=100
+        Passes over the documents at most, of each start.
+    tol : float, default=1e-3
+        The relative change of the bound at which a fit has converged.
+    keep_documents : bool, default=True
+        Whether documents go on from where the last pass left them.
+    settings : LocalSettings
+        How documents are fitted.
+    executor : Executor
+        Where passes run.
+    display : FitDisplay
+        Shows passes and moves.
+    interruption : Interruption
+        Whether the fit was asked to stop.
+    starts : list of StartRecord
+        The starts of a search that have ended.
+    after_pass : callable or None, default=None
+        Called after each pass but one that settles the bound.
+    """
+
+    max_iter: int = 100
+    tol: float = 1e-3
+    keep_documents: bool = True
+    settings: LocalSettings = field(default_factory=LocalSettings)
+    executor: Executor = field(default_factory=InProcess)
+    display: FitDisplay = field(default_factory=FitDisplay)
+    interruption: Interruption = field(default_factory=Interruption)
+    starts: list[StartRecord] = field(default_factory=list)
+    after_pass: AfterPass | None = None
+    _began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the fit was asked to stop."""
+        return self.interruption.requested
+
+    def new_history(self, passes: list[PassRecord] | None = None) -> History:
+        """A history on this run's clock; with `passes`, the one of a run that was cut short."""
+        if passes:
+            self._began = time.perf_counter() - passes[-1].seconds
+        return History(self.tol, lambda: time.perf_counter() - self._began, passes)
+
+    def record(
+        self,
+        history: History,
+        problem: Problem,
+        state: GlobalState,
+        statistics: Statistics,
+        bound: Bound,
+    ) -> None:
+        """Add a pass to `history`, and show it."""
+        history.record(problem, state, statistics, bound)
+        self.display.passed(history)
+
+    def note_moves(self, history: History, moves: Mapping[str, int]) -> None:
+        """Add moves to the last pass of `history`, and show them."""
+        history.note_moves(moves)
+        self.display.moved(history)
