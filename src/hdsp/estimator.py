@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
 from hdsp.corpus.validation import check_counts
+from hdsp.exceptions import TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.inference import (
     Fit,
     Monitor,
@@ -304,7 +305,7 @@ class HDSP(FittedQueries):
             warnings.warn(
                 "The function that cuts texts into words cannot be saved with the model: pass it "
                 "as `text_settings` when new texts are read.",
-                UserWarning,
+                TokenizerNotSavedWarning,
                 stacklevel=2,
             )
         save_model(Path(path), saved)
@@ -410,14 +411,14 @@ class HDSP(FittedQueries):
             warnings.warn(
                 "n_components=1 of HDSP leaves a single topic, which labels cannot change: "
                 "choose at least 2.",
-                UserWarning,
+                TopicLimitWarning,
                 stacklevel=3,
             )
         elif not self.fixed_number and self.n_topics_ >= _NEAR_CEILING * self.n_components:
             warnings.warn(
                 f"{self.n_topics_} topics are in use of {self.n_components} at most, which may "
                 "limit their number: raise n_components of HDSP.",
-                UserWarning,
+                TopicLimitWarning,
                 stacklevel=3,
             )
         if not finished:

@@ -1,7 +1,8 @@
 """Models and unfinished fits in files: versioned, checked on reading, free of code."""
 
+from hdsp.exceptions import ModelFileError
 from hdsp.persistence.checkpoint import Checkpoint, check_folder
-from hdsp.persistence.container import ModelFileError, not_usable
+from hdsp.persistence.container import not_usable
 from hdsp.persistence.fingerprint import fingerprint
 from hdsp.persistence.model_file import SavedModel, load_model, save_model
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.exceptions import CheckpointWarning, ModelFileError
 from hdsp.inference import Monitor
 from hdsp.model import DocumentState, GlobalState, Problem
 from hdsp.model.state import padded
@@ -20,7 +21,6 @@ from hdsp.persistence.arrays import StoredArrays, put_all
 from hdsp.persistence.container import (
     UNREADABLE,
     AnyArray,
-    ModelFileError,
     WrongContents,
     not_usable,
     read_file,
@@ -129,7 +129,7 @@ class Checkpoint:
         except OSError as error:
             # Hours of work are worth more than their checkpoint.
             warnings.warn(
-                f"The fit goes on without a checkpoint: {error}", RuntimeWarning, stacklevel=4
+                f"The fit goes on without a checkpoint: {error}", CheckpointWarning, stacklevel=4
             )
         self._written = time.monotonic()
         self._cost = self._written - start
