@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
-from hdsp.corpus.validation import check_counts
 from hdsp.exceptions import TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.inference import (
     Fit,
@@ -24,16 +23,6 @@ from hdsp.inference import (
     refine,
     topics_in_use,
 )
-from hdsp.inference.parameters import (
-    check_flag,
-    check_jobs,
-    check_learned,
-    check_positive,
-    check_prior,
-    check_tolerance,
-    check_whole,
-    make_generator,
-)
 from hdsp.kernels import Threads
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import GlobalState, LocalSettings, Priors, Problem, make_problem
@@ -41,7 +30,6 @@ from hdsp.numerics.types import FloatArray
 from hdsp.persistence import (
     Checkpoint,
     SavedModel,
-    check_folder,
     fingerprint,
     load_model,
     not_usable,
@@ -51,6 +39,18 @@ from hdsp.prediction import encode_labels, finish
 from hdsp.queries import VALIDATION, FittedQueries
 from hdsp.scaling import ScalingFunction, bind_scaling
 from hdsp.stability import refit, stability_columns
+from hdsp.validation import (
+    check_counts,
+    check_flag,
+    check_folder,
+    check_jobs,
+    check_learned,
+    check_positive,
+    check_prior,
+    check_tolerance,
+    check_whole,
+    make_generator,
+)
 
 _COHERENCE_WORDS = 10
 # Of the topics there may be.

@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.parsing import as_labels
-from hdsp.corpus.sparse import frozen_csr
 from hdsp.corpus.text import TextSettings
-from hdsp.corpus.validation import check_counts, check_words, count_of, row_positions
+from hdsp.numerics.sparse import frozen_csr
+from hdsp.validation import check_counts, check_words, count_of, row_positions
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

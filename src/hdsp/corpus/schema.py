@@ -12,10 +12,10 @@ from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
 from hdsp.corpus.matrices import MatrixPart, column_name, matrix_blocks
 from hdsp.corpus.parsing import from_matrix, read_labels
-from hdsp.corpus.sparse import csr_entries, csr_from_entries
-from hdsp.corpus.validation import check_matrix, count_of, quoted
 from hdsp.exceptions import MissingLabelsWarning, UnknownLabelWarning
+from hdsp.numerics.sparse import csr_entries, csr_from_entries
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.validation import check_matrix, count_of, quoted
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from hdsp.corpus.validation import check_words, quoted
+from hdsp.validation import check_words, quoted
 
 # Where the rules on document frequencies begin: of fewer documents every word stays.
 _SMALL = 20

@@ -1,7 +1,7 @@
 """Models and unfinished fits in files: versioned, checked on reading, free of code."""
 
 from hdsp.exceptions import ModelFileError
-from hdsp.persistence.checkpoint import Checkpoint, check_folder
+from hdsp.persistence.checkpoint import Checkpoint
 from hdsp.persistence.container import not_usable
 from hdsp.persistence.fingerprint import fingerprint
 from hdsp.persistence.model_file import SavedModel, load_model, save_model
@@ -10,7 +10,6 @@ __all__ = [
     "Checkpoint",
     "ModelFileError",
     "SavedModel",
-    "check_folder",
     "fingerprint",
     "load_model",
     "not_usable",

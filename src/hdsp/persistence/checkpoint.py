@@ -1,7 +1,6 @@
 """Fits that survive the end of their process: the state of the loop in a folder."""
 
 import hashlib
-import os
 import time
 import warnings
 from collections.abc import Mapping
@@ -36,18 +35,6 @@ _WITHOUT_EFFECT = ("n_jobs", "verbose", "checkpoint")
 # Passes that are quicker than this share a checkpoint, and writing takes this share of the time.
 SECONDS_BETWEEN = 2.0
 _SHARE_OF_TIME = 0.1
-
-
-def check_folder(value: Any) -> None:
-    """Raise unless `value`, the `checkpoint` of HDSP, is None or can name a folder."""
-    if value is None:
-        return
-    if not isinstance(value, (str, os.PathLike)):
-        raise ValueError(
-            f"`checkpoint` of HDSP must be None or the path of a folder. Got {value!r}."
-        )
-    if Path(value).exists() and not Path(value).is_dir():
-        raise ValueError(f"`checkpoint` of HDSP must be a folder. Got the file {str(value)!r}.")
 
 
 @dataclass(eq=False)

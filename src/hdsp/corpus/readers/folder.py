@@ -11,7 +11,7 @@ from hdsp.corpus.readers.columns import Columns, Names, label_kinds
 from hdsp.corpus.readers.common import FilePath, open_binary, read_error, text_lines
 from hdsp.corpus.readers.table import LabelSource
 from hdsp.corpus.readers.treatment import corpus_of_texts, text_treatment
-from hdsp.corpus.validation import quoted
+from hdsp.validation import quoted
 
 
 def read_folder(

@@ -15,7 +15,7 @@ from hdsp.corpus.readers.common import FileOrPath, check_file, name_of, open_bin
 from hdsp.corpus.readers.delimited import delimited_batches
 from hdsp.corpus.readers.json_lines import json_batches
 from hdsp.corpus.readers.treatment import corpus_of_texts, text_treatment
-from hdsp.corpus.validation import count_of, quoted
+from hdsp.validation import count_of, quoted
 
 SUFFIXES = {
     "csv": (".csv",),

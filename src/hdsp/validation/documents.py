@@ -1,30 +1,15 @@
-"""Checks on what a caller passes in, and their messages.
+"""Checks of counts, words, labels and the selection of documents."""
 
-A message names the argument and its owner, the rule, the value and the remedy. `subject` is
-the first of these, such as "`labels` of HDSP.fit".
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import EllipsisType
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from hdsp.corpus.sparse import csr_entries, frozen_csr
+from hdsp.numerics.sparse import csr_entries, frozen_csr
 from hdsp.numerics.types import FloatArray, IntArray
-
-
-def quoted(names: Iterable[str], limit: int = 10) -> str:
-    """List names for a message, the first few of them when they are many."""
-    names = list(names)
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
-
-
-def count_of(number: int, noun: str) -> str:
-    """Write a number with its noun, in the plural where it needs one."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+from hdsp.validation.wording import count_of
 
 
 def count_rows(labels: Any, owner: str) -> int:
