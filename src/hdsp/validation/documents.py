@@ -1,6 +1,6 @@
 """Checks of counts, words, labels and the selection of documents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any
 
@@ -128,6 +128,20 @@ def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     names = tuple(str(word) for word in words)
     check_unique(names, "words", subject)
     return names
+
+
+def check_texts(texts: Iterable[str], owner: str) -> Iterator[str]:
+    """Yield texts one by one, or raise where they are no strings."""
+    subject = f"`texts` of {owner}"
+    if isinstance(texts, str):
+        raise TypeError(f"{subject} must be a sequence of strings. Got one string. Pass a list.")
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"{subject} must be strings. Got {text!r} at position {position}. "
+                "Replace it by an empty string, or drop the document."
+            )
+        yield text
 
 
 def row_positions(key: object, n_documents: int, owner: str) -> IntArray:

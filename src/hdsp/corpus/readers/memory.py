@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.readers.treatment import vectorizer_words
+from hdsp.corpus.counting import vectorizer_words
 from hdsp.corpus.text import TextSettings
 from hdsp.numerics.sparse import csr_from_entries
 
