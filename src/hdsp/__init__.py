@@ -4,7 +4,6 @@ from hdsp import datasets
 from hdsp.corpus import (
     Corpus,
     Labels,
-    ReadError,
     TextSettings,
     from_gensim,
     from_vectorizer,
@@ -17,21 +16,34 @@ from hdsp.corpus import (
     read_uci,
 )
 from hdsp.estimator import HDSP
+from hdsp.exceptions import (
+    CheckpointWarning,
+    MissingLabelsWarning,
+    ModelFileError,
+    ReadError,
+    TokenizerNotSavedWarning,
+    TopicLimitWarning,
+    UnknownLabelWarning,
+)
 from hdsp.model import simulate
-from hdsp.persistence import ModelFileError
 from hdsp.scaling import Categorical, Constant, LogLinear, ScalingFunction
 
 __all__ = [
     "HDSP",
     "Categorical",
+    "CheckpointWarning",
     "Constant",
     "Corpus",
     "Labels",
     "LogLinear",
+    "MissingLabelsWarning",
     "ModelFileError",
     "ReadError",
     "ScalingFunction",
     "TextSettings",
+    "TokenizerNotSavedWarning",
+    "TopicLimitWarning",
+    "UnknownLabelWarning",
     "datasets",
     "from_gensim",
     "from_vectorizer",

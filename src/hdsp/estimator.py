@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
-from hdsp.corpus.validation import check_counts
+from hdsp.exceptions import TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.inference import (
     FitDisplay,
     History,
@@ -25,22 +25,11 @@ from hdsp.inference import (
     refine,
     topics_in_use,
 )
-from hdsp.inference.parameters import (
-    check_flag,
-    check_jobs,
-    check_learned,
-    check_positive,
-    check_prior,
-    check_tolerance,
-    check_whole,
-    make_generator,
-)
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import Fit, GlobalState, Priors, Problem, make_problem
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import (
     Checkpoint,
-    check_folder,
     fingerprint,
     load_model,
     not_usable,
@@ -57,6 +46,18 @@ from hdsp.prediction import (
 from hdsp.queries import VALIDATION, FittedQueries
 from hdsp.scaling import ScalingFunction, bind_scaling
 from hdsp.stability import refit, stability_columns
+from hdsp.validation import (
+    check_counts,
+    check_flag,
+    check_folder,
+    check_jobs,
+    check_learned,
+    check_positive,
+    check_prior,
+    check_tolerance,
+    check_whole,
+    make_generator,
+)
 
 _COHERENCE_WORDS = 10
 # Of the topics there may be.
@@ -295,7 +296,7 @@ class HDSP(FittedQueries):
             warnings.warn(
                 "The function that cuts texts into words cannot be saved with the model: pass it "
                 "as `text_settings` when new texts are read.",
-                UserWarning,
+                TokenizerNotSavedWarning,
                 stacklevel=2,
             )
         save_model(Path(path), self._model, self.get_params(deep=False))
@@ -387,14 +388,14 @@ class HDSP(FittedQueries):
             warnings.warn(
                 "n_components=1 of HDSP leaves a single topic, which labels cannot change: "
                 "choose at least 2.",
-                UserWarning,
+                TopicLimitWarning,
                 stacklevel=3,
             )
         elif not self.fixed_number and self.n_topics_ >= _NEAR_CEILING * self.n_components:
             warnings.warn(
                 f"{self.n_topics_} topics are in use of {self.n_components} at most, which may "
                 "limit their number: raise n_components of HDSP.",
-                UserWarning,
+                TopicLimitWarning,
                 stacklevel=3,
             )
         if not finished:

@@ -11,14 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, TextSettings, make_frame
-from hdsp.corpus.validation import check_counts, count_rows
 from hdsp.execution import InProcess
-from hdsp.inference.parameters import (
-    check_choice,
-    check_flag,
-    check_share,
-    make_generator,
-)
 from hdsp.metrics import topic_top_words
 from hdsp.model import draw_documents
 from hdsp.numerics.types import BoolArray, FloatArray
@@ -37,6 +30,14 @@ from hdsp.prediction import (
     word_log_likelihood,
 )
 from hdsp.scaling import Design, used_columns
+from hdsp.validation import (
+    check_choice,
+    check_counts,
+    check_flag,
+    check_share,
+    count_rows,
+    make_generator,
+)
 
 # Labels named in the table of topics, either way.
 _ASSOCIATED = 3

@@ -30,7 +30,7 @@ def in_test():
 
 
 def counted(documents, settings):
-    return Corpus.from_texts(documents, vectorizer=settings.all_words)
+    return Corpus.from_texts(documents, text_settings=settings.all_words)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -87,6 +87,6 @@ def test_a_comparison_chooses_by_split_and_says_how(tmp_path, monkeypatch):
 
 
 def test_words_that_were_chosen_before_stay():
-    corpus = Corpus.from_texts(texts(), vectorizer=TextSettings(max_features=5))
+    corpus = Corpus.from_texts(texts(), text_settings=TextSettings(max_features=5))
     train, _ = split_corpus(corpus, TEST_SIZE, SEED)
     assert train.words == corpus.words

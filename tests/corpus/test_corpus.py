@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
-from hdsp.corpus import Corpus, default_vectorizer
+from hdsp.corpus import Corpus, TextSettings
 
 COUNTS = np.array([[1, 0, 2], [0, 0, 0], [0, 0.5, 3]])
 
@@ -132,29 +132,46 @@ def test_texts_of_a_small_corpus_keep_every_word():
     assert repr(corpus.labels) == "Labels(3 documents: number 'n')"
 
 
-@pytest.mark.parametrize(
-    ("n_documents", "min_df", "max_df"),
-    [(19, 1, 1.0), (20, 2, 0.3), (999, 2, 0.3), (1000, 10, 0.3)],
-)
-def test_default_vectorizer(n_documents, min_df, max_df):
-    vectorizer = default_vectorizer(n_documents)
-    assert (vectorizer.min_df, vectorizer.max_df) == (min_df, max_df)
-    assert vectorizer.stop_words == "english"
-    assert vectorizer.token_pattern == "[a-zA-Z][a-zA-Z]{2,}"
+def with_vectorizer(texts, vectorizer):
+    """Return the corpus of the deprecated argument."""
+    with pytest.warns(FutureWarning, match="`vectorizer` of Corpus.from_texts is deprecated: pass"):
+        return Corpus.from_texts(texts, vectorizer=vectorizer)
 
 
-def test_a_vectorizer_is_fitted_once():
+def test_the_deprecated_vectorizer_is_fitted_once():
     vectorizer = CountVectorizer()
-    first = Corpus.from_texts(TEXTS[:1], vectorizer=vectorizer)
-    second = Corpus.from_texts(TEXTS[1:], vectorizer=vectorizer)
+    first = with_vectorizer(TEXTS[:1], vectorizer)
+    second = with_vectorizer(TEXTS[1:], vectorizer)
     assert first.words == second.words == ("cat", "mat", "on", "sat", "the")
-    fixed = Corpus.from_texts(TEXTS, vectorizer=CountVectorizer(vocabulary=["dog", "cat"]))
+    assert first.text_settings == TextSettings.from_vectorizer(vectorizer)
+    fixed = with_vectorizer(TEXTS, CountVectorizer(vocabulary=["dog", "cat"]))
     assert fixed.words == ("dog", "cat")
 
 
-def test_a_vectorizer_without_words():
-    vectorizer = HashingVectorizer(n_features=4, alternate_sign=False, norm=None)
-    assert Corpus.from_texts(TEXTS, vectorizer=vectorizer).words == ("w0", "w1", "w2", "w3")
+def test_the_deprecated_vectorizer_may_have_no_words():
+    corpus = with_vectorizer(
+        TEXTS, HashingVectorizer(n_features=4, alternate_sign=False, norm=None)
+    )
+    assert corpus.words == ("w0", "w1", "w2", "w3")
+    assert corpus.text_settings is None
+
+
+def test_the_deprecated_vectorizer_may_be_settings():
+    settings = TextSettings(language=None)
+    assert with_vectorizer(TEXTS, settings).text_settings is settings
+
+
+def test_texts_like_another_corpus():
+    corpus = Corpus.from_texts(TEXTS, text_settings=CountVectorizer(), ids="abc")
+    assert corpus.ids == ("a", "b", "c")
+    more = Corpus.from_texts(["on the cat, a house"], like=corpus)
+    assert more.words == corpus.words
+    assert more.counts.toarray().tolist() == [[0, 1, 0, 0, 1, 0, 1]]
+    fitted = CountVectorizer().fit(["dog cat"])
+    assert Corpus.from_texts(TEXTS, text_settings=fitted).words == ("cat", "dog")
+    assert Corpus.from_texts(TEXTS, text_settings=str.split).words[0] == "A"
+    with pytest.raises(TypeError, match=r"`text_settings` of Corpus.from_texts must be TextSett"):
+        Corpus.from_texts(TEXTS, text_settings="english")
 
 
 def test_wrong_texts():
@@ -164,7 +181,7 @@ def test_wrong_texts():
     message = "`texts` of Corpus.from_texts must be strings. Got None at position 1."
     with pytest.raises(TypeError, match=re.escape(message)):
         Corpus.from_texts(["a text", None])
-    message = "must share words that the vectoriser keeps. Got 2 texts of which no word is left."
+    message = "must share words that the settings keep. Got 2 texts of which no word is left."
     for texts in (["the", "and"], ["", ""]):
         with pytest.raises(ValueError, match=re.escape(message)):
             Corpus.from_texts(texts)
@@ -174,8 +191,3 @@ def test_wrong_texts():
     message = "`labels` of Corpus.from_texts must have one row for each of the 3 documents."
     with pytest.raises(ValueError, match=re.escape(message)):
         Corpus.from_texts(TEXTS, labels=["a"])
-
-
-def test_other_errors_of_a_vectorizer_are_its_own():
-    with pytest.raises(ValueError, match="max_df corresponds to < documents than min_df"):
-        Corpus.from_texts(TEXTS, vectorizer=CountVectorizer(min_df=3, max_df=1))

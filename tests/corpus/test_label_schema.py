@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+import hdsp
 from hdsp.corpus import BlockSchema, LabelBlock, Labels, LabelSchema
 
 FRAME = pd.DataFrame(
@@ -172,14 +173,14 @@ def test_the_warning_counts_unknown_labels(schema):
         {"dept": ["x", "a", None], "tags": [["u"], ["y", "z"], ["y"]], "new": [0, 1, 2]}
     )
     message = "4 labels unknown to the model were ignored (in 3 documents): 'x', 'y', 'z', 'new'"
-    with pytest.warns(UserWarning, match=f"^{re.escape(message)}$"):
+    with pytest.warns(hdsp.UnknownLabelWarning, match=f"^{re.escape(message)}$"):
         design = schema.encode(Labels.from_frame(new))
     assert entries(design) == [(0, 3, 1.0), (1, 0, 1.0)]
     message = "1 label unknown to the model was ignored (in 1 document): 'q'"
-    with pytest.warns(UserWarning, match=f"^{re.escape(message)}$"):
+    with pytest.warns(hdsp.UnknownLabelWarning, match=f"^{re.escape(message)}$"):
         schema.encode(Labels.from_tags([["q"]]))
     many = Labels.from_tags([[f"n{i:02}" for i in range(13)]])
-    with pytest.warns(UserWarning, match="'n09' and 3 more$"):
+    with pytest.warns(hdsp.UnknownLabelWarning, match="'n09' and 3 more$"):
         schema.encode(many)
 
 
@@ -218,7 +219,7 @@ class TestRead:
 
     def test_a_table_without_any_known_column_is_worth_a_warning(self, schema):
         message = "`labels` of f has no column that the model knows, so every label is missing."
-        with pytest.warns(UserWarning, match=re.escape(message)):
+        with pytest.warns(hdsp.MissingLabelsWarning, match=re.escape(message)):
             labels = schema.read(pd.DataFrame({"Rating": [3]}), 1, "f")
         assert schema.encode(labels).nnz == 0
 

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import (
 )
 
 from hdsp.corpus import Corpus, TextSettings
-from hdsp.corpus.readers.treatment import as_text_settings
+from hdsp.corpus.counting import as_text_settings
 from hdsp.corpus.text import NoWordsError
 
 TEXTS = ["The cats sat on a mat", "A dog didn't sit", "Cats and dogs: 3 CATS"]
@@ -234,7 +234,7 @@ def test_what_stands_in_for_settings():
 
 def test_a_corpus_keeps_its_settings_and_ids():
     settings = plain()
-    corpus = Corpus.from_texts(TEXTS * 10, vectorizer=settings)
+    corpus = Corpus.from_texts(TEXTS * 10, text_settings=settings)
     assert corpus.text_settings is settings
     assert corpus[3].text_settings is settings
     for part in corpus.split(random_state=0):
@@ -248,16 +248,6 @@ def test_a_corpus_keeps_its_settings_and_ids():
     message = "`ids` of Corpus must name each of the 1 document. Got 2 ids. Pass one id a document."
     with pytest.raises(ValueError, match=re.escape(message)):
         Corpus([[1]], ids=["a", "b"])
-
-
-def test_settings_of_the_default_vectorizer_count_alike():
-    texts = [f"word{'abcdefg'[i % 7] * 3} same {'xyz'[i % 3] * 4}" for i in range(40)]
-    corpus = Corpus.from_texts(texts)
-    counts, words = corpus.text_settings.count(texts, corpus.words)
-    assert words == corpus.words
-    np.testing.assert_array_equal(counts.toarray(), corpus.counts.toarray())
-    hashed = HashingVectorizer(n_features=4, alternate_sign=False, norm=None)
-    assert Corpus.from_texts(texts, vectorizer=hashed).text_settings is None
 
 
 def test_counts_are_counts():

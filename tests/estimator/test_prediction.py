@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
+import hdsp
 from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
 from hdsp.inference import fit_documents, topics_in_use
 from hdsp.kernels import Threads
@@ -168,7 +169,7 @@ def test_unknown_labels_warn_once_with_a_count_and_change_nothing():
     ]
     for call in calls:
         expected = call(known)
-        with pytest.warns(UserWarning, match="unknown to the model") as caught:
+        with pytest.warns(hdsp.UnknownLabelWarning, match="unknown to the model") as caught:
             result = call(more)
         assert len(caught) == 1
         text = str(caught[0].message)
@@ -474,7 +475,7 @@ def test_concentrations_are_learned_or_stay(learn, corpus_learned, document_lear
 def test_a_warning_where_every_topic_is_in_use():
     counts, _ = labelled()
     message = "2 topics are in use of 2 at most, which may limit their number: raise n_components"
-    with pytest.warns(UserWarning, match=message) as caught:
+    with pytest.warns(hdsp.TopicLimitWarning, match=message) as caught:
         make(n_components=2, fixed_number=False).fit(counts)
     assert len(caught) == 1
     assert caught[0].filename == __file__

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hdsp
 from hdsp import HDSP, Categorical
 from hdsp.persistence import ModelFileError, checkpoint, container
 from tests.persistence.models import rewrite
@@ -254,6 +255,7 @@ def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, every_pass):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = make("kept", checkpoint=tmp_path).fit(data())
+    assert caught[0].category is hdsp.CheckpointWarning
     assert "goes on without a checkpoint: HDSP cannot write" in str(caught[0].message)
     assert bits(model) == uninterrupted("kept")
 

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+import hdsp
 from hdsp import HDSP, Categorical, Corpus, LogLinear, TextSettings
 from hdsp.persistence import fingerprint
 from tests.persistence.models import (
@@ -170,7 +171,9 @@ def test_a_function_cannot_be_saved_and_says_so(tmp_path):
     counts, words = chosen.count(["red pears", "green pears"] * 15)
     model = HDSP(3, fixed_number=True, max_iter=2, random_state=0)
     fit_quietly(model, Corpus(counts, words=words, text_settings=chosen), None)
-    with pytest.warns(UserWarning, match="cannot be saved with the model: pass it as"):
+    with pytest.warns(
+        hdsp.TokenizerNotSavedWarning, match="cannot be saved with the model: pass it as"
+    ):
         model.save(tmp_path / "model.hdsp")
     assert HDSP.load(tmp_path / "model.hdsp").text_settings_ is None
 

@@ -14,6 +14,7 @@ from typing import Any
 from hdsp.corpus import Corpus
 from hdsp.corpus.readers import read_table, table_columns
 from hdsp.estimator import HDSP
+from hdsp.exceptions import MissingLabelsWarning
 
 # A table by columns.
 Table = Mapping[str, Sequence[Any]]
@@ -111,7 +112,7 @@ def read_new(options: argparse.Namespace, model: HDSP, without: str | None = Non
         warnings.warn(
             f"{options.file} has none of the model's label columns ({', '.join(absent)}), so all "
             "labels are missing.",
-            UserWarning,
+            MissingLabelsWarning,
             stacklevel=2,
         )
     return read_table(

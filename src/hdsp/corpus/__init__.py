@@ -1,6 +1,6 @@
 """Documents as a model sees them: counts of words, and labels."""
 
-from hdsp.corpus.corpus import Corpus, default_vectorizer
+from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.frames import library_of, make_frame
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.parsing import as_labels
@@ -29,7 +29,6 @@ __all__ = [
     "ReadError",
     "TextSettings",
     "as_labels",
-    "default_vectorizer",
     "from_gensim",
     "from_vectorizer",
     "library_of",

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from hdsp.corpus.labels import LabelBlock
-from hdsp.corpus.sparse import csr_from_entries
-from hdsp.corpus.validation import check_not_infinite
 from hdsp.corpus.values import LIST_TYPES, is_missing, level_name, number_of
+from hdsp.numerics.sparse import csr_from_entries
 from hdsp.numerics.types import FloatArray
+from hdsp.validation import check_not_infinite
 
 
 def tags_block(name: str, rows: Sequence[object], subject: str) -> LabelBlock:

@@ -1,17 +1,19 @@
 """Corpus: counts of words in documents, with the documents' labels."""
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.parsing import as_labels
-from hdsp.corpus.sparse import frozen_csr
-from hdsp.corpus.text import TextSettings
-from hdsp.corpus.validation import check_counts, check_words, count_of, row_positions
+from hdsp.corpus.text import NoWordsError, TextSettings
+from hdsp.numerics.sparse import frozen_csr
+from hdsp.validation import check_counts, check_texts, check_words, count_of, row_positions
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -85,53 +87,72 @@ class Corpus:
 
     @classmethod
     def from_texts(
-        cls, texts: Iterable[str], labels: object = None, vectorizer: Any = None
+        cls,
+        texts: Iterable[str],
+        labels: object = None,
+        vectorizer: Any = None,
+        *,
+        text_settings: object = None,
+        like: object = None,
+        ids: Iterable[str] | None = None,
     ) -> Self:
         """Count the words of texts.
 
         Parameters
         ----------
-        texts
+        texts : iterable of str
             The M documents.
-        labels
-            In any form that `as_labels` reads.
-        vectorizer
-            A scikit-learn vectoriser. A fitted one only transforms; another is fitted in place,
-            so that it can read further texts. Or `TextSettings`. See `default_vectorizer` for
-            the default.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, in any form that `HDSP.fit` takes.
+        vectorizer : CountVectorizer or TextSettings, default=None
+            Deprecated: use `text_settings`. A vectoriser that is not yet fitted is fitted in
+            place.
+        text_settings : TextSettings, CountVectorizer or callable, default=None
+            How texts are split into words, and which words are counted. A callable returns the
+            words of a text. None is ``TextSettings()``, or the settings of `like`.
+        like : Corpus or HDSP, default=None
+            A corpus or a fitted model whose words are counted, in its order; other words are
+            dropped.
+        ids : iterable of str, default=None
+            The documents' names.
+
+        Returns
+        -------
+        Corpus
+            The counts, with the settings that made them.
 
         Examples
         --------
-        >>> Corpus.from_texts(["the cat sat", "a dog and a cat"]).words
+        >>> corpus = Corpus.from_texts(["the cat sat", "a dog and a cat"])
+        >>> corpus.words
         ('cat', 'dog', 'sat')
+        >>> Corpus.from_texts(["one more cat"], like=corpus).counts.toarray()
+        array([[1., 0., 0.]])
         """
-        documents = _check_texts(texts)
-        known_labels = as_labels(labels, len(documents), "Corpus.from_texts")
-        if vectorizer is None:
-            vectorizer = default_vectorizer(len(documents))
-        if isinstance(vectorizer, TextSettings):
-            counts, words = vectorizer.count(documents)
-            return cls(counts, words, known_labels, text_settings=vectorizer)
-        if _is_fitted(vectorizer):
-            counts = vectorizer.transform(documents)
-        else:
-            try:
-                counts = vectorizer.fit_transform(documents)
-            except ValueError as error:
-                if "vocabulary" not in str(error) and "no terms remain" not in str(error):
-                    raise
-                raise ValueError(
-                    "`texts` of Corpus.from_texts must share words that the vectoriser keeps. "
-                    f"Got {count_of(len(documents), 'text')} of which no word is left. "
-                    "Pass more texts, or a `vectorizer` that keeps more words."
-                ) from error
-        names = getattr(vectorizer, "get_feature_names_out", None)
-        return cls(
-            counts,
-            None if names is None else names(),
-            known_labels,
-            text_settings=_settings_of(vectorizer),
-        )
+        owner = "Corpus.from_texts"
+        documents = list(check_texts(texts, owner))
+        known_labels = as_labels(labels, len(documents), owner)
+        if vectorizer is not None:
+            warnings.warn(
+                "`vectorizer` of Corpus.from_texts is deprecated: pass `text_settings`, and count "
+                "further texts with `like`.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            if not isinstance(vectorizer, TextSettings):
+                counts, words, settings = _count_with(vectorizer, documents)
+                return cls(counts, words, known_labels, text_settings=settings, ids=ids)
+            text_settings = vectorizer
+        settings, words = counting_rules(text_settings, like, owner)
+        try:
+            counts, words = settings.count(documents, words)
+        except NoWordsError as error:
+            raise NoWordsError(
+                f"`texts` of {owner} must share words that the settings keep. "
+                f"Got {count_of(len(documents), 'text')} of which no word is left. "
+                "Pass more texts, or `text_settings` that keep more words."
+            ) from error
+        return cls(counts, words, known_labels, text_settings=settings, ids=ids)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -198,52 +219,20 @@ class Corpus:
         )
 
 
-def default_vectorizer(n_documents: int) -> Any:
-    """Return an unfitted vectoriser for a corpus of some size.
-
-    Words are of three letters or more and no English stop words. Of 1,000 documents or more, a
-    word must occur in 10; of fewer, in 2; and none may occur in more than 30 % of them. Under
-    20 documents every word stays.
-    """
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    if n_documents < 20:
-        min_df, max_df = 1, 1.0
-    else:
-        min_df, max_df = (2 if n_documents < 1000 else 10), 0.3
-    return CountVectorizer(
-        stop_words="english", min_df=min_df, max_df=max_df, token_pattern="[a-zA-Z][a-zA-Z]{2,}"
-    )
-
-
-def _check_texts(texts: Iterable[str]) -> Sequence[str]:
-    subject = "`texts` of Corpus.from_texts"
-    if isinstance(texts, str):
-        raise TypeError(f"{subject} must be a sequence of strings. Got one string. Pass a list.")
-    documents = list(texts)
-    for position, text in enumerate(documents):
-        if not isinstance(text, str):
-            raise TypeError(
-                f"{subject} must be strings. Got {text!r} at position {position}. "
-                "Replace it by an empty string, or drop the document."
-            )
-    return documents
-
-
-def _settings_of(vectorizer: Any) -> TextSettings | None:
-    try:
-        return TextSettings.from_vectorizer(vectorizer)
-    except TypeError:
-        # One that weighs or hashes words, of which settings cannot say how.
-        return None
-
-
-def _is_fitted(vectorizer: Any) -> bool:
+def _count_with(vectorizer: Any, documents: list[str]) -> tuple[Any, Any, TextSettings | None]:
+    """Return what the deprecated `vectorizer` makes of texts: counts, words and settings."""
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
     try:
         check_is_fitted(vectorizer)
+        counts = vectorizer.transform(documents)
     except NotFittedError:
-        return False
-    return True
+        counts = vectorizer.fit_transform(documents)
+    names = getattr(vectorizer, "get_feature_names_out", None)
+    try:
+        settings = TextSettings.from_vectorizer(vectorizer)
+    except TypeError:
+        # A vectoriser that weighs or hashes words, which settings cannot express.
+        settings = None
+    return counts, None if names is None else names(), settings

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdsp.corpus.labels import Kind
-from hdsp.corpus.validation import check_unique
 from hdsp.corpus.values import ValueGroup, group_of, is_missing
 from hdsp.numerics.types import FloatArray
+from hdsp.validation import check_unique
 
 if TYPE_CHECKING:
     import narwhals as nw

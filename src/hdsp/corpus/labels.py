@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.corpus.sparse import frozen_csr
-from hdsp.corpus.validation import check_length, check_unique, count_of, quoted, row_positions
+from hdsp.numerics.sparse import frozen_csr
+from hdsp.validation import check_length, check_unique, count_of, quoted, row_positions
 
 Kind = Literal["tags", "category", "number"]
 KINDS: tuple[Kind, ...] = ("tags", "category", "number")

@@ -9,8 +9,8 @@ from scipy.sparse import csc_array, issparse
 
 from hdsp.corpus.blocks import number_block
 from hdsp.corpus.labels import LabelBlock
-from hdsp.corpus.sparse import csr_from_entries
-from hdsp.corpus.validation import check_matrix, check_not_infinite, quoted
+from hdsp.numerics.sparse import csr_from_entries
+from hdsp.validation import check_matrix, check_not_infinite, quoted
 
 TAGS_NAME = "labels"
 NUMBERS_NAME = "numbers"

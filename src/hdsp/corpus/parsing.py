@@ -17,8 +17,8 @@ from hdsp.corpus.frames import (
 )
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.matrices import matrix_blocks
-from hdsp.corpus.validation import check_length, quoted
 from hdsp.corpus.values import ValueGroup, group_of, is_missing
+from hdsp.validation import check_length, quoted
 
 SEQUENCE_NAME = "label"
 

@@ -12,9 +12,10 @@ from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
 from hdsp.corpus.matrices import MatrixPart, column_name, matrix_blocks
 from hdsp.corpus.parsing import from_matrix, read_labels
-from hdsp.corpus.sparse import csr_entries, csr_from_entries
-from hdsp.corpus.validation import check_matrix, count_of, quoted
+from hdsp.exceptions import MissingLabelsWarning, UnknownLabelWarning
+from hdsp.numerics.sparse import csr_entries, csr_from_entries
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.validation import check_matrix, count_of, quoted
 
 
 @dataclass(frozen=True)
@@ -294,7 +295,7 @@ def _warn_unknown(unknown: Sequence[str], n_documents: int) -> None:
     warnings.warn(
         f"{count_of(len(unknown), 'label')} unknown to the model {verb} ignored "
         f"(in {count_of(n_documents, 'document')}): {quoted(unknown)}",
-        UserWarning,
+        UnknownLabelWarning,
         stacklevel=3,
     )
 
@@ -305,6 +306,6 @@ def _warn_if_foreign(frame: Any, kinds: Mapping[str, Kind], subject: str) -> Non
         warnings.warn(
             f"{subject} has no column that the model knows, so every label is missing. "
             f"Got {quoted(columns)}; the model knows {quoted(kinds)}.",
-            UserWarning,
+            MissingLabelsWarning,
             stacklevel=3,
         )

@@ -3,7 +3,7 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from hdsp.corpus.validation import check_words, quoted
+from hdsp.validation import check_texts, check_words, quoted
 
 # Where the rules on document frequencies begin: of fewer documents every word stays.
 _SMALL = 20
@@ -139,11 +139,6 @@ class TextSettings:
         counts : [M, V]
         words : the V words
         """
-        if isinstance(texts, str):
-            raise TypeError(
-                "`texts` of TextSettings.count must be a sequence of strings. Got one string. "
-                "Pass a list."
-            )
         if words is not None:
             words = check_words(words, len(words), "TextSettings.count")
         vectorizer = self._vectorizer(
@@ -155,7 +150,7 @@ class TextSettings:
         kept = np.zeros(0, dtype=np.bool_)
         try:
             count = vectorizer.fit_transform if words is None else vectorizer.transform
-            counts = csr_array(count(_documents(texts)))
+            counts = csr_array(count(map(_normal, check_texts(texts, "TextSettings.count"))))
             kept = self.kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
         except ValueError as error:
             # A reader's own error, on its way through the texts, is no concern of ours.
@@ -269,16 +264,6 @@ class TextSettings:
             chosen = np.argsort(-totals, kind="stable")[: self.max_features]
             kept = np.isin(np.arange(len(kept)), chosen)
         return kept
-
-
-def _documents(texts: Iterable[str]) -> Iterator[str]:
-    for position, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(
-                f"`texts` of TextSettings.count must be strings. Got {text!r} at position "
-                f"{position}. Replace it by an empty string, or drop the document."
-            )
-        yield _normal(text)
 
 
 def _normal(text: str) -> str:

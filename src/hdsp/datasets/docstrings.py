@@ -147,7 +147,7 @@ def load_docstrings() -> Corpus:
         frame, categories=["package", "module", "kind"], numeric=["n_parameters"]
     )
     return Corpus.from_texts(
-        [record.text for record in records], labels=labels, vectorizer=docstring_vectorizer()
+        [record.text for record in records], labels=labels, text_settings=docstring_vectorizer()
     )
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hdsp.metrics._checks import check_top_words
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.validation import check_top_words
 
 
 def topic_top_words(components: FloatArray, n: int = 10) -> IntArray:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from hdsp.metrics._checks import check_top_words
 from hdsp.numerics.types import IntArray
+from hdsp.validation import check_top_words
 
 
 def topic_diversity(top_words: IntArray) -> float:

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.stats import rankdata
 
-from hdsp.metrics._checks import normalised_topics
 from hdsp.metrics.coherence import topic_top_words
 from hdsp.numerics.types import FloatArray
+from hdsp.validation import normalised_topics
 
 
 def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:

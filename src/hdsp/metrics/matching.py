@@ -4,8 +4,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from hdsp.metrics._checks import normalised_topics
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.validation import normalised_topics
 
 
 def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatArray]:

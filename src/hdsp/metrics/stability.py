@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hdsp.metrics._checks import normalised_topics
 from hdsp.metrics.matching import match_topics
 from hdsp.numerics.types import FloatArray
+from hdsp.validation import normalised_topics
 
 
 def stability(runs: Sequence[FloatArray]) -> FloatArray:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdsp.metrics._checks import check_top_words
 from hdsp.metrics.coherence import pair_npmi
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.validation import check_top_words
 
 # Documents are counted in blocks of about so many tokens, which bounds the memory in use.
 TOKENS_PER_BLOCK = 1_000_000

@@ -6,11 +6,11 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
-from hdsp.corpus.validation import count_rows
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, ScalingFunction, bind_scaling
+from hdsp.validation import count_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """Fits that survive the end of their process: the state of the loop in a folder."""
 
 import hashlib
-import os
 import time
 import warnings
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.exceptions import CheckpointWarning, ModelFileError
 from hdsp.inference import AfterPass, History, PassRecord, Resumed, Run, StartRecord
 from hdsp.model import DocumentState, GlobalState, Problem
 from hdsp.model.state import padded
@@ -20,7 +20,6 @@ from hdsp.persistence.arrays import StoredArrays, put_all
 from hdsp.persistence.container import (
     UNREADABLE,
     AnyArray,
-    ModelFileError,
     WrongContents,
     not_usable,
     read_file,
@@ -36,18 +35,6 @@ _WITHOUT_EFFECT = ("n_jobs", "verbose", "checkpoint")
 # Passes that are quicker than this share a checkpoint, and writing takes this share of the time.
 SECONDS_BETWEEN = 2.0
 _SHARE_OF_TIME = 0.1
-
-
-def check_folder(value: Any) -> None:
-    """Raise unless `value`, the `checkpoint` of HDSP, is None or can name a folder."""
-    if value is None:
-        return
-    if not isinstance(value, (str, os.PathLike)):
-        raise ValueError(
-            f"`checkpoint` of HDSP must be None or the path of a folder. Got {value!r}."
-        )
-    if Path(value).exists() and not Path(value).is_dir():
-        raise ValueError(f"`checkpoint` of HDSP must be a folder. Got the file {str(value)!r}.")
 
 
 @dataclass(eq=False)
@@ -136,7 +123,7 @@ class Checkpoint:
         except OSError as error:
             # Hours of work are worth more than their checkpoint.
             warnings.warn(
-                f"The fit goes on without a checkpoint: {error}", RuntimeWarning, stacklevel=4
+                f"The fit goes on without a checkpoint: {error}", CheckpointWarning, stacklevel=4
             )
         self._written = time.monotonic()
         self._cost = self._written - start

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
+from hdsp.exceptions import ModelFileError
+
 AnyArray = NDArray[Any]
 
 # Major, minor. A reader takes every older minor of its major: what a later one added has a default.
@@ -37,10 +39,6 @@ UNREADABLE = (
     TypeError,
     ValueError,
 )
-
-
-class ModelFileError(ValueError):
-    """A file that is no model file, is damaged, or is of a version that cannot be read."""
 
 
 class WrongContents(ValueError):

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from hdsp.corpus import LabelSchema
-from hdsp.corpus.validation import quoted
 from hdsp.numerics.types import BoolArray
 from hdsp.prediction.effects import Contrast
+from hdsp.validation import quoted
 
 _OWNER = "HDSP.label_effects"
 

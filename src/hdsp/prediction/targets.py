@@ -7,7 +7,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.corpus import LabelSchema
-from hdsp.corpus.validation import quoted
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.classify import (
     Candidates,
@@ -17,6 +16,7 @@ from hdsp.prediction.classify import (
 )
 from hdsp.prediction.fitted import FittedModel
 from hdsp.prediction.label_words import label_word_ratios
+from hdsp.validation import quoted
 
 _OWNER = "HDSP.predict_labels"
 

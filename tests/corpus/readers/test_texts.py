@@ -111,8 +111,6 @@ def test_like_a_corpus(tmp_path):
         assert corpus.counts.toarray().tolist() == [[2, 1, 0]]
         assert corpus.text_settings == settings
         assert corpus.labels.names == ("m",)
-    stored = SimpleNamespace(words_=train.words, text_settings_=settings.to_dict())
-    assert read_table(path, like=stored).counts.toarray().tolist() == [[2, 1, 0]]
     assert read_table(path, like=train, text_settings=settings).words == train.words
     with pytest.raises(ValueError, match=r"`text_settings` of read_table must be those of `like`"):
         read_table(path, like=train, text_settings=TextSettings())

@@ -1,6 +1,5 @@
 """Corpora from files, one module a format; every `read_*` function returns a `Corpus`."""
 
-from hdsp.corpus.readers.common import ReadError
 from hdsp.corpus.readers.folder import read_folder
 from hdsp.corpus.readers.header import table_columns
 from hdsp.corpus.readers.ldac import read_ldac
@@ -10,6 +9,7 @@ from hdsp.corpus.readers.memory import from_gensim, from_vectorizer
 from hdsp.corpus.readers.svmlight import read_svmlight
 from hdsp.corpus.readers.table import read_table
 from hdsp.corpus.readers.uci import read_uci
+from hdsp.exceptions import ReadError
 
 __all__ = [
     "ReadError",

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from hdsp.corpus.readers.columns import Batch, Wanted, check_columns
-from hdsp.corpus.readers.common import BinaryReader, ReadError, read_error
-from hdsp.corpus.validation import quoted
+from hdsp.corpus.readers.common import BinaryReader, read_error
+from hdsp.exceptions import ReadError
+from hdsp.validation import quoted
 
 _ROWS = 4096
 

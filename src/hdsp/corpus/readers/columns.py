@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 from hdsp.corpus.blocks import category_block, number_block, tags_block
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
-from hdsp.corpus.readers.common import ReadError, read_error
-from hdsp.corpus.validation import quoted
+from hdsp.corpus.readers.common import read_error
 from hdsp.corpus.values import is_missing, level_name
+from hdsp.exceptions import ReadError
+from hdsp.validation import quoted
 
 Names: TypeAlias = str | Sequence[str]
 # Values by column, of equal lengths: some rows of a table.

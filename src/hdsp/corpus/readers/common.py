@@ -11,20 +11,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from hdsp.exceptions import ReadError
+
 FilePath: TypeAlias = str | os.PathLike[str]
 FileOrPath: TypeAlias = FilePath | IO[bytes]
 BinaryReader: TypeAlias = "io.BufferedReader[Any]"
 
 _CHUNK = 1 << 16
 _DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
-
-
-class ReadError(ValueError):
-    """A file that is not what it should be.
-
-    The message is one sentence: the file, the line (from 1) or the row (from 0, as in a table)
-    where there is one, what is wrong there, and what to do.
-    """
 
 
 def read_error(

@@ -6,7 +6,7 @@ from itertools import islice
 
 from hdsp.corpus.readers.columns import Batch, check_columns, shown
 from hdsp.corpus.readers.common import BinaryReader, read_error, text_lines
-from hdsp.corpus.validation import count_of
+from hdsp.validation import count_of
 
 _BATCH = 1024
 # The standard library's limit of 128 kB a value is less than some documents have.

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.readers.columns import Columns, Names, label_kinds
 from hdsp.corpus.readers.common import FilePath, open_binary, read_error, text_lines
 from hdsp.corpus.readers.table import LabelSource
-from hdsp.corpus.readers.treatment import corpus_of_texts, text_treatment
-from hdsp.corpus.validation import quoted
+from hdsp.corpus.readers.texts import corpus_of_texts
+from hdsp.validation import quoted
 
 
 def read_folder(
@@ -64,9 +65,9 @@ def read_folder(
     labels = Labels.empty(len(ids))
     if metadata is not None:
         labels = _labels_of(ids, source.columns(metadata, ids=id))
-    treatment = text_treatment(text_settings, like, owner)
+    rules = counting_rules(text_settings, like, owner)
     texts = (_text(path, encoding) for path in paths)
-    return corpus_of_texts(name, texts, treatment, lambda: (labels, ids), "the files")
+    return corpus_of_texts(name, texts, rules, lambda: (labels, ids), "the files")
 
 
 def _text(path: Path, encoding: str) -> str:

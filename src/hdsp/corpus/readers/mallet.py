@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, Labels
 from hdsp.corpus.readers.columns import label_block, shown, split_tags
 from hdsp.corpus.readers.common import (
@@ -12,7 +13,7 @@ from hdsp.corpus.readers.common import (
     read_error,
     without_last_blanks,
 )
-from hdsp.corpus.readers.treatment import corpus_of_texts, text_treatment
+from hdsp.corpus.readers.texts import corpus_of_texts
 
 _NAME = "label"
 
@@ -38,12 +39,12 @@ def read_mallet(
     text_settings, like, encoding
         As of `read_table`.
     """
-    treatment = text_treatment(text_settings, like, "read_mallet")
+    rules = counting_rules(text_settings, like, "read_mallet")
     name = name_of(path)
     ids: list[str] = []
     found: list[str] = []
 
-    def described() -> tuple[Labels, tuple[str, ...]]:
+    def describe() -> tuple[Labels, tuple[str, ...]]:
         kind: Kind = "category" if tag_separator is None else "tags"
         values = found if tag_separator is None else [split_tags(x, tag_separator) for x in found]
         return Labels((label_block(_NAME, kind, values, name),), len(found)), tuple(ids)
@@ -63,4 +64,4 @@ def read_mallet(
             yield fields[2] if len(fields) == 3 else ""
 
     with open_lines(path, encoding) as lines:
-        return corpus_of_texts(name, texts(lines), treatment, described, "the texts")
+        return corpus_of_texts(name, texts(lines), rules, describe, "the texts")

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.readers.treatment import vectorizer_words
-from hdsp.corpus.sparse import csr_from_entries
+from hdsp.corpus.counting import vectorizer_words
 from hdsp.corpus.text import TextSettings
+from hdsp.numerics.sparse import csr_from_entries
 
 
 def from_vectorizer(counts: Any, vectorizer: Any, labels: object = None) -> Corpus:

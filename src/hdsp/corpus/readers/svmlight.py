@@ -10,8 +10,8 @@ from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines
 from hdsp.corpus.readers.entries import Counts, Vocabulary
 from hdsp.corpus.readers.numbers import is_number, pair_fields
 from hdsp.corpus.readers.table import LabelSource
-from hdsp.corpus.validation import quoted
 from hdsp.corpus.values import level_name
+from hdsp.validation import quoted
 
 _NAME = "labels"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers.columnar import arrow_batches, parquet_batches
@@ -14,8 +15,8 @@ from hdsp.corpus.readers.columns import Batch, Columns, Names, Wanted, label_kin
 from hdsp.corpus.readers.common import FileOrPath, check_file, name_of, open_binary, read_error
 from hdsp.corpus.readers.delimited import delimited_batches
 from hdsp.corpus.readers.json_lines import json_batches
-from hdsp.corpus.readers.treatment import corpus_of_texts, text_treatment
-from hdsp.corpus.validation import count_of, quoted
+from hdsp.corpus.readers.texts import corpus_of_texts
+from hdsp.validation import count_of, quoted
 
 SUFFIXES = {
     "csv": (".csv",),
@@ -90,12 +91,12 @@ def read_table(
     owner = "read_table"
     kinds = label_kinds(tags, categories, numeric, owner)
     columns = Columns(name_of(path), Wanted(kinds, text, ids, tag_separator))
-    treatment = text_treatment(text_settings, like, owner)
+    rules = counting_rules(text_settings, like, owner)
     with open_table(path, columns.wanted, owner, format, encoding, delimiter) as batches:
         return corpus_of_texts(
             columns.name,
             columns.texts(batches),
-            treatment,
+            rules,
             lambda: (columns.labels(), columns.ids()),
             f"column {text!r}",
         )

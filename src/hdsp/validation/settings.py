@@ -1,9 +1,10 @@
-"""Checks of what a user sets, with their messages."""
+"""Checks of settings: numbers, flags, choices and the random state."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 _LEARNED = (True, False, "corpus", "document")
 
@@ -77,6 +78,18 @@ def check_choice(value: Any, choices: tuple[str, ...], name: str, owner: str) ->
         raise ValueError(f"`{name}` of {owner} must be one of {listed}. Got {value!r}.")
 
 
+def check_folder(value: Any) -> None:
+    """Raise unless `value`, the `checkpoint` of HDSP, is None or can name a folder."""
+    if value is None:
+        return
+    if not isinstance(value, (str, os.PathLike)):
+        raise ValueError(
+            f"`checkpoint` of HDSP must be None or the path of a folder. Got {value!r}."
+        )
+    if Path(value).exists() and not Path(value).is_dir():
+        raise ValueError(f"`checkpoint` of HDSP must be a folder. Got the file {str(value)!r}.")
+
+
 def make_generator(random_state: Any) -> np.random.Generator:
     """A generator from a seed, a NumPy generator, scikit-learn's kind of state, or None."""
     if isinstance(random_state, np.random.Generator):
@@ -87,6 +100,8 @@ def make_generator(random_state: Any) -> np.random.Generator:
         )
     if random_state is None or isinstance(random_state, (int, np.integer)):
         return np.random.default_rng(random_state)
+    from sklearn.utils import check_random_state
+
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 

@@ -1,30 +1,15 @@
-"""Checks on what a caller passes in, and their messages.
+"""Checks of counts, words, labels and the selection of documents."""
 
-A message names the argument and its owner, the rule, the value and the remedy. `subject` is
-the first of these, such as "`labels` of HDSP.fit".
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from hdsp.corpus.sparse import csr_entries, frozen_csr
+from hdsp.numerics.sparse import csr_entries, frozen_csr
 from hdsp.numerics.types import FloatArray, IntArray
-
-
-def quoted(names: Iterable[str], limit: int = 10) -> str:
-    """List names for a message, the first few of them when they are many."""
-    names = list(names)
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
-
-
-def count_of(number: int, noun: str) -> str:
-    """Write a number with its noun, in the plural where it needs one."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+from hdsp.validation.wording import count_of
 
 
 def count_rows(labels: Any, owner: str) -> int:
@@ -143,6 +128,20 @@ def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     names = tuple(str(word) for word in words)
     check_unique(names, "words", subject)
     return names
+
+
+def check_texts(texts: Iterable[str], owner: str) -> Iterator[str]:
+    """Yield texts one by one, or raise where they are no strings."""
+    subject = f"`texts` of {owner}"
+    if isinstance(texts, str):
+        raise TypeError(f"{subject} must be a sequence of strings. Got one string. Pass a list.")
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"{subject} must be strings. Got {text!r} at position {position}. "
+                "Replace it by an empty string, or drop the document."
+            )
+        yield text
 
 
 def row_positions(key: object, n_documents: int, owner: str) -> IntArray:

@@ -1,4 +1,4 @@
-"""Checks shared by the measures. A message names the function that the user called."""
+"""Checks of topics, by their top words or by their weights over all words."""
 
 import numpy as np
 

@@ -1,0 +1,36 @@
+"""The errors and warnings of hdsp, for callers to catch, to filter or to turn into errors.
+
+A fit that stops early warns with scikit-learn's own `sklearn.exceptions.ConvergenceWarning`.
+"""
+
+
+class ReadError(ValueError):
+    """A file of documents that is damaged, or not in the format that its reader expects.
+
+    The message is one sentence: the file, the line (counted from 1) or the row (counted from 0,
+    as in a table), what is wrong there, and what to do.
+    """
+
+
+class ModelFileError(ValueError):
+    """A file that is not a model file, is damaged, or has a version that cannot be read."""
+
+
+class TopicLimitWarning(UserWarning):
+    """`n_components` may have limited the number of topics."""
+
+
+class UnknownLabelWarning(UserWarning):
+    """Labels that the model does not know were ignored."""
+
+
+class MissingLabelsWarning(UserWarning):
+    """A table has none of the model's label columns, so every label counts as missing."""
+
+
+class TokenizerNotSavedWarning(UserWarning):
+    """A model was saved without the function that splits texts into words."""
+
+
+class CheckpointWarning(RuntimeWarning):
+    """A checkpoint could not be written; the fit goes on without it."""

@@ -1,0 +1,60 @@
+"""Checks of arguments, with their messages.
+
+A message names the argument and its owner, the rule, the value found and what to do. Where a
+check takes a `subject`, that is the first of these, such as "`labels` of HDSP.fit". A function
+called `check_*` raises; the few others return what they made of a valid value.
+"""
+
+from hdsp.validation.documents import (
+    check_counts,
+    check_length,
+    check_matrix,
+    check_not_infinite,
+    check_texts,
+    check_unique,
+    check_words,
+    count_rows,
+    row_positions,
+)
+from hdsp.validation.settings import (
+    check_choice,
+    check_flag,
+    check_folder,
+    check_jobs,
+    check_learned,
+    check_positive,
+    check_prior,
+    check_share,
+    check_tolerance,
+    check_whole,
+    make_generator,
+)
+from hdsp.validation.topics import check_top_words, normalised_topics
+from hdsp.validation.wording import count_of, quoted
+
+__all__ = [
+    "check_choice",
+    "check_counts",
+    "check_flag",
+    "check_folder",
+    "check_jobs",
+    "check_learned",
+    "check_length",
+    "check_matrix",
+    "check_not_infinite",
+    "check_positive",
+    "check_prior",
+    "check_share",
+    "check_texts",
+    "check_tolerance",
+    "check_top_words",
+    "check_unique",
+    "check_whole",
+    "check_words",
+    "count_of",
+    "count_rows",
+    "make_generator",
+    "normalised_topics",
+    "quoted",
+    "row_positions",
+]
