@@ -54,9 +54,7 @@ def problems(draw, scaling=None, dtype=np.float64):
         corpus_concentration=draw(st.sampled_from([None, (1.0, 1.0)])),
         document_concentration=draw(st.sampled_from([None, (1.0, 0.01)])),
     )
-    problem = make_problem(
-        csr_array(dense), design, n_topics, bound_scaling(name, n_labels), priors, dtype
-    )
+    problem = make_problem(csr_array(dense), design, bound_scaling(name, n_labels), priors, dtype)
     state = GlobalState(
         topics=(rng.gamma(1.0, 1.0, size=(n_words, n_topics)) + 0.05).astype(dtype),
         sticks=sticks_from_weights(rng.dirichlet(np.ones(n_topics)) * 0.98 + 0.02 / n_topics),

@@ -18,8 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hdsp
 from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
-from hdsp.inference import fit_documents, topics_in_use
-from hdsp.kernels import Threads
+from hdsp.execution import InProcess, fit_documents
+from hdsp.inference import topics_in_use
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import LocalSettings, expected_proportions, make_problem
 from hdsp.numerics.quadrature import normalised_gamma_mean
@@ -138,9 +138,9 @@ def test_transformed_documents_have_settled():
     counts, table = labelled()
     model = fitted()._model
     design = model.schema.encode(Labels.from_frame(table))
-    problem = make_problem(counts, design, 10, model.scaling, model.priors, np.float64)
+    problem = make_problem(counts, design, model.scaling, model.priors, np.float64)
     settings = LocalSettings(1_000, 1e-7, prune=0.0)
-    documents, _ = fit_documents(problem, model.state, None, settings, Threads())
+    documents, _ = fit_documents(problem, model.state, None, settings, InProcess())
     mean = expected_proportions(problem, model.state, documents, slice(0, 10))
     mean /= mean.sum(axis=1, keepdims=True)
     # Documents stop where a thousandth of their tokens moves: 6e-4 on the mean, at most 9e-3.

@@ -8,23 +8,16 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, Corpus, kernels
 from hdsp.corpus import LabelSchema
-from hdsp.inference import (
-    Fit,
-    Monitor,
-    fit_batch,
-    fit_documents,
-    initial_state,
-    refine,
-)
-from hdsp.inference.batch import ordered
+from hdsp.execution import InProcess, fit_documents
+from hdsp.inference import Run, fit_batch, initial_state, refine
 from hdsp.inference.moves.deleting import make_deletions
 from hdsp.inference.moves.merging import likely_pairs, pair_entropies, propose_merges
 from hdsp.inference.moves.snapshot import make_moves, take_snapshot
 from hdsp.inference.moves.splitting import propose_splits
-from hdsp.kernels import Threads
 from hdsp.metrics import match_topics
 from hdsp.model import (
     DocumentState,
+    Fit,
     LocalSettings,
     Priors,
     Truth,
@@ -32,15 +25,15 @@ from hdsp.model import (
     elbo,
     global_step,
     make_problem,
-    update_scaling,
+    make_view,
 )
-from hdsp.model.documents import prepare_globals, solve_block
+from hdsp.model.documents import solve_block
 from hdsp.scaling import Constant, bind_scaling
 from tests.problems import SCALINGS, problems
 from tests.reference import moves as plain
 from tests.reference.bound import Documents, bound_terms
 
-THREADS = Threads()
+HERE = InProcess()
 SETTLED = LocalSettings(200, 1e-12, prune=0.0)
 # Sums of terms of both signs in float64; weights and words are in the table to 1e-20.
 ROUNDING = 1e-8
@@ -50,12 +43,12 @@ def snapshot_of(data, scaling):
     """A snapshot of a small problem after three passes, and its dense counts."""
     problem, dense, state = data.draw(problems(scaling))
     assume(dense.sum() > 0)
-    seen = prepare_globals(state, problem.dtype, THREADS)
+    view = make_view(state, problem.scaling, problem.dtype)
     (block,) = problem.blocks
-    documents = solve_block(problem, state, seen, block, None, SETTLED, THREADS).documents
+    fit = Fit(state, solve_block(view, block, None, SETTLED).documents)
     for _ in range(3):
-        snapshot, _ = take_snapshot(problem, state, documents, SETTLED, THREADS)
-        state, documents = snapshot.state, snapshot.documents
+        snapshot, _ = take_snapshot(problem, fit, SETTLED, HERE)
+        fit = Fit(snapshot.state, snapshot.documents)
     return snapshot, dense
 
 
@@ -76,34 +69,34 @@ def even_corpus(n_topics, seed, n_documents=400, length=60, labelled=False):
     return Corpus(counts, labels=tags if labelled else None), truth
 
 
-def fitted(corpus, n_topics, threads=THREADS):
+def fitted(corpus, n_topics, executor=HERE):
     """A converged fit with so many topics."""
     schema = LabelSchema.of(corpus.labels)
     scaling = bind_scaling("auto", schema)
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
     design = schema.encode(corpus.labels)
-    problem = make_problem(corpus.counts, design, n_topics, scaling, priors)
+    problem = make_problem(corpus.counts, design, scaling, priors)
     rng = np.random.default_rng(0)
-    start = initial_state(problem, corpus.counts, "nmf", 1.0, 20.0, rng, threads)
-    monitor = Monitor(1e-3)
-    fit = fit_batch(problem, start, 100, LocalSettings(), monitor, threads)
-    return problem, fit, monitor
+    start = initial_state(problem, n_topics, "nmf", 1.0, 20.0, rng)
+    run = Run(executor=executor)
+    history = run.new_history()
+    return problem, fit_batch(problem, start, run, history), run, history
 
 
 def bound_of(problem, state, documents):
     """The bound after one more document step."""
-    documents, statistics = fit_documents(problem, state, documents, SETTLED, THREADS)
-    return elbo(problem, state, statistics, THREADS).comparable
+    documents, statistics = fit_documents(problem, state, documents, SETTLED, HERE)
+    return elbo(problem, state, statistics).comparable
 
 
 def tokens_of(snapshot):
     """c_mi gamma_mik, [M, V, T], from what the snapshot remembers."""
-    known = snapshot.responsibilities
+    known, entries = snapshot.responsibilities, snapshot.problem.entries
     n_topics = snapshot.state.n_topics
     tokens = np.zeros((snapshot.problem.n_documents, *snapshot.state.topics.shape))
     for m in range(len(tokens)):
-        for i in range(known.indptr[m], known.indptr[m + 1]):
-            word = known.indices[i]
+        for i in range(entries.indptr[m], entries.indptr[m + 1]):
+            word = entries.indices[i]
             joint = known.weight[m] * known.table[word] * known.token_weight[i]
             tokens[m, word] = joint[:n_topics]
     return tokens
@@ -135,15 +128,16 @@ def test_a_merge_gains_what_the_bound_gains(scaling, data):
     snapshot, dense = snapshot_of(data, scaling)
     tokens = tokens_of(snapshot)
     before, size = bound_before(snapshot, dense, tokens)
-    for move in propose_merges(snapshot, THREADS):
-        moved = make_moves(snapshot, "moves", [move])
-        problem, state, documents = moved.problem, moved.state, moved.documents
+    for move in propose_merges(snapshot):
+        fit = make_moves(snapshot, "moves", [move]).fit
         merged = np.delete(tokens, move.removed, axis=2)
         merged = np.concatenate([merged, tokens[..., move.removed].sum(axis=2)[..., None]], axis=2)
         weight = np.delete(snapshot.state.prior_shape, move.removed)
-        weight = np.concatenate([weight, move.added.prior_shape])
+        weight = np.concatenate([weight, move.added().prior_shape])
         merged = merged[..., np.argsort(-weight, kind="stable")]
-        after, _ = reference_bound(dense, problem, state, merged, documents.tangent)
+        after, _ = reference_bound(
+            dense, snapshot.problem, fit.state, merged, fit.documents.tangent
+        )
         np.testing.assert_allclose(after - before, move.gain, rtol=0, atol=ROUNDING * size)
 
 
@@ -154,7 +148,7 @@ def test_a_split_gains_what_the_bound_gains(scaling, data):
     tokens = tokens_of(snapshot)
     before, size = bound_before(snapshot, dense, tokens)
     topics = np.arange(snapshot.state.n_topics)
-    for move in propose_splits(snapshot, topics, THREADS, least=-np.inf):
+    for move in propose_splits(snapshot, topics, least=-np.inf):
         (k,) = move.removed
         part, _ = plain.divide_topic(
             tokens[..., k],
@@ -164,13 +158,12 @@ def test_a_split_gains_what_the_bound_gains(scaling, data):
             0.05,
         )
         halves = np.stack([tokens[..., k] * part, tokens[..., k] * (1 - part)], axis=2)
-        moved = make_moves(snapshot, "moves", [move])
-        problem, state, documents = moved.problem, moved.state, moved.documents
+        fit = make_moves(snapshot, "moves", [move]).fit
         weight = np.delete(snapshot.state.prior_shape, k)
-        weight = np.concatenate([weight, move.added.prior_shape])
+        weight = np.concatenate([weight, move.added().prior_shape])
         made = np.concatenate([np.delete(tokens, k, axis=2), halves], axis=2)
         made = made[..., np.argsort(-weight, kind="stable")]
-        after, _ = reference_bound(dense, problem, state, made, documents.tangent)
+        after, _ = reference_bound(dense, snapshot.problem, fit.state, made, fit.documents.tangent)
         np.testing.assert_allclose(after - before, move.gain, rtol=0, atol=ROUNDING * size)
 
 
@@ -179,22 +172,22 @@ def test_a_split_gains_what_the_bound_gains(scaling, data):
 def test_a_deletion_gains_at_least_what_it_says(scaling, data):
     snapshot, dense = snapshot_of(data, scaling)
     before, size = bound_before(snapshot, dense, tokens_of(snapshot))
-    merges = propose_merges(snapshot, THREADS)
-    moved = make_deletions(snapshot, merges, SETTLED, THREADS, least=-np.inf)
+    merges = propose_merges(snapshot)
+    moved = make_deletions(snapshot, merges, SETTLED, least=-np.inf)
     if snapshot.state.n_topics == 2:
         assert moved is None
         return
-    problem, state, documents = moved.problem, moved.state, moved.documents
+    problem, state, documents = snapshot.problem, moved.fit.state, moved.fit.documents
     assert state.n_topics == snapshot.state.n_topics - moved.counts["deletions"]
     # Responsibilities at their best for the documents: a little better than those of the move.
     (block,) = problem.blocks
-    seen = prepare_globals(state, problem.dtype, THREADS)
+    view = make_view(state, problem.scaling, problem.dtype)
     once = LocalSettings(1, 0.0, prune=0.0)
-    solution = solve_block(problem, state, seen, block, documents, once, THREADS)
+    solution = solve_block(view, block, documents, once)
     tokens = np.zeros((problem.n_documents, *state.topics.shape))
     rows = np.repeat(np.arange(len(dense)), np.diff(block.indptr))
     tokens[rows, block.indices] = (
-        solution.token_weight[:, None] * solution.weight[rows] * seen.table[block.indices]
+        solution.token_weight[:, None] * solution.weight[rows] * view.table[block.indices]
     )[:, : state.n_topics]
     after, _ = reference_bound(dense, problem, state, tokens, solution.documents.tangent)
     assert after - before >= moved.gain - ROUNDING * size
@@ -214,51 +207,50 @@ def test_every_accepted_move_raises_the_bound_and_passes_never_lower_it():
 
 def test_the_reported_gain_is_reached_by_the_next_pass():
     corpus, _ = even_corpus(5, 3)
-    problem, fit, _ = fitted(corpus, 12)
-    snapshot, _ = take_snapshot(problem, fit.state, fit.documents, SETTLED, THREADS)
-    merges = [move for move in propose_merges(snapshot, THREADS) if move.gain > 0]
+    problem, fit, _, _ = fitted(corpus, 12)
+    snapshot, _ = take_snapshot(problem, fit, SETTLED, HERE)
+    merges = [move for move in propose_merges(snapshot) if move.gain > 0]
     assert merges
     before = bound_of(problem, snapshot.state, snapshot.documents)
     for move in merges[:3]:
-        moved = make_moves(snapshot, "merges", [move])
-        after = bound_of(moved.problem, moved.state, moved.documents)
+        fit = make_moves(snapshot, "merges", [move]).fit
+        after = bound_of(problem, fit.state, fit.documents)
         # A pass adds to both; to the one with a move at least as much, but for rounding.
         assert after > before + 0.5 * move.gain
 
 
 def test_a_refused_move_leaves_the_fit_as_it_was():
     corpus, _ = even_corpus(4, 1)
-    problem, fit, _ = fitted(corpus, 4)
-    snapshot, _ = take_snapshot(problem, fit.state, fit.documents, SETTLED, THREADS)
+    problem, fit, _, _ = fitted(corpus, 4)
+    snapshot, _ = take_snapshot(problem, fit, SETTLED, HERE)
     arrays = {
         "topics": snapshot.state.topics,
         "sticks": snapshot.state.sticks,
         "tokens": snapshot.documents.token_counts,
         "tangent": snapshot.documents.tangent,
-        "words": snapshot.word_counts,
+        "words": snapshot.topic_words,
         "weight": snapshot.responsibilities.weight,
         "table": snapshot.responsibilities.table,
     }
     copies = {name: array.copy() for name, array in arrays.items()}
-    merges = propose_merges(snapshot, THREADS)
+    merges = propose_merges(snapshot)
     assert all(move.gain < 0 for move in merges)
-    assert propose_splits(snapshot, np.arange(4), THREADS, least=1.0) == []
-    assert make_deletions(snapshot, merges, SETTLED, THREADS, least=1.0) is None
+    assert propose_splits(snapshot, np.arange(4), least=1.0) == []
+    assert make_deletions(snapshot, merges, SETTLED, least=1.0) is None
     for name, array in arrays.items():
         np.testing.assert_array_equal(array, copies[name], err_msg=name)
 
 
 def test_refusing_every_move_is_a_pass_and_no_more():
     corpus, _ = even_corpus(4, 1)
-    problem, fit, monitor = fitted(corpus, 4)
+    problem, fit, run, history = fitted(corpus, 4)
     held = fit.documents.token_counts.copy()
     twin = Fit(fit.state, DocumentState(held, fit.documents.tangent.copy()))
-    refined = refine(problem, fit, 100, LocalSettings(), monitor, THREADS, 4)
+    refined = refine(problem, fit, run, history, 4)
     documents, statistics = fit_documents(
-        problem, twin.state, twin.documents, LocalSettings(), THREADS
+        problem, twin.state, twin.documents, LocalSettings(), HERE
     )
-    scaling = update_scaling(problem, twin.state, documents, THREADS)
-    expected = ordered(global_step(problem, twin.state, statistics, scaling), documents)
+    expected = Fit(global_step(problem, twin.state, statistics, documents), documents).by_size()
     np.testing.assert_array_equal(refined.state.topics, expected.state.topics)
     np.testing.assert_array_equal(refined.documents.token_counts, expected.documents.token_counts)
 
@@ -267,9 +259,9 @@ def test_moves_are_the_same_for_any_number_of_threads():
     corpus, _ = even_corpus(6, 5, n_documents=800, labelled=True)
     found = []
     for n_threads in (1, 3):
-        with Threads(n_threads) as threads:
-            problem, fit, monitor = fitted(corpus, 14, threads)
-            found.append(refine(problem, fit, 100, LocalSettings(), monitor, threads, 20))
+        with InProcess(n_threads) as executor:
+            problem, fit, run, history = fitted(corpus, 14, executor)
+            found.append(refine(problem, fit, run, history, 20))
     one, three = found
     assert one.state.n_topics < 14
     np.testing.assert_array_equal(one.state.topics, three.state.topics)
@@ -286,17 +278,17 @@ def test_a_topic_that_was_split_in_two_is_merged_again():
 
 def test_two_topics_that_were_taken_together_are_split():
     corpus, truth = even_corpus(4, 2)
-    problem, _, monitor = fitted(corpus, 3)
+    problem, _, run, _ = fitted(corpus, 3)
     together = truth.word_share[1:].copy()
     together[0] += truth.word_share[0]
     rng = np.random.default_rng(0)
-    start = initial_state(problem, corpus.counts, together + 1e-6, 1.0, 20.0, rng, THREADS)
-    monitor.begin(3)
-    fit = fit_batch(problem, start, 100, LocalSettings(), monitor, THREADS)
+    start = initial_state(problem, 3, together + 1e-6, 1.0, 20.0, rng)
+    history = run.new_history()
+    fit = fit_batch(problem, start, run, history)
     before = fit.state.topics.T
     assert match_topics(truth.word_share, before)[1].max() > 0.4
-    refined = refine(problem, fit, 100, LocalSettings(), monitor, THREADS, 10)
-    assert sum(row.get("splits", 0) for row in monitor.history) == 1
+    refined = refine(problem, fit, run, history, 10)
+    assert sum(made.moves.get("splits", 0) for made in history.passes) == 1
     assert match_topics(truth.word_share, refined.state.topics.T)[1].max() < 0.15
 
 
@@ -337,10 +329,10 @@ def test_kernels_agree_with_their_twins():
 def test_pair_entropies_and_divisions_agree_with_their_twins(data):
     snapshot, _ = snapshot_of(data, "constant")
     tokens = tokens_of(snapshot)
-    pairs = likely_pairs(snapshot.word_counts, 3.0)
+    pairs = likely_pairs(snapshot.topic_words, 3.0)
     expected = plain.pair_entropies(tokens, pairs)
     size = np.abs(tokens).sum() + 1
-    found = pair_entropies(snapshot, pairs, THREADS)
+    found = pair_entropies(snapshot, pairs)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * size)
     held = snapshot.documents.token_counts
     topics = np.arange(snapshot.state.n_topics)
@@ -351,7 +343,7 @@ def test_pair_entropies_and_divisions_agree_with_their_twins(data):
         0,
         len(topics),
         topics,
-        *snapshot.responsibilities.factors,
+        *snapshot.entry_arrays,
         held,
         snapshot.state.prior_shape,
         snapshot.problem.priors.topic_prior,

@@ -10,21 +10,20 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from hdsp import simulate
 from hdsp.inference import initial_state
 from hdsp.inference.nmf import _kmeans, _seeds, nmf_topics
-from hdsp.kernels import Threads
+from hdsp.kernels import use_threads
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem
 from hdsp.scaling import Constant
 
-THREADS = Threads()
 PRIORS = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
 
 
 def start(counts, init, n_topics=6, seed=0):
     counts = csr_array(counts)
     design = csr_array((counts.shape[0], 0))
-    problem = make_problem(counts, design, n_topics, Constant(), PRIORS)
+    problem = make_problem(counts, design, Constant(), PRIORS)
     rng = np.random.default_rng(seed)
-    return initial_state(problem, counts, init, 1.0, 20.0, rng, THREADS)
+    return initial_state(problem, n_topics, init, 1.0, 20.0, rng)
 
 
 def corpus(seed=0, n_topics=6):
@@ -66,7 +65,7 @@ def test_an_array_is_taken_as_it_is():
 
 def test_the_default_start_is_near_the_truth_and_a_random_one_is_not():
     counts, truth = corpus()
-    words, _ = nmf_topics(counts, 6, np.random.default_rng(0), THREADS)
+    words, _ = nmf_topics(counts, 6, np.random.default_rng(0))
     near = match_topics(truth.word_share, words.T)[1].mean()
     far = match_topics(truth.word_share, start(counts, "random").topics.T)[1].mean()
     # Tf-idf flattens frequencies, so that even the right factors stay some way off.
@@ -76,7 +75,7 @@ def test_the_default_start_is_near_the_truth_and_a_random_one_is_not():
 
 def test_factors_approximate_the_matrix():
     counts, _ = corpus()
-    words, loadings = nmf_topics(counts, 6, np.random.default_rng(0), THREADS)
+    words, loadings = nmf_topics(counts, 6, np.random.default_rng(0))
     rows = TfidfTransformer(norm=None, sublinear_tf=True).fit_transform(counts).toarray()
     rows /= np.sqrt(np.linalg.norm(rows, axis=1, keepdims=True))
     left = np.linalg.norm(rows - loadings @ words.T) / np.linalg.norm(rows)
@@ -115,7 +114,7 @@ def test_factors_of_fractional_counts_stay_in_bounds(scale, n_topics, seed):
     rng = np.random.default_rng(seed)
     dense = rng.normal(size=(10, 10))
     dense = scale * (dense - dense.min())
-    words, loadings = nmf_topics(csr_array(dense), n_topics, rng, THREADS)
+    words, loadings = nmf_topics(csr_array(dense), n_topics, rng)
     assert (words >= 0).all()
     assert (loadings >= 0).all()
     assert words.max() <= 1.001
@@ -125,9 +124,9 @@ def test_factors_of_fractional_counts_stay_in_bounds(scale, n_topics, seed):
 
 def test_threads_do_not_change_the_start():
     counts, _ = corpus()
-    one = nmf_topics(counts, 6, np.random.default_rng(0), THREADS)
-    with Threads(3) as several:
-        other = nmf_topics(counts, 6, np.random.default_rng(0), several)
+    one = nmf_topics(counts, 6, np.random.default_rng(0))
+    with use_threads(3):
+        other = nmf_topics(counts, 6, np.random.default_rng(0))
     np.testing.assert_array_equal(one[0], other[0])
     np.testing.assert_array_equal(one[1], other[1])
 
@@ -147,7 +146,7 @@ def test_seeds_are_chosen_away_from_each_other():
 
 def test_centres_are_of_unit_length():
     counts, _ = corpus()
-    centres = _kmeans(csr_array(counts, dtype=np.float32), 6, np.random.default_rng(0), THREADS)
+    centres = _kmeans(csr_array(counts, dtype=np.float32), 6, np.random.default_rng(0))
     # float32; a cluster's size must not draw documents to it.
     np.testing.assert_allclose(np.linalg.norm(centres, axis=1), 1.0, rtol=1e-5)
 

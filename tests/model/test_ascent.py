@@ -12,18 +12,17 @@ from scipy.special import gammaln, psi
 from scipy.stats import beta as beta_density
 from scipy.stats import gamma
 
-from hdsp.inference import fit_documents
-from hdsp.kernels import Threads
+from hdsp.execution import InProcess, fit_documents
 from hdsp.model import (
     DocumentState,
     GlobalState,
     LocalSettings,
     Priors,
+    block_step,
     elbo,
     global_step,
-    local_step,
     make_problem,
-    prepare_globals,
+    make_view,
 )
 from hdsp.model.documents import document_terms, solve_block, summarise_block
 from hdsp.model.updates import (
@@ -37,7 +36,7 @@ from hdsp.scaling import Constant
 from tests.problems import SCALINGS, problems
 from tests.reference.bound import bound_terms, full_documents
 
-THREADS = Threads()
+HERE = InProcess()
 # Sums of float64 terms of both signs; counts go up to 1e5.
 ROUNDING = 1e-10
 
@@ -61,9 +60,9 @@ class Climb:
 def solve(problem, state, kept, settings):
     """The document step of a problem of one block: solution and statistics."""
     (block,) = problem.blocks
-    seen = prepare_globals(state, problem.dtype, THREADS)
-    solution = solve_block(problem, state, seen, block, kept, settings, THREADS)
-    return solution, summarise_block(problem, state, seen, block, solution, THREADS)
+    view = make_view(state, problem.scaling, problem.dtype)
+    solution = solve_block(view, block, kept, settings)
+    return solution, summarise_block(view, block, solution, settings)
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)
@@ -80,7 +79,7 @@ def test_no_update_lowers_the_bound(scaling, data):
         state = update_topics(problem, state, statistics)
         climb.check("topics", state, documents)
         # Before the scaling function moves: E[pi] follows from the state documents saw.
-        state = replace(state, scaling=update_scaling(problem, state, kept, THREADS))
+        state = replace(state, scaling=update_scaling(problem, state, kept))
         climb.check("scaling", state, documents)
         log_total = statistics.log_proportion + problem.scaling.log_rate_total(
             state.scaling, problem.design
@@ -97,7 +96,7 @@ def test_no_update_lowers_the_bound(scaling, data):
 def test_the_itemised_bound_is_the_reference(data):
     problem, dense, state = data.draw(problems())
     solution, statistics = solve(problem, state, None, LocalSettings(5, 0.0, prune=0.0))
-    ours = elbo(problem, state, statistics, THREADS)
+    ours = elbo(problem, state, statistics)
     reference = bound_terms(dense, problem, state, full_documents(problem, state, solution))
     for name, value in ours.items().items():
         np.testing.assert_allclose(value, reference[name], rtol=1e-8, atol=1e-6, err_msg=name)
@@ -123,32 +122,22 @@ def test_the_statistics_are_sums_over_documents(data):
 @given(data=st.data())
 def test_float32_agrees_with_float64(data):
     problem, _, state = data.draw(problems())
-    single = replace(
-        problem, blocks=tuple(map(in_float32, problem.blocks)), dtype=np.dtype(np.float32)
-    )
+    single = make_problem(problem.counts, problem.design, problem.scaling, problem.priors)
     settings = LocalSettings(5, 0.0, prune=0.0)
-    _, exact = fit_documents(problem, state, None, settings, THREADS)
-    _, rough = fit_documents(single, state, None, settings, THREADS)
+    _, exact = fit_documents(problem, state, None, settings, HERE)
+    _, rough = fit_documents(single, state, None, settings, HERE)
     size = abs(exact.words) + abs(exact.tangent) + abs(exact.proportions) + 1.0
     for name in ("words", "tangent", "proportions"):
         assert getattr(rough, name) == pytest.approx(getattr(exact, name), abs=1e-5 * size), name
-
-
-def in_float32(block):
-    return replace(
-        block,
-        counts=block.counts.astype(np.float32),
-        lengths=block.lengths.astype(np.float32),
-    )
 
 
 @given(data=st.data())
 def test_a_restart_pass_never_lowers_the_bound(data):
     problem, _, state = data.draw(problems())
     settings = LocalSettings(3, 0.0, prune=0.0)
-    kept, before = fit_documents(problem, state, None, LocalSettings(1, 0.0, prune=0.0), THREADS)
-    _, plain = fit_documents(problem, state, kept, settings, THREADS)
-    _, restarted = fit_documents(problem, state, kept, settings, THREADS, restart=True)
+    kept, before = fit_documents(problem, state, None, LocalSettings(1, 0.0, prune=0.0), HERE)
+    _, plain = fit_documents(problem, state, kept, settings, HERE)
+    _, restarted = fit_documents(problem, state, kept, replace(settings, restart=True), HERE)
     size = abs(before.words) + abs(before.tangent) + abs(before.proportions)
     totals = [s.words + s.tangent + s.proportions for s in (before, plain, restarted)]
     assert totals[1] - totals[0] >= -ROUNDING * size
@@ -159,7 +148,7 @@ def test_a_restart_keeps_the_better_of_both_for_each_document():
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(1.0, size=(70, 9)).astype(float))
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
-    problem = make_problem(counts, csr_array((70, 0)), 6, Constant(), priors, np.float64)
+    problem = make_problem(counts, csr_array((70, 0)), Constant(), priors, np.float64)
     (block,) = problem.blocks
     state = GlobalState(
         topics=rng.gamma(0.3, 3.0, size=(9, 6)) + 0.05,
@@ -168,25 +157,18 @@ def test_a_restart_keeps_the_better_of_both_for_each_document():
         document_concentration=2.0,
         scaling=Constant().initial(6, 0),
     )
-    seen = prepare_globals(state, problem.dtype, THREADS)
+    view = make_view(state, problem.scaling, problem.dtype)
     settings = LocalSettings(2, 0.0, prune=0.0)
     # Tokens that sit with one topic each: some documents leave it, some do better afresh.
-    held = np.zeros((70, seen.table.shape[1]))
+    held = np.zeros((70, view.table.shape[1]))
     held[np.arange(70), rng.integers(0, 6, size=70)] = block.lengths
     kept = DocumentState(held, np.ones(70))
     either = [
-        document_terms(
-            problem,
-            state,
-            seen,
-            block,
-            solve_block(problem, state, seen, block, documents, settings, THREADS),
-            THREADS,
-        ).total
+        document_terms(view, block, solve_block(view, block, documents, settings)).total
         for documents in (kept, None)
     ]
     assert 5 < (either[0] > either[1]).sum() < 65
-    _, found = local_step(problem, state, seen, block, kept, settings, THREADS, restart=True)
+    _, found = block_step(view, block, kept, replace(settings, restart=True))
     # The same float64 numbers, summed in another order.
     total = found.words + found.tangent + found.proportions
     assert total == pytest.approx(np.maximum(*either).sum(), rel=1e-12)
@@ -196,7 +178,7 @@ def test_concentrations_are_at_their_maximum_under_any_gamma_prior():
     rng = np.random.default_rng(0)
     priors = Priors(0.05, (3.0, 0.5), (4.0, 0.2))
     counts, design = csr_array(np.ones((30, 4))), csr_array((30, 0))
-    problem = make_problem(counts, design, 5, Constant(), priors, np.float64)
+    problem = make_problem(counts, design, Constant(), priors, np.float64)
     state = GlobalState(
         topics=np.ones((4, 5)),
         sticks=rng.uniform(0.2, 0.6, size=4),
@@ -229,8 +211,8 @@ def test_the_global_step_is_its_updates_in_turn(data):
     problem, _, state = data.draw(problems("product"))
     solution, statistics = solve(problem, state, None, LocalSettings(3, 0.0, prune=0.0))
     documents = solution.documents
-    scaling = update_scaling(problem, state, documents, THREADS)
-    found = global_step(problem, state, statistics, scaling)
+    found = global_step(problem, state, statistics, documents)
+    scaling = update_scaling(problem, state, documents)
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
     log_rate = problem.scaling.expected_log_rate(state.scaling, problem.design)
     log_total = statistics.log_proportion + log_rate.sum(axis=0)

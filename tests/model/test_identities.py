@@ -8,27 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, vstack
 
-from hdsp.inference import Monitor, fit_batch, fit_documents
-from hdsp.kernels import Threads
+from hdsp.execution import InProcess, fit_documents
+from hdsp.inference import Run, fit_batch
 from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
-from hdsp.model.problem import make_blocks
 from hdsp.scaling import Constant, take_topics
 from tests.problems import bound_scaling, problems
 
-THREADS = Threads()
+HERE = InProcess()
 SETTINGS = LocalSettings(4, 0.0, prune=0.0)
 
 
 def fitted(problem, state, n_passes=3):
-    monitor = Monitor(0.0)
-    return fit_batch(problem, state, n_passes, SETTINGS, monitor, THREADS), monitor.history
+    run = Run(n_passes, tol=0.0, settings=SETTINGS)
+    history = run.new_history()
+    return fit_batch(problem, state, run, history), history.passes
 
 
 def remake(problem, counts, design):
     return make_problem(
         csr_array(counts),
         csr_array(design),
-        problem.n_topics,
         problem.scaling,
         problem.priors,
         np.float64,
@@ -51,20 +50,19 @@ def test_labels_nobody_carries_give_the_hdp(data, name):
     labelled = make_problem(
         csr_array(dense),
         csr_array((len(dense), n_labels)),
-        problem.n_topics,
         scaling,
         problem.priors,
         np.float64,
     )
     plain, history = fitted(problem, state)
     other, other_history = fitted(
-        labelled, replace(state, scaling=scaling.initial(problem.n_topics, n_labels))
+        labelled, replace(state, scaling=scaling.initial(state.n_topics, n_labels))
     )
     np.testing.assert_array_equal(plain.state.topics, other.state.topics)
     np.testing.assert_array_equal(plain.state.sticks, other.state.sticks)
     # Only the weights' prior is there to differ, and it never moves.
-    gaps = [b["bound"] - a["bound"] for a, b in zip(history, other_history, strict=True)]
-    np.testing.assert_allclose(gaps, gaps[0], atol=1e-6 * (1 + abs(history[0]["bound"])))
+    gaps = [b.bound.total - a.bound.total for a, b in zip(history, other_history, strict=True)]
+    np.testing.assert_allclose(gaps, gaps[0], atol=1e-6 * (1 + abs(history[0].bound.total)))
     assert isinstance(problem.scaling, Constant)
 
 
@@ -78,14 +76,13 @@ def test_an_unlabelled_document_sees_rate_one(data):
     plain = make_problem(
         csr_array(dense),
         problem.design,
-        problem.n_topics,
         Constant(),
         problem.priors,
         np.float64,
     )
-    one, _ = fit_documents(unlabelled, state, None, SETTINGS, THREADS)
-    constant = replace(state, scaling=Constant().initial(problem.n_topics, 0))
-    other, _ = fit_documents(plain, constant, None, SETTINGS, THREADS)
+    one, _ = fit_documents(unlabelled, state, None, SETTINGS, HERE)
+    constant = replace(state, scaling=Constant().initial(state.n_topics, 0))
+    other, _ = fit_documents(plain, constant, None, SETTINGS, HERE)
     np.testing.assert_array_equal(one.token_counts, other.token_counts)
     np.testing.assert_array_equal(one.tangent, other.tangent)
 
@@ -95,8 +92,8 @@ def test_permuting_documents_changes_nothing_else(data):
     problem, dense, state = data.draw(problems())
     order = np.random.default_rng(0).permutation(len(dense))
     shuffled = remake(problem, dense[order], problem.design[order].toarray())
-    one, _ = fit_documents(problem, state, None, SETTINGS, THREADS)
-    other, _ = fit_documents(shuffled, state, None, SETTINGS, THREADS)
+    one, _ = fit_documents(problem, state, None, SETTINGS, HERE)
+    other, _ = fit_documents(shuffled, state, None, SETTINGS, HERE)
     np.testing.assert_array_equal(one.token_counts[order], other.token_counts)
     assert_same(fitted(problem, state, 2)[0].state, fitted(shuffled, state, 2)[0].state, 1e-5)
 
@@ -114,9 +111,9 @@ def test_permuting_words_permutes_topics(data):
 @given(data=st.data())
 def test_permuting_topics_permutes_the_documents_answer(data):
     problem, _, state = data.draw(problems())
-    order = np.random.default_rng(0).permutation(problem.n_topics)
-    one, first = fit_documents(problem, state, None, SETTINGS, THREADS)
-    other, second = fit_documents(problem, state.reordered(order), None, SETTINGS, THREADS)
+    order = np.random.default_rng(0).permutation(state.n_topics)
+    one, first = fit_documents(problem, state, None, SETTINGS, HERE)
+    other, second = fit_documents(problem, state.reordered(order), None, SETTINGS, HERE)
     np.testing.assert_allclose(
         one.token_counts[:, order], other.token_counts[:, : len(order)], rtol=1e-6, atol=1e-9
     )
@@ -133,8 +130,8 @@ def test_permuting_labels_permutes_their_weights(data, name):
     def settle(p):
         """Many passes: one label after another depends on the order until it converges."""
         rng = np.random.default_rng(1)
-        exposure = rng.gamma(1.0, size=(len(dense), p.n_topics))
-        parameters = p.scaling.initial(p.n_topics, n_labels)
+        exposure = rng.gamma(1.0, size=(len(dense), state.n_topics))
+        parameters = p.scaling.initial(state.n_topics, n_labels)
         for _ in range(400):
             parameters = p.scaling.update(parameters, p.design, state.prior_shape, exposure)
         return p.scaling.expected_rate(parameters, p.design)
@@ -146,8 +143,8 @@ def test_permuting_labels_permutes_their_weights(data, name):
 def test_a_document_twice_is_weight_two(data):
     problem, dense, state = data.draw(problems())
     twice = remake(problem, np.vstack([dense, dense]), vstack([problem.design] * 2).toarray())
-    _, one = fit_documents(problem, state, None, SETTINGS, THREADS)
-    _, two = fit_documents(twice, state, None, SETTINGS, THREADS)
+    _, one = fit_documents(problem, state, None, SETTINGS, HERE)
+    _, two = fit_documents(twice, state, None, SETTINGS, HERE)
     for name in ("n_documents", "words", "tangent", "proportions", "word_counts"):
         np.testing.assert_allclose(
             2 * np.asarray(getattr(one, name)), getattr(two, name), rtol=1e-9, atol=1e-12
@@ -157,12 +154,16 @@ def test_a_document_twice_is_weight_two(data):
 @given(data=st.data(), size=st.integers(1, 5))
 def test_shards_add_up_to_the_whole(data, size):
     problem, dense, state = data.draw(problems())
-    sharded = replace(
-        problem,
-        blocks=make_blocks(csr_array(dense), problem.design, problem.dtype, size),
+    sharded = make_problem(
+        csr_array(dense),
+        problem.design,
+        problem.scaling,
+        problem.priors,
+        np.float64,
+        block_size=size,
     )
-    whole, one = fit_documents(problem, state, None, SETTINGS, THREADS)
-    parts, other = fit_documents(sharded, state, None, SETTINGS, THREADS)
+    whole, one = fit_documents(problem, state, None, SETTINGS, HERE)
+    parts, other = fit_documents(sharded, state, None, SETTINGS, HERE)
     np.testing.assert_array_equal(whole.token_counts, parts.token_counts)
     for name in ("words", "tangent", "proportions", "word_counts", "log_proportion"):
         np.testing.assert_allclose(
@@ -173,8 +174,8 @@ def test_shards_add_up_to_the_whole(data, size):
 @given(data=st.data())
 def test_threads_do_not_change_a_bit(data):
     problem, _, state = data.draw(problems(dtype=np.float32))
-    with Threads(3) as several:
-        one, first = fit_documents(problem, state, None, SETTINGS, THREADS)
+    one, first = fit_documents(problem, state, None, SETTINGS, HERE)
+    with InProcess(3) as several:
         other, second = fit_documents(problem, state, None, SETTINGS, several)
     np.testing.assert_array_equal(one.token_counts, other.token_counts)
     np.testing.assert_array_equal(first.word_counts, second.word_counts)
@@ -184,8 +185,8 @@ def test_threads_do_not_change_a_bit(data):
 
 @given(data=st.data())
 def test_reordering_a_state_keeps_its_topics_together(data):
-    problem, _, state = data.draw(problems("product"))
-    order = np.arange(problem.n_topics)[::-1]
+    _, _, state = data.draw(problems("product"))
+    order = np.arange(state.n_topics)[::-1]
     turned = state.reordered(order)
     np.testing.assert_allclose(turned.topic_weight, state.topic_weight[order])
     np.testing.assert_array_equal(turned.topics, state.topics[:, order])
@@ -197,7 +198,7 @@ def test_the_fifth_pass_also_starts_documents_afresh():
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(1.0, size=(20, 9)).astype(float) + np.eye(20, 9))
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
-    problem = make_problem(counts, csr_array((20, 0)), 3, Constant(), priors, np.float64)
+    problem = make_problem(counts, csr_array((20, 0)), Constant(), priors, np.float64)
     state = GlobalState(
         topics=rng.gamma(1.0, size=(9, 3)) + 0.05,
         sticks=np.array([0.4, 0.5]),
@@ -207,4 +208,4 @@ def test_the_fifth_pass_also_starts_documents_afresh():
     )
     _, history = fitted(problem, state, 6)
     # With a tolerance of zero every visit takes its four iterations, and a fresh start four more.
-    assert [row["inner_iterations"] for row in history] == [4, 4, 4, 4, 8, 4]
+    assert [made.inner_iterations for made in history] == [4, 4, 4, 4, 8, 4]

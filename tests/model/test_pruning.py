@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp import HDSP, simulate
-from hdsp.inference import fit_documents
-from hdsp.kernels import Threads
+from hdsp.execution import InProcess, fit_documents
 from hdsp.model import LocalSettings, make_problem
 
-THREADS = Threads()
+HERE = InProcess()
 
 
 def trained(seed, n_topics=60):
@@ -31,7 +30,7 @@ def trained(seed, n_topics=60):
         warnings.simplefilter("ignore")
         model = HDSP(n_topics, fixed_number=True, random_state=seed, max_iter=4).fit(corpus)._model
     design = model.schema.encode(corpus.labels)
-    return model, make_problem(corpus.counts, design, n_topics, model.scaling, model.priors)
+    return model, make_problem(corpus.counts, design, model.scaling, model.priors)
 
 
 MODELS = [trained(seed) for seed in range(2)]
@@ -42,11 +41,11 @@ def test_bound_and_statistics_agree_with_the_dense_computation(number, n_iter, w
     model, problem = MODELS[number]
     kept = None
     if warm:
-        kept, _ = fit_documents(problem, model.state, None, LocalSettings(10), THREADS)
+        kept, _ = fit_documents(problem, model.state, None, LocalSettings(10), HERE)
     found = {}
     for prune in (0.0, 1e-6):
         settings = LocalSettings(n_iter, 0.0, prune)
-        found[prune] = fit_documents(problem, model.state, kept, settings, THREADS)
+        found[prune] = fit_documents(problem, model.state, kept, settings, HERE)
     (dense_documents, dense), (documents, pruned) = found[0.0], found[1e-6]
     terms = ("words", "tangent", "proportions")
     size = sum(abs(getattr(dense, name)) for name in terms)
@@ -58,4 +57,4 @@ def test_bound_and_statistics_agree_with_the_dense_computation(number, n_iter, w
     assert moved < 1e-4 * tokens
     # The threshold is at work: some topics hold exactly nothing.
     if warm or n_iter == 30:
-        assert (documents.token_counts[:, : problem.n_topics] == 0.0).mean() > 0.05
+        assert (documents.token_counts[:, : model.state.n_topics] == 0.0).mean() > 0.05

@@ -10,27 +10,27 @@ from functools import cache
 import numpy as np
 
 from hdsp import HDSP, simulate
-from hdsp.inference import Monitor
+from hdsp.inference import Run
 
 N_PASSES = 60
 # Announces each pass; a checkpoint after every one.
 _SCRIPT = """
 import sys, time, warnings
 import hdsp
-from hdsp.inference import monitor
+from hdsp.inference import Run
 from hdsp.persistence import checkpoint
 from tests.persistence.runs import data, make
 
 checkpoint.SECONDS_BETWEEN = 0.0
 checkpoint._SHARE_OF_TIME = 1e9
-record = monitor.Monitor.record
+record = Run.record
 
-def announce(self, *arguments):
-    record(self, *arguments)
-    print("pass", len(self.history), flush=True)
+def announce(self, history, *arguments):
+    record(self, history, *arguments)
+    print("pass", len(history), flush=True)
     time.sleep({pause})
 
-monitor.Monitor.record = announce
+Run.record = announce
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     model = make(sys.argv[1], checkpoint=sys.argv[2] or None).fit(data())
@@ -74,18 +74,15 @@ def uninterrupted_search(**settings):
 def act_in_search(monkeypatch, n_starts, n_passes, act):
     """Act in a pass of a search, or at its first moves, once so many of its starts have ended."""
 
-    def reached(monitor):
-        return len(monitor.starts) == n_starts and n_passes in ("moves", len(monitor.history))
-
     name = "note_moves" if n_passes == "moves" else "record"
-    method = getattr(Monitor, name)
+    method = getattr(Run, name)
 
-    def do_and_act(self, *arguments):
-        method(self, *arguments)
-        if reached(self):
+    def do_and_act(self, history, *arguments):
+        method(self, history, *arguments)
+        if len(self.starts) == n_starts and n_passes in ("moves", len(history)):
             act()
 
-    monkeypatch.setattr(Monitor, name, do_and_act)
+    monkeypatch.setattr(Run, name, do_and_act)
 
 
 def start(kind, checkpoint, output, pause=0.0):

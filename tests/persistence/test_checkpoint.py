@@ -45,9 +45,9 @@ def stop_after(monkeypatch, n_passes):
     """Let a fit end with its n-th pass, after its checkpoint."""
     write = checkpoint.Checkpoint.write
 
-    def write_and_stop(self, state, documents, monitor):
-        write(self, state, documents, monitor)
-        if len(monitor.history) == n_passes:
+    def write_and_stop(self, state, documents, history, run):
+        write(self, state, documents, history, run)
+        if len(history) == n_passes:
             raise Killed
 
     monkeypatch.setattr(checkpoint.Checkpoint, "write", write_and_stop)

@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from hdsp import HDSP
-from hdsp.inference import Monitor
+from hdsp.inference import Interruption, Run
 from tests.persistence.runs import (
     act_in_search,
     bits,
@@ -30,15 +30,15 @@ def listening():
 
 def interrupt_after(monkeypatch, number, times=1):
     """Press Ctrl-C in a pass."""
-    record = Monitor.record
+    record = Run.record
 
-    def record_and_interrupt(self, *arguments):
-        record(self, *arguments)
-        if len(self.history) == number:
+    def record_and_interrupt(self, history, *arguments):
+        record(self, history, *arguments)
+        if len(history) == number:
             for _ in range(times):
                 signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Monitor, "record", record_and_interrupt)
+    monkeypatch.setattr(Run, "record", record_and_interrupt)
 
 
 def test_the_model_is_that_of_as_many_passes(monkeypatch):
@@ -140,7 +140,7 @@ def test_a_fit_in_another_thread_listens_to_nothing():
     seen = []
 
     def listen():
-        with Monitor(0.0).listening():
+        with Interruption().listening():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=listen)

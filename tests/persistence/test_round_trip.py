@@ -39,7 +39,7 @@ def everything(model):
         "topics": held.state.topics,
         "sticks": held.state.sticks,
         "carriers": held.training.carriers,
-        "coherence": model._coherence,
+        "coherence": held.report.coherence,
         **held.state.scaling,
         **vars(held.calibration),
         **{f"values {j}": values for j, values in held.training.values.items()},
@@ -86,7 +86,7 @@ def test_a_loaded_model_is_the_same_to_the_bit(tmp_path_factory, drawn):
     assert_same(everything(loaded), everything(model))
     assert_same(predictions(loaded, counts, labels), predictions(model, counts, labels))
     assert facts(loaded) == facts(model)
-    assert loaded._fingerprint == model._fingerprint
+    assert loaded._model.source.fingerprint == model._model.source.fingerprint
     assert loaded.history_ == model.history_
     assert loaded.search_ == model.search_
     assert hasattr(loaded, "feature_names_in_") == hasattr(model, "feature_names_in_")

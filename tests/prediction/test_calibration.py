@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 from hdsp import simulate
 from hdsp.corpus import LabelSchema
-from hdsp.inference import Monitor, fit_batch, initial_state
-from hdsp.kernels import Threads
+from hdsp.execution import InProcess
+from hdsp.inference import Run, fit_batch, initial_state
 from hdsp.model import LocalSettings, Priors, make_problem
 from hdsp.prediction.calibration import (
     _RIDGES,
@@ -23,8 +23,6 @@ from hdsp.prediction.calibration import (
 from hdsp.prediction.regression import Regression, regress
 from hdsp.scaling import bind_scaling
 from tests.reference.softmax import penalised_loss
-
-THREADS = Threads()
 
 
 @given(seed=st.integers(0, 2**32 - 1), ridge=st.sampled_from([1.0, 30.0]))
@@ -39,7 +37,7 @@ def test_against_a_general_optimiser(seed, ridge):
         return penalised_loss(design, targets, ridge, table[0], table[1:])
 
     best = minimize(loss, np.zeros(16), method="L-BFGS-B").fun
-    found = regress(csr_array(design), targets, THREADS, ridge)
+    found = regress(csr_array(design), targets, ridge)
     ours = loss(np.vstack([found.intercept, found.coefficients]).ravel())
     nothing = loss(np.vstack([found.intercept, 0 * found.coefficients]).ravel())
     # Forty sweeps end within a percent of what labels can explain at all; never above nothing.
@@ -49,7 +47,7 @@ def test_against_a_general_optimiser(seed, ridge):
 
 def test_without_labels_it_is_the_share_of_tokens():
     targets = np.random.default_rng(0).gamma(1.0, size=(20, 3))
-    found = regress(csr_array((20, 2)), targets, THREADS, 30.0)
+    found = regress(csr_array((20, 2)), targets, 30.0)
     share = targets.sum(axis=0) / targets.sum()
     np.testing.assert_allclose(found.proportions(csr_array((2, 2))), [share, share], rtol=1e-3)
 
@@ -59,8 +57,7 @@ def test_a_heavier_penalty_shrinks():
     design = csr_array((rng.random((60, 2)) < 0.5).astype(float))
     targets = rng.gamma(0.5, 10.0, size=(60, 3))
     size = [
-        np.abs(regress(design, targets, THREADS, ridge).coefficients).sum()
-        for ridge in (1.0, 30.0, 1e6)
+        np.abs(regress(design, targets, ridge).coefficients).sum() for ridge in (1.0, 30.0, 1e6)
     ]
     assert size[0] > size[1] > size[2]
     assert size[2] == pytest.approx(0.0, abs=1e-2)
@@ -71,7 +68,7 @@ def test_the_penalty_balances_the_residuals():
     design = np.eye(2)[rng.integers(0, 2, size=60)]
     targets = rng.gamma(0.5, 10.0, size=(60, 3)) * np.where(design[:, :1], [3.0, 1.0, 1.0], 1.0)
     sparse = csr_array(design)
-    found = regress(sparse, targets, THREADS, ridge=500.0)
+    found = regress(sparse, targets, ridge=500.0)
     lengths = targets.sum(axis=1, keepdims=True)
     residual = design.T @ (targets - lengths * found.proportions(sparse))
     # Forty sweeps in float32 with a penalty that lets them converge: thousandths are left.
@@ -89,8 +86,8 @@ def test_documents_with_the_same_labels_are_one_observation():
     sets = label_sets(csr_array(design))
     assert sets.design.shape[0] < 15
     assert label_sets(csr_array(apart)).design.shape[0] == 50
-    merged = regress(sets.design, sets.member @ targets, THREADS, 30.0)
-    single = regress(csr_array(apart), targets, THREADS, 30.0)
+    merged = regress(sets.design, sets.member @ targets, 30.0)
+    single = regress(csr_array(apart), targets, 30.0)
     everywhere = csr_array(design)
     np.testing.assert_allclose(
         merged.proportions(everywhere), single.proportions(everywhere), atol=2e-3
@@ -103,8 +100,8 @@ def test_a_document_without_words_changes_nothing():
     design[0] = [1.0, 1.0, 0.37]
     targets = rng.gamma(0.5, 10.0, size=(30, 4))
     targets[0] = 0.0
-    found = regress(csr_array(design), targets, THREADS, 30.0)
-    without = regress(csr_array(design[1:]), targets[1:], THREADS, 30.0)
+    found = regress(csr_array(design), targets, 30.0)
+    without = regress(csr_array(design[1:]), targets[1:], 30.0)
     np.testing.assert_allclose(found.coefficients, without.coefficients, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found.intercept, without.intercept, rtol=1e-5)
 
@@ -150,7 +147,7 @@ def test_the_penalty_is_heavier_where_labels_do_nothing():
     for strength in (0.0, 2.0):
         design, tokens = labelled_tokens(strength)
         sets = label_sets(design)
-        ridge[strength] = choose_ridge(sets, sets.member @ tokens, THREADS)
+        ridge[strength] = choose_ridge(sets, sets.member @ tokens)
     assert ridge[0.0] == max(_RIDGES)
     assert ridge[2.0] < 100.0
 
@@ -159,7 +156,7 @@ def test_the_penalty_is_heavier_where_labels_do_nothing():
 def test_too_few_documents_to_choose_from(n_documents):
     sets = label_sets(csr_array(np.ones((n_documents, 1))))
     tokens = sets.member @ np.ones((n_documents, 3), dtype=np.float32)
-    assert choose_ridge(sets, tokens, THREADS) in _RIDGES
+    assert choose_ridge(sets, tokens) in _RIDGES
 
 
 def test_overdispersion_is_one_by_chance_and_more_where_documents_differ():
@@ -193,15 +190,16 @@ def test_the_variance_by_its_definition():
     scaling = bind_scaling("auto", schema)
     design = schema.encode(corpus.labels)
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
-    problem = make_problem(corpus.counts, design, 5, scaling, priors)
-    start = initial_state(problem, corpus.counts, "nmf", 1.0, 20.0, rng, THREADS)
-    fit = fit_batch(problem, start, 5, LocalSettings(), Monitor(0.0), THREADS)
+    problem = make_problem(corpus.counts, design, scaling, priors)
+    start = initial_state(problem, 5, "nmf", 1.0, 20.0, rng)
+    run = Run(5, tol=0.0)
+    fit = fit_batch(problem, start, run, run.new_history())
     tokens = fit.documents.token_counts[:, :5].astype(float)
     sets = label_sets(problem.design)
-    ridge = choose_ridge(sets, fit.documents.token_counts.copy(), THREADS)
+    ridge = choose_ridge(sets, fit.documents.token_counts.copy())
     indicator = np.array([True, True, True, True, False])
     exclusive = np.array([False, False, True, True, False])
-    found = calibrate(problem, fit, exclusive, indicator, LocalSettings(), THREADS)
+    found = calibrate(problem, fit, exclusive, indicator, LocalSettings(), InProcess())
 
     dense, lengths = problem.design.toarray().astype(float), tokens.sum(axis=1)
     theta = found.proportions(problem.design)

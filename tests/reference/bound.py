@@ -24,10 +24,10 @@ def full_documents(problem, state, solution):
     (block,) = problem.blocks
     documents = solution.documents
     expected_rate = problem.scaling.expected_rate(state.scaling, problem.design)
-    joint = word_table(state.topics)[None] * solution.weight[:, None, : problem.n_topics]
+    joint = word_table(state.topics)[None] * solution.weight[:, None, : state.n_topics]
     total = joint.sum(axis=2, keepdims=True)
     return Documents(
-        shape=documents.token_counts[:, : problem.n_topics] + state.prior_shape,
+        shape=documents.token_counts[:, : state.n_topics] + state.prior_shape,
         rate=expected_rate + (block.lengths / documents.tangent)[:, None],
         tangent=documents.tangent,
         responsibility=joint / total,
