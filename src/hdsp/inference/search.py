@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -25,6 +26,8 @@ _MANY_LEFT = 0.8
 _ROUNDING = 1e-6
 # Merges that gain less than this share of the bound wait until a number has been chosen.
 _WORTH_MERGING = 1e-4
+# Documents that are put aside at a time.
+_ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True)
@@ -61,16 +64,27 @@ class Resumed:
 class StoredDocuments:
     """Documents that are put aside while others are fitted.
 
-    Most topics hold nothing in most documents: only what they hold is kept, exactly.
+    Most topics hold nothing in most documents: where that is so, only what they hold is kept.
     """
 
     def __init__(self, documents: DocumentState) -> None:
-        self._token_counts = csr_array(documents.token_counts)
-        self._tangent = documents.tangent
+        held = documents.token_counts
+        self._shape, self._tangent = held.shape, documents.tangent
+        # An entry takes as much room again for its place.
+        if 2 * np.count_nonzero(held) > held.size:
+            self._parts: list[Any] = [held]
+        else:
+            starts = range(0, len(held), _ROWS_AT_ONCE)
+            self._parts = [csr_array(held[n : n + _ROWS_AT_ONCE]) for n in starts]
 
     def restored(self) -> DocumentState:
         """The documents as they were."""
-        return DocumentState(self._token_counts.toarray(), self._tangent)
+        if isinstance(self._parts[0], np.ndarray):
+            return DocumentState(self._parts[0], self._tangent)
+        held = np.empty(self._shape, dtype=self._parts[0].dtype)
+        for number, part in enumerate(self._parts):
+            part.toarray(out=held[number * _ROWS_AT_ONCE :][: part.shape[0]])
+        return DocumentState(held, self._tangent)
 
 
 @dataclass(eq=False)

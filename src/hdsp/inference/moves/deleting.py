@@ -4,10 +4,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hdsp.execution import tree_sum
 from hdsp.inference.moves.snapshot import FEWEST_TOPICS, Move, Moved, Snapshot, rebuild
-from hdsp.model import DocumentState, Fit, LocalSettings, Problem, Statistics, make_view
+from hdsp.model import (
+    DocumentState,
+    Fit,
+    LocalSettings,
+    Problem,
+    Statistics,
+    block_step,
+    make_view,
+)
 from hdsp.model.by_topic import proportion_terms, word_terms
-from hdsp.model.documents import Solution, solve_block, summarise_block, word_table
+from hdsp.model.documents import Solution, summarise_block, word_table
+from hdsp.model.problem import BLOCK_SIZE
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import take_topics
 
@@ -19,6 +29,8 @@ _TURNS = 2
 # Topics tried, and in a row without success.
 _CANDIDATES = 16
 _FAILURES = 3
+# Documents that are fitted again at a time.
+_ROWS_AT_ONCE = 3 * BLOCK_SIZE
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +135,19 @@ class Trial:
         problem, state = snapshot.problem, snapshot.state
         gone = list(successors)
         rows = np.flatnonzero((snapshot.documents.token_counts[:, gone] > _TOUCHED).any(axis=1))
-        part = problem.take(rows)
-        (block,) = part.blocks
+        # Some documents at a time, unless they are few: their arrays are many.
+        groups = np.split(rows, range(_ROWS_AT_ONCE, len(rows), _ROWS_AT_ONCE))
+        parts = [problem.take(group) for group in groups]
         view = replace(self._view, table=snapshot.responsibilities.table)
-        old = _old_solution(snapshot, rows, view.rates(part.design))
-        then = summarise_block(view, block, old, settings)
+        then = tree_sum(
+            summarise_block(
+                view,
+                part.blocks[0],
+                _old_solution(snapshot, group, view.rates(part.design)),
+                settings,
+            )
+            for group, part in zip(groups, parts, strict=True)
+        )
         gain = -_own_terms(then, view.table)
         # What is left of the topics in other documents goes to their successors.
         others = np.maximum(snapshot.topic_words - then.word_counts.T, 0.0)
@@ -136,22 +156,29 @@ class Trial:
             for topic, successor in successors.items():
                 values[successor] += values[topic]
             values[gone] = 0.0
-        documents: DocumentState | None = None
+        documents: list[DocumentState | None] = [None] * len(parts)
         topic_words = snapshot.topic_words
         for turn in range(_TURNS):
             table = self._table(topic_words) if turn else self._view.table.copy()
             table[:, gone] = 0.0
             view = replace(view, table=table, prior_shape=prior_shape, topic_weight=topic_weight)
-            solution = solve_block(view, block, documents, settings)
-            documents = solution.documents
-            now = summarise_block(view, block, solution, settings)
+            steps = [
+                block_step(view, part.blocks[0], kept, settings)
+                for part, kept in zip(parts, documents, strict=True)
+            ]
+            documents = [step[0] for step in steps]
+            now = tree_sum(step[1] for step in steps)
             topic_words = others + now.word_counts.T
-        assert documents is not None
         gain += _own_terms(now, view.table)
-        gain += _rest_gain(snapshot, part, rows, successors)
+        gain += _rest_gain(snapshot, list(zip(groups, parts, strict=True)), successors)
         gain += float(word_terms(problem, topic_words).sum() - self._words)
         gain -= float(problem.scaling.prior_terms(take_topics(state.scaling, gone)).sum())
-        return Deletion(successors, rows, documents, topic_words, gain)
+        fitted = [one for one in documents if one is not None]
+        again = DocumentState(
+            np.concatenate([one.token_counts for one in fitted]),
+            np.concatenate([one.tangent for one in fitted]),
+        )
+        return Deletion(successors, rows, again, topic_words, gain)
 
     def _table(self, topic_words: FloatArray) -> FloatArray:
         """exp(E ln phi), [V, K], of topics that hold `topic_words` [T, V]."""
@@ -185,9 +212,9 @@ def _own_terms(statistics: Statistics, table: FloatArray) -> float:
 
 
 def _rest_gain(
-    snapshot: Snapshot, part: Problem, rows: IntArray, successors: dict[int, int]
+    snapshot: Snapshot, again: list[tuple[IntArray, Problem]], successors: dict[int, int]
 ) -> float:
-    """What documents that are not fitted again gain: at least this much.
+    """What documents that are not fitted `again` gain: at least this much.
 
     Tsuccessor few tokens of a topic become its successor's. Of the entropy this loses no more than
     h (1 + ln N / h) for a document with h such tokens.
@@ -219,10 +246,12 @@ def _rest_gain(
         )
         return float(after.sum() - before.sum())
 
+    rows = np.concatenate([group for group, _ in again])
     few = np.delete(held[:, list(successors)], rows, axis=0).astype(np.float64)
     lengths = np.delete(problem.lengths, rows)[:, None]
     lost = few * (1.0 + np.log(np.maximum(lengths, 1e-30) / np.maximum(few, 1e-300)))
-    return terms(problem, slice(None)) - terms(part, rows) - float(lost[few > 0.0].sum())
+    gained = terms(problem, slice(None)) - sum(terms(part, group) for group, part in again)
+    return gained - float(lost[few > 0.0].sum())
 
 
 def _delete(snapshot: Snapshot, deletion: Deletion) -> Fit:

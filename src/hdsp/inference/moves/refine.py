@@ -58,35 +58,53 @@ def refine(
         Only merge, and only where the merges of a round together gain this share of the bound;
         splits and deletions are left to a later call.
     """
-    merge_only = merges_worth is not None
-    may_split = not merge_only
+    may_split = merges_worth is None
     for _ in range(_ROUNDS):
         if len(history) >= run.max_iter or run.interrupted:
             break
-        snapshot, statistics = take_snapshot(problem, fit, run.settings, run.executor)
-        bound = elbo(problem, fit.state, statistics)
-        run.record(history, problem, fit.state, statistics, bound)
-        fit = Fit(snapshot.state, snapshot.documents)
-        size = abs(bound.total)
-        least = max(_LEAST_GAIN, _LEAST_SHARE * size)
-        merges = propose_merges(snapshot, _FEW_PAIRS if merge_only else _PAIRS)
-        made: Moved | None = None
-        if chosen := choose_merges(snapshot, merges, least):
-            made = make_moves(snapshot, "merges", chosen)
-        elif may_split:
-            splits = choose_splits(snapshot, most_topics, _SPLIT_SHARE * size)
-            made = make_moves(snapshot, "splits", splits) if splits else None
-            may_split = made is not None
-        if made is None and not merge_only:
-            made = make_deletions(snapshot, merges, run.settings, least)
-        if made is None or made.gain < (merges_worth or 0.0) * size:
+        # In a function of its own: what a round has looked at is gone before the next.
+        fit, moves = _make_round(problem, fit, run, history, most_topics, may_split, merges_worth)
+        if not moves:
             break
-        run.note_moves(history, made.counts)
-        fit = made.fit
+        run.note_moves(history, moves)
+        may_split = may_split and "deletions" not in moves
     if history.converged:
         return fit.by_size()
     # A checkpoint is of a start, before its moves.
     return fit_batch(problem, fit.state, replace(run, after_pass=None), history, fit.documents)
+
+
+def _make_round(
+    problem: Problem,
+    fit: Fit,
+    run: Run,
+    history: History,
+    most_topics: int,
+    may_split: bool,
+    merges_worth: float | None,
+) -> tuple[Fit, dict[str, int]]:
+    """A pass, and the moves after it: the fit, and how many there were of each kind."""
+    merge_only = merges_worth is not None
+    snapshot, statistics = take_snapshot(problem, fit, run.settings, run.executor)
+    bound = elbo(problem, fit.state, statistics)
+    run.record(history, problem, fit.state, statistics, bound)
+    size = abs(bound.total)
+    least = max(_LEAST_GAIN, _LEAST_SHARE * size)
+    merges = propose_merges(snapshot, _FEW_PAIRS if merge_only else _PAIRS)
+    made: Moved | None = None
+    if chosen := choose_merges(snapshot, merges, least):
+        # What is not worth having is not made.
+        if sum(move.gain for move in chosen) >= (merges_worth or 0.0) * size:
+            made = make_moves(snapshot, "merges", chosen)
+    else:
+        splits = choose_splits(snapshot, most_topics, _SPLIT_SHARE * size) if may_split else []
+        if splits:
+            made = make_moves(snapshot, "splits", splits)
+        elif not merge_only:
+            made = make_deletions(snapshot, merges, run.settings, least)
+    if made is None:
+        return Fit(snapshot.state, snapshot.documents), {}
+    return made.fit, made.counts
 
 
 def choose_merges(snapshot: Snapshot, merges: Iterable[Move], least: float) -> list[Move]:
