@@ -27,6 +27,7 @@ test: $(INSTALLED_DEV)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/numpydoc lint $$(find src examples -name '*.py')
 	@$(BIN)/python -m pytest -q -n $(WORKERS)
 
 bench: $(INSTALLED_DEV)

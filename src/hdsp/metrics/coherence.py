@@ -14,14 +14,14 @@ def topic_top_words(components: FloatArray, n: int = 10) -> IntArray:
 
     Parameters
     ----------
-    components : FloatArray [T, V]
+    components : float array of shape [T, V]
         A non-negative weight for every topic and word. Rows need not be normalised.
-    n : int
+    n : int, default=10
         Words a topic. A vocabulary smaller than `n` gives all its words.
 
     Returns
     -------
-    IntArray [T, min(n, V)]
+    int array of shape [T, min(n, V)]
         Word indices. Equal weights keep the order of the vocabulary, so the answer is reproducible.
 
     Examples
@@ -70,17 +70,17 @@ def npmi(top_words: IntArray, counts: Any, eps: float = 0.0) -> FloatArray:
 
     Parameters
     ----------
-    top_words : IntArray [T, n]
+    top_words : int array of shape [T, n]
         Word indices of each topic, distinct within a row, n >= 2: see `topic_top_words`.
-    counts : sparse or dense matrix [M, V]
+    counts : sparse or dense array of shape [M, V]
         Word counts of the reference documents. Only the columns of top words are touched.
-    eps : float
+    eps : float, default=0.0
         Added to every P(i, j). The default keeps the conventions exact; 1e-12, common elsewhere,
         puts pairs that never co-occur somewhere above -1.
 
     Returns
     -------
-    FloatArray [T]
+    float array of shape [T]
         One mean over n (n - 1) / 2 pairs a topic. A plain twin is `tests/reference/coherence.py`.
 
     Examples
@@ -135,17 +135,17 @@ def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArra
 
     Parameters
     ----------
-    top_words : IntArray [T, n]
+    top_words : int array of shape [T, n]
         Word indices of each topic, distinct within a row, n >= 2, heaviest first: see
         `topic_top_words`. Their order matters.
-    counts : sparse or dense matrix [M, V]
+    counts : sparse or dense array of shape [M, V]
         Word counts of the reference documents. Only the columns of top words are touched.
-    smoothing : float
+    smoothing : float, default=1.0
         Documents added to every D(w_m, w_l), more than 0.
 
     Returns
     -------
-    FloatArray [T]
+    float array of shape [T]
         One sum a topic. A plain twin is `tests/reference/measures.py`.
 
     References

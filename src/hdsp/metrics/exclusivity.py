@@ -19,14 +19,14 @@ def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:
 
     Parameters
     ----------
-    components : FloatArray [T, V]
+    components : float array of shape [T, V]
         A non-negative weight for every topic and word. Rows need not be normalised.
-    n : int
+    n : int, default=10
         Top words a topic. A vocabulary smaller than `n` gives all its words.
 
     Returns
     -------
-    FloatArray [T]
+    float array of shape [T]
         A plain twin is `tests/reference/measures.py`.
 
     See Also
@@ -68,14 +68,14 @@ def frex(components: FloatArray, weight: float = 0.5) -> FloatArray:
 
     Parameters
     ----------
-    components : FloatArray [T, V]
+    components : float array of shape [T, V]
         A non-negative weight for every topic and word. Rows need not be normalised.
-    weight : float
+    weight : float, default=0.5
         Weight of exclusivity, from 0 (rank by frequency) to 1 (rank by exclusivity).
 
     Returns
     -------
-    FloatArray [T, V]
+    float array of shape [T, V]
         A plain twin is `tests/reference/measures.py`.
 
     References

@@ -17,17 +17,17 @@ def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatA
 
     Parameters
     ----------
-    truth : FloatArray [K, V]
+    truth : float array of shape [K, V]
         Topics to recover, non-negative.
-    found : FloatArray [T, V]
+    found : float array of shape [T, V]
         Topics of a fitted model, non-negative. With T > K the ones left over do not count.
 
     Returns
     -------
-    indices : IntArray [K]
+    indices : int array of shape [K]
         The row of `found` that was paired with each row of `truth`. With T < K some true topics
         have no partner: their index is -1.
-    distances : FloatArray [K]
+    distances : float array of shape [K]
         Total variation of each pair; 1, the largest, for a true topic without a partner.
 
     Examples

@@ -20,13 +20,13 @@ def stability(runs: Sequence[FloatArray]) -> FloatArray:
 
     Parameters
     ----------
-    runs : sequence of FloatArray [T_r, V]
+    runs : sequence of float array of shape [T_r, V]
         `components_` of two or more fits, with different seeds or on resampled documents, over the
         same words. Numbers of topics may differ. Rows need not be normalised.
 
     Returns
     -------
-    FloatArray [T_0]
+    float array of shape [T_0]
         One value for each topic of ``runs[0]``. A plain twin is `tests/reference/measures.py`.
 
     Notes

@@ -55,20 +55,20 @@ def c_v(
 
     Parameters
     ----------
-    top_words : IntArray [T, n]
+    top_words : int array of shape [T, n]
         Word indices of each topic, distinct within a row, n >= 2: see `topic_top_words`.
     documents : iterable of sequences of int
         The tokens of each document as word indices, in the order of the text. Any index that is no
         top word only holds a place, so words outside the vocabulary can be -1: leave them in, for
         what is left out makes windows reach further. The iterable is read once.
-    window : int
+    window : int, default=110
         Tokens in a window, at least 2. A document that is not longer, or empty, is one window.
-    eps : float
-        ε, added to every P(i, j).
+    eps : float, default=1e-12
+        The constant ε that is added to every P(i, j).
 
     Returns
     -------
-    FloatArray [T]
+    float array of shape [T]
         One mean over n words a topic. A plain twin is `tests/reference/measures.py`.
 
     References
