@@ -82,12 +82,9 @@ def attribute_faults(cls: type, docstring: NumpyDocString) -> list[str]:
         own = [field.name for field in fields(cls) if not field.name.startswith("_")]
         if [name for name in names if name in own] != own:
             found.append(f"attributes are {names}, and the fields are {own}")
-        found += [f"attribute {name} does not exist" for name in names if not hasattr_(cls, name)]
+        others = [name for name in names if name not in own and not hasattr(cls, name)]
+        found += [f"attribute {name} does not exist" for name in others]
     return found
-
-
-def hasattr_(cls: type, name: str) -> bool:
-    return hasattr(cls, name) or name in {field.name for field in fields(cls)}
 
 
 def default_faults(name: str, type_: str, default: Any) -> list[str]:
@@ -102,6 +99,11 @@ def default_faults(name: str, type_: str, default: Any) -> list[str]:
     except (ValueError, SyntaxError):
         return []  # a name, such as that of a constant
     return [] if value == default else [f"the default of {name} is {default!r}, not {value!r}"]
+
+
+def is_contract(cls: type) -> bool:
+    """Whether a class is abstract or made from one, which describes its methods' arguments once."""
+    return any(map(inspect.isabstract, cls.__mro__))
 
 
 def undocumented_parameters(member: Any) -> bool:
@@ -132,7 +134,9 @@ def public_members() -> Iterator[tuple[str, Any]]:
             if not callable(member) or member.__module__ not in included:
                 continue
             yield f"{module.__name__}.{name}", member
-            for method in methods(member) if inspect.isclass(member) else ():
+            if not inspect.isclass(member) or is_contract(member):
+                continue
+            for method in methods(member):
                 if not method.__name__.startswith("_"):
                     yield f"{module.__name__}.{method.__qualname__}", method
 

@@ -1,6 +1,6 @@
 """The hierarchical Dirichlet scaling process: topic models that labels drive."""
 
-from hdsp import datasets
+from hdsp import datasets, scaling
 from hdsp.corpus import (
     Corpus,
     Labels,
@@ -19,15 +19,13 @@ from hdsp.corpus import (
 from hdsp.estimator import HDSP
 from hdsp.model import simulate
 from hdsp.persistence import ModelFileError
-from hdsp.scaling import Categorical, Constant, LogLinear, ScalingFunction
+from hdsp.scaling import ScalingFunction
+from hdsp.scaling.functions import *  # noqa: F403
 
 __all__ = [
     "HDSP",
-    "Categorical",
-    "Constant",
     "Corpus",
     "Labels",
-    "LogLinear",
     "ModelFileError",
     "ReadError",
     "ScalingFunction",
@@ -44,3 +42,4 @@ __all__ = [
     "read_uci",
     "simulate",
 ]
+__all__ += scaling.functions.__all__
