@@ -62,7 +62,7 @@ def test_fit_documents(seed, largest):
     tangent = np.ones(n_documents)
     last_weight = np.empty_like(held)
     token_weight = np.empty(counts.nnz)
-    made = kernels.fit_documents(
+    made = kernels.solve_documents(
         0,
         n_documents,
         counts.indptr,
@@ -112,7 +112,7 @@ def test_a_warm_document_goes_on_where_it_stopped():
     weight = rng.dirichlet(np.ones(n_topics))
 
     def fit(warm, n_iter, held, tangent):
-        kernels.fit_documents(
+        kernels.solve_documents(
             0,
             n_documents,
             counts.indptr,
@@ -185,7 +185,7 @@ def test_document_terms(seed):
     words, tangent, proportions = np.empty((3, n_documents))
     sums = np.zeros((2, n_topics))
     for first, last in ((0, 4), (4, 7)):
-        kernels.document_terms(
+        kernels.fill_document_terms(
             first,
             last,
             4,
@@ -203,7 +203,7 @@ def test_document_terms(seed):
             proportions,
             sums,
         )
-    expected = terms.document_terms(dense, table, prior_shape, rate, held, xi, weight)
+    expected = terms.fill_document_terms(dense, table, prior_shape, rate, held, xi, weight)
     found = (words, tangent, proportions, sums.sum(axis=0))
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-7)
@@ -229,7 +229,7 @@ def test_topics_that_hold_nearly_nothing_enter_by_an_expansion():
     xi = rng.gamma(2.0, size=n_documents) + 0.1
     words, tangent, proportions = np.empty((3, n_documents))
     sums = np.zeros((1, n_topics))
-    kernels.document_terms(
+    kernels.fill_document_terms(
         0,
         n_documents,
         n_documents,
@@ -247,7 +247,7 @@ def test_topics_that_hold_nearly_nothing_enter_by_an_expansion():
         proportions,
         sums,
     )
-    expected = terms.document_terms(dense, table, prior_shape, rate, held, xi, weight)
+    expected = terms.fill_document_terms(dense, table, prior_shape, rate, held, xi, weight)
     # psi moves by up to 9e-5 / 0.02 a document; its second order is 1e-4 of that.
     np.testing.assert_allclose(sums[0], expected[3], rtol=0.0, atol=4e-6)
     np.testing.assert_allclose(words, expected[0], rtol=1e-9)

@@ -10,7 +10,7 @@ def dirichlet_terms(topics, topic_prior):
     return gap.sum(axis=1)
 
 
-def document_terms(counts, table, prior_shape, rate, held, xi, weight):
+def fill_document_terms(counts, table, prior_shape, rate, held, xi, weight):
     """Words, tangent and proportions (without E[ln rho]) by document, and sum_m E[ln pi_mk].
 
     From dense counts [M, V], the table B [V, T], and each document's n, xi and e: the

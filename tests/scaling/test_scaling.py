@@ -16,7 +16,7 @@ from hdsp.scaling import (
     FUNCTIONS,
     Categorical,
     Constant,
-    DesignBounds,
+    DesignLimits,
     LogLinear,
     Product,
     ScalingFunction,
@@ -91,8 +91,8 @@ class WrongExpectation(LogLinear):
 class Undamped(Categorical):
     """All labels at once, without damping: oscillates."""
 
-    def update_from_statistics(self, parameters, statistics, prior_shape, bounds):
-        loose = DesignBounds(1, bounds.largest)
+    def update_from_statistics(self, parameters, statistics, prior_shape, limits):
+        loose = DesignLimits(1, limits.largest)
         return super().update_from_statistics(parameters, statistics, prior_shape, loose)
 
 
@@ -175,10 +175,10 @@ def test_additive_updates_end_where_the_updates_end(scaling):
     own = additive = scaling.initial(4, 4)
     for _ in range(100):
         own = scaling.update(own, *arguments)
-    bounds = DesignBounds.of(case.design)
+    limits = DesignLimits.of(case.design)
     for _ in range(400):
         sums = scaling.statistics(additive, case.design, case.exposure)
-        additive = scaling.update_from_statistics(additive, sums, case.prior_shape, bounds)
+        additive = scaling.update_from_statistics(additive, sums, case.prior_shape, limits)
     # Both have converged to rounding on forty documents; a prior off by a per cent gives 1e-4.
     for name, value in own.items():
         np.testing.assert_allclose(additive[name], value, rtol=1e-6, atol=1e-7, err_msg=name)
@@ -187,11 +187,11 @@ def test_additive_updates_end_where_the_updates_end(scaling):
 def test_an_additive_step_is_the_maximum_of_its_bound():
     scaling, case = LogLinear(variance=0.7), make_case(LogLinear())
     start = {"weight": np.random.default_rng(2).normal(size=(4, 4))}
-    bounds = DesignBounds.of(case.design)
-    n_labels = bounds.labels_per_document
+    limits = DesignLimits.of(case.design)
+    n_labels = limits.labels_per_document
     load = scaling.expected_rate(start, case.design) * case.exposure
     sums = scaling.statistics(start, case.design, case.exposure)
-    new = scaling.update_from_statistics(start, sums, case.prior_shape, bounds)["weight"]
+    new = scaling.update_from_statistics(start, sums, case.prior_shape, limits)["weight"]
     for (k, j), w in np.ndenumerate(start["weight"][:, :3]):
         r = case.design[:, [j]].toarray().ravel()
 

@@ -25,7 +25,7 @@ from hdsp.model import (
 from hdsp.model.problem import BLOCK_SIZE
 from hdsp.model.state import padded
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import DesignBounds, Parameters
+from hdsp.scaling import DesignLimits, Parameters
 
 # In these passes documents are also started afresh; topics move less and less.
 RESTARTS = (5, 20, 80, 320)
@@ -101,7 +101,7 @@ def fit_batch(
     state, documents : where to go on, after as many passes as `monitor` has in its history
     after_pass : called after each pass but one that settles the bound
     """
-    bounds = DesignBounds.of(problem.design)
+    limits = DesignLimits.of(problem.design)
     for number in range(len(monitor.history), max_iter):
         sums: Parameters = {}
         if keep_documents:
@@ -115,7 +115,7 @@ def fit_batch(
         if documents is not None:
             scaling = update_scaling(problem, state, documents, threads)
         else:
-            scaling = update_scaling_from_sums(problem, state, sums, bounds)
+            scaling = update_scaling_from_sums(problem, state, sums, limits)
         state = global_step(problem, state, statistics, scaling)
         if not monitor.converged and after_pass is not None:
             after_pass(state, documents, monitor)

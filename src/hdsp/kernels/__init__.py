@@ -11,7 +11,7 @@ from hdsp.kernels.parallel import Threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
-    from hdsp.kernels.documents import fit_documents
+    from hdsp.kernels.documents import solve_documents
     from hdsp.kernels.factors import descend_rows
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
     from hdsp.kernels.likelihood import mixture_log_likelihood
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
         sum_proportion_terms,
     )
     from hdsp.kernels.softmax import sweep_softmax_weights
-    from hdsp.kernels.terms import dirichlet_terms, document_terms, mean_proportions
+    from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
 
 _HOME = {
-    "fit_documents": "documents",
+    "add_word_counts": "topics",
+    "descend_rows": "factors",
     "dirichlet_terms": "terms",
     "divide_topics": "moves",
-    "document_terms": "terms",
-    "descend_rows": "factors",
+    "fill_document_terms": "terms",
+    "fill_word_table": "topics",
     "mean_proportions": "terms",
     "mixture_log_likelihood": "likelihood",
+    "solve_documents": "documents",
     "sum_log_gamma": "moves",
     "sum_pair_entropies": "moves",
     "sum_proportion_terms": "moves",
     "sweep_gamma_weights": "labels",
     "sweep_normal_weights": "labels",
     "sweep_softmax_weights": "softmax",
-    "add_word_counts": "topics",
-    "fill_word_table": "topics",
 }
 
 __all__ = [
@@ -50,12 +50,12 @@ __all__ = [
     "descend_rows",
     "dirichlet_terms",
     "divide_topics",
-    "document_terms",
     "exp_product",
+    "fill_document_terms",
     "fill_word_table",
-    "fit_documents",
     "mean_proportions",
     "mixture_log_likelihood",
+    "solve_documents",
     "sparse_product",
     "sum_log_gamma",
     "sum_pair_entropies",

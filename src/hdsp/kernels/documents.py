@@ -173,7 +173,7 @@ def _choose_active(prune: Any, e: Any, active: Any) -> Any:
 
 
 @kernel
-def fit_documents(
+def solve_documents(
     first: Any,
     last: Any,
     indptr: Any,

@@ -64,7 +64,7 @@ def mean_proportions(
 
 
 @kernel
-def document_terms(
+def fill_document_terms(
     first: Any,
     last: Any,
     size: Any,
@@ -84,7 +84,7 @@ def document_terms(
 ) -> None:
     """Terms (6) to (9) of the bound, but for E[ln rho], of documents ``first`` to ``last``.
 
-    Takes what `fit_documents` leaves. Writes `words`, `tangent` and `proportions` [M], and the
+    Takes what `solve_documents` leaves. Writes `words`, `tangent` and `proportions` [M], and the
     sum of E[ln pi_mk] over the range to ``log_proportion[first // size]``, so that ranges can be
     summed in order. Plain twin: ``tests/reference/terms.py``.
     """

@@ -201,7 +201,7 @@ def solve_block(
     weight = np.empty_like(held)
     token_weight = np.empty_like(block.counts)
     iterations = threads.run(
-        kernels.fit_documents,
+        kernels.solve_documents,
         n_documents,
         DOCUMENT_RANGE,
         block.indptr,
@@ -276,7 +276,7 @@ def document_terms(
     words, tangent, proportions = np.empty((3, n_documents))
     sums = np.zeros((-(-n_documents // DOCUMENT_RANGE), seen.prior_shape.shape[0]))
     threads.run(
-        kernels.document_terms,
+        kernels.fill_document_terms,
         n_documents,
         DOCUMENT_RANGE,
         DOCUMENT_RANGE,

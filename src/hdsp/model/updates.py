@@ -12,7 +12,7 @@ from hdsp.model.problem import Block, Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import DesignBounds, Parameters, take_topics
+from hdsp.scaling import DesignLimits, Parameters, take_topics
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
@@ -80,12 +80,12 @@ def scaling_sums(
 
 
 def update_scaling_from_sums(
-    problem: Problem, state: GlobalState, sums: Parameters, bounds: DesignBounds
+    problem: Problem, state: GlobalState, sums: Parameters, limits: DesignLimits
 ) -> Parameters:
     """The labels' weights from `scaling_sums` over all blocks: smaller steps, still never down."""
     if problem.design.nnz == 0:
         return state.scaling
-    return problem.scaling.update_from_statistics(state.scaling, sums, state.prior_shape, bounds)
+    return problem.scaling.update_from_statistics(state.scaling, sums, state.prior_shape, limits)
 
 
 def expected_proportions(

@@ -1,7 +1,7 @@
 """Scaling functions: what a document's labels do to its topics."""
 
 from hdsp.scaling import functions
-from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction, take_topics
+from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction, take_topics
 from hdsp.scaling.binding import bind_scaling, used_columns
 from hdsp.scaling.functions import *  # noqa: F403
 from hdsp.scaling.functions import FUNCTIONS
@@ -10,7 +10,7 @@ from hdsp.scaling.product import Product
 __all__ = [
     "FUNCTIONS",
     "Design",
-    "DesignBounds",
+    "DesignLimits",
     "Parameters",
     "Product",
     "ScalingFunction",

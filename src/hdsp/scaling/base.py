@@ -28,7 +28,7 @@ _MONTE_CARLO_DRAWS = 2_000
 
 
 @dataclass(frozen=True)
-class DesignBounds:
+class DesignLimits:
     """What an additive update must know of all documents in advance.
 
     Attributes
@@ -43,8 +43,8 @@ class DesignBounds:
     largest: FloatArray
 
     @classmethod
-    def of(cls, design: Design) -> "DesignBounds":
-        """The bounds of a design [M, J]."""
+    def of(cls, design: Design) -> "DesignLimits":
+        """The limits of a design [M, J]."""
         per_document = np.diff(design.indptr).max(initial=1)
         largest = np.zeros(design.shape[1])
         np.maximum.at(largest, design.indices, np.abs(design.data))
@@ -252,7 +252,7 @@ class ScalingFunction(ABC):
         parameters: Parameters,
         statistics: Parameters,
         prior_shape: FloatArray,
-        bounds: DesignBounds,
+        limits: DesignLimits,
     ) -> Parameters:
         """As `update`, from summed statistics alone: smaller steps that never lower the bound."""
         raise NotImplementedError(

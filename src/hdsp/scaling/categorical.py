@@ -5,7 +5,7 @@ import numpy as np
 from hdsp import kernels
 from hdsp.numerics.gamma import expected_log_gamma, gamma_divergence
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
+from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 
 class Categorical(ScalingFunction):
@@ -138,7 +138,7 @@ class Categorical(ScalingFunction):
         parameters: Parameters,
         statistics: Parameters,
         prior_shape: FloatArray,
-        bounds: DesignBounds,
+        limits: DesignLimits,
     ) -> Parameters:
         """Equation 15 for all labels at once, damped to 1/C in the logarithm of E[lambda].
 
@@ -148,7 +148,7 @@ class Categorical(ScalingFunction):
         shape = self.weight_shape + np.outer(prior_shape, statistics["carriers"])
         mean = parameters["shape"] / parameters["rate"]
         target = shape / (self.weight_rate + statistics["load"] / mean)
-        damping = 1.0 / bounds.labels_per_document
+        damping = 1.0 / limits.labels_per_document
         new_mean = mean ** (1.0 - damping) * target**damping
         return {"shape": shape, "rate": shape / new_mean}
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
+from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 
 class Constant(ScalingFunction):
@@ -77,7 +77,7 @@ class Constant(ScalingFunction):
         parameters: Parameters,
         statistics: Parameters,
         prior_shape: FloatArray,
-        bounds: DesignBounds,
+        limits: DesignLimits,
     ) -> Parameters:
         """Nothing to learn."""
         return parameters

@@ -4,7 +4,7 @@ import numpy as np
 
 from hdsp import kernels
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
+from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 # exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1
 _QUADRATIC = np.e - 2.0
@@ -136,7 +136,7 @@ class LogLinear(ScalingFunction):
         parameters: Parameters,
         statistics: Parameters,
         prior_shape: FloatArray,
-        bounds: DesignBounds,
+        limits: DesignLimits,
     ) -> Parameters:
         """One step for all labels at once that cannot overshoot.
 
@@ -145,11 +145,11 @@ class LogLinear(ScalingFunction):
         the objective becomes with those quadratics, within that range.
         """
         weight = parameters["weight"]
-        n_labels = bounds.labels_per_document
+        n_labels = limits.labels_per_document
         gradient = np.outer(prior_shape, statistics["total"]) - statistics["slope"]
         gradient -= weight / self.variance
         curvature = 2.0 * _QUADRATIC * n_labels * statistics["curvature"] + 1.0 / self.variance
-        longest = 1.0 / (n_labels * np.maximum(bounds.largest, 1e-300))
+        longest = 1.0 / (n_labels * np.maximum(limits.largest, 1e-300))
         return {
             "weight": weight + np.clip(gradient / curvature, -longest, longest),
             "spread": 1.0 / (statistics["curvature"] + 1.0 / self.variance),

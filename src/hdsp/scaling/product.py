@@ -6,7 +6,7 @@ from functools import reduce
 import numpy as np
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
+from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 
 class Product(ScalingFunction):
@@ -154,7 +154,7 @@ class Product(ScalingFunction):
         parameters: Parameters,
         statistics: Parameters,
         prior_shape: FloatArray,
-        bounds: DesignBounds,
+        limits: DesignLimits,
     ) -> Parameters:
         """All factors at once: C counts the labels of all of them, so that none goes too far."""
         sums = [part for _, part in self._factors(statistics)]
@@ -163,7 +163,7 @@ class Product(ScalingFunction):
                 part,
                 sums[number],
                 prior_shape,
-                DesignBounds(bounds.labels_per_document, bounds.largest[columns]),
+                DesignLimits(limits.labels_per_document, limits.largest[columns]),
             )
             for number, ((factor, part), (_, columns)) in enumerate(
                 zip(self._factors(parameters), self._columns(), strict=True)

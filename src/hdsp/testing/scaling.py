@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import (
     Design,
-    DesignBounds,
+    DesignLimits,
     Parameters,
     Product,
     ScalingFunction,
@@ -323,11 +323,11 @@ def _additive_update_never_lowers_the_objective(
 ) -> None:
     if not _is_additive(scaling):
         return
-    bounds = DesignBounds.of(case.design)
+    limits = DesignLimits.of(case.design)
 
     def update(parameters: Parameters) -> Parameters:
         sums = scaling.statistics(parameters, case.design, case.exposure)
-        return scaling.update_from_statistics(parameters, sums, case.prior_shape, bounds)
+        return scaling.update_from_statistics(parameters, sums, case.prior_shape, limits)
 
     last = _assert_never_lowers(scaling, case, update, n_updates=20)
     first, best = (_objective(scaling, case, _fitted(scaling, case, n)) for n in (0, 30))
