@@ -1,7 +1,8 @@
 """The compiled code: arrays in, arrays out; it knows nothing of models.
 
-The kernels are loaded at first use, because importing numba costs more than all the rest of the
-package.
+Letters: M documents, V words, K topics with padding, J labels, Q chosen topics or pairs of them.
+The kernels are loaded at first use, because importing numba takes longer than importing everything
+else.
 """
 
 from importlib import import_module
