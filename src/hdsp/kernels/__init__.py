@@ -26,24 +26,6 @@ if TYPE_CHECKING:
     from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
 
-_HOME = {
-    "add_word_counts": "topics",
-    "descend_rows": "factors",
-    "dirichlet_terms": "terms",
-    "divide_topics": "moves",
-    "fill_document_terms": "terms",
-    "fill_word_table": "topics",
-    "mean_proportions": "terms",
-    "mixture_log_likelihood": "likelihood",
-    "solve_documents": "documents",
-    "sum_log_gamma": "moves",
-    "sum_pair_entropies": "moves",
-    "sum_proportion_terms": "moves",
-    "sweep_gamma_weights": "labels",
-    "sweep_normal_weights": "labels",
-    "sweep_softmax_weights": "softmax",
-}
-
 __all__ = [
     "Threads",
     "add_word_counts",
@@ -67,7 +49,12 @@ __all__ = [
 ]
 
 
+_MODULES = "documents", "factors", "labels", "likelihood", "moves", "softmax", "terms", "topics"
+
+
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"hdsp.kernels.{_HOME[name]}"), name)
+    for module in _MODULES if name in __all__ else ():
+        found = getattr(import_module(f"hdsp.kernels.{module}"), name, None)
+        if found is not None:
+            return found
     raise AttributeError(f"module 'hdsp.kernels' has no attribute {name!r}")
