@@ -19,7 +19,7 @@ help:
 demo: $(INSTALLED)
 	@$(BIN)/hdsp demo
 
-# One BLAS thread a worker: workers that each start a thread per core slow one another down.
+# One BLAS thread per worker: workers that each start a thread per core slow one another down.
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
 test: $(INSTALLED_DEV)

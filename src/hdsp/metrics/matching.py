@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from hdsp.metrics._checks import normalised_topics
+from hdsp.metrics._checks import normalised_components
 from hdsp.numerics.types import FloatArray, IntArray
 
 
@@ -40,8 +40,8 @@ def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatA
     >>> indices, distances
     (array([1, 0]), array([0.  , 0.25]))
     """
-    truth = normalised_topics(truth, name="truth", owner="match_topics")
-    found = normalised_topics(found, name="found", owner="match_topics")
+    truth = normalised_components(truth, name="truth", owner="match_topics")
+    found = normalised_components(found, name="found", owner="match_topics")
     if truth.shape[1] != found.shape[1]:
         raise ValueError(
             "`truth` and `found` of match_topics must share a vocabulary. "
