@@ -34,8 +34,8 @@ def umass(top_words, counts, smoothing=1.0):
         return sum(set(words) <= document for document in documents)
 
     def pair(heavier, lighter):
-        given = number(heavier) or len(documents)
-        return log((number(heavier, lighter) + smoothing) / given)
+        n_heavier = number(heavier) or len(documents)
+        return log((number(heavier, lighter) + smoothing) / n_heavier)
 
     return np.array([sum(pair(i, j) for i, j in combinations(topic, 2)) for topic in top_words])
 

@@ -177,11 +177,7 @@ class ScalingFunction(ABC):
         return total / _MONTE_CARLO_DRAWS
 
     def objective(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> FloatArray:
         """The function's part of the bound, by topic, [T]."""
         load = (self.expected_rate(parameters, design) * exposure).sum(axis=0)
@@ -189,11 +185,7 @@ class ScalingFunction(ABC):
         return np.asarray(pull - load + self.prior_terms(parameters))
 
     def update(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """New parameters at which no topic's `objective` is lower.
 

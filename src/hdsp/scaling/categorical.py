@@ -101,11 +101,7 @@ class Categorical(ScalingFunction):
         return np.asarray(np.exp(-(design @ np.log(weights).T)))
 
     def update(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """Equation 15, one label at a time."""
         # a' changes first, at fixed E[lambda], so that the rates stay as they were.

@@ -57,11 +57,7 @@ class Constant(ScalingFunction):
         return np.ones((design.shape[0], len(weights)))
 
     def update(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """Nothing to learn."""
         return parameters

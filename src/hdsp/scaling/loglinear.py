@@ -93,11 +93,7 @@ class LogLinear(ScalingFunction):
         return kernels.exp_product(design, weights.T)
 
     def update(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """Equation 16: a Newton step with halving on each label in turn.
 

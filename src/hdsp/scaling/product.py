@@ -117,11 +117,7 @@ class Product(ScalingFunction):
         )
 
     def update(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """Each factor in turn, with the others' newest rates in its exposure."""
         parts = self._parts(parameters, design)
