@@ -19,7 +19,7 @@ help:
 demo: $(INSTALLED)
 	@$(BIN)/hdsp demo
 
-# One BLAS thread a worker: workers that each start a thread per core slow one another down.
+# One BLAS thread per worker: workers that each start a thread per core slow one another down.
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
 test: $(INSTALLED_DEV)
@@ -27,6 +27,7 @@ test: $(INSTALLED_DEV)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/numpydoc lint $$(find src examples -name '*.py')
 	@$(BIN)/python -m pytest -q -n $(WORKERS)
 
 bench: $(INSTALLED_DEV)

@@ -15,9 +15,12 @@ class Saturating(ScalingFunction):
 
     Parameters
     ----------
-    *columns : number columns; without names, all that no other factor takes
-    width : how far from the mean, in standard deviations, the effect levels off
-    variance : the prior's variance
+    *columns : str
+        Number columns; without names, all that no other factor takes.
+    width : float, default=2.0
+        How far from the mean, in standard deviations, the effect levels off.
+    variance : float, default=1.0
+        The prior's variance.
     """
 
     kinds = frozenset({"number"})

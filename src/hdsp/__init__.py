@@ -1,6 +1,6 @@
 """The hierarchical Dirichlet scaling process: topic models that labels drive."""
 
-from hdsp import datasets
+from hdsp import datasets, scaling
 from hdsp.corpus import (
     Corpus,
     Labels,
@@ -56,3 +56,4 @@ __all__ = [
     "read_uci",
     "simulate",
 ]
+__all__ += scaling.functions.__all__

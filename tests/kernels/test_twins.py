@@ -11,22 +11,58 @@ from scipy.special import gammaln, psi
 from hdsp import kernels
 from hdsp.kernels import sparse_product
 from hdsp.kernels.documents import _solve_tangent
-from hdsp.kernels.special import (
-    digamma_and_log_gamma,
-    exp_digamma_array,
-    fast_exp_array,
-    fast_log_array,
-)
+from hdsp.kernels.special import ARITHMETIC, digamma_and_log_gamma, exp_digamma, fast_exp, fast_log
 from tests.reference import documents, factors, likelihood, scaling, softmax, terms, topics
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
+def elementwise(function, values):
+    """A function of compiled code on each of some numbers, in a loop as kernels have."""
+
+    @njit(**ARITHMETIC)
+    def loop(values, out):
+        for i in range(values.shape[0]):
+            out[i] = function(values[i])
+
+    out = np.empty_like(values)
+    loop(values, out)
+    return out
+
+
+def solve_documents(dense, table, prior_shape, rate, topic_weight, n_iter, start=None):
+    """Tokens by topic, tangents, weights of tokens and iterations made, without a tolerance."""
+    counts, lengths = csr_array(dense), dense.sum(axis=1)
+    token_counts, xi = (np.zeros(rate.shape), np.ones(len(dense))) if start is None else start
+    weight, token_weight = np.empty(rate.shape), np.empty(counts.nnz)
+    made = kernels.solve_documents(
+        *(0, len(dense), counts.indptr, counts.indices, counts.data, table, prior_shape, rate),
+        *(lengths, start is not None, topic_weight, n_iter, 0.0, 0.0),
+        *(token_counts, xi, weight, token_weight),
+    )
+    return token_counts, xi, token_weight, made
+
+
+def fill_document_terms(dense, table, prior_shape, rate, token_counts, xi, weight, size):
+    """Terms of each document and the sum of E[ln pi], from ranges of `size` documents."""
+    counts, lengths = csr_array(dense), dense.sum(axis=1)
+    token_weight = (dense / (weight @ table.T))[dense > 0]
+    words, tangent, proportions = np.empty((3, len(dense)))
+    starts = range(0, len(dense), size)
+    sums = np.zeros((len(starts), len(prior_shape)))
+    for first in starts:
+        kernels.fill_document_terms(
+            *(first, min(first + size, len(dense)), size, counts.indptr, counts.data, lengths),
+            *(prior_shape, rate, token_counts, xi, weight, token_weight),
+            *(words, tangent, proportions, sums),
+        )
+    return words, tangent, proportions, sums.sum(axis=0)
+
+
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 2e-6), (np.float64, 1e-12)])
 def test_exp_digamma(dtype, tolerance):
     values = np.geomspace(0.03, 1e6, 4_001).astype(dtype)
-    out = np.empty_like(values)
-    exp_digamma_array(values, out)
+    out = elementwise(exp_digamma, values)
     # Relative to float32's own rounding of the exponent near the small end.
     expected = np.exp(psi(values.astype(np.float64)))
     slack = 1.0 + np.abs(psi(values.astype(np.float64))) * (dtype == np.float32)
@@ -35,20 +71,18 @@ def test_exp_digamma(dtype, tolerance):
 
 def test_exp_digamma_is_an_exact_zero_where_it_underflows():
     values = np.array([1e-30, 1e-5, 0.005], dtype=np.float32)
-    out = np.empty_like(values)
-    exp_digamma_array(values, out)
+    out = elementwise(exp_digamma, values)
     assert out.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_exp_digamma_of_huge_counts():
     values = np.array([1e9, 1e12, 1e18], dtype=np.float32)
-    out = np.empty_like(values)
-    exp_digamma_array(values, out)
+    out = elementwise(exp_digamma, values)
     np.testing.assert_allclose(out, values, rtol=1e-6)
 
 
 @given(seed=SEEDS, largest=st.sampled_from([1.0, 40.0, 1e6]))
-def test_fit_documents(seed, largest):
+def test_solve_documents(seed, largest):
     rng = np.random.default_rng(seed)
     n_documents, n_words, n_topics, n_iter = 4, 11, 5, 3
     dense = np.ceil(rng.random((n_documents, n_words)) * largest)
@@ -58,87 +92,38 @@ def test_fit_documents(seed, largest):
     prior_shape = rng.gamma(1.0, size=n_topics) + 0.01
     rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.01
     weight = rng.dirichlet(np.ones(n_topics))
-    held = np.zeros((n_documents, n_topics))
-    tangent = np.ones(n_documents)
-    last_weight = np.empty_like(held)
-    token_weight = np.empty(counts.nnz)
-    made = kernels.fit_documents(
-        0,
-        n_documents,
-        counts.indptr,
-        counts.indices,
-        counts.data,
-        table,
-        prior_shape,
-        rate,
-        dense.sum(axis=1),
-        False,
-        weight,
-        n_iter,
-        0.0,
-        0.0,
-        held,
-        tangent,
-        last_weight,
-        token_weight,
+    token_counts, tangent, token_weight, made = solve_documents(
+        dense, table, prior_shape, rate, weight, n_iter
     )
     assert made <= n_iter * n_documents
     for m in range(n_documents):
         words = np.flatnonzero(dense[m])
         if words.size == 0:
-            assert held[m].tolist() == [0.0] * n_topics
+            assert token_counts[m].tolist() == [0.0] * n_topics
             continue
         expected, xi, _ = documents.fit_document(
             words, dense[m, words], table, prior_shape, rate[m], weight, n_iter
         )
-        np.testing.assert_allclose(held[m], expected, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(token_counts[m], expected, rtol=1e-7, atol=1e-9)
         assert tangent[m] == pytest.approx(xi, rel=1e-7)
         _, _, answered = documents.fit_document(
             words, dense[m, words], table, prior_shape, rate[m], weight, n_iter - 1
         )
         norm = table[words] @ answered
-        start, stop = counts.indptr[m], counts.indptr[m + 1]
+        start, stop = counts.indptr[m : m + 2]
         np.testing.assert_allclose(token_weight[start:stop], dense[m, words] / norm, rtol=1e-7)
 
 
-def test_a_warm_document_goes_on_where_it_stopped():
+def test_a_warm_document_continues_where_it_stopped():
     rng = np.random.default_rng(0)
     n_documents, n_words, n_topics = 4, 11, 5
     dense = rng.poisson(3.0, size=(n_documents, n_words)).astype(float)
-    counts = csr_array(dense)
     table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
     prior_shape = rng.gamma(1.0, size=n_topics) + 0.01
     rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.01
-    weight = rng.dirichlet(np.ones(n_topics))
-
-    def fit(warm, n_iter, held, tangent):
-        kernels.fit_documents(
-            0,
-            n_documents,
-            counts.indptr,
-            counts.indices,
-            counts.data,
-            table,
-            prior_shape,
-            rate,
-            dense.sum(axis=1),
-            warm,
-            weight,
-            n_iter,
-            0.0,
-            0.0,
-            held,
-            tangent,
-            np.empty_like(held),
-            np.empty(counts.nnz),
-        )
-        return held, tangent
-
-    def cold():
-        return np.zeros((n_documents, n_topics)), np.ones(n_documents)
-
-    whole = fit(False, 5, *cold())
-    parts = fit(True, 2, *fit(False, 3, *cold()))
+    arguments = (dense, table, prior_shape, rate, rng.dirichlet(np.ones(n_topics)))
+    whole = solve_documents(*arguments, 5)
+    parts = solve_documents(*arguments, 2, start=solve_documents(*arguments, 3)[:2])
     # The same float64 operations, so rounding is all there is between them.
     np.testing.assert_allclose(parts[0], whole[0], rtol=1e-10)
     np.testing.assert_allclose(parts[1], whole[1], rtol=1e-10)
@@ -162,94 +147,55 @@ def test_the_tangent_solves_its_equation_for_wild_rates(seed):
 @given(seed=SEEDS)
 def test_dirichlet_terms(seed):
     rng = np.random.default_rng(seed)
-    held = rng.gamma(0.3, 10.0, size=(7, 5)) * (rng.random((7, 5)) < 0.7)
+    counts = rng.gamma(0.3, 10.0, size=(7, 5)) * (rng.random((7, 5)) < 0.7)
     out = np.empty(7)
     for first, last in ((0, 4), (4, 7)):
-        kernels.dirichlet_terms(first, last, 0.05 + held, 0.05, out)
-    np.testing.assert_allclose(out, terms.dirichlet_terms(0.05 + held, 0.05), rtol=1e-7, atol=1e-7)
+        kernels.dirichlet_terms(first, last, 0.05 + counts, 0.05, out)
+    np.testing.assert_allclose(
+        out, terms.dirichlet_terms(0.05 + counts, 0.05), rtol=1e-7, atol=1e-7
+    )
 
 
 @given(seed=SEEDS)
-def test_document_terms(seed):
+def test_fill_document_terms(seed):
     rng = np.random.default_rng(seed)
     n_documents, n_words, n_topics = 7, 6, 5
     dense = rng.poisson(0.8, size=(n_documents, n_words)).astype(float)
-    counts = csr_array(dense)
     table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
     prior_shape = rng.gamma(0.5, size=n_topics) + 1e-2
     rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.05
-    held = rng.gamma(0.3, 10.0, size=rate.shape) * (rng.random(rate.shape) < 0.7)
-    weight = np.where(held > 0, rng.random(rate.shape), 0.0) + 1e-3
+    token_counts = rng.gamma(0.3, 10.0, size=rate.shape) * (rng.random(rate.shape) < 0.7)
+    weight = np.where(token_counts > 0, rng.random(rate.shape), 0.0) + 1e-3
     xi = rng.gamma(2.0, size=n_documents) + 0.1
-    token_weight = (dense / (weight @ table.T))[dense > 0]
-    words, tangent, proportions = np.empty((3, n_documents))
-    sums = np.zeros((2, n_topics))
-    for first, last in ((0, 4), (4, 7)):
-        kernels.document_terms(
-            first,
-            last,
-            4,
-            counts.indptr,
-            counts.data,
-            dense.sum(axis=1),
-            prior_shape,
-            rate,
-            held,
-            xi,
-            weight,
-            token_weight,
-            words,
-            tangent,
-            proportions,
-            sums,
-        )
-    expected = terms.document_terms(dense, table, prior_shape, rate, held, xi, weight)
-    found = (words, tangent, proportions, sums.sum(axis=0))
+    found = fill_document_terms(dense, table, prior_shape, rate, token_counts, xi, weight, size=4)
+    expected = terms.fill_document_terms(dense, table, prior_shape, rate, token_counts, xi, weight)
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-7)
 
 
-def test_topics_that_hold_nearly_nothing_enter_by_an_expansion():
+def test_topics_with_hardly_a_token_enter_by_an_expansion():
     rng = np.random.default_rng(0)
     n_documents, n_words, n_topics = 4, 6, 5
     eta, out = 0.05, np.empty(n_words)
-    held = eta * rng.uniform(2e-5, 9e-5, size=(n_words, n_topics))
-    kernels.dirichlet_terms(0, n_words, eta + held, eta, out)
+    counts = eta * rng.uniform(2e-5, 9e-5, size=(n_words, n_topics))
+    kernels.dirichlet_terms(0, n_words, eta + counts, eta, out)
     # What is left out is a share n / eta of it, at most 1e-4; and the twin's own rounding.
-    expected = terms.dirichlet_terms(eta + held, eta)
+    expected = terms.dirichlet_terms(eta + counts, eta)
     np.testing.assert_allclose(out, expected, rtol=1e-3, atol=1e-13)
 
     dense = rng.poisson(2.0, size=(n_documents, n_words)).astype(float)
-    counts = csr_array(dense)
     table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
     prior_shape = rng.uniform(0.02, 0.1, size=n_topics)
     rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.05
-    held = prior_shape * rng.uniform(2e-5, 9e-5, size=rate.shape)
+    token_counts = prior_shape * rng.uniform(2e-5, 9e-5, size=rate.shape)
     weight = rng.random(rate.shape) + 1e-3
     xi = rng.gamma(2.0, size=n_documents) + 0.1
-    words, tangent, proportions = np.empty((3, n_documents))
-    sums = np.zeros((1, n_topics))
-    kernels.document_terms(
-        0,
-        n_documents,
-        n_documents,
-        counts.indptr,
-        counts.data,
-        dense.sum(axis=1),
-        prior_shape,
-        rate,
-        held,
-        xi,
-        weight,
-        (dense / (weight @ table.T))[dense > 0],
-        words,
-        tangent,
-        proportions,
-        sums,
+    words, _, proportions, sums = fill_document_terms(
+        dense, table, prior_shape, rate, token_counts, xi, weight, size=n_documents
     )
-    expected = terms.document_terms(dense, table, prior_shape, rate, held, xi, weight)
+    expected = terms.fill_document_terms(dense, table, prior_shape, rate, token_counts, xi, weight)
     # psi moves by up to 9e-5 / 0.02 a document; its second order is 1e-4 of that.
-    np.testing.assert_allclose(sums[0], expected[3], rtol=0.0, atol=4e-6)
+    np.testing.assert_allclose(sums, expected[3], rtol=0.0, atol=4e-6)
     np.testing.assert_allclose(words, expected[0], rtol=1e-9)
     np.testing.assert_allclose(proportions, expected[2], rtol=1e-9)
 
@@ -275,11 +221,10 @@ def _both(a):
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 4e-6), (np.float64, 1e-13)])
 def test_fast_logarithm_and_exponential(dtype, tolerance):
     values = np.geomspace(1e-30, 1e30, 5_001).astype(dtype)
-    out = np.empty_like(values)
-    fast_log_array(values, out)
+    out = elementwise(fast_log, values)
     np.testing.assert_allclose(out, np.log(values.astype(np.float64)), rtol=2e-7, atol=2e-7)
     values = np.linspace(-79.0, 79.0, 5_001).astype(dtype)
-    fast_exp_array(values, out)
+    out = elementwise(fast_exp, values)
     np.testing.assert_allclose(out, np.exp(values.astype(np.float64)), rtol=tolerance)
 
 
@@ -437,9 +382,9 @@ def test_sweep_softmax_weights(seed):
 @given(seed=SEEDS)
 def test_mean_proportions(seed):
     rng = np.random.default_rng(seed)
-    held, rate = rng.gamma(1.0, size=(6, 5)), rng.gamma(1.0, size=(6, 5)) + 0.1
+    token_counts, rate = rng.gamma(1.0, size=(6, 5)), rng.gamma(1.0, size=(6, 5)) + 0.1
     prior_shape, lengths, xi = rng.random(5), rng.poisson(5.0, 6) * 1.0, rng.random(6) + 0.1
     out = np.empty((6, 2))
-    kernels.mean_proportions(2, held, prior_shape, lengths, xi, rate[:, 2:4].copy(), out)
-    expected = terms.mean_proportions(held, prior_shape, lengths, xi, rate)
+    kernels.mean_proportions(2, token_counts, prior_shape, lengths, xi, rate[:, 2:4].copy(), out)
+    expected = terms.mean_proportions(token_counts, prior_shape, lengths, xi, rate)
     np.testing.assert_allclose(out, expected[:, 2:4], rtol=1e-12)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from hdsp.metrics import npmi, topic_top_words
-from tests.reference import coherence as reference
+from hdsp.metrics import npmi, topic_top_words, umass
+from tests.reference import measures as reference
 
 N_WORDS = 6
 
@@ -75,9 +75,10 @@ def test_npmi_does_not_take_a_stored_zero_for_an_occurrence():
     assert counts.nnz == 4
 
 
-def test_npmi_leaves_its_arguments_alone():
+@pytest.mark.parametrize("measure", [npmi, umass])
+def test_arguments_stay_as_they_are(measure):
     counts = sp.csc_array(np.array([[2.0, 3.0], [0.0, 1.0]]))
-    npmi(np.array([[0, 1]]), counts)
+    measure(np.array([[0, 1]]), counts)
     np.testing.assert_array_equal(counts.toarray(), [[2, 3], [0, 1]])
 
 
@@ -87,25 +88,89 @@ def test_npmi_with_eps_lifts_pairs_that_never_co_occur():
     assert npmi(np.array([[0, 1]]), counts, eps=1e-12) == pytest.approx(expected)
 
 
+@given(topics_and_counts(), st.sampled_from([1.0, 0.01, 1e-9]))
+def test_umass_equals_its_plain_twin(case, smoothing):
+    top_words, counts = case
+    np.testing.assert_allclose(
+        umass(top_words, sp.csr_array(counts), smoothing=smoothing),
+        reference.umass(top_words, counts, smoothing=smoothing),
+        atol=1e-12,
+    )
+
+
+@given(topics_and_counts(), st.randoms(use_true_random=False))
+def test_umass_ignores_the_order_of_documents_and_the_names_of_words(case, random):
+    top_words, counts = case
+    documents = random.sample(range(len(counts)), len(counts))
+    words = np.array(random.sample(range(N_WORDS), N_WORDS))
+    renamed = np.argsort(words)[top_words]
+    value = umass(top_words, counts)
+    np.testing.assert_allclose(umass(renamed, counts[documents][:, words]), value, atol=1e-12)
+    np.testing.assert_allclose(umass(top_words[::-1], counts), value[::-1], atol=1e-12)
+    np.testing.assert_array_equal(umass(top_words, 7 * counts), value)
+
+
+def test_umass_of_closed_cases():
+    # Word 0 in four documents, word 1 in two of those, word 2 in another, word 3 nowhere.
+    counts = np.array([[1, 1, 0, 0], [2, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0]])
+    assert umass(np.array([[0, 1]]), counts) == pytest.approx(np.log(3 / 4))
+    assert umass(np.array([[0, 2]]), counts) == pytest.approx(np.log(1 / 4))
+    assert umass(np.array([[0, 1, 2]]), counts) == pytest.approx(
+        np.log(3 / 4) + np.log(1 / 4) + np.log(1 / 2)
+    )
+
+
+def test_umass_conditions_on_the_heavier_word():
+    counts = np.array([[1, 1], [1, 1], [1, 0], [1, 0]])
+    assert umass(np.array([[0, 1]]), counts) == pytest.approx(np.log(3 / 4))
+    assert umass(np.array([[1, 0]]), counts) == pytest.approx(np.log(3 / 2))
+
+
+def test_umass_gives_the_least_to_words_that_never_occur():
+    counts = np.array([[1, 1, 0], [1, 0, 0], [1, 0, 0]])
+    assert umass(np.array([[2, 0]]), counts) == pytest.approx(np.log(1 / 3))
+    assert umass(np.array([[0, 2]]), counts) == pytest.approx(np.log(1 / 3))
+    assert umass(np.array([[1, 2]]), counts) == pytest.approx(np.log(1 / 1))
+
+
+def test_umass_of_a_single_document():
+    np.testing.assert_allclose(
+        umass(np.array([[0, 1], [0, 2]]), np.array([[1, 1, 0]])), np.log([2, 1])
+    )
+
+
+@pytest.mark.parametrize("measure", [npmi, umass])
 @pytest.mark.parametrize(
-    ("top_words", "counts", "eps", "message"),
+    ("top_words", "counts", "message"),
     [
-        ([[0]], np.eye(2), 0.0, r"at least two words a topic.*Got shape \(1, 1\)"),
-        ([[0, 2]], np.eye(2), 0.0, r"must lie in 0 \.\.\. 1.*Got 2 in topic 0"),
-        ([[0, 1], [0, -1]], np.eye(2), 0.0, r"Got -1 in topic 1"),
-        ([[0, 1], [1, 1]], np.eye(2), 0.0, r"must be distinct.*in topic 1"),
-        ([[0, 1]], np.ones((0, 2)), 0.0, r"at least one document"),
-        ([[0, 1]], np.eye(2), -1.0, r"`eps` of npmi must be finite and not negative\. Got -1"),
+        ([[0]], np.eye(2), r"at least two words per topic.*Got shape \(1, 1\)"),
+        ([[0, 2]], np.eye(2), r"must lie in 0 \.\.\. 1.*Got 2 in topic 0"),
+        ([[0, 1], [0, -1]], np.eye(2), r"Got -1 in topic 1"),
+        ([[0, 1], [1, 1]], np.eye(2), r"must be distinct.*in topic 1"),
     ],
 )
-def test_npmi_explains_what_it_refuses(top_words, counts, eps, message):
-    with pytest.raises(ValueError, match=message):
-        npmi(np.array(top_words), counts, eps=eps)
+def test_top_words_that_are_refused(measure, top_words, counts, message):
+    with pytest.raises(ValueError, match=f"`top_words` of {measure.__name__} .*{message}"):
+        measure(np.array(top_words), counts)
 
 
-def test_npmi_refuses_words_that_are_not_indices():
+@pytest.mark.parametrize("measure", [npmi, umass])
+def test_other_arguments_that_are_refused(measure):
     with pytest.raises(TypeError, match=r"must hold word indices\. Got float64"):
-        npmi(np.array([[0.0, 1.0]]), np.eye(2))
+        measure(np.array([[0.0, 1.0]]), np.eye(2))
+    with pytest.raises(
+        ValueError, match=f"`counts` of {measure.__name__} must hold at least one document"
+    ):
+        measure(np.array([[0, 1]]), np.ones((0, 2)))
+
+
+def test_constants_that_are_refused():
+    with pytest.raises(ValueError, match=r"`eps` of npmi must be finite and not negative\. Got -1"):
+        npmi(np.array([[0, 1]]), np.eye(2), eps=-1.0)
+    for smoothing in (0.0, np.inf):
+        message = f"`smoothing` of umass must be finite and more than 0. Got {smoothing}"
+        with pytest.raises(ValueError, match=message):
+            umass(np.array([[0, 1]]), np.eye(2), smoothing=smoothing)
 
 
 @given(

@@ -56,7 +56,7 @@ def tomotopy_coherence(top_words, documents, coherence):
     corpus = tomotopy.utils.Corpus()
     for text in as_words(documents):
         corpus.add_doc(text)
-    # One topic at a time: tomotopy's C_v takes every target for company, not the topic's own words.
+    # One topic at a time: tomotopy's C_v relates a word to the words of all targets.
     return np.array(
         [
             tomotopy.coherence.Coherence(

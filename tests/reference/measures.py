@@ -1,9 +1,29 @@
-"""Plain twins of the measures in `hdsp.metrics`, written for reading. NPMI is in `coherence.py`."""
+"""Plain twins of the measures in `hdsp.metrics`, written for reading."""
 
 from itertools import combinations, permutations
 from math import exp, log, prod, sqrt
 
 import numpy as np
+
+
+def npmi(top_words, counts):
+    """Mean NPMI over the pairs of each topic's words; `counts` is dense [M, V]."""
+    documents = [set(np.flatnonzero(row)) for row in counts]
+
+    def share(*words):
+        return sum(set(words) <= document for document in documents) / len(documents)
+
+    def pair(i, j):
+        joint = share(i, j)
+        if joint == 0:
+            return -1.0
+        if joint == 1:
+            return 0.0
+        return log(joint / (share(i) * share(j))) / -log(joint)
+
+    return np.array(
+        [np.mean([pair(i, j) for i, j in combinations(topic, 2)]) for topic in top_words]
+    )
 
 
 def umass(top_words, counts, smoothing=1.0):
@@ -14,8 +34,8 @@ def umass(top_words, counts, smoothing=1.0):
         return sum(set(words) <= document for document in documents)
 
     def pair(heavier, lighter):
-        given = number(heavier) or len(documents)
-        return log((number(heavier, lighter) + smoothing) / given)
+        n_heavier = number(heavier) or len(documents)
+        return log((number(heavier, lighter) + smoothing) / n_heavier)
 
     return np.array([sum(pair(i, j) for i, j in combinations(topic, 2)) for topic in top_words])
 

@@ -12,9 +12,9 @@ def sum_log_gamma(counts, prior):
     return (gammaln(prior + counts) - gammaln(prior)).sum(axis=1)
 
 
-def sum_proportion_terms(held, prior_shape, rate, per_xi):
+def sum_proportion_terms(token_counts, prior_shape, rate, per_xi):
     """sum_m ln G(a_mq) - ln G(a0_q) - a_mq ln b_mq, [Q]."""
-    a = prior_shape + held
+    a = prior_shape + token_counts
     return (gammaln(a) - gammaln(prior_shape) - a * np.log(rate + per_xi[:, None])).sum(axis=0)
 
 
@@ -47,14 +47,14 @@ def second_direction(entries):
     return along
 
 
-def divide_topic(tokens, held, prior_shape, topic_prior, least):
+def divide_topic(tokens, totals, prior_shape, topic_prior, least):
     """Part of each token [M, V] that half 1 takes, and its share of the weight.
 
-    `tokens` [M, V] are the topic's own, `held` [M] their sums; (None, 0) where there is nothing
+    `tokens` [M, V] are the topic's own, `totals` [M] their sums; (None, 0) where there is nothing
     to divide.
     """
     n_words = tokens.shape[1]
-    kept = np.where((tokens >= least) & (held >= least)[:, None], tokens, 0.0)
+    kept = np.where((tokens >= least) & (totals >= least)[:, None], tokens, 0.0)
     rows = np.flatnonzero(kept.any(axis=1))
     # In the order in which words first appear, which decides where the vector starts.
     columns = list(dict.fromkeys(i for m in rows for i in np.flatnonzero(kept[m])))

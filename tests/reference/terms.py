@@ -10,25 +10,25 @@ def dirichlet_terms(topics, topic_prior):
     return gap.sum(axis=1)
 
 
-def document_terms(counts, table, prior_shape, rate, held, xi, weight):
+def fill_document_terms(counts, table, prior_shape, rate, token_counts, xi, weight):
     """Words, tangent and proportions (without E[ln rho]) by document, and sum_m E[ln pi_mk].
 
     From dense counts [M, V], the table B [V, T], and each document's n, xi and e: the
     responsibilities are gamma_mik = B_ik e_mk / norm_mi.
     """
     lengths = counts.sum(axis=1)
-    shape = prior_shape + held
+    shape = prior_shape + token_counts
     b = rate + (lengths / xi)[:, None]
     mean, log_mean = shape / b, psi(shape) - np.log(b)
     norm = weight @ table.T
     log_ratio = log_mean - np.log(np.where(weight > 0, weight, 1.0))
-    words = (counts * np.log(norm)).sum(axis=1) + (held * log_ratio).sum(axis=1)
+    words = (counts * np.log(norm)).sum(axis=1) + (token_counts * log_ratio).sum(axis=1)
     tangent = -lengths * (np.log(xi) + mean.sum(axis=1) / xi - 1.0)
     prior = (prior_shape - 1) * log_mean - rate * mean - gammaln(prior_shape)
     entropy = shape - np.log(b) + gammaln(shape) + (1 - shape) * psi(shape)
     return words, tangent, (prior + entropy).sum(axis=1), log_mean.sum(axis=0)
 
 
-def mean_proportions(held, prior_shape, lengths, xi, rate):
+def mean_proportions(token_counts, prior_shape, lengths, xi, rate):
     """E[pi_mk] = a_mk / b_mk (equation 11)."""
-    return (prior_shape + held) / (rate + (lengths / xi)[:, None])
+    return (prior_shape + token_counts) / (rate + (lengths / xi)[:, None])

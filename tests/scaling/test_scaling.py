@@ -1,5 +1,7 @@
 """All scaling functions keep the contract; a function that breaks it is caught."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,12 +9,14 @@ from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.sparse import csr_array
 from scipy.stats import norm
 
+import hdsp
 from hdsp.corpus import Labels, LabelSchema
 from hdsp.model.updates import stick_objective
 from hdsp.scaling import (
+    FUNCTIONS,
     Categorical,
     Constant,
-    DesignBounds,
+    DesignLimits,
     LogLinear,
     Product,
     ScalingFunction,
@@ -39,11 +43,9 @@ class SlowCategorical(Categorical):
     log_rate_total = ScalingFunction.log_rate_total
 
 
-FUNCTIONS = {
-    "constant": Constant(),
-    "categorical": Categorical(),
+CASES = {
+    **{name: function() for name, function in FUNCTIONS.items()},
     "categorical, other prior": Categorical(weight_shape=3.0, weight_rate=0.5),
-    "loglinear": LogLinear(),
     "loglinear, other prior": LogLinear(variance=0.2),
     "product": Product(Categorical(), Categorical(), split=[[0, 2, 3], [1]]),
     "mixed product": Product(LogLinear(), LogLinear(variance=3.0), split=[[1], [2, 3, 0]]),
@@ -53,7 +55,7 @@ FUNCTIONS = {
 
 
 def checks():
-    for label, function in FUNCTIONS.items():
+    for label, function in CASES.items():
         for name, check in check_scaling(function):
             yield pytest.param(check, id=f"{label}: {name}")
 
@@ -63,10 +65,12 @@ def test_conformance(check):
     check()
 
 
-def test_every_function_of_the_package_is_checked():
-    tested = {type(function) for function in FUNCTIONS.values()}
+def test_every_function_of_the_package_is_registered_and_described():
     ours = {c for c in ScalingFunction.__subclasses__() if c.__module__.startswith("hdsp.")}
-    assert ours <= tested
+    assert ours == {*FUNCTIONS.values(), Product}
+    assert set(FUNCTIONS) <= set(hdsp.__all__)
+    page = (Path(__file__).parents[2] / "docs" / "scaling.md").read_text(encoding="utf-8")
+    assert [name for name in FUNCTIONS if f"| `{name}(" not in page] == []
 
 
 class OffByOnePercent(Categorical):
@@ -87,8 +91,8 @@ class WrongExpectation(LogLinear):
 class Undamped(Categorical):
     """All labels at once, without damping: oscillates."""
 
-    def update_from_statistics(self, parameters, statistics, prior_shape, bounds):
-        loose = DesignBounds(1, bounds.largest)
+    def update_from_statistics(self, parameters, statistics, prior_shape, limits):
+        loose = DesignLimits(1, limits.largest)
         return super().update_from_statistics(parameters, statistics, prior_shape, loose)
 
 
@@ -171,10 +175,10 @@ def test_additive_updates_end_where_the_updates_end(scaling):
     own = additive = scaling.initial(4, 4)
     for _ in range(100):
         own = scaling.update(own, *arguments)
-    bounds = DesignBounds.of(case.design)
+    limits = DesignLimits.of(case.design)
     for _ in range(400):
         sums = scaling.statistics(additive, case.design, case.exposure)
-        additive = scaling.update_from_statistics(additive, sums, case.prior_shape, bounds)
+        additive = scaling.update_from_statistics(additive, sums, case.prior_shape, limits)
     # Both have converged to rounding on forty documents; a prior off by a per cent gives 1e-4.
     for name, value in own.items():
         np.testing.assert_allclose(additive[name], value, rtol=1e-6, atol=1e-7, err_msg=name)
@@ -183,21 +187,21 @@ def test_additive_updates_end_where_the_updates_end(scaling):
 def test_an_additive_step_is_the_maximum_of_its_bound():
     scaling, case = LogLinear(variance=0.7), make_case(LogLinear())
     start = {"weight": np.random.default_rng(2).normal(size=(4, 4))}
-    bounds = DesignBounds.of(case.design)
-    crowd = bounds.labels_per_document
+    limits = DesignLimits.of(case.design)
+    n_labels = limits.labels_per_document
     load = scaling.expected_rate(start, case.design) * case.exposure
     sums = scaling.statistics(start, case.design, case.exposure)
-    new = scaling.update_from_statistics(start, sums, case.prior_shape, bounds)["weight"]
+    new = scaling.update_from_statistics(start, sums, case.prior_shape, limits)["weight"]
     for (k, j), w in np.ndenumerate(start["weight"][:, :3]):
         r = case.design[:, [j]].toarray().ravel()
 
         def loss(d, k=k, w=w, r=r):
-            x = crowd * r * d
-            above = (load[:, k] * (x + (np.e - 2.0) * x**2)).sum() / crowd
+            x = n_labels * r * d
+            above = (load[:, k] * (x + (np.e - 2.0) * x**2)).sum() / n_labels
             return above - case.prior_shape[k] * r.sum() * d + (w + d) ** 2 / 1.4
 
         # Where exp(x) <= 1 + x + (e - 2) x^2 holds: |x| <= 1.
-        reach = 1.0 / (crowd * np.abs(r).max())
+        reach = 1.0 / (n_labels * np.abs(r).max())
         best = minimize_scalar(loss, bounds=(-reach, reach), options={"xatol": 1e-9}).x
         # A search by values alone finds a minimum to about the root of rounding.
         assert new[k, j] - w == pytest.approx(best, abs=1e-6)
@@ -310,7 +314,7 @@ def test_binding():
     [
         (Categorical("nope"), ValueError, "names the label column 'nope'.*'tags', 'kind'"),
         (Categorical("kind") * LogLinear("kind"), ValueError, "'kind' twice"),
-        (Categorical("rating"), ValueError, "Categorical does not take a number column"),
+        (Categorical("rating"), ValueError, r"a number column.* Use LogLinear\('rating'\) instead"),
         (LogLinear() * LogLinear(), ValueError, "no label is left for"),
         (LogLinear, TypeError, "must be 'auto' or a scaling function"),
         ("automatic", ValueError, "must be 'auto' or a scaling function"),

@@ -67,6 +67,7 @@ class DocstringRecord:
     module : str
         At most two levels, such as ``"scipy.stats"``; ``"numpy"`` for NumPy's own namespace.
     kind : {"function", "class", "method"}
+        What it is.
     n_parameters : int or None
         Parameters of the signature without `self`; None where Python can not tell.
     text : str
@@ -86,7 +87,7 @@ def collect_docstrings(packages: Sequence[str] = PACKAGES) -> tuple[DocstringRec
 
     Parameters
     ----------
-    packages : sequence of str
+    packages : sequence of str, default=("numpy", "scipy", "sklearn")
         Top-level packages. Submodules that fail to import are left out.
 
     Returns

@@ -4,7 +4,7 @@ import inspect
 import re
 from itertools import zip_longest
 
-# Code, bibliography, pointers elsewhere, one text for all: not about the object itself.
+# Code, references, and text that is the same for many objects.
 _DROPPED_SECTIONS = frozenset(
     {"array api standard support", "example", "examples", "references", "see also"}
 )
@@ -38,7 +38,7 @@ def prose(docstring: str) -> str:
     'Sum.\n\nSee `add`.'
     """
     text = "\n".join(_without_code(_without_sections(inspect.cleandoc(docstring).splitlines())))
-    # Of "tol : float, optional" the name may mean something, the type does not.
+    # "tol : float, optional" becomes "tol": a name may mean something, a type does not.
     text = _DECLARATION.sub(r"\1", text)
     for noise in (_SIGNATURE, _DIRECTIVE, _URL, _ROLE, _LATEX):
         text = noise.sub("", text)

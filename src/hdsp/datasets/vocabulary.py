@@ -2,10 +2,10 @@
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-# Frequent in every docstring whatever it is about. Chosen by reading the frequency list: words of
-# the form (types, signatures, pointers to documentation), not words of any subject. One paragraph
-# is easier to read and to amend than a column of quoted words, hence the noqa.
-_FURNITURE = """
+# Frequent in docstrings on any subject. Chosen from the list of frequencies: words for types,
+# signatures and references to documentation. One paragraph is easier to read and to change than a
+# column of quoted words, hence the noqa.
+_FORMAL_WORDS = """
 according added additional allowed api applied apply appropriate argument arguments array arrays
 assumed attribute attributes auto automatically available based behavior bool boolean calculate
 calculated callable called calling calls case cases changed chosen code compute computed computes
@@ -29,7 +29,7 @@ works
 def docstring_vectorizer() -> CountVectorizer:
     """Return an unfitted vectoriser for `load_docstrings`: words of a subject, in ten documents."""
     return CountVectorizer(
-        stop_words=sorted(ENGLISH_STOP_WORDS.union(_FURNITURE)),
+        stop_words=sorted(ENGLISH_STOP_WORDS.union(_FORMAL_WORDS)),
         token_pattern="[a-zA-Z][a-zA-Z]{2,}",
         min_df=10,
         max_df=0.3,

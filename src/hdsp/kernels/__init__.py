@@ -1,7 +1,8 @@
 """The compiled code: arrays in, arrays out; it knows nothing of models.
 
-The kernels are loaded at first use, because importing numba costs more than all the rest of the
-package.
+Letters: M documents, V words, K topics with padding, J labels, Q chosen topics or pairs of them.
+The kernels are loaded at first use, because importing numba takes longer than importing everything
+else.
 """
 
 from importlib import import_module
@@ -11,7 +12,7 @@ from hdsp.kernels.parallel import run_ranges, use_threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
-    from hdsp.kernels.documents import fit_documents
+    from hdsp.kernels.documents import solve_documents
     from hdsp.kernels.factors import descend_rows
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
     from hdsp.kernels.likelihood import mixture_log_likelihood
@@ -22,26 +23,8 @@ if TYPE_CHECKING:
         sum_proportion_terms,
     )
     from hdsp.kernels.softmax import sweep_softmax_weights
-    from hdsp.kernels.terms import dirichlet_terms, document_terms, mean_proportions
+    from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
-
-_HOME = {
-    "fit_documents": "documents",
-    "dirichlet_terms": "terms",
-    "divide_topics": "moves",
-    "document_terms": "terms",
-    "descend_rows": "factors",
-    "mean_proportions": "terms",
-    "mixture_log_likelihood": "likelihood",
-    "sum_log_gamma": "moves",
-    "sum_pair_entropies": "moves",
-    "sum_proportion_terms": "moves",
-    "sweep_gamma_weights": "labels",
-    "sweep_normal_weights": "labels",
-    "sweep_softmax_weights": "softmax",
-    "add_word_counts": "topics",
-    "fill_word_table": "topics",
-}
 
 __all__ = [
     "add_word_counts",
@@ -49,13 +32,13 @@ __all__ = [
     "descend_rows",
     "dirichlet_terms",
     "divide_topics",
-    "document_terms",
     "exp_product",
+    "fill_document_terms",
     "fill_word_table",
-    "fit_documents",
     "mean_proportions",
     "mixture_log_likelihood",
     "run_ranges",
+    "solve_documents",
     "sparse_product",
     "sum_log_gamma",
     "sum_pair_entropies",
@@ -67,7 +50,12 @@ __all__ = [
 ]
 
 
+_MODULES = "documents", "factors", "labels", "likelihood", "moves", "softmax", "terms", "topics"
+
+
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"hdsp.kernels.{_HOME[name]}"), name)
+    for module in _MODULES if name in __all__ else ():
+        found = getattr(import_module(f"hdsp.kernels.{module}"), name, None)
+        if found is not None:
+            return found
     raise AttributeError(f"module 'hdsp.kernels' has no attribute {name!r}")

@@ -133,7 +133,7 @@ def _solve_tangent(
     Since ``sum_k a_k = N + beta``, it is the root of ``xi = beta / S(xi)`` with
     ``S = sum_k a_k rho_k / (rho_k xi + N)``, which takes no difference of large numbers. 1/S is a
     weighted harmonic mean of linear functions, so the difference of the two sides is convex:
-    Newton lands at or right of the root and is exact when the rates agree. `upper` bounds it.
+    Newton lands at or right of the root and is exact when the rates agree. `upper` lies above it.
     """
     one = shape.dtype.type(1.0)
     for _ in range(_NEWTON_STEPS):
@@ -158,7 +158,10 @@ def _solve_tangent(
 
 @njit(**DEVICE)
 def _choose_active(prune: Any, e: Any, active: Any) -> Any:
-    """The topics with e_k of at least `prune` times the largest, if `active` has room for them."""
+    """The number of topics with e_k of at least `prune` times the largest, listed in `active`.
+
+    0 if `active` has no room for them.
+    """
     if active.shape[0] == 0:
         return 0
     threshold = largest(e) * e.dtype.type(prune)
@@ -173,7 +176,7 @@ def _choose_active(prune: Any, e: Any, active: Any) -> Any:
 
 
 @kernel
-def fit_documents(
+def solve_documents(
     first: Any,
     last: Any,
     indptr: Any,
@@ -188,41 +191,59 @@ def fit_documents(
     max_iter: Any,
     tol: Any,
     prune: Any,
-    held: Any,
+    token_counts: Any,
     xi: Any,
     weight: Any,
     token_weight: Any,
 ) -> int:
-    """Fit q(pi) of documents ``first`` to ``last`` (equations 11 to 13).
+    """Solve for q(pi) of documents ``first`` to ``last`` (equations 11 to 13).
 
     Plain twin: ``tests/reference/documents.py``.
 
     Parameters
     ----------
-    indptr, indices, counts : CSR rows of the block's words
-    table : [V, K] exp(E ln phi), word-major
-    prior_shape : [K] beta p_k
-    rate : [M, K] E[rho_mk]
-    lengths : [M] N_m
-    warm : whether `held` and `xi` hold an earlier solution to go on from
-    topic_weight : [K] where a document that is not warm starts
-    max_iter, tol : inner iterations at most, and the change of a document's tokens, as a share
-        of its length, at which it stops
-    prune : topics with less than this share of a document's largest e_k hold nothing there. Once
-        they are half of all topics or more, the rest are gathered into a tile; 0 keeps all
-    held, xi : [M, K] the tokens each topic holds, a_mk - beta p_k, and [M] xi_m, replaced
-    weight : [M, K], written: exp(E ln pi_mk) as it was when the last responsibilities were
-        taken, gamma_mik = B_ik e_mk / norm_mi; `held` and q(pi) are the ones that answer them
-    token_weight : c_i / norm_i for each stored count, written
+    first, last : int
+        The range of documents.
+    indptr, indices, counts : arrays
+        CSR rows of the documents' words.
+    table : float array of shape [V, K]
+        Expectations B = exp(E ln phi).
+    prior_shape : float array of shape [K]
+        The products beta p_k.
+    rate : float array of shape [M, K]
+        E[rho_mk].
+    lengths : float array of shape [M]
+        Tokens N_m of each document.
+    warm : bool
+        Whether `token_counts` and `xi` hold an earlier solution to continue from.
+    topic_weight : float array of shape [K]
+        Where a document starts that does not continue.
+    max_iter : int
+        The largest number of inner iterations.
+    tol : float
+        The change of a document's tokens, as a share of its length, at which it stops.
+    prune : float
+        Topics with less than this share of a document's largest e_k get none of its tokens. Once
+        they are half of all topics or more, the others are gathered into a tile. 0 keeps all.
+    token_counts : float array of shape [M, K]
+        Replaced by the tokens of each topic, a_mk - beta p_k.
+    xi : float array of shape [M]
+        Replaced by xi_m.
+    weight : float array of shape [M, K]
+        Replaced by e = exp(E ln pi) before the last iteration. It gives the last responsibilities
+        gamma_mik = B_ik e_mk / norm_mi, and `token_counts` and q(pi) follow from those.
+    token_weight : float array
+        Replaced by c_i / norm_i for each stored count.
 
     Returns
     -------
-    The inner iterations made, summed over documents.
+    int
+        Inner iterations, summed over documents.
     """
     n_topics = table.shape[1]
-    kind = table.dtype.type
-    zero = kind(0.0)
-    least = kind(_SMALLEST_WEIGHT)
+    real = table.dtype.type
+    zero = real(0.0)
+    least = real(_SMALLEST_WEIGHT)
     gathered = scratch(n_topics, table.dtype)
     a = scratch(n_topics, table.dtype)
     longest = 0
@@ -234,24 +255,24 @@ def fit_documents(
     tile_counts = scratch(longest + _LANES, table.dtype)
     tile_weights = scratch(longest + _LANES, table.dtype)
     # e, n, beta p and rho of the active topics
-    few_e = scratch(most_active, table.dtype)
-    few_n = scratch(most_active, table.dtype)
-    few_prior = scratch(most_active, table.dtype)
-    few_rho = scratch(most_active, table.dtype)
+    active_e = scratch(most_active, table.dtype)
+    active_n = scratch(most_active, table.dtype)
+    active_prior = scratch(most_active, table.dtype)
+    active_rho = scratch(most_active, table.dtype)
     prior_total = zero
     for k in range(n_topics):
         prior_total += prior_shape[k]
     # Newton squares the error: a step this small leaves rounding.
-    newton_tolerance = kind(1e-3) if table.itemsize == 4 else kind(1e-7)
+    newton_tolerance = real(1e-3) if table.itemsize == 4 else real(1e-7)
     iterations = 0
     for m in range(first, last):
         start = indptr[m]
         stop = indptr[m + 1]
         length = lengths[m]
-        n = held[m]
+        n = token_counts[m]
         e = weight[m]
         rho = rate[m]
-        upper = prior_total / smallest(rho) * kind(1.001)
+        upper = prior_total / smallest(rho) * real(1.001)
         if warm:
             per_xi = length / xi[m]
             for k in range(n_topics):
@@ -268,8 +289,8 @@ def fit_documents(
             per_xi = length / xi[m]
             if n_active > 0:
                 for j in range(n_active):
-                    value = exp_digamma(few_prior[j] + few_n[j]) / (few_rho[j] + per_xi)
-                    few_e[j] = value if value > least else zero
+                    value = exp_digamma(active_prior[j] + active_n[j]) / (active_rho[j] + per_xi)
+                    active_e[j] = value if value > least else zero
             else:
                 if iteration > 0:
                     for k in range(n_topics):
@@ -289,19 +310,19 @@ def fit_documents(
                         a[k] = prior_shape[k]
                     for j in range(n_active):
                         k = active[j]
-                        few_e[j] = e[k]
-                        few_n[j] = n[k]
-                        few_prior[j] = prior_shape[k]
-                        few_rho[j] = rho[k]
+                        active_e[j] = e[k]
+                        active_n[j] = n[k]
+                        active_prior[j] = prior_shape[k]
+                        active_rho[j] = rho[k]
             change = zero
             if n_active > 0:
-                _gather_tile(n_active, n_words, tile, tile_counts, few_e, tile_weights, gathered)
+                _gather_tile(n_active, n_words, tile, tile_counts, active_e, tile_weights, gathered)
                 for j in range(n_active):
-                    change += abs(few_e[j] * gathered[j] - few_n[j])
+                    change += abs(active_e[j] * gathered[j] - active_n[j])
                 for j in range(n_active):
-                    few_n[j] = few_e[j] * gathered[j]
+                    active_n[j] = active_e[j] * gathered[j]
                 for j in range(n_active):
-                    a[active[j]] = few_prior[j] + few_n[j]
+                    a[active[j]] = active_prior[j] + active_n[j]
             else:
                 _gather(start, stop, indices, counts, table, e, token_weight, gathered)
                 for k in range(n_topics):
@@ -320,6 +341,6 @@ def fit_documents(
             fill(e, zero)
             fill(n, zero)
             for j in range(n_active):
-                e[active[j]] = few_e[j]
-                n[active[j]] = few_n[j]
+                e[active[j]] = active_e[j]
+                n[active[j]] = active_n[j]
     return iterations

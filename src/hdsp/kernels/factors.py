@@ -38,7 +38,7 @@ def multiply_rows(
 
 @kernel
 def exponentiate(values: Any) -> None:
-    """``values = exp(values)`` in place, [M, K], the exponent held within 60 either way."""
+    """``values = exp(values)`` in place, [M, K], with exponents limited to -60 ... 60."""
     limit = values.dtype.type(_LARGEST_EXPONENT)
     for m in range(values.shape[0]):
         row = values[m]
@@ -50,8 +50,8 @@ def exponentiate(values: Any) -> None:
 def descend_rows(first: Any, last: Any, gram: Any, target: Any, n_sweeps: Any, rows: Any) -> None:
     """Non-negative coordinate descent on ``row gram row^T / 2 - target row`` for each row.
 
-    `gram` [K, K], `target` [M, K], `rows` [M, K] replaced; `n_sweeps` passes over the coordinates.
-    The gradient is kept up to date, so that a coordinate that stays at zero costs nothing.
+    `gram` is [K, K], `target` [M, K]; `rows` [M, K] is replaced, after `n_sweeps` passes over the
+    coordinates. The gradient is kept up to date, so that a coordinate that stays at zero is free.
     Plain twin: ``tests/reference/factors.py``.
     """
     n_columns = rows.shape[1]

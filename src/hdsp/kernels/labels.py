@@ -1,8 +1,8 @@
-"""One sweep over the labels of a scaling function, a label at a time, all topics at once.
+"""One sweep over the labels of a scaling function: one label at a time, all topics at once.
 
-Both kernels work on ``load`` [M, K], the expected rate of each document's topics times their
-exposure, which they keep up to date as they change one label's weights after another. The labels
-come column-major (`indptr`, `documents`, `values`: the CSC form of the design).
+Both kernels work on `load` [M, K], the expected rate of each document's topics times their
+exposure, and keep it up to date as they change one label's weights after another. The labels come
+by column (`indptr`, `documents`, `values`: the CSC form of the design).
 """
 
 from typing import Any
@@ -15,12 +15,13 @@ from hdsp.kernels.special import DEVICE, fill, kernel, scratch
 
 @kernel
 def sweep_gamma_weights(
-    indptr: Any, documents: Any, load: Any, shape: Any, prior_rate: Any, rate: Any
+    indptr: Any, documents: Any, load: Any, label_shape: Any, prior_rate: Any, label_rate: Any
 ) -> None:
-    """Update b'_kj of every label in turn (equation 15).
+    """Update b'_kj of each label in turn (equation 15).
 
-    `shape` [J, K] holds the new a'_kj, `rate` [J, K] b'_kj (replaced); `load` [M, K] must have
-    been computed with `shape` / `rate`. Plain twin: ``tests/reference/scaling.py``.
+    `label_shape` [J, K] holds the new a'_kj, and `label_rate` [J, K] b'_kj, which is replaced;
+    `load` must have been computed with `label_shape` / `label_rate`.
+    Plain twin: ``tests/reference/scaling.py``.
     """
     n_topics = load.shape[1]
     total = scratch(n_topics, np.float64)
@@ -32,9 +33,9 @@ def sweep_gamma_weights(
             for k in range(n_topics):
                 total[k] += row[k]
         for k in range(n_topics):
-            old = rate[j, k]
-            new = prior_rate + total[k] * old / shape[j, k]
-            rate[j, k] = new
+            old = label_rate[j, k]
+            new = prior_rate + total[k] * old / label_shape[j, k]
+            label_rate[j, k] = new
             factor[k] = old / new
         for i in range(indptr[j], indptr[j + 1]):
             row = load[documents[i]]
@@ -63,13 +64,13 @@ def sweep_normal_weights(
     load: Any,
     prior_shape: Any,
     variance: Any,
-    weights: Any,
-    spread: Any,
+    label_weights: Any,
+    label_spread: Any,
 ) -> None:
-    """One Newton step with halving on w_kj of every label in turn (equation 16).
+    """One Newton step with halving on w_kj of each label in turn (equation 16).
 
-    `prior_shape` [K] is beta p_k, `weights` [J, K] is replaced; `load` [M, K] must have been
-    computed with `weights`. `spread` [J, K] is written: the inverse of the curvature there.
+    `prior_shape` [K] is beta p_k, `label_weights` [J, K] is replaced; `load` must have been
+    computed with `label_weights`. `label_spread` [J, K] is replaced by the inverse curvature.
     Plain twin: ``tests/reference/scaling.py``.
     """
     n_topics = load.shape[1]
@@ -100,14 +101,14 @@ def sweep_normal_weights(
                 gradient[k] -= loaded
                 curvature[k] += r * loaded
         for k in range(n_topics):
-            spread[j, k] = 1.0 / (curvature[k] + 1.0 / variance)
+            label_spread[j, k] = 1.0 / (curvature[k] + 1.0 / variance)
         if largest == 0.0:
-            fill(weights[j], 0.0)
+            fill(label_weights[j], 0.0)
             continue
-        # Beyond this limit exp() says nothing more than "far"; the next sweep goes on from there.
+        # A longer step would only say "far"; the next sweep continues from there.
         limit = 5.0 / largest
         for k in range(n_topics):
-            slope = gradient[k] + value_sum * prior_shape[k] - weights[j, k] / variance
+            slope = gradient[k] + value_sum * prior_shape[k] - label_weights[j, k] / variance
             step[k] = max(-limit, min(limit, slope / (curvature[k] + 1.0 / variance)))
         for _ in range(40):
             if indicator:
@@ -118,14 +119,14 @@ def sweep_normal_weights(
             settled = True
             for k in range(n_topics):
                 gain = value_sum * prior_shape[k] * step[k] - (after[k] - before[k])
-                gain -= step[k] * (weights[j, k] + 0.5 * step[k]) / variance
+                gain -= step[k] * (label_weights[j, k] + 0.5 * step[k]) / variance
                 if gain < 0.0:
                     step[k] *= 0.5
                     settled = False
             if settled:
                 break
         for k in range(n_topics):
-            weights[j, k] += step[k]
+            label_weights[j, k] += step[k]
             factor[k] = np.exp(step[k])
         for i in range(first, last):
             row = load[documents[i]]

@@ -7,27 +7,28 @@ from numba import njit
 
 from hdsp.kernels.special import DEVICE, digamma_and_log_gamma, fill, kernel
 
-# Tokens of a document below this belong to a topic by rounding.
-_NEXT_TO_NOTHING = 1e-12
+# Fewer tokens than this are rounding.
+_SMALLEST_COUNT = 1e-12
 _POWER_ITERATIONS = 20
 _DIVISION_ITERATIONS = 10
-# How firmly a division starts on the side its documents lie on, and how uneven its halves may be.
-_START = 0.9
-_LEAST_SHARE = 0.02
+# The share of a document's tokens that start in the half on its own side.
+_INITIAL_SHARE = 0.9
+# The smallest share of a topic's weight that a half may have.
+_SMALLEST_SHARE = 0.02
 _LARGEST_EXPONENT = 50.0
 
 
 @kernel
-def sum_log_gamma(first: Any, last: Any, counts: Any, prior: Any, out: Any) -> None:
-    """``out[q] = sum_i ln G(prior + n_qi) - ln G(prior)`` for rows `first` to `last` of `counts`.
+def sum_log_gamma(first: Any, last: Any, word_counts: Any, prior: Any, out: Any) -> None:
+    """``out[q] = sum_i ln G(prior + n_qi) - ln G(prior)`` for topics `first` to `last`.
 
-    Plain twin: ``tests/reference/moves.py``.
+    `word_counts` [Q, V] holds n. Plain twin: ``tests/reference/moves.py``.
     """
     _, log_prior = digamma_and_log_gamma(prior)
     for q in range(first, last):
         total = 0.0
-        for i in range(counts.shape[1]):
-            n = np.float64(counts[q, i])
+        for i in range(word_counts.shape[1]):
+            n = np.float64(word_counts[q, i])
             if n > 0.0:
                 _, log_gamma = digamma_and_log_gamma(prior + n)
                 total += log_gamma - log_prior
@@ -36,12 +37,12 @@ def sum_log_gamma(first: Any, last: Any, counts: Any, prior: Any, out: Any) -> N
 
 @kernel
 def sum_proportion_terms(
-    first: Any, last: Any, held: Any, prior_shape: Any, rate: Any, per_xi: Any, out: Any
+    first: Any, last: Any, token_counts: Any, prior_shape: Any, rate: Any, per_xi: Any, out: Any
 ) -> None:
     """``out[q] = sum_m ln G(a_mq) - ln G(a0_q) - a_mq ln b_mq`` for topics `first` to `last`.
 
-    With a = a0 + n and b = rho + N / xi (equation 11). `held` and `rate` are [M, Q], `per_xi` [M].
-    Plain twin: ``tests/reference/moves.py``.
+    With a = a0 + n and b = rho + N / xi (equation 11); `token_counts` [M, Q] holds n, `rate` [M, Q]
+    rho and `per_xi` [M] N / xi. Plain twin: ``tests/reference/moves.py``.
     """
     n_topics = last - first
     log_prior = np.empty(n_topics)
@@ -49,10 +50,10 @@ def sum_proportion_terms(
     fill(total, 0.0)
     for j in range(n_topics):
         _, log_prior[j] = digamma_and_log_gamma(np.float64(prior_shape[first + j]))
-    for m in range(held.shape[0]):
+    for m in range(token_counts.shape[0]):
         for j in range(n_topics):
             q = first + j
-            n = np.float64(held[m, q])
+            n = np.float64(token_counts[m, q])
             a0 = np.float64(prior_shape[q])
             if n > 0.0:
                 _, log_gamma = digamma_and_log_gamma(a0 + n)
@@ -72,29 +73,29 @@ def sum_pair_entropies(
     token_weight: Any,
     weight: Any,
     table: Any,
-    held: Any,
+    token_counts: Any,
     pairs: Any,
     out: Any,
 ) -> None:
-    """What the words' entropy loses where two topics become one, by pair, for some documents.
+    """The entropy of words that is lost where two topics become one, for each pair of topics.
 
     With t_j = c_i gamma_ij: the sum of ``t_j ln t_j + t_k ln t_k - (t_j + t_k) ln (t_j + t_k)``
-    over the words of documents `first` to `last`, in ``out[first // size]`` [Q], so that ranges
-    can be summed in order. Plain twin: ``tests/reference/moves.py``.
+    over the words of documents `first` to `last`. It is added to ``out[first // size]`` [Q], so
+    that ranges can be summed in order. Plain twin: ``tests/reference/moves.py``.
     """
     row = out[first // size]
     for m in range(first, last):
         for q in range(pairs.shape[0]):
             j = pairs[q, 0]
             k = pairs[q, 1]
-            if held[m, j] <= 0.0 or held[m, k] <= 0.0:
+            if token_counts[m, j] <= 0.0 or token_counts[m, k] <= 0.0:
                 continue
             total = 0.0
             for i in range(indptr[m], indptr[m + 1]):
                 word = indices[i]
                 one = np.float64(token_weight[i] * weight[m, j] * table[word, j])
                 other = np.float64(token_weight[i] * weight[m, k] * table[word, k])
-                if one > _NEXT_TO_NOTHING and other > _NEXT_TO_NOTHING:
+                if one > _SMALLEST_COUNT and other > _SMALLEST_COUNT:
                     both = one + other
                     total += one * np.log(one / both) + other * np.log(other / both)
             row[q] += total
@@ -102,10 +103,10 @@ def sum_pair_entropies(
 
 @njit(**DEVICE)
 def _second_direction(document: Any, word: Any, entry: Any, n_documents: Any, n_words: Any) -> Any:
-    """The documents' side of the second singular vectors of a topic's own tokens.
+    """The second left singular vector of a topic's own tokens, documents by words.
 
-    Documents and words are weighed down by the square root of their tokens plus the average, as
-    in regularised spectral clustering: small groups would lead otherwise.
+    Rows and columns are divided by the square root of their tokens plus the average, as in
+    regularised spectral clustering: otherwise small groups would lead.
     """
     n_entries = entry.shape[0]
     by_document = np.zeros(n_documents)
@@ -125,7 +126,7 @@ def _second_direction(document: Any, word: Any, entry: Any, n_documents: Any, n_
         scaled[e] = entry[e] * by_document[document[e]] * by_word[word[e]]
     second = np.empty(n_words)
     for w in range(n_words):
-        # Any direction that is not the first; numbers that look random, and are always the same.
+        # Any direction but the first: pseudo-random numbers that are always the same.
         second[w] = ((w * 40503 + 12345) % 65536) / 65536.0 - 0.5
     along = np.empty(n_documents)
     for which in range(2):
@@ -157,47 +158,69 @@ def _second_direction(document: Any, word: Any, entry: Any, n_documents: Any, n_
 def divide_topics(
     first: Any,
     last: Any,
-    topics: Any,
+    divided: Any,
     indptr: Any,
     indices: Any,
     token_weight: Any,
     weight: Any,
     table: Any,
-    held: Any,
+    token_counts: Any,
     prior_shape: Any,
     topic_prior: Any,
     least: Any,
-    words: Any,
-    tokens: Any,
+    half_word_counts: Any,
+    half_token_counts: Any,
     share: Any,
     entropy: Any,
 ) -> None:
-    """Divide the tokens of each of some topics between two, as they themselves suggest.
+    """Divide the tokens of topics into two halves, 0 and 1.
 
-    A topic's own tokens t_mi = c_i gamma_mik start on two sides by the second singular vector of
-    documents and words, and then follow coordinate ascent on the bound in which only they and the
-    two halves' words move: r_mi ~ exp(E ln phi_1i + psi(a_m1)) against the same of half 0.
+    The tokens t_mi = c_i gamma_mik of a topic are first divided by the second singular vector of
+    documents by words. Coordinate ascent follows, on the bound as a function of the halves alone:
+    r_mi ~ exp(E ln phi_1i + psi(a_m1)) against the same of half 0. Plain twin:
+    ``tests/reference/moves.py``.
 
     Parameters
     ----------
-    topics : [Q] the topics to divide; rows `first` to `last` are divided
-    least : tokens of a document or a word below this stay with half 0
-    words, tokens : [Q, V] and [M, Q] zeros; the tokens of half 1, written
-    share, entropy : [Q] half 1's share of the topic's weight, and what the words' entropy gains,
-        written; a topic that cannot be divided has share 0
-
-    Plain twin: ``tests/reference/moves.py``.
+    first, last : int
+        The range of `divided`.
+    divided : int array of shape [Q]
+        The topics to divide.
+    indptr, indices : int arrays
+        CSR rows of the documents' words.
+    token_weight : float array
+        The ratio c_i / norm_i for each stored count.
+    weight : float array of shape [M, K]
+        The documents' e = exp(E ln pi).
+    table : float array of shape [V, K]
+        Expectations B = exp(E ln phi).
+    token_counts : float array of shape [M, K]
+        Tokens of each topic in each document.
+    prior_shape : float array of shape [K]
+        The products beta p_k.
+    topic_prior : float
+        The prior eta of topics.
+    least : float
+        Fewer tokens than this, of a document or of a word in it, stay in half 0.
+    half_word_counts : float array of shape [Q, V]
+        Zeros, replaced by the tokens of half 1 by word.
+    half_token_counts : float array of shape [M, Q]
+        Zeros, replaced by the tokens of half 1 by document.
+    share : float array of shape [Q]
+        Replaced by half 1's share of the topic's weight; 0 if the topic cannot be divided.
+    entropy : float array of shape [Q]
+        Replaced by the gain of the words' entropy.
     """
-    n_documents = held.shape[0]
+    n_documents = token_counts.shape[0]
     n_vocabulary = table.shape[0]
     prior_total = n_vocabulary * topic_prior
     for q in range(first, last):
-        k = topics[q]
+        k = divided[q]
         share[q] = 0.0
         entropy[q] = 0.0
         n_entries = 0
         for m in range(n_documents):
-            if held[m, k] >= least:
+            if token_counts[m, k] >= least:
                 for i in range(indptr[m], indptr[m + 1]):
                     if token_weight[i] * weight[m, k] * table[indices[i], k] >= least:
                         n_entries += 1
@@ -212,7 +235,7 @@ def divide_topics(
         n_columns = 0
         e = 0
         for m in range(n_documents):
-            if held[m, k] >= least:
+            if token_counts[m, k] >= least:
                 before = e
                 for i in range(indptr[m], indptr[m + 1]):
                     t = token_weight[i] * weight[m, k] * table[indices[i], k]
@@ -233,7 +256,7 @@ def divide_topics(
         side = _second_direction(document, word, entry, n_rows, n_columns)
         part = np.empty(n_entries)
         for e in range(n_entries):
-            part[e] = _START if side[document[e]] > 0.0 else 1.0 - _START
+            part[e] = _INITIAL_SHARE if side[document[e]] > 0.0 else 1.0 - _INITIAL_SHARE
         by_document = np.empty((2, n_rows))
         by_word = np.empty((2, n_columns))
         for iteration in range(_DIVISION_ITERATIONS + 1):
@@ -249,7 +272,7 @@ def divide_topics(
             mean = 0.0
             for d in range(n_rows):
                 mean += by_document[1, d] / (by_document[0, d] + by_document[1, d])
-            mean = min(max(mean / n_rows, _LEAST_SHARE), 1.0 - _LEAST_SHARE)
+            mean = min(max(mean / n_rows, _SMALLEST_SHARE), 1.0 - _SMALLEST_SHARE)
             if iteration == _DIVISION_ITERATIONS:
                 break
             for half in range(2):
@@ -271,12 +294,12 @@ def divide_topics(
                 part[e] = 1.0 / (1.0 + np.exp(gap))
         share[q] = mean
         for d in range(n_rows):
-            tokens[row[d], q] = by_document[1, d]
+            half_token_counts[row[d], q] = by_document[1, d]
         for w in range(n_columns):
-            words[q, column[w]] = by_word[1, w]
+            half_word_counts[q, column[w]] = by_word[1, w]
         gained = 0.0
         for e in range(n_entries):
             r = part[e]
-            if r > _NEXT_TO_NOTHING and r < 1.0 - _NEXT_TO_NOTHING:
+            if r > _SMALLEST_COUNT and r < 1.0 - _SMALLEST_COUNT:
                 gained -= entry[e] * (r * np.log(r) + (1.0 - r) * np.log(1.0 - r))
         entropy[q] = gained

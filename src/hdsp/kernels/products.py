@@ -14,13 +14,13 @@ _ROW_RANGE = 512
 
 
 def csr_arrays(matrix: "csr_array") -> tuple[IntArray, IntArray, FloatArray]:
-    """A CSR matrix as kernels take it: every other type of index would be compiled anew."""
+    """The arrays of a CSR matrix, with the index types that kernels are compiled for."""
     indptr = matrix.indptr.astype(np.int64, copy=False)
     return indptr, matrix.indices.astype(np.int32, copy=False), matrix.data
 
 
 def sparse_product(matrix: "csr_array", dense: FloatArray) -> FloatArray:
-    """``matrix @ dense`` for a CSR matrix and a dense one of the same dtype; [M, K]."""
+    """``matrix @ dense``, [M, K], for a CSR matrix and a dense one of the same dtype."""
     from hdsp.kernels.factors import multiply_rows
 
     out = np.empty((matrix.shape[0], dense.shape[1]), dtype=dense.dtype)
@@ -38,7 +38,7 @@ def sparse_product(matrix: "csr_array", dense: FloatArray) -> FloatArray:
 def exp_product(matrix: "csr_array", dense: FloatArray) -> FloatArray:
     """``exp(matrix @ dense)`` in the dtype of the CSR matrix, [M, K].
 
-    The exponent is held within 60 either way: beyond, it says no more than "never" or "always".
+    Exponents are limited to -60 ... 60: beyond, they only say "never" or "always".
     """
     from hdsp.kernels.factors import exponentiate, multiply_rows
 

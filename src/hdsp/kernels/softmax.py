@@ -1,4 +1,4 @@
-"""Multinomial regression on sparse labels, one label at a time, all topics at once."""
+"""Multinomial regression on sparse labels: one label at a time, all topics at once."""
 
 from typing import Any
 
@@ -32,45 +32,45 @@ def sweep_softmax_weights(
     observed: Any,
     ridge: Any,
     expected: Any,
-    weights: Any,
+    label_weights: Any,
 ) -> None:
-    """Update v_jk of ``theta_m = softmax(u + r_m v)`` for every label in turn, never uphill.
+    """Update v_jk of ``theta_m = softmax(u + r_m v)`` for each label in turn; the loss never rises.
 
-    The labels come column-major (`indptr`, `documents`, `values`). `expected` [M, T] holds
-    N_m theta_mk and is kept up to date, `observed` [J, T] is sum_m r_mj n_mk, `weights` [J, T] is
-    replaced. Since ln(1 + x) <= x, the loss rises by no more than
+    The labels come by column (`indptr`, `documents`, `values`). `expected` [M, T] holds
+    N_m theta_mk and is kept up to date, `observed` [J, T] is sum_m r_mj n_mk, and `label_weights`
+    [J, T] is replaced. Since ln(1 + x) <= x, the loss rises by no more than
     ``sum_m N_m theta_mk (exp(r_mj d) - 1) - d observed_jk + ridge ((v + d)^2 - v^2) / 2`` summed
-    over topics, each of which has its own minimum: by Newton's method for 0/1 labels, and by a
-    quadratic bound of the exponential for numbers. Plain twin: ``tests/reference/softmax.py``.
+    over topics, each of which has its own minimum: by Newton's method for 0/1 labels, and with a
+    quadratic in place of the exponential for numbers. Plain twin: ``tests/reference/softmax.py``.
     """
     n_topics = expected.shape[1]
-    kind = expected.dtype.type
+    real = expected.dtype.type
     load = scratch(n_topics, expected.dtype)
     curvature = scratch(n_topics, expected.dtype)
     step = scratch(n_topics, expected.dtype)
     factor = scratch(n_topics, expected.dtype)
-    ridge = kind(ridge)
-    limit = kind(_LARGEST_STEP)
+    ridge = real(ridge)
+    limit = real(_LARGEST_STEP)
     for j in range(indptr.shape[0] - 1):
         first = indptr[j]
         last = indptr[j + 1]
-        fill(load, kind(0.0))
-        fill(curvature, kind(0.0))
-        largest = kind(0.0)
+        fill(load, real(0.0))
+        fill(curvature, real(0.0))
+        largest = real(0.0)
         indicator = True
         for i in range(first, last):
             r = values[i]
             largest = max(largest, abs(r))
-            indicator = indicator and r == kind(1.0)
+            indicator = indicator and r == real(1.0)
             row = expected[documents[i]]
             for k in range(n_topics):
                 load[k] += r * row[k]
                 curvature[k] += r * r * row[k]
-        if largest == kind(0.0):
+        if largest == real(0.0):
             continue
-        v = weights[j]
+        v = label_weights[j]
         target = observed[j]
-        fill(step, kind(0.0))
+        fill(step, real(0.0))
         if indicator:
             for _ in range(_NEWTON_STEPS):
                 for k in range(n_topics):
@@ -79,10 +79,10 @@ def sweep_softmax_weights(
                     move = slope / (raised + ridge)
                     step[k] -= max(-limit, min(limit, move))
         else:
-            reach = kind(1.0) / largest
+            reach = real(1.0) / largest
             for k in range(n_topics):
                 slope = load[k] - target[k] + ridge * v[k]
-                move = slope / (kind(2.0 * _QUADRATIC) * curvature[k] + ridge)
+                move = slope / (real(2.0 * _QUADRATIC) * curvature[k] + ridge)
                 step[k] = -max(-reach, min(reach, move))
         for k in range(n_topics):
             v[k] += step[k]

@@ -15,14 +15,13 @@ from numba.extending import overload, register_jitable
 # which vector code would take and scalar code not. A vectorised loop falls back to scalar code
 # where arrays lie too close in memory, so the two must agree, and loops that both store and sum
 # are kept apart.
-ARITHMETIC: dict[str, Any] = {
+ARITHMETIC: Any = {
     "fastmath": {"nnan", "ninf", "nsz", "contract", "reassoc"},
     "error_model": "numpy",
 }
-# Elements of room behind working arrays, so that no two are too close.
-_APART = 64
-_OPTIONS: Any = ARITHMETIC
-# Of functions that only kernels call, which need no wrapper.
+# Unused elements behind each working array, so that no two arrays are too close.
+_PADDING = 64
+# For functions that only kernels call, which need no wrapper.
 DEVICE: dict[str, Any] = {
     "nogil": True,
     "no_cpython_wrapper": True,
@@ -35,7 +34,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, at its first call, and cache it on disk.
 
     numba caches beside the module, or in the user's own folder where that is read-only; where
-    neither can be written, every process compiles anew.
+    neither can be written, every process compiles again.
     """
     options = {"nogil": True, "no_cfunc_wrapper": True, **ARITHMETIC}
     try:
@@ -49,12 +48,10 @@ _HALF_LOG_2PI = 0.9189385332046727
 
 
 # Loops in place of NumPy's slices and reductions, whose general forms take seconds to compile.
-
-
 @register_jitable(**ARITHMETIC)
 def scratch(length: Any, dtype: Any) -> Any:
-    """A working array with room behind it."""
-    return np.empty(length + _APART, dtype)[:length]
+    """A working array that is not too close to others in memory."""
+    return np.empty(length + _PADDING, dtype)[:length]
 
 
 @register_jitable(**ARITHMETIC)
@@ -167,24 +164,6 @@ def _exp_digamma_float64(a: Any) -> Any:
     return y * np.exp(-_digamma_series(y) - harmonic)
 
 
-def exp_digamma(a: Any) -> Any:
-    """exp(psi(a)), the geometric mean of a Gamma(a, 1) variable; zero where it underflows.
-
-    Plain twin: ``numpy.exp(scipy.special.psi(a))``.
-    """
-    raise NotImplementedError("exp_digamma is only called from compiled code.")
-
-
-@overload(exp_digamma, jit_options=_OPTIONS)
-def _exp_digamma_overload(a: Any) -> Any:
-    chosen = _exp_digamma_float32 if a == types.float32 else _exp_digamma_float64
-
-    def implementation(a: Any) -> Any:
-        return chosen(a)
-
-    return implementation
-
-
 @register_jitable(**ARITHMETIC)
 def _exp_float32(x: Any) -> Any:
     """exp(x) in float32 for |x| <= 80: a reciprocal turns the sign of a positive argument."""
@@ -212,22 +191,23 @@ def _log_float32(x: Any) -> Any:
     return np.float32(exponent) * np.float32(0.693147182) + (series * u * u + u)
 
 
+# Compiled code calls the functions below, each in the precision of its argument.
+
+
+def exp_digamma(x: Any) -> Any:
+    """exp(psi(x)), the geometric mean of a Gamma(x, 1) variable; zero where it underflows.
+
+    Plain twin: ``numpy.exp(scipy.special.psi(x))``.
+    """
+    raise NotImplementedError("exp_digamma is only called from compiled code.")
+
+
 def fast_log(x: Any) -> Any:
     """ln(x) of a positive number, in a form the compiler can vectorise in float32.
 
     Plain twin: ``numpy.log``.
     """
     raise NotImplementedError("fast_log is only called from compiled code.")
-
-
-@overload(fast_log, jit_options=_OPTIONS)
-def _fast_log_overload(x: Any) -> Any:
-    chosen = _log_float32 if x == types.float32 else np.log
-
-    def implementation(x: Any) -> Any:
-        return chosen(x)
-
-    return implementation
 
 
 def fast_exp(x: Any) -> Any:
@@ -238,32 +218,20 @@ def fast_exp(x: Any) -> Any:
     raise NotImplementedError("fast_exp is only called from compiled code.")
 
 
-@overload(fast_exp, jit_options=_OPTIONS)
-def _fast_exp_overload(x: Any) -> Any:
-    chosen = _exp_float32 if x == types.float32 else np.exp
+def _compile_by_precision(function: Any, single: Any, double: Any) -> None:
+    """Let calls of `function` in compiled code be calls of `single` in float32, else `double`."""
 
-    def implementation(x: Any) -> Any:
-        return chosen(x)
+    def choose(x: Any) -> Any:
+        chosen = single if x == types.float32 else double
 
-    return implementation
+        def implementation(x: Any) -> Any:
+            return chosen(x)
 
+        return implementation
 
-@kernel
-def fast_log_array(values: Any, out: Any) -> None:
-    """``out[i] = ln(values[i])`` over one-dimensional arrays."""
-    for i in range(values.shape[0]):
-        out[i] = fast_log(values[i])
+    overload(function, jit_options=ARITHMETIC)(choose)
 
 
-@kernel
-def fast_exp_array(values: Any, out: Any) -> None:
-    """``out[i] = exp(values[i])`` over one-dimensional arrays."""
-    for i in range(values.shape[0]):
-        out[i] = fast_exp(values[i])
-
-
-@kernel
-def exp_digamma_array(values: Any, out: Any) -> None:
-    """``out[i] = exp(psi(values[i]))`` over one-dimensional arrays."""
-    for i in range(values.shape[0]):
-        out[i] = exp_digamma(values[i])
+_compile_by_precision(exp_digamma, _exp_digamma_float32, _exp_digamma_float64)
+_compile_by_precision(fast_log, _log_float32, np.log)
+_compile_by_precision(fast_exp, _exp_float32, np.exp)

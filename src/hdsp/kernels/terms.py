@@ -1,4 +1,4 @@
-"""Terms of the bound that gamma functions enter, of q(phi) and of documents."""
+"""Terms of the bound with gamma functions: those of q(phi) and of documents."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from numba import njit
 
 from hdsp.kernels.special import DEVICE, digamma_and_log_gamma, fast_log, kernel, scratch
 
-# Below this share of its prior shape, what a topic holds enters by the second-order expansion.
-_NEARLY_NOTHING = 1e-4
+# Tokens of less than this share of the prior shape enter by a second-order expansion.
+_SMALL_SHARE = 1e-4
 
 
 @njit(**DEVICE)
@@ -33,14 +33,14 @@ def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: A
     Plain twin: ``tests/reference/terms.py``.
     """
     eta = np.float64(topic_prior)
-    single = np.empty(1)
-    single[0] = eta
-    prior = _prior_functions(single)
+    alone = np.empty(1)
+    alone[0] = eta
+    prior = _prior_functions(alone)
     for i in range(first, last):
         total = 0.0
         for k in range(topics.shape[1]):
             n = np.float64(topics[i, k] - topic_prior)
-            if abs(n) <= _NEARLY_NOTHING * eta:
+            if abs(n) <= _SMALL_SHARE * eta:
                 total -= 0.5 * n * n * prior[2, 0]
             else:
                 psi, log_gamma = digamma_and_log_gamma(eta + n)
@@ -50,21 +50,27 @@ def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: A
 
 @kernel
 def mean_proportions(
-    first_topic: Any, held: Any, prior_shape: Any, lengths: Any, xi: Any, rate: Any, out: Any
+    first_topic: Any,
+    token_counts: Any,
+    prior_shape: Any,
+    lengths: Any,
+    xi: Any,
+    rate: Any,
+    out: Any,
 ) -> None:
-    """``out[m, j] = (a0_k + n_mk) / (rho_mk + N_m / xi_m)``, k = first_topic + j (equation 11).
+    """``out[m, q] = (a0_k + n_mk) / (rho_mk + N_m / xi_m)``, k = first_topic + q (equation 11).
 
-    `rate` and `out` hold some topics only, [M, J]. Plain twin: ``tests/reference/terms.py``.
+    `rate` and `out` [M, Q] hold some topics only. Plain twin: ``tests/reference/terms.py``.
     """
     for m in range(out.shape[0]):
         per_xi = lengths[m] / xi[m]
-        for j in range(out.shape[1]):
-            k = first_topic + j
-            out[m, j] = (prior_shape[k] + held[m, k]) / (rate[m, j] + per_xi)
+        for q in range(out.shape[1]):
+            k = first_topic + q
+            out[m, q] = (prior_shape[k] + token_counts[m, k]) / (rate[m, q] + per_xi)
 
 
 @kernel
-def document_terms(
+def fill_document_terms(
     first: Any,
     last: Any,
     size: Any,
@@ -73,7 +79,7 @@ def document_terms(
     lengths: Any,
     prior_shape: Any,
     rate: Any,
-    held: Any,
+    token_counts: Any,
     xi: Any,
     weight: Any,
     token_weight: Any,
@@ -82,27 +88,27 @@ def document_terms(
     proportions: Any,
     log_proportion: Any,
 ) -> None:
-    """Terms (6) to (9) of the bound, but for E[ln rho], of documents ``first`` to ``last``.
+    """Terms (6) to (9) of the bound without E[ln rho], of documents ``first`` to ``last``.
 
-    Takes what `fit_documents` leaves. Writes `words`, `tangent` and `proportions` [M], and the
-    sum of E[ln pi_mk] over the range to ``log_proportion[first // size]``, so that ranges can be
-    summed in order. Plain twin: ``tests/reference/terms.py``.
+    Takes what `solve_documents` writes. Writes the terms `words`, `tangent` and `proportions` [M],
+    and adds E[ln pi_mk] to ``log_proportion[first // size]`` [K], so that ranges can be summed in
+    order. Plain twin: ``tests/reference/terms.py``.
     """
     n_topics = prior_shape.shape[0]
-    kind = held.dtype.type
-    zero = kind(0.0)
-    one = kind(1.0)
+    real = token_counts.dtype.type
+    zero = real(0.0)
+    one = real(1.0)
     log_sum = log_proportion[first // size]
     prior = _prior_functions(prior_shape)
-    log_rate = scratch(n_topics, held.dtype)
+    log_rate = scratch(n_topics, token_counts.dtype)
     for m in range(first, last):
-        n = held[m]
+        n = token_counts[m]
         rho = rate[m]
         e = weight[m]
         length = lengths[m]
         per_xi = length / xi[m]
         shape_sum = mean_sum = load = pull = zero
-        # sum_k n_k (ln b_k + ln e_k); a topic without weight holds no tokens either
+        # sum_k n_k (ln b_k + ln e_k); a topic without weight has no tokens either
         carried = zero
         for k in range(n_topics):
             log_rate[k] = fast_log(rho[k] + per_xi)
@@ -126,16 +132,16 @@ def document_terms(
         gap = 0.0
         weighted = 0.0
         for k in range(n_topics):
-            held_k = np.float64(n[k])
+            n_k = np.float64(n[k])
             a0 = np.float64(prior_shape[k])
-            if held_k <= _NEARLY_NOTHING * a0:
-                psi = prior[0, k] + held_k * prior[2, k]
-                gap -= 0.5 * held_k * held_k * prior[2, k]
+            if n_k <= _SMALL_SHARE * a0:
+                psi = prior[0, k] + n_k * prior[2, k]
+                gap -= 0.5 * n_k * n_k * prior[2, k]
             else:
-                psi, log_gamma = digamma_and_log_gamma(a0 + held_k)
-                gap += log_gamma - prior[1, k] - held_k * psi
+                psi, log_gamma = digamma_and_log_gamma(a0 + n_k)
+                gap += log_gamma - prior[1, k] - n_k * psi
             log_sum[k] += psi
-            weighted += held_k * psi
+            weighted += n_k * psi
         words[m] = log_norms + weighted - carried
         tangent[m] = -length * (np.log(np.float64(xi[m])) + np.float64(mean_sum) / xi[m] - 1.0)
         proportions[m] = gap + shape_sum - pull - load

@@ -11,9 +11,9 @@ _SMALLEST_ENTRY = 1e-20
 def fill_word_table(first: Any, last: Any, topics: Any, inverse_total: Any, table: Any) -> None:
     """``table[i, k] = exp(E ln phi_ki)`` for words ``first`` to ``last``.
 
-    `topics` [V, K] holds the Dirichlet parameters word-major, `inverse_total` [K] is
-    ``exp(-psi(sum_i lambda_ki))`` and zero for padding. Entries below 1e-20 are exact zeros:
-    subnormal products would cost more than everything else. Plain twin:
+    `topics` [V, K] holds the Dirichlet parameters, `inverse_total` [K] is
+    ``exp(-psi(sum_i lambda_ki))``, zero for padding. Entries below 1e-20 become zero, because
+    arithmetic on subnormal products is slow. Plain twin:
     ``tests/reference/topics.py``.
     """
     smallest = table.dtype.type(_SMALLEST_ENTRY)
@@ -39,8 +39,8 @@ def add_word_counts(
     """Add a block's expected word counts ``sum_m c_mi gamma_mik`` to words ``first`` to ``last``.
 
     The block is read in word order (`word_indptr`, `documents`, `positions`: its CSC form, with
-    positions into `token_weight`), so each output row has one writer and one order of summation
-    whatever the threads. Plain twin: ``tests/reference/topics.py``.
+    positions into `token_weight`), so that each row of `out` has one writer and one order of
+    summation for any number of threads. Plain twin: ``tests/reference/topics.py``.
     """
     n_topics = table.shape[1]
     gathered = scratch(n_topics, table.dtype)

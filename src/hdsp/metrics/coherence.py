@@ -14,14 +14,14 @@ def topic_top_words(components: FloatArray, n: int = 10) -> IntArray:
 
     Parameters
     ----------
-    components : FloatArray [T, V]
+    components : float array of shape [T, V]
         A non-negative weight for every topic and word. Rows need not be normalised.
-    n : int
-        Words a topic. A vocabulary smaller than `n` gives all its words.
+    n : int, default=10
+        Words per topic. A vocabulary smaller than `n` gives all its words.
 
     Returns
     -------
-    IntArray [T, min(n, V)]
+    int array of shape [T, min(n, V)]
         Word indices. Equal weights keep the order of the vocabulary, so the answer is reproducible.
 
     Examples
@@ -46,8 +46,8 @@ def topic_top_words(components: FloatArray, n: int = 10) -> IntArray:
         # Everything at least as heavy as the n-th is sorted; the rest need not be.
         least = np.partition(weights, n_words - n, axis=1)[:, n_words - n]
         rows: list[IntArray] = []
-        for row, bound in zip(weights, least, strict=True):
-            heavy = np.flatnonzero(row >= bound)
+        for row, threshold in zip(weights, least, strict=True):
+            heavy = np.flatnonzero(row >= threshold)
             rows.append(heavy[np.argsort(-row[heavy], kind="stable")][:n])
         return np.array(rows)
     order: IntArray = np.argsort(-weights, axis=1, kind="stable")[:, :n]
@@ -70,18 +70,18 @@ def npmi(top_words: IntArray, counts: Any, eps: float = 0.0) -> FloatArray:
 
     Parameters
     ----------
-    top_words : IntArray [T, n]
+    top_words : int array of shape [T, n]
         Word indices of each topic, distinct within a row, n >= 2: see `topic_top_words`.
-    counts : sparse or dense matrix [M, V]
+    counts : sparse or dense array of shape [M, V]
         Word counts of the reference documents. Only the columns of top words are touched.
-    eps : float
+    eps : float, default=0.0
         Added to every P(i, j). The default keeps the conventions exact; 1e-12, common elsewhere,
         puts pairs that never co-occur somewhere above -1.
 
     Returns
     -------
-    FloatArray [T]
-        One mean over n (n - 1) / 2 pairs a topic. A plain twin is `tests/reference/coherence.py`.
+    float array of shape [T]
+        One mean per topic, over n (n - 1) / 2 pairs. A plain twin is `tests/reference/measures.py`.
 
     Examples
     --------
@@ -90,24 +90,22 @@ def npmi(top_words: IntArray, counts: Any, eps: float = 0.0) -> FloatArray:
     >>> npmi(np.array([[0, 1], [0, 2]]), counts)
     array([ 1., -1.])
     """
-    top_words = np.asarray(top_words)
-    presence, position = _presence(top_words, counts, owner="npmi")
+    together, n_documents = _co_documents(top_words, counts, owner="npmi")
     if not (np.isfinite(eps) and eps >= 0):
         raise ValueError(
             f"`eps` of npmi must be finite and not negative. Got {eps}. Leave it at 0."
         )
-    first, second = np.triu_indices(top_words.shape[1], k=1)
-    coherence = np.empty(len(top_words))
-    for topic, columns in enumerate(position):
-        together = _co_documents(presence, columns)
-        coherence[topic] = pair_npmi(
-            together[first, second],
-            together[first, first],
-            together[second, second],
-            n_documents=presence.shape[0],
-            eps=eps,
-        ).mean()
-    return coherence
+    alone = np.diagonal(together, axis1=1, axis2=2)
+    first, second = np.triu_indices(together.shape[1], k=1)
+    pairs = pair_npmi(
+        together[:, first, second],
+        alone[:, first],
+        alone[:, second],
+        n_documents=n_documents,
+        eps=eps,
+    )
+    mean: FloatArray = pairs.mean(axis=1)
+    return mean
 
 
 def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArray:
@@ -118,10 +116,10 @@ def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArra
         UMass = Σ_{m = 2 ... n} Σ_{l < m} ln( (D(w_m, w_l) + 1) / D(w_l) ),
 
     for w_1 ... w_n from the heaviest word down: how surely a document with the heavier word of a
-    pair holds the lighter one too [1]_. Nearer zero is better; it may exceed zero a little, by
-    smoothing. It is a sum over n (n - 1) / 2 pairs, so compare topics at equal n only, and it
+    pair holds the lighter one too [1]_. Nearer zero is better; smoothing may lift it a little above
+    zero. It is a sum over n (n - 1) / 2 pairs, so compare topics at equal n only, and it
     depends on the number of documents through the smoothing. Words found in most documents score
-    well with any company: a topic of stop words has a good UMass.
+    well beside any others: a topic of stop words has a good UMass.
 
     Libraries differ. topica's `u_mass` is this sum. gensim's is the mean over pairs, with 1e-12
     added to D(w_m, w_l) / M in place of one document:
@@ -135,18 +133,18 @@ def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArra
 
     Parameters
     ----------
-    top_words : IntArray [T, n]
+    top_words : int array of shape [T, n]
         Word indices of each topic, distinct within a row, n >= 2, heaviest first: see
         `topic_top_words`. Their order matters.
-    counts : sparse or dense matrix [M, V]
+    counts : sparse or dense array of shape [M, V]
         Word counts of the reference documents. Only the columns of top words are touched.
-    smoothing : float
+    smoothing : float, default=1.0
         Documents added to every D(w_m, w_l), more than 0.
 
     Returns
     -------
-    FloatArray [T]
-        One sum a topic. A plain twin is `tests/reference/measures.py`.
+    float array of shape [T]
+        One sum per topic. A plain twin is `tests/reference/measures.py`.
 
     References
     ----------
@@ -160,25 +158,23 @@ def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArra
     >>> umass(np.array([[0, 1], [1, 2]]), counts).round(3)
     array([ 0.405, -0.405])
     """
-    top_words = np.asarray(top_words)
-    presence, position = _presence(top_words, counts, owner="umass")
+    together, n_documents = _co_documents(top_words, counts, owner="umass")
     if not (np.isfinite(smoothing) and smoothing > 0):
         raise ValueError(
             f"`smoothing` of umass must be finite and more than 0. Got {smoothing}. Leave it at 1."
         )
-    heavier, lighter = np.triu_indices(top_words.shape[1], k=1)
-    coherence = np.empty(len(top_words))
-    for topic, columns in enumerate(position):
-        together = _co_documents(presence, columns)
-        documents = together[heavier, heavier]
-        # A word in no document: as if in all of them, and never with the other.
-        documents[documents == 0] = presence.shape[0]
-        coherence[topic] = np.log((together[heavier, lighter] + smoothing) / documents).sum()
-    return coherence
+    heavier, lighter = np.triu_indices(together.shape[1], k=1)
+    documents = together[:, heavier, heavier]
+    # A word in no document counts as one that is in all of them, and never with the other.
+    documents[documents == 0] = n_documents
+    logarithms = np.log((together[:, heavier, lighter] + smoothing) / documents)
+    total: FloatArray = logarithms.sum(axis=1)
+    return total
 
 
-def _presence(top_words: IntArray, counts: Any, owner: str) -> tuple[Any, IntArray]:
-    """Return which documents hold which used words, [M, U] of ones, and the top words in it."""
+def _co_documents(top_words: IntArray, counts: Any, owner: str) -> tuple[FloatArray, int]:
+    """How many documents hold both words of each pair of a topic, [T, n, n], and of how many."""
+    top_words = np.asarray(top_words)
     presence = sp.csc_array(counts)
     check_top_words(top_words, owner, n_words=presence.shape[1])
     if presence.shape[0] == 0:
@@ -189,17 +185,12 @@ def _presence(top_words: IntArray, counts: Any, owner: str) -> tuple[Any, IntArr
     used, position = np.unique(top_words, return_inverse=True)
     presence = presence[:, used]
     presence.data = (presence.data > 0).astype(np.float64)
-    return presence, position.reshape(top_words.shape)
-
-
-def _co_documents(presence: Any, columns: IntArray) -> FloatArray:
-    """Return how many documents hold both words of each pair of one topic, [n, n].
-
-    Topic by topic: all pairs of all topics' words would be (T n)² numbers, most unused.
-    """
-    words = presence[:, columns]
-    together: FloatArray = (words.T @ words).toarray()
-    return together
+    together = np.empty((*top_words.shape, top_words.shape[1]))
+    # Topic by topic: all pairs of all topics' words would be (T n)² numbers, most unused.
+    for topic, columns in enumerate(position.reshape(top_words.shape)):
+        words = presence[:, columns]
+        together[topic] = (words.T @ words).toarray()
+    return together, presence.shape[0]
 
 
 def pair_npmi(

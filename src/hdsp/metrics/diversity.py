@@ -13,12 +13,13 @@ def topic_diversity(top_words: IntArray) -> float:
 
     Parameters
     ----------
-    top_words : IntArray [T, n]
+    top_words : int array of shape [T, n]
         Word indices of each topic: see `topic_top_words`.
 
     Returns
     -------
     float
+        From 1 / T to 1.
 
     Examples
     --------
@@ -50,10 +51,10 @@ def inverted_rbo(top_words: IntArray, p: float = 0.9) -> float:
 
     Parameters
     ----------
-    top_words : IntArray [T, n]
+    top_words : int array of shape [T, n]
         Word indices of each topic, T >= 2, distinct within a row, heaviest first: see
         `topic_top_words`. Their order matters.
-    p : float
+    p : float, default=0.9
         Weight on depth, between 0 and 1: each next rank counts p times as much. The smaller, the
         more the first words decide. At 0.9 the first 10 ranks carry 86 % of the weight.
 

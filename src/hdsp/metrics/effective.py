@@ -16,7 +16,7 @@ def effective_topics(weights: FloatArray) -> float:
 
     Parameters
     ----------
-    weights : FloatArray [T]
+    weights : float array of shape [T]
         A non-negative weight for every topic, such as its share of the tokens. They need not sum
         to one.
 

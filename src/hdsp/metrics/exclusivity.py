@@ -5,7 +5,6 @@ from scipy.stats import rankdata
 
 from hdsp.metrics.coherence import topic_top_words
 from hdsp.numerics.types import FloatArray
-from hdsp.validation import normalised_topics
 
 
 def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:
@@ -19,19 +18,19 @@ def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:
 
     Parameters
     ----------
-    components : FloatArray [T, V]
+    components : float array of shape [T, V]
         A non-negative weight for every topic and word. Rows need not be normalised.
-    n : int
-        Top words a topic. A vocabulary smaller than `n` gives all its words.
+    n : int, default=10
+        Top words per topic. A vocabulary smaller than `n` gives all its words.
 
     Returns
     -------
-    FloatArray [T]
+    float array of shape [T]
         A plain twin is `tests/reference/measures.py`.
 
     See Also
     --------
-    frex : scores that weigh exclusivity against frequency; R's stm calls a sum of those exclusivity
+    frex : Scores that weigh exclusivity against frequency. A sum of them is stm's exclusivity.
 
     Examples
     --------
@@ -39,13 +38,13 @@ def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:
     >>> exclusivity(np.array([[0.8, 0.2, 0.0], [0.0, 0.2, 0.8]]), n=2)
     array([0.75, 0.75])
     """
-    topics = normalised_topics(components, name="components", owner="exclusivity")
+    components = normalised_components(components, name="components", owner="exclusivity")
     if n < 1:
         raise ValueError(
             f"`n` of exclusivity must be at least 1. Got {n}. Ask for one word or more."
         )
-    top_words = topic_top_words(topics, n)
-    means: FloatArray = np.take_along_axis(_shares(topics), top_words, axis=1).mean(axis=1)
+    top_words = topic_top_words(components, n)
+    means: FloatArray = np.take_along_axis(_shares(components), top_words, axis=1).mean(axis=1)
     return means
 
 
@@ -68,14 +67,14 @@ def frex(components: FloatArray, weight: float = 0.5) -> FloatArray:
 
     Parameters
     ----------
-    components : FloatArray [T, V]
+    components : float array of shape [T, V]
         A non-negative weight for every topic and word. Rows need not be normalised.
-    weight : float
+    weight : float, default=0.5
         Weight of exclusivity, from 0 (rank by frequency) to 1 (rank by exclusivity).
 
     Returns
     -------
-    FloatArray [T, V]
+    float array of shape [T, V]
         A plain twin is `tests/reference/measures.py`.
 
     References
@@ -91,21 +90,23 @@ def frex(components: FloatArray, weight: float = 0.5) -> FloatArray:
     array([[1, 0],
            [3, 0]])
     """
-    topics = normalised_topics(components, name="components", owner="frex")
+    components = normalised_components(components, name="components", owner="frex")
     if not 0 <= weight <= 1:
         raise ValueError(
             f"`weight` of frex must lie in 0 ... 1. Got {weight}. Give the weight of exclusivity; "
             "frequency has the rest."
         )
-    n_words = topics.shape[1]
-    frequent = rankdata(topics, axis=1) / n_words
-    exclusive = rankdata(_shares(topics), axis=1) / n_words
+    n_words = components.shape[1]
+    frequent = rankdata(components, axis=1) / n_words
+    exclusive = rankdata(_shares(components), axis=1) / n_words
     scores: FloatArray = 1 / (weight / exclusive + (1 - weight) / frequent)
     return scores
 
 
-def _shares(topics: FloatArray) -> FloatArray:
+def _shares(components: FloatArray) -> FloatArray:
     """Return each topic's share of every word, [T, V]: 0 for a word without weight anywhere."""
-    totals = topics.sum(axis=0)
-    shares: FloatArray = np.divide(topics, totals, out=np.zeros_like(topics), where=totals > 0)
+    totals = components.sum(axis=0)
+    shares: FloatArray = np.divide(
+        components, totals, out=np.zeros_like(components), where=totals > 0
+    )
     return shares

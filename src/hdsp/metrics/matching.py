@@ -5,7 +5,6 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.validation import normalised_topics
 
 
 def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -17,17 +16,17 @@ def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatA
 
     Parameters
     ----------
-    truth : FloatArray [K, V]
+    truth : float array of shape [K, V]
         Topics to recover, non-negative.
-    found : FloatArray [T, V]
+    found : float array of shape [T, V]
         Topics of a fitted model, non-negative. With T > K the ones left over do not count.
 
     Returns
     -------
-    indices : IntArray [K]
+    indices : int array of shape [K]
         The row of `found` that was paired with each row of `truth`. With T < K some true topics
         have no partner: their index is -1.
-    distances : FloatArray [K]
+    distances : float array of shape [K]
         Total variation of each pair; 1, the largest, for a true topic without a partner.
 
     Examples
@@ -40,8 +39,8 @@ def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatA
     >>> indices, distances
     (array([1, 0]), array([0.  , 0.25]))
     """
-    truth = normalised_topics(truth, name="truth", owner="match_topics")
-    found = normalised_topics(found, name="found", owner="match_topics")
+    truth = normalised_components(truth, name="truth", owner="match_topics")
+    found = normalised_components(found, name="found", owner="match_topics")
     if truth.shape[1] != found.shape[1]:
         raise ValueError(
             "`truth` and `found` of match_topics must share a vocabulary. "

@@ -6,7 +6,6 @@ import numpy as np
 
 from hdsp.metrics.matching import match_topics
 from hdsp.numerics.types import FloatArray
-from hdsp.validation import normalised_topics
 
 
 def stability(runs: Sequence[FloatArray]) -> FloatArray:
@@ -20,21 +19,21 @@ def stability(runs: Sequence[FloatArray]) -> FloatArray:
 
     Parameters
     ----------
-    runs : sequence of FloatArray [T_r, V]
+    runs : sequence of float array of shape [T_r, V]
         `components_` of two or more fits, with different seeds or on resampled documents, over the
         same words. Numbers of topics may differ. Rows need not be normalised.
 
     Returns
     -------
-    FloatArray [T_0]
+    float array of shape [T_0]
         One value for each topic of ``runs[0]``. A plain twin is `tests/reference/measures.py`.
 
     Notes
     -----
     A topic that no document uses is little more than the prior in every run, and so looks stable:
     leave unused topics out. Seeds show only how the fit depends on its start; resample the
-    documents to see how it depends on them too. Of two pairings that are equally good, either may
-    be taken.
+    documents to see how it depends on them too. Where two pairings are equally good, either may be
+    taken.
 
     Examples
     --------
@@ -44,16 +43,16 @@ def stability(runs: Sequence[FloatArray]) -> FloatArray:
     >>> stability([first, second])
     array([0.75, 1.  ])
     """
-    topics = [
-        normalised_topics(run, name=f"runs[{index}]", owner="stability")
+    components = [
+        normalised_components(run, name=f"runs[{index}]", owner="stability")
         for index, run in enumerate(runs)
     ]
-    if len(topics) < 2:
+    if len(components) < 2:
         raise ValueError(
-            f"`runs` of stability must hold at least two fits. Got {len(topics)}. "
+            f"`runs` of stability must hold at least two fits. Got {len(components)}. "
             "Fit the model again with another `random_state`."
         )
-    reference, *others = topics
+    reference, *others = components
     for index, other in enumerate(others, start=1):
         if other.shape[1] != reference.shape[1]:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Coherence within sliding windows: do a topic's leading words keep the same company?"""
+"""Coherence within sliding windows: do a topic's leading words relate alike to one another?"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from hdsp.metrics.coherence import pair_npmi
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.validation import check_top_words
 
-# Documents are counted in blocks of about so many tokens, which bounds the memory in use.
+# Documents are counted in blocks of about this many tokens, to limit the memory in use.
 TOKENS_PER_BLOCK = 1_000_000
 
 
@@ -50,26 +50,26 @@ def c_v(
 
     gensim's `c_v` agrees where documents are no longer than the window, or no word recurs within
     one. Elsewhere gensim loses a word when one of its tokens leaves the window though another is
-    still in it (4.4.0). topica agrees. tomotopy counts other windows, and takes the words of all
-    its `targets` for a word's company (0.14.0).
+    still in it (4.4.0). topica agrees. tomotopy counts other windows, and relates a
+    word to the words of all its `targets` (0.14.0).
 
     Parameters
     ----------
-    top_words : IntArray [T, n]
+    top_words : int array of shape [T, n]
         Word indices of each topic, distinct within a row, n >= 2: see `topic_top_words`.
     documents : iterable of sequences of int
         The tokens of each document as word indices, in the order of the text. Any index that is no
         top word only holds a place, so words outside the vocabulary can be -1: leave them in, for
         what is left out makes windows reach further. The iterable is read once.
-    window : int
+    window : int, default=110
         Tokens in a window, at least 2. A document that is not longer, or empty, is one window.
-    eps : float
-        ε, added to every P(i, j).
+    eps : float, default=1e-12
+        The constant ε that is added to every P(i, j).
 
     Returns
     -------
-    FloatArray [T]
-        One mean over n words a topic. A plain twin is `tests/reference/measures.py`.
+    float array of shape [T]
+        One mean per topic, over n words. A plain twin is `tests/reference/measures.py`.
 
     References
     ----------
@@ -99,7 +99,7 @@ def c_v(
     if len(getattr(documents, "shape", ())) == 2:
         raise TypeError(
             "`documents` of c_v must be sequences of word indices in the order of the text. Got a "
-            "matrix, which looks like counts. Pass a list with one sequence a document."
+            "matrix, which looks like counts. Pass a list with one sequence per document."
         )
 
     used, position = np.unique(top_words, return_inverse=True)
@@ -121,11 +121,23 @@ def c_v(
 
 
 class _Spans(NamedTuple):
-    """For each used word, in turn, the disjoint spans of windows that hold it."""
+    """The disjoint spans of windows that hold each used word.
+
+    Attributes
+    ----------
+    n_windows : int
+        Windows of all documents, which are numbered consecutively.
+    word : int array of shape [S]
+        The word of each span, as a position among the used words, ascending.
+    start : int array of shape [S]
+        The first window of each span, ascending within a word.
+    stop : int array of shape [S]
+        The window after the last one of each span.
+    """
 
     n_windows: int
-    word: IntArray  # ascending positions among the used words
-    start: IntArray  # ascending within a word; windows of all documents are numbered in one row
+    word: IntArray
+    start: IntArray
     stop: IntArray
 
 
@@ -163,7 +175,7 @@ def _spans(block: list[IntArray], used: IntArray, window: int) -> _Spans:
     word = np.searchsorted(used, tokens)
     place = np.flatnonzero(word < used.size)
     place = place[used[word[place]] == tokens[place]]
-    # By word; the sort is stable, so a word's tokens stay in the order of the text.
+    # Sorted by word; the sort is stable, so a word's tokens stay in the order of the text.
     place = place[np.argsort(word[place], kind="stable")]
     word = word[place]
     document = np.repeat(np.arange(len(block)), lengths)[place]
@@ -172,7 +184,7 @@ def _spans(block: list[IntArray], used: IntArray, window: int) -> _Spans:
     stop = first_window[document] + np.minimum(place, windows[document] - 1) + 1
 
     # A token's span that overlaps or touches the one before belongs to the same span: both ends
-    # only grow within a word. Touching across two documents is harmless, for only totals count.
+    # only grow within a word. Spans may touch across two documents, because only totals count.
     opens = np.ones(word.size, dtype=bool)
     opens[1:] = (word[1:] != word[:-1]) | (start[1:] > stop[:-1])
     return _Spans(int(windows.sum()), word[opens], start[opens], stop[np.roll(opens, -1)])

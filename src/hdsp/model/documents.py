@@ -240,7 +240,7 @@ def solve_block(
     weight = np.empty_like(held)
     token_weight = np.empty_like(block.counts)
     iterations = run_ranges(
-        kernels.fit_documents,
+        kernels.solve_documents,
         n_documents,
         DOCUMENT_RANGE,
         block.indptr,
@@ -343,7 +343,7 @@ def document_terms(view: DocumentView, block: Block, solution: Solution) -> Docu
     words, tangent, proportions = np.empty((3, n_documents))
     sums = np.zeros((-(-n_documents // DOCUMENT_RANGE), view.prior_shape.shape[0]))
     run_ranges(
-        kernels.document_terms,
+        kernels.fill_document_terms,
         n_documents,
         DOCUMENT_RANGE,
         DOCUMENT_RANGE,

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Design, DesignBounds, ScalingFunction
+from hdsp.scaling import Design, DesignLimits, ScalingFunction
 
 # Documents of a block: enough to keep threads busy and the word pass efficient, few enough that
 # a block's temporary arrays stay small beside the corpus.
@@ -117,9 +117,9 @@ class Problem:
         return float(sum(block.lengths.sum(dtype=np.float64) for block in self.blocks))
 
     @cached_property
-    def design_bounds(self) -> DesignBounds:
+    def design_limits(self) -> DesignLimits:
         """What an additive update of the scaling function must know of all documents."""
-        return DesignBounds.of(self.design)
+        return DesignLimits.of(self.design)
 
     def take(self, rows: IntArray) -> "Problem":
         """Some of the documents as a problem of their own, in one block."""

@@ -89,7 +89,7 @@ def update_scaling_from_sums(problem: Problem, state: GlobalState, sums: Paramet
     if problem.design.nnz == 0:
         return state.scaling
     return problem.scaling.update_from_statistics(
-        state.scaling, sums, state.prior_shape, problem.design_bounds
+        state.scaling, sums, state.prior_shape, problem.design_limits
     )
 
 

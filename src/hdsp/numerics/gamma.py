@@ -16,20 +16,18 @@ def expected_log_gamma(shape: FloatArray, rate: FloatArray) -> FloatArray:
 def by_distinct_columns(
     function: Callable[[FloatArray], FloatArray], values: FloatArray
 ) -> FloatArray:
-    """``function(values)`` of a matrix [T, J], elementwise, once for columns that are equal.
+    """``function(values)`` of a matrix [T, J], elementwise, computed once for equal columns.
 
-    Shapes of label weights differ only by how many documents carry a label: thousands of labels
-    have a handful of distinct columns.
+    The shapes of label weights differ only by the number of documents that carry a label, so that
+    thousands of labels have a handful of distinct columns.
     """
     if values.ndim != 2 or len(values) == 0:
         return np.asarray(function(values))
-    _, chosen, place = np.unique(values[0], return_index=True, return_inverse=True)
-    if 2 * len(chosen) > values.shape[1]:
+    _, first, column = np.unique(values[0], return_index=True, return_inverse=True)
+    distinct = values[:, first]
+    if 2 * len(first) > values.shape[1] or not np.array_equal(distinct[:, column], values):
         return np.asarray(function(values))
-    distinct = values[:, chosen]
-    if not np.array_equal(distinct[:, place], values):
-        return np.asarray(function(values))
-    return np.asarray(function(distinct))[:, place]
+    return np.asarray(function(distinct))[:, column]
 
 
 def gamma_divergence(

@@ -15,12 +15,15 @@ def normalised_gamma_mean(shape: FloatArray, rate: FloatArray) -> FloatArray:
 
     Parameters
     ----------
-    shape : [K] positive
-    rate : [M, K] positive
+    shape : float array of shape [K]
+        Positive.
+    rate : float array of shape [M, K]
+        Positive.
 
     Returns
     -------
-    [M, K], rows sum to 1
+    float array of shape [M, K]
+        Means; rows sum to 1.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from hdsp.numerics.types import FloatArray
 
 
 def normalised_exp(score: FloatArray) -> FloatArray:
-    """exp(score) with rows scaled to sum to 1, [M, T]; safe for scores of any size.
+    """exp(score) with rows scaled to sum to 1, [M, T]; scores of any size do not overflow.
 
     Examples
     --------

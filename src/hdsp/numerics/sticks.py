@@ -10,11 +10,13 @@ def weights_from_sticks(sticks: FloatArray) -> FloatArray:
 
     Parameters
     ----------
-    sticks : [T - 1] the proportions V_k, k < T
+    sticks : float array of shape [T - 1]
+        The proportions V_k, k < T.
 
     Returns
     -------
-    [T] weights that sum to 1
+    float array of shape [T]
+        Weights that sum to 1.
 
     Examples
     --------

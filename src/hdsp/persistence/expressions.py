@@ -5,11 +5,7 @@ from typing import Any
 
 from hdsp.persistence.container import WrongContents
 from hdsp.persistence.settings import plain
-from hdsp.scaling import Categorical, Constant, LogLinear, Product, ScalingFunction
-
-_FUNCTIONS: dict[str, type[ScalingFunction]] = {
-    function.__name__: function for function in (Constant, Categorical, LogLinear)
-}
+from hdsp.scaling import FUNCTIONS, Constant, Product, ScalingFunction
 
 
 def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:
@@ -23,10 +19,10 @@ def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:
             "n_labels": scaling.n_labels,
         }
     name = type(scaling).__name__
-    if _FUNCTIONS.get(name) is not type(scaling):
+    if FUNCTIONS.get(name) is not type(scaling):
         raise ValueError(
             f"HDSP.save cannot store the scaling function {name}, because a model file holds no "
-            f"code and knows only {', '.join(_FUNCTIONS)} and their products: use joblib.dump, "
+            f"code and knows only {', '.join(FUNCTIONS)} and their products: use joblib.dump, "
             "and load where the function can be imported."
         )
     return {
@@ -44,7 +40,7 @@ def decode_scaling(data: Mapping[str, Any]) -> ScalingFunction:
         if split is not None and len(split) != len(factors):
             raise WrongContents("the factors of its scaling function have other columns")
         return Product(*factors, split=split, n_labels=data["n_labels"])
-    return _FUNCTIONS[data["function"]](*data["columns"], **data["settings"])
+    return FUNCTIONS[data["function"]](*data["columns"], **data["settings"])
 
 
 def check_bound(scaling: ScalingFunction, n_labels: int) -> None:

@@ -1,18 +1,16 @@
 """Scaling functions: what a document's labels do to its topics."""
 
-from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction, take_topics
+from hdsp.scaling import functions
+from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction, take_topics
 from hdsp.scaling.binding import bind_scaling, used_columns
-from hdsp.scaling.categorical import Categorical
-from hdsp.scaling.constant import Constant
-from hdsp.scaling.loglinear import LogLinear
+from hdsp.scaling.functions import *  # noqa: F403
+from hdsp.scaling.functions import FUNCTIONS
 from hdsp.scaling.product import Product
 
 __all__ = [
-    "Categorical",
-    "Constant",
+    "FUNCTIONS",
     "Design",
-    "DesignBounds",
-    "LogLinear",
+    "DesignLimits",
     "Parameters",
     "Product",
     "ScalingFunction",
@@ -20,3 +18,4 @@ __all__ = [
     "take_topics",
     "used_columns",
 ]
+__all__ += functions.__all__

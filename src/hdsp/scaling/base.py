@@ -28,15 +28,23 @@ _MONTE_CARLO_DRAWS = 2_000
 
 
 @dataclass(frozen=True)
-class DesignBounds:
-    """What an additive update must know of all documents beforehand: C, and max |r_mj| by label."""
+class DesignLimits:
+    """What an additive update must know of all documents in advance.
+
+    Attributes
+    ----------
+    labels_per_document : int
+        The number C of labels on the document that carries most.
+    largest : float array of shape [J]
+        The largest absolute value of each label.
+    """
 
     labels_per_document: int
     largest: FloatArray
 
     @classmethod
-    def of(cls, design: Design) -> "DesignBounds":
-        """The bounds of a design [M, J]."""
+    def of(cls, design: Design) -> "DesignLimits":
+        """The limits of a design [M, J]."""
         per_document = np.diff(design.indptr).max(initial=1)
         largest = np.zeros(design.shape[1])
         np.maximum.at(largest, design.indices, np.abs(design.data))
@@ -48,14 +56,31 @@ class ScalingFunction(ABC):
 
     Parameters
     ----------
-    *columns : names of the label columns (a table's columns, `"tags"`) the function takes. Without
-        names it takes every column of its `kinds` that no other factor names.
+    *columns : str
+        Label columns that the function takes: a table's columns, or ``"tags"``. Without names it
+        takes every column of its `kinds` that no other factor takes.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The label columns that were named.
+    kinds : frozenset of str
+        The kinds of labels that the function takes, of ``"tags"``, ``"category"``, ``"number"``.
+    positive : frozenset of str
+        Names of parameters that must stay positive. The default `update` works on their logarithm.
 
     Notes
     -----
-    The shapes are M documents, T topics, J label columns. `exposure` [M, T] is E[pi_mk] times the
-    expected rates of all other factors, and `prior_shape` [T] is beta p_k. A function's part of
-    the bound is
+    The methods share their arguments, for M documents, T topics and J label columns:
+
+    - `design`, a sparse array of shape [M, J], holds the encoded labels; a stored value is an
+      observed one.
+    - `parameters` maps names to arrays whose first axis is topics: the posterior q(w).
+    - `weights`, of shape [T, J], are values of w.
+    - `prior_shape`, of shape [T], is beta p_k.
+    - `exposure`, of shape [M, T], is E[pi_mk] times the expected rates of all other factors.
+
+    A function's part of the bound is
 
         sum_mk (prior_shape_k E[ln rho_mk] - E[rho_mk] exposure_mk) + sum_k prior_terms_k
 
@@ -63,7 +88,6 @@ class ScalingFunction(ABC):
     """
 
     kinds: frozenset[str] = frozenset({"tags", "category", "number"})
-    # Names of parameters that must stay positive; the default `update` works on their logarithm.
     positive: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, *columns: str) -> None:
@@ -121,25 +145,25 @@ class ScalingFunction(ABC):
         """Weights w drawn from q(w), [T, J]; w itself for a point posterior."""
 
     def draw_uncertain(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-        """Weights as unsure as the documents leave them, [T, J].
+        """Weights with the uncertainty that the documents leave, [T, J].
 
-        Drawn from q(w); a function with a point posterior can do better by the curvature there.
+        The default draws from q(w). A function with a point posterior can use the curvature there.
         """
         return self.draw_posterior(parameters, rng)
 
     @abstractmethod
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
-        """rho_mk of known weights, [M, T]."""
+        """rho_mk of given weights, [M, T]."""
 
     def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
         """sum_m E[ln rho_mk], [T]."""
         return np.asarray(self.expected_log_rate(parameters, design).sum(axis=0))
 
     def weighted_log_rate(
-        self, parameters: Parameters, design: Design, weights: FloatArray
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray
     ) -> FloatArray:
-        """sum_k weights_k E[ln rho_mk], [M], for `weights` [T]."""
-        return np.asarray(self.expected_log_rate(parameters, design) @ weights)
+        """sum_k prior_shape_k E[ln rho_mk], [M]."""
+        return np.asarray(self.expected_log_rate(parameters, design) @ prior_shape)
 
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """E[s_k(r_m)] = E[1 / rho_mk], [M, T], of equation 20.
@@ -153,11 +177,7 @@ class ScalingFunction(ABC):
         return total / _MONTE_CARLO_DRAWS
 
     def objective(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> FloatArray:
         """The function's part of the bound, by topic, [T]."""
         load = (self.expected_rate(parameters, design) * exposure).sum(axis=0)
@@ -165,11 +185,7 @@ class ScalingFunction(ABC):
         return np.asarray(pull - load + self.prior_terms(parameters))
 
     def update(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """New parameters at which no topic's `objective` is lower.
 
@@ -220,7 +236,7 @@ class ScalingFunction(ABC):
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no additive statistics. Define `statistics` and "
-            "`update_from_statistics` to fit it without all documents at hand."
+            "`update_from_statistics` to update it from sums over documents."
         )
 
     def update_from_statistics(
@@ -228,12 +244,12 @@ class ScalingFunction(ABC):
         parameters: Parameters,
         statistics: Parameters,
         prior_shape: FloatArray,
-        bounds: DesignBounds,
+        limits: DesignLimits,
     ) -> Parameters:
-        """`update` from summed statistics alone: smaller steps, still never down."""
+        """As `update`, from summed statistics alone: smaller steps that never lower the bound."""
         raise NotImplementedError(
             f"{type(self).__name__} has no additive update. Define `statistics` and "
-            "`update_from_statistics` to fit it without all documents at hand."
+            "`update_from_statistics` to update it from sums over documents."
         )
 
 

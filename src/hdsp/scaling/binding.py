@@ -9,17 +9,25 @@ from hdsp.numerics.types import BoolArray
 from hdsp.scaling.base import ScalingFunction
 from hdsp.scaling.categorical import Categorical
 from hdsp.scaling.constant import Constant
+from hdsp.scaling.functions import FUNCTIONS
 from hdsp.scaling.loglinear import LogLinear
 from hdsp.scaling.product import Product
 
 
 def bind_scaling(scaling: "str | ScalingFunction", schema: LabelSchema) -> ScalingFunction:
-    """The scaling function for a label space: ready for designs that `schema` encodes.
+    """The scaling function with the columns of its factors chosen, for designs of a schema.
 
     Parameters
     ----------
-    scaling : ``"auto"`` (`Categorical` on tags and categories, `LogLinear` on numbers,
-        multiplied), or a scaling function or product of them
+    scaling : ScalingFunction or "auto"
+        ``"auto"`` is `Categorical` on tags and categories times `LogLinear` on numbers.
+    schema : LabelSchema
+        The label columns and their kinds.
+
+    Returns
+    -------
+    ScalingFunction
+        A product with its `split`, or `Constant` where no label is left to scale topics.
 
     Notes
     -----
@@ -41,33 +49,30 @@ def bind_scaling(scaling: "str | ScalingFunction", schema: LabelSchema) -> Scali
         raise TypeError(
             f"`scaling` of HDSP must be 'auto' or a scaling function. Got {type(scaling).__name__}."
         )
-    slices = schema.slices()
+    slices, n_labels = schema.slices(), schema.n_labels
     taken = _take_columns(factors, schema, slices)
     chosen: list[ScalingFunction] = []
     split: list[list[int]] = []
     for factor, names in zip(factors, taken, strict=True):
-        if not names and not isinstance(factor, Constant):
-            if required and (len(factors) > 1 or schema.blocks):
-                raise ValueError(
-                    f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
-                    f"The labels are: {_listing(schema)}. Name the columns of each factor, or "
-                    "leave this one out."
-                )
-            continue
-        if isinstance(factor, Constant):
-            continue
-        chosen.append(factor)
-        split.append([c for name in names for c in range(slices[name].start, slices[name].stop)])
+        if names:
+            chosen.append(factor)
+            split.append([c for name in names for c in range(*slices[name].indices(n_labels))])
+        elif factor.kinds and required and (len(factors) > 1 or schema.blocks):
+            raise ValueError(
+                f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
+                f"The labels are: {_listing(schema)}. Name the columns of each factor, or "
+                "leave this one out."
+            )
     if not chosen:
         return Constant()
-    return Product(*chosen, split=split, n_labels=schema.n_labels)
+    return Product(*chosen, split=split, n_labels=n_labels)
 
 
 def used_columns(scaling: ScalingFunction, n_labels: int) -> BoolArray:
-    """Which of the design's columns a bound scaling function takes, [J]."""
+    """Which of the design's columns a scaling function from `bind_scaling` takes, [J]."""
     used = np.zeros(n_labels, dtype=np.bool_)
-    for columns in scaling.split or () if isinstance(scaling, Product) else ():
-        used[columns] = True
+    if isinstance(scaling, Product) and scaling.split is not None:
+        used[np.concatenate(scaling.split)] = True
     return used
 
 
@@ -91,14 +96,15 @@ def _take_columns(
                     f"`scaling` of HDSP names the label column {name!r} twice. Factors of a "
                     "product take different columns."
                 )
-            if schema.kind(name) not in factor.kinds:
+            if (kind := schema.kind(name)) not in factor.kinds:
+                others = [other for other in FUNCTIONS if kind in FUNCTIONS[other].kinds]
                 raise ValueError(
-                    f"{type(factor).__name__} does not take a {schema.kind(name)} column such as "
-                    f"{name!r}. Use LogLinear({name!r}) instead."
+                    f"{type(factor).__name__} does not take a {kind} column such as {name!r}. "
+                    f"Use {' or '.join(f'{other}({name!r})' for other in others)} instead."
                 )
             named.add(name)
     free = [name for name in slices if name not in named]
-    # The narrower function chooses first: LogLinear() would leave Categorical() nothing.
+    # The function of fewer kinds chooses first: LogLinear() would leave Categorical() nothing.
     for number in sorted(range(len(factors)), key=lambda n: len(factors[n].kinds)):
         if not factors[number].columns:
             taken[number] = [name for name in free if schema.kind(name) in factors[number].kinds]

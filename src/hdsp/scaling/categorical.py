@@ -5,7 +5,7 @@ import numpy as np
 from hdsp import kernels
 from hdsp.numerics.gamma import expected_log_gamma, gamma_divergence
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
+from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 
 class Categorical(ScalingFunction):
@@ -17,8 +17,12 @@ class Categorical(ScalingFunction):
 
     Parameters
     ----------
-    *columns : tag or category columns; without names, all that no other factor names
-    weight_shape, weight_rate : the prior's a_w and b_w
+    *columns : str
+        Tag or category columns; without names, all that no other factor takes.
+    weight_shape : float, default=1.0
+        The prior's a_w.
+    weight_rate : float, default=1.0
+        The prior's b_w.
 
     Examples
     --------
@@ -45,7 +49,7 @@ class Categorical(ScalingFunction):
         return {"weight_shape": self.weight_shape, "weight_rate": self.weight_rate}
 
     def initial(self, n_topics: int, n_labels: int) -> Parameters:
-        """E[lambda] = 1, as sure as the prior is."""
+        """E[lambda] = 1, with the prior's shape."""
         ones = np.full((n_topics, n_labels), self.weight_shape)
         return {"shape": ones, "rate": ones.copy()}
 
@@ -63,10 +67,10 @@ class Categorical(ScalingFunction):
         return np.asarray(self._expected_log(parameters) @ design.sum(axis=0))
 
     def weighted_log_rate(
-        self, parameters: Parameters, design: Design, weights: FloatArray
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray
     ) -> FloatArray:
-        """sum_j r_mj sum_k weights_k (psi(a'_kj) - ln b'_kj), [M]."""
-        return np.asarray(design @ (self._expected_log(parameters).T @ weights))
+        """sum_j r_mj sum_k prior_shape_k (psi(a'_kj) - ln b'_kj), [M]."""
+        return np.asarray(design @ (self._expected_log(parameters).T @ prior_shape))
 
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """prod_j (b'_kj / (a'_kj - 1))^r_mj, [M, T].
@@ -97,15 +101,11 @@ class Categorical(ScalingFunction):
         return np.asarray(np.exp(-(design @ np.log(weights).T)))
 
     def update(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """Equation 15, one label at a time."""
         # a' changes first, at fixed E[lambda], so that the rates stay as they were.
-        shape = self._posterior_shape(design, prior_shape)
+        shape = self.weight_shape + np.outer(prior_shape, design.sum(axis=0))
         start = {"shape": shape, "rate": parameters["rate"] * shape / parameters["shape"]}
         load = np.ascontiguousarray(self.expected_rate(start, design) * exposure)
         by_label = design.tocsc()
@@ -134,22 +134,19 @@ class Categorical(ScalingFunction):
         parameters: Parameters,
         statistics: Parameters,
         prior_shape: FloatArray,
-        bounds: DesignBounds,
+        limits: DesignLimits,
     ) -> Parameters:
         """Equation 15 for all labels at once, damped to 1/C in the logarithm of E[lambda].
 
-        With at most C labels on a document, prod_j x_j^r_j <= (1/C) sum_j x_j^(C r_j) bounds the
-        rates by a sum over labels, whose maximum is this step.
+        With at most C labels on a document, prod_j x_j^r_j <= (1/C) sum_j x_j^(C r_j): the step
+        maximises what the objective becomes with that sum over labels in place of the rates.
         """
         shape = self.weight_shape + np.outer(prior_shape, statistics["carriers"])
         mean = parameters["shape"] / parameters["rate"]
         target = shape / (self.weight_rate + statistics["load"] / mean)
-        damping = 1.0 / bounds.labels_per_document
+        damping = 1.0 / limits.labels_per_document
         new_mean = mean ** (1.0 - damping) * target**damping
         return {"shape": shape, "rate": shape / new_mean}
 
     def _expected_log(self, parameters: Parameters) -> FloatArray:
         return expected_log_gamma(parameters["shape"], parameters["rate"])
-
-    def _posterior_shape(self, design: Design, prior_shape: FloatArray) -> FloatArray:
-        return self.weight_shape + np.outer(prior_shape, design.sum(axis=0))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
+from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 
 class Constant(ScalingFunction):
@@ -57,11 +57,7 @@ class Constant(ScalingFunction):
         return np.ones((design.shape[0], len(weights)))
 
     def update(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """Nothing to learn."""
         return parameters
@@ -77,7 +73,7 @@ class Constant(ScalingFunction):
         parameters: Parameters,
         statistics: Parameters,
         prior_shape: FloatArray,
-        bounds: DesignBounds,
+        limits: DesignLimits,
     ) -> Parameters:
         """Nothing to learn."""
         return parameters

@@ -4,7 +4,7 @@ import numpy as np
 
 from hdsp import kernels
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling.base import Design, DesignBounds, Parameters, ScalingFunction
+from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 # exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1
 _QUADRATIC = np.e - 2.0
@@ -18,8 +18,10 @@ class LogLinear(ScalingFunction):
 
     Parameters
     ----------
-    *columns : label columns; without names, all that no other factor takes
-    variance : the prior's variance (the paper's sigma)
+    *columns : str
+        Label columns; without names, all that no other factor takes.
+    variance : float, default=1.0
+        The prior's variance (the paper's sigma).
 
     Examples
     --------
@@ -41,7 +43,7 @@ class LogLinear(ScalingFunction):
         return {"variance": self.variance}
 
     def initial(self, n_topics: int, n_labels: int) -> Parameters:
-        """w = 0, as unsure as the prior is."""
+        """w = 0, with the prior's variance."""
         weight = np.zeros((n_topics, n_labels))
         return {"weight": weight, "spread": np.full_like(weight, self.variance)}
 
@@ -58,10 +60,10 @@ class LogLinear(ScalingFunction):
         return np.asarray(parameters["weight"] @ design.sum(axis=0))
 
     def weighted_log_rate(
-        self, parameters: Parameters, design: Design, weights: FloatArray
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray
     ) -> FloatArray:
-        """r_m . sum_k weights_k w_k, [M]."""
-        return np.asarray(design @ (parameters["weight"].T @ weights))
+        """r_m . sum_k prior_shape_k w_k, [M]."""
+        return np.asarray(design @ (parameters["weight"].T @ prior_shape))
 
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """exp(-w_k . r_m), [M, T]."""
@@ -91,11 +93,7 @@ class LogLinear(ScalingFunction):
         return kernels.exp_product(design, weights.T)
 
     def update(
-        self,
-        parameters: Parameters,
-        design: Design,
-        prior_shape: FloatArray,
-        exposure: FloatArray,
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """Equation 16: a Newton step with halving on each label in turn.
 
@@ -134,21 +132,21 @@ class LogLinear(ScalingFunction):
         parameters: Parameters,
         statistics: Parameters,
         prior_shape: FloatArray,
-        bounds: DesignBounds,
+        limits: DesignLimits,
     ) -> Parameters:
         """One step for all labels at once that cannot overshoot.
 
         With at most C labels on a document, exp(sum_j r_j d_j) <= (1/C) sum_j exp(C r_j d_j), and
-        each exponential lies below a quadratic while |C r_j d_j| <= 1: the step is the maximum of
-        that bound within its range.
+        each exponential lies below a quadratic while |C r_j d_j| <= 1: the step maximises what
+        the objective becomes with those quadratics, within that range.
         """
         weight = parameters["weight"]
-        crowd = bounds.labels_per_document
+        n_labels = limits.labels_per_document
         gradient = np.outer(prior_shape, statistics["total"]) - statistics["slope"]
         gradient -= weight / self.variance
-        curvature = 2.0 * _QUADRATIC * crowd * statistics["curvature"] + 1.0 / self.variance
-        limit = 1.0 / (crowd * np.maximum(bounds.largest, 1e-300))
+        curvature = 2.0 * _QUADRATIC * n_labels * statistics["curvature"] + 1.0 / self.variance
+        longest = 1.0 / (n_labels * np.maximum(limits.largest, 1e-300))
         return {
-            "weight": weight + np.clip(gradient / curvature, -limit, limit),
+            "weight": weight + np.clip(gradient / curvature, -longest, longest),
             "spread": 1.0 / (statistics["curvature"] + 1.0 / self.variance),
         }

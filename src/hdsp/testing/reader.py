@@ -1,4 +1,4 @@
-"""The conformance suite of readers, for ours and for a user's own."""
+"""Conformance checks for readers, those of the package and users' own."""
 
 import shutil
 import tempfile
@@ -16,28 +16,38 @@ from hdsp.corpus import Corpus, ReadError
 
 Read = Callable[[str | Path], Corpus]
 
-# What a reader may take besides the file: buffers, and a batch of rows.
-_SPARE = 32 * 2**20
-# Counts, words and labels of a text as Python objects, before they are arrays.
-_TIMES_THE_FILE = 40
-_CUTS = 12
+# Memory that a reader may use: buffers and a batch of rows, and the counts, words and labels of a
+# text as Python objects before they are arrays.
+_MEMORY_BASE = 32 * 2**20
+_MEMORY_PER_BYTE = 40
+_N_DAMAGED = 12
 
 
 @dataclass(frozen=True)
 class _Case:
-    """A reader, a sound file or folder, and the file to damage: itself, or one in the folder."""
+    """A reader and a valid input for it.
+
+    Attributes
+    ----------
+    read : callable
+        The reader.
+    path : Path
+        A valid file or folder.
+    damaged : Path
+        The file to damage: `path` itself, or a file in that folder.
+    """
 
     read: Read
     path: Path
     damaged: Path
 
     def corpus(self, path: str | Path | None = None) -> Corpus:
-        """Read the sound file."""
+        """Read the valid input, which must succeed."""
         try:
             corpus = self.read(self.path if path is None else path)
         except Exception as error:
-            raise AssertionError(f"a sound file gives {type(error).__name__}: {error}") from error
-        assert isinstance(corpus, Corpus), f"a {type(corpus).__name__} is no Corpus."
+            raise AssertionError(f"a valid file gives {type(error).__name__}: {error}") from error
+        assert isinstance(corpus, Corpus), f"a {type(corpus).__name__} is not a Corpus."
         return corpus
 
     def damaged_copy(self, folder: Path, damage: Callable[[bytes], bytes]) -> tuple[Path, str]:
@@ -55,19 +65,22 @@ class _Case:
 def check_reader(
     read: Read, files: str | Path | Sequence[str | Path]
 ) -> Iterator[tuple[str, Callable[[], None]]]:
-    r"""Named checks that a reader keeps the contract of `hdsp.read_table` and its like.
+    r"""Named checks that a reader keeps the contract of `hdsp.read_table` and the other readers.
 
     Parameters
     ----------
-    read
-        A function from a path to a `Corpus`. Bind what else it needs with `functools.partial`.
-    files
-        A sound file of the format, or several, or folders for a reader of folders. They are
+    read : callable
+        A function from a path to a `Corpus`. Bind its other arguments with `functools.partial`.
+    files : path or sequence of paths
+        One valid file of the format, or several, or folders for a reader of folders. They are
         copied where a check needs a damaged one.
 
     Yields
     ------
-    name, check : call each check; it raises AssertionError with what is wrong
+    name : str
+        The file, and what is checked.
+    check : callable
+        Takes no argument and raises AssertionError with what is wrong.
 
     Examples
     --------
@@ -79,9 +92,7 @@ def check_reader(
     ...     for name, check in check_reader(read_table, path):
     ...         check()
     """
-    several = [files] if isinstance(files, (str, Path)) else files
-    for file in several:
-        path = Path(file)
+    for path in map(Path, [files] if isinstance(files, (str, Path)) else files):
         inside = sorted(found for found in path.rglob("*") if found.is_file())
         case = _Case(read, path, inside[0] if inside else path)
         for check in (
@@ -91,10 +102,10 @@ def check_reader(
             _reading_twice_is_the_same,
             _a_string_is_a_path,
             _a_missing_file_is_not_found,
-            _an_empty_file_is_told_or_read,
+            _an_empty_file_is_read_or_reported,
             _a_folder_is_not_a_file,
-            _a_truncated_file_is_told_or_read,
-            _a_scrambled_file_is_told_or_read,
+            _a_truncated_file_is_read_or_reported,
+            _a_scrambled_file_is_read_or_reported,
             _memory_stays_near_the_size_of_the_file,
         ):
             name = check.__name__.strip("_").replace("_", " ")
@@ -109,7 +120,7 @@ def _counts_are_canonical(case: _Case) -> None:
     assert counts.has_canonical_format
     assert np.isfinite(counts.data).all()
     assert (counts.data > 0).all(), "zeros are stored."
-    assert corpus.n_documents > 0, "a sound file has documents."
+    assert corpus.n_documents > 0, "a valid file has documents."
 
 
 def _words_are_unique_strings(case: _Case) -> None:
@@ -155,7 +166,7 @@ def _a_missing_file_is_not_found(case: _Case) -> None:
     assert isinstance(error, FileNotFoundError), "a missing file should be a FileNotFoundError."
 
 
-def _an_empty_file_is_told_or_read(case: _Case) -> None:
+def _an_empty_file_is_read_or_reported(case: _Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, name = case.damaged_copy(Path(folder), lambda data: b"")
         error = _failure(case.read, path, name)
@@ -172,14 +183,14 @@ def _a_folder_is_not_a_file(case: _Case) -> None:
         assert _failure(case.read, path, path.name) is not None, "a folder should be a ReadError."
 
 
-def _a_truncated_file_is_told_or_read(case: _Case) -> None:
+def _a_truncated_file_is_read_or_reported(case: _Case) -> None:
     size = len(case.damaged.read_bytes())
-    for cut in sorted({size - 1, *np.linspace(1, size - 1, _CUTS).astype(int).tolist()}):
+    for cut in sorted({size - 1, *np.linspace(1, size - 1, _N_DAMAGED).astype(int).tolist()}):
         _read_damaged(case, itemgetter(slice(cut)))
 
 
-def _a_scrambled_file_is_told_or_read(case: _Case) -> None:
-    for seed in range(_CUTS):
+def _a_scrambled_file_is_read_or_reported(case: _Case) -> None:
+    for seed in range(_N_DAMAGED):
         rng = np.random.default_rng(seed)
 
         def scramble(data: bytes, rng: np.random.Generator = rng) -> bytes:
@@ -200,7 +211,7 @@ def _memory_stays_near_the_size_of_the_file(case: _Case) -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak <= _SPARE + _TIMES_THE_FILE * size, (
+    assert peak <= _MEMORY_BASE + _MEMORY_PER_BYTE * size, (
         f"reading {size} bytes takes {peak / 2**20:.0f} MB."
     )
 

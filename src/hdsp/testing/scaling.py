@@ -1,4 +1,4 @@
-"""The conformance suite of scaling functions, for ours and for a user's own."""
+"""Conformance checks for scaling functions, those of the package and users' own."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import (
     Design,
-    DesignBounds,
+    DesignLimits,
     Parameters,
     Product,
     ScalingFunction,
@@ -24,7 +24,17 @@ _DRAWS = 4_000
 
 @dataclass(frozen=True, eq=False)
 class ScalingCase:
-    """A small problem for a scaling function: labels, and what the model would hand it."""
+    """A small problem for a scaling function: labels, and what the model passes to it.
+
+    Attributes
+    ----------
+    design : sparse array of shape [M, J]
+        Encoded labels.
+    prior_shape : float array of shape [T]
+        The products beta p_k.
+    exposure : float array of shape [M, T]
+        The expectations E[pi_mk].
+    """
 
     design: Design
     prior_shape: FloatArray
@@ -34,7 +44,24 @@ class ScalingCase:
 def make_case(
     scaling: ScalingFunction, n_labels: int = 4, n_documents: int = 40, seed: int = 0
 ) -> ScalingCase:
-    """Labels of the kinds the function takes, with unlabelled documents and an unused label."""
+    """Random labels of the kinds a function takes, with unlabelled documents and an unused label.
+
+    Parameters
+    ----------
+    scaling : ScalingFunction
+        The function, which decides the kinds of labels.
+    n_labels : int, default=4
+        Label columns J.
+    n_documents : int, default=40
+        Documents M.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    ScalingCase
+        A problem with four topics.
+    """
     rng = np.random.default_rng(seed)
     carried = rng.random((n_documents, n_labels)) < 0.7
     carried[: n_documents // 5] = False
@@ -57,11 +84,17 @@ def check_scaling(
 
     Parameters
     ----------
-    scaling : the function; a product must be bound to `n_labels` columns by its `split`
+    scaling : ScalingFunction
+        The function. A product needs its `split` of the `n_labels` columns.
+    n_labels : int, default=4
+        Label columns of the problems that it is tried on.
 
     Yields
     ------
-    name, check : call each check; it raises AssertionError with what is wrong
+    name : str
+        What is checked.
+    check : callable
+        Takes no argument and raises AssertionError with what is wrong.
 
     Examples
     --------
@@ -101,7 +134,7 @@ def _fitted(scaling: ScalingFunction, case: ScalingCase, n_updates: int = 2) -> 
 
 
 def _initial_rates_are_one(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = scaling.initial(len(case.prior_shape), case.design.shape[1])
+    parameters = _fitted(scaling, case, n_updates=0)
     np.testing.assert_allclose(scaling.expected_rate(parameters, case.design), 1.0, atol=1e-12)
 
 
@@ -140,7 +173,7 @@ def _documents_are_independent(scaling: ScalingFunction, case: ScalingCase) -> N
 
 
 def _topics_are_independent(scaling: ScalingFunction, case: ScalingCase) -> None:
-    start = scaling.initial(len(case.prior_shape), case.design.shape[1])
+    start = _fitted(scaling, case, n_updates=0)
     whole = scaling.update(start, case.design, case.prior_shape, case.exposure)
     chosen = [2, 0]
     part = scaling.update(
@@ -177,7 +210,7 @@ def _draws(scaling: ScalingFunction, case: ScalingCase, parameters: Parameters) 
 
 
 def _assert_mean(draws: FloatArray, expected: FloatArray, what: str) -> None:
-    # Six standard errors: a false alarm is a matter of one in millions.
+    # Six standard errors: by chance alone, the check fails once in millions of times.
     error = 6.0 * draws.std(axis=0) / np.sqrt(len(draws)) + 1e-9
     worst = np.abs(draws.mean(axis=0) - expected) - error
     assert (worst <= 0).all(), f"{what} is off by up to {worst.max():.3g} more than chance."
@@ -198,34 +231,50 @@ def _jensen(scaling: ScalingFunction, case: ScalingCase) -> None:
 
 
 def _scale_matches_draws(scaling: ScalingFunction, case: ScalingCase) -> None:
-    # More certain than the data leave it, so that the mean of 1 / rate has a variance.
-    sure = ScalingCase(case.design, case.prior_shape * 20.0, case.exposure * 20.0)
-    parameters = _fitted(scaling, sure)
-    draws = 1.0 / _draws(scaling, sure, parameters)
+    # Twenty times the data: with a narrower posterior the mean of 1 / rate has a variance.
+    certain = ScalingCase(case.design, case.prior_shape * 20.0, case.exposure * 20.0)
+    parameters = _fitted(scaling, certain)
+    draws = 1.0 / _draws(scaling, certain, parameters)
     carried = np.asarray(abs(case.design).sum(axis=1)) > 0
     expected = scaling.expected_scale(parameters, case.design)
     _assert_mean(draws[:, carried], expected[carried], "expected_scale")
 
 
-def _update_never_lowers_the_objective(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = scaling.initial(len(case.prior_shape), case.design.shape[1])
-    arguments = (case.design, case.prior_shape, case.exposure)
-    before = scaling.objective(parameters, *arguments)
-    for step in range(5):
-        parameters = scaling.update(parameters, *arguments)
-        after = scaling.objective(parameters, *arguments)
+def _objective(scaling: ScalingFunction, case: ScalingCase, parameters: Parameters) -> FloatArray:
+    return scaling.objective(parameters, case.design, case.prior_shape, case.exposure)
+
+
+def _assert_never_lowers(
+    scaling: ScalingFunction,
+    case: ScalingCase,
+    update: Callable[[Parameters], Parameters],
+    n_updates: int,
+) -> FloatArray:
+    """Raise if an update lowers the objective; return the objective after the last one, [T]."""
+    parameters = _fitted(scaling, case, n_updates=0)
+    before = _objective(scaling, case, parameters)
+    for step in range(n_updates):
+        parameters = update(parameters)
+        after = _objective(scaling, case, parameters)
         fall = before - after
         assert (fall <= _ROUNDING * (1.0 + np.abs(before))).all(), (
             f"update {step} lowers the objective by {fall.max():.3g}."
         )
         before = after
+    return before
+
+
+def _update_never_lowers_the_objective(scaling: ScalingFunction, case: ScalingCase) -> None:
+    def update(parameters: Parameters) -> Parameters:
+        return scaling.update(parameters, case.design, case.prior_shape, case.exposure)
+
+    _assert_never_lowers(scaling, case, update, n_updates=5)
 
 
 def _update_converges(scaling: ScalingFunction, case: ScalingCase) -> None:
-    arguments = (case.design, case.prior_shape, case.exposure)
     own = _fitted(scaling, case, n_updates=30)
-    slow = ScalingFunction.update(scaling, own, *arguments)
-    gain = scaling.objective(slow, *arguments) - scaling.objective(own, *arguments)
+    slow = ScalingFunction.update(scaling, own, case.design, case.prior_shape, case.exposure)
+    gain = _objective(scaling, case, slow) - _objective(scaling, case, own)
     assert (gain < 2e-5).all(), (
         f"after 30 updates the numerical maximum is still {gain.max():.3g} higher."
     )
@@ -247,7 +296,7 @@ def _prior_draws_have_shape(scaling: ScalingFunction, case: ScalingCase) -> None
     weights = scaling.draw_prior(*shape, rng)
     drawn = scaling.draw_posterior(_fitted(scaling, case), rng)
     for name, value in (("draw_prior", weights), ("draw_posterior", drawn)):
-        # A product lays its factors' weights side by side, so they must have a column a label.
+        # A product lays its factors' weights side by side, so they need one column per label.
         assert value.shape in (shape, (shape[0], 0)), f"{name} does not give weights [T, J]."
     rate = scaling.rate(weights, case.design)
     assert rate.shape == case.exposure.shape
@@ -274,22 +323,14 @@ def _additive_update_never_lowers_the_objective(
 ) -> None:
     if not _is_additive(scaling):
         return
-    parameters = scaling.initial(len(case.prior_shape), case.design.shape[1])
-    arguments = (case.design, case.prior_shape, case.exposure)
-    bounds = DesignBounds.of(case.design)
-    first = before = scaling.objective(parameters, *arguments)
-    for step in range(20):
-        statistics = scaling.statistics(parameters, case.design, case.exposure)
-        parameters = scaling.update_from_statistics(
-            parameters, statistics, case.prior_shape, bounds
-        )
-        after = scaling.objective(parameters, *arguments)
-        fall = before - after
-        assert (fall <= _ROUNDING * (1.0 + np.abs(before))).all(), (
-            f"additive update {step} lowers the objective by {fall.max():.3g}."
-        )
-        before = after
-    best = scaling.objective(_fitted(scaling, case, n_updates=30), *arguments)
-    assert (best - before <= 0.5 * (best - first) + 1e-6).all(), (
-        "twenty additive updates do not make half of the way."
+    limits = DesignLimits.of(case.design)
+
+    def update(parameters: Parameters) -> Parameters:
+        sums = scaling.statistics(parameters, case.design, case.exposure)
+        return scaling.update_from_statistics(parameters, sums, case.prior_shape, limits)
+
+    last = _assert_never_lowers(scaling, case, update, n_updates=20)
+    first, best = (_objective(scaling, case, _fitted(scaling, case, n)) for n in (0, 30))
+    assert (best - last <= 0.5 * (best - first) + 1e-6).all(), (
+        "twenty additive updates do not cover half of the distance to the maximum."
     )

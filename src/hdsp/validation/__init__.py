@@ -29,7 +29,7 @@ from hdsp.validation.settings import (
     check_whole,
     make_generator,
 )
-from hdsp.validation.topics import check_top_words, normalised_topics
+from hdsp.validation.topics import check_top_words, normalised_components
 from hdsp.validation.wording import count_of, quoted
 
 __all__ = [
@@ -54,7 +54,7 @@ __all__ = [
     "count_of",
     "count_rows",
     "make_generator",
-    "normalised_topics",
+    "normalised_components",
     "quoted",
     "row_positions",
 ]

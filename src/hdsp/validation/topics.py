@@ -12,7 +12,7 @@ def check_top_words(
     if top_words.ndim != 2 or top_words.shape[1] < at_least:
         words = "one word" if at_least == 1 else "two words"
         raise ValueError(
-            f"`top_words` of {owner} must have at least {words} a topic, [T, n]. "
+            f"`top_words` of {owner} must have at least {words} per topic, [T, n]. "
             f"Got shape {top_words.shape}. Make it with topic_top_words(components, n=10)."
         )
     if not np.issubdtype(top_words.dtype, np.integer):
@@ -43,27 +43,27 @@ def check_top_words(
         )
 
 
-def normalised_topics(topics: FloatArray, name: str, owner: str) -> FloatArray:
-    """Return topics [T, V] whose rows sum to one, or raise where there are none."""
-    topics = np.asarray(topics, dtype=np.float64)
-    if topics.ndim != 2:
+def normalised_components(components: FloatArray, name: str, owner: str) -> FloatArray:
+    """Return components [T, V] with rows that sum to 1, or raise where that is impossible."""
+    components = np.asarray(components, dtype=np.float64)
+    if components.ndim != 2:
         raise ValueError(
             f"`{name}` of {owner} must be a matrix, topics x words. "
-            f"Got shape {topics.shape}. Pass one topic as `topic[None, :]`."
+            f"Got shape {components.shape}. Pass one topic as `topic[None, :]`."
         )
-    improper = ~np.isfinite(topics) | (topics < 0)
+    improper = ~np.isfinite(components) | (components < 0)
     if improper.any():
         row, column = np.argwhere(improper)[0]
         raise ValueError(
             f"`{name}` of {owner} must be finite and not negative. "
-            f"Got {topics[row, column]} at topic {row}, word {column}. "
+            f"Got {components[row, column]} at topic {row}, word {column}. "
             "Pass probabilities or weights, not their logarithms."
         )
-    totals = topics.sum(axis=1, keepdims=True)
+    totals = components.sum(axis=1, keepdims=True)
     if (totals == 0).any():
         raise ValueError(
             f"`{name}` of {owner} must give every topic some weight. "
             f"Got only zeros in topic {int(np.argmin(totals))}. Drop empty topics."
         )
-    normalised: FloatArray = topics / totals
+    normalised: FloatArray = components / totals
     return normalised

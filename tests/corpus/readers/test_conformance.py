@@ -51,7 +51,7 @@ def failed(read, path):
     ("change", "names"),
     [
         (lambda path: None, ["counts are canonical"]),
-        (lambda path: Path(path).read_bytes()[0] and Corpus([[1]]), ["an empty file is told"]),
+        (lambda path: Path(path).read_bytes()[0] and Corpus([[1]]), ["an empty file is read"]),
         (lambda path: Corpus([[1]]), ["a missing file is not found", "a folder is not a file"]),
         (lambda path: Corpus([[1]] * (1 + isinstance(path, str))), ["a string is a path"]),
         (lambda path: np.ones(5 * 2**20).sum() and Corpus([[1]]), ["memory stays near the size"]),
@@ -77,7 +77,7 @@ def test_an_error_without_the_name_fails(samples):
     def read(path):
         raise ReadError("something is wrong")
 
-    assert "a truncated file is told or read" in failed(read, samples["csv"].path)
+    assert "a truncated file is read or reported" in failed(read, samples["csv"].path)
 
 
 def test_modules_are_small():
