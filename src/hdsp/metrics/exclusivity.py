@@ -5,6 +5,7 @@ from scipy.stats import rankdata
 
 from hdsp.metrics.coherence import topic_top_words
 from hdsp.numerics.types import FloatArray
+from hdsp.validation import normalised_components
 
 
 def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:

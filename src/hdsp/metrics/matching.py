@@ -5,6 +5,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.validation import normalised_components
 
 
 def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from hdsp.metrics.matching import match_topics
 from hdsp.numerics.types import FloatArray
+from hdsp.validation import normalised_components
 
 
 def stability(runs: Sequence[FloatArray]) -> FloatArray:
