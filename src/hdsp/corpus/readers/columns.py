@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from hdsp.corpus.blocks import category_block, number_block, tags_block
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
-from hdsp.corpus.readers.common import read_error
+from hdsp.corpus.readers.common import BinaryReader, read_error
 from hdsp.corpus.values import is_missing, level_name
 from hdsp.exceptions import ReadError
 from hdsp.validation import quoted
@@ -20,6 +20,28 @@ Batch: TypeAlias = Mapping[str, Sequence[object]]
 
 # How a number is written in text where there is none.
 _NO_NUMBER = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none"})
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table that is open.
+
+    Attributes
+    ----------
+    stream : binary stream
+        Its content.
+    name : str
+        How messages call it.
+    encoding : str
+        The encoding of a text file.
+    delimiter : str or None
+        The character between the values of a CSV file; None for that of its format.
+    """
+
+    stream: BinaryReader
+    name: str
+    encoding: str
+    delimiter: str | None
 
 
 @dataclass(frozen=True)

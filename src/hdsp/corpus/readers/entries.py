@@ -8,8 +8,8 @@ import numpy as np
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import words_like
 from hdsp.corpus.readers.common import FilePath, read_error, read_words
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import line_fields, number_batches
-from hdsp.corpus.readers.table import LabelSource
 from hdsp.numerics.sparse import csr_from_entries
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.validation import count_of

@@ -10,7 +10,7 @@ from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.readers.columns import Columns, Names, label_kinds
 from hdsp.corpus.readers.common import FilePath, open_binary, read_error, text_lines
-from hdsp.corpus.readers.table import LabelSource
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.texts import corpus_of_texts
 from hdsp.validation import quoted
 

@@ -1,27 +1,29 @@
-"""JSON Lines: one JSON object a line."""
+"""JSON Lines: one JSON object per line."""
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
-from hdsp.corpus.readers.columns import Batch, check_columns, shown
-from hdsp.corpus.readers.common import BinaryReader, read_error, text_lines
+from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, shown
+from hdsp.corpus.readers.common import read_error, text_lines
 
 _BATCH = 1024
+# The number of rows in which keys are looked for.
+_HEAD = 1_000
 _REMEDY = """write one object a line, such as {"text": "..."}"""
 
 
-def json_batches(
-    stream: BinaryReader, name: str, columns: tuple[str, ...], encoding: str
-) -> Iterator[Batch]:
+def json_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     """Yield the wanted columns of a JSON Lines file; a key that a row lacks is missing.
 
-    Read by the standard library's `json`: pyarrow's takes the types of the first megabyte for
+    The standard library's `json` reads them: pyarrow takes the types of the first megabyte for
     those of the whole file, and dates written as text for dates.
     """
+    name, columns = file.name, wanted.columns
     seen: dict[str, None] = {}
     batch: list[dict[str, Any]] = []
-    for row in json_rows(stream, name, encoding):
+    for row in _rows(file):
         seen.update(dict.fromkeys(row))
         batch.append(row)
         if len(batch) == _BATCH:
@@ -39,9 +41,15 @@ def _transposed(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> Batch:
     return {column: [row.get(column) for row in rows] for column in columns}
 
 
-def json_rows(stream: BinaryReader, name: str, encoding: str) -> Iterator[dict[str, Any]]:
+def json_columns(file: TableFile) -> tuple[str, ...]:
+    """Return the keys of the first rows of a JSON Lines file."""
+    return tuple(dict.fromkeys(key for row in islice(_rows(file), _HEAD) for key in row))
+
+
+def _rows(file: TableFile) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON Lines file, without blank lines."""
-    for number, line in enumerate(text_lines(stream, name, encoding), start=1):
+    name = file.name
+    for number, line in enumerate(text_lines(file.stream, name, file.encoding), start=1):
         if not line.strip():
             continue
         try:

@@ -13,8 +13,8 @@ from hdsp.corpus.readers.common import (
     without_last_blanks,
 )
 from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import pair_fields, whole_number
-from hdsp.corpus.readers.table import LabelSource
 
 
 def read_ldac(

@@ -6,8 +6,8 @@ from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.readers.columns import Names, label_kinds, shown
 from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
 from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import whole_number
-from hdsp.corpus.readers.table import LabelSource
 
 _FIELDS = {"real": 3, "double": 3, "integer": 3, "unsigned-integer": 3, "pattern": 2}
 

@@ -8,8 +8,8 @@ from hdsp.corpus.labels import KINDS, Kind, Labels
 from hdsp.corpus.readers.columns import label_block, shown, split_tags
 from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
 from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import is_number, pair_fields
-from hdsp.corpus.readers.table import LabelSource
 from hdsp.corpus.values import level_name
 from hdsp.validation import quoted
 
