@@ -75,8 +75,8 @@ def test_inverted_rbo_minds_shared_first_words_more_than_shared_last_words():
     ("top_words", "p", "message"),
     [
         ([[0, 1]], 0.9, r"`top_words` of inverted_rbo must have at least two topics.*Got 1\."),
-        ([0, 1], 0.9, r"must have at least one word a topic, \[T, n\]\. Got shape \(2,\)"),
-        ([[], []], 0.9, r"must have at least one word a topic.*Got shape \(2, 0\)"),
+        ([0, 1], 0.9, r"must have at least one word per topic, \[T, n\]\. Got shape \(2,\)"),
+        ([[], []], 0.9, r"must have at least one word per topic.*Got shape \(2, 0\)"),
         ([[0, 1], [2, 2]], 0.9, r"`top_words` of inverted_rbo must be distinct.*in topic 1"),
         ([[0, 1], [2, -3]], 0.9, r"`top_words` of inverted_rbo must not be negative\. Got -3"),
         ([[0, 1], [2, 3]], 1.0, r"`p` of inverted_rbo must lie between 0 and 1.*Got 1\.0"),

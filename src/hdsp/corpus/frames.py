@@ -36,10 +36,15 @@ def make_frame(columns: Mapping[str, Sequence[Any] | NDArray[Any]], like: str | 
 
     Parameters
     ----------
-    columns
+    columns : mapping of str to sequence or array
         Values by column, of equal lengths.
-    like
-        Library of the table: 'pandas' (the default), 'polars' or 'pyarrow'; see `library_of`.
+    like : {"pandas", "polars", "pyarrow"} or None, default=None
+        Library of the table; None is pandas. See `library_of`.
+
+    Returns
+    -------
+    pandas, polars or pyarrow table
+        The table.
 
     Examples
     --------
@@ -93,7 +98,7 @@ def open_columns(frame: Any, subject: str) -> "dict[str, nw.Series[Any]]":
     """Return a table's columns by name, not yet read."""
     import narwhals as nw
 
-    # narwhals refuses duplicate names with a message of its own, so they are looked at first.
+    # Before narwhals, which refuses duplicate names with a message of its own.
     native_names = getattr(frame, "column_names", None)
     names = [str(name) for name in (frame.columns if native_names is None else native_names)]
     check_unique(names, "column names", subject)
@@ -139,5 +144,5 @@ def column_kind(name: str, series: "nw.Series[Any]", subject: str) -> Kind:
             f"{other} at row {other_row} of column {name!r}. Convert the column, or name its kind "
             "with Labels.from_frame."
         )
-    # Nothing observed and no type that tells: a category without levels says nothing.
+    # No value and no type that tells: a category without levels has no effect.
     return next((_KIND_OF_GROUP[group] for group in seen), "category")

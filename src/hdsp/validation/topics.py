@@ -8,11 +8,23 @@ from hdsp.numerics.types import FloatArray, IntArray
 def check_top_words(
     top_words: IntArray, owner: str, *, n_words: int | None = None, at_least: int = 2
 ) -> None:
-    """Raise unless `top_words` is [T, n >= at_least], in range and without repeats."""
+    """Raise unless top words are word indices, in range and without repeats.
+
+    Parameters
+    ----------
+    top_words : int array of shape [T, n]
+        Word indices by topic.
+    owner : str
+        The function whose argument it is, for messages.
+    n_words : int or None, default=None
+        Size of the vocabulary; None if any index is allowed.
+    at_least : {1, 2}, default=2
+        The smallest n.
+    """
     if top_words.ndim != 2 or top_words.shape[1] < at_least:
         words = "one word" if at_least == 1 else "two words"
         raise ValueError(
-            f"`top_words` of {owner} must have at least {words} a topic, [T, n]. "
+            f"`top_words` of {owner} must have at least {words} per topic, [T, n]. "
             f"Got shape {top_words.shape}. Make it with topic_top_words(components, n=10)."
         )
     if not np.issubdtype(top_words.dtype, np.integer):
@@ -44,7 +56,7 @@ def check_top_words(
 
 
 def normalised_topics(topics: FloatArray, name: str, owner: str) -> FloatArray:
-    """Return topics [T, V] whose rows sum to one, or raise where there are none."""
+    """Return topics [T, V] with rows that sum to 1, or raise if a topic has no weight."""
     topics = np.asarray(topics, dtype=np.float64)
     if topics.ndim != 2:
         raise ValueError(

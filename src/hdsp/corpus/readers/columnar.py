@@ -1,4 +1,4 @@
-"""Parquet, and Arrow's own formats (Feather, IPC file and IPC stream), through pyarrow."""
+"""Parquet and Arrow (Feather, IPC file and IPC stream), through pyarrow."""
 
 import io
 from collections.abc import Iterable, Iterator
@@ -59,13 +59,13 @@ def _open_arrow(file: TableFile) -> Any:
     head = file.stream.peek(6)
     if head.startswith(b"FEA1"):
         raise read_error(file.name, "it is in the first, disused Feather format", "write it again")
-    # A damaged stream asks for as much as it claims: a file and a buffer give what they have.
+    # A damaged stream claims any size; a file and a buffer give no more than they have.
     open_source = ipc.open_file if head.startswith(b"ARROW1") else ipc.open_stream
     return open_source(_seekable(file.stream))
 
 
 def _seekable(stream: BinaryReader) -> Any:
-    """Return something that can be read from its end, where these formats keep their index."""
+    """Return a file that can be read from its end, where these formats keep their index."""
     import pyarrow
 
     path = stream.raw.path

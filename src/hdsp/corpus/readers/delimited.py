@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterator
 from itertools import islice
 
-from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, shown
+from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, short_repr
 from hdsp.corpus.readers.common import read_error, text_lines
 from hdsp.validation import count_of
 
@@ -66,7 +66,7 @@ def _checked(
             raise read_error(
                 name,
                 f"this row has {count_of(len(row), 'value')}, but the header has "
-                f"{count_of(n_columns, 'column')}, and begins with {shown(row[0])}",
+                f"{count_of(n_columns, 'column')}, and begins with {short_repr(row[0])}",
                 "quote values that hold the delimiter",
                 line=line,
             )

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, shown
+from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, short_repr
 from hdsp.corpus.readers.common import read_error, text_lines
 
 _BATCH = 1024
 # The number of rows in which keys are looked for.
 _HEAD = 1_000
-_REMEDY = """write one object a line, such as {"text": "..."}"""
+_REMEDY = """write one object per line, such as {"text": "..."}"""
 
 
 def json_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
@@ -27,7 +27,7 @@ def json_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
         seen.update(dict.fromkeys(row))
         batch.append(row)
         if len(batch) == _BATCH:
-            # The first column is that of the texts. Without it there is no use in reading on.
+            # The first column is that of the texts, without which reading on is of no use.
             check_columns(name, columns[:1], list(seen))
             yield _transposed(batch, columns)
             batch = []
@@ -57,11 +57,14 @@ def _rows(file: TableFile) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError) as error:
             detail = "nested too deep" if isinstance(error, RecursionError) else _detail(error)
             raise read_error(
-                name, f"this is not JSON ({detail}): {shown(line.strip())}", _REMEDY, line=number
+                name,
+                f"this is not JSON ({detail}): {short_repr(line.strip())}",
+                _REMEDY,
+                line=number,
             ) from error
         if not isinstance(row, dict):
             raise read_error(
-                name, f"this is no JSON object: {shown(line.strip())}", _REMEDY, line=number
+                name, f"this is no JSON object: {short_repr(line.strip())}", _REMEDY, line=number
             )
         if "\\u" in line:
             _check_characters(row, name, number)
@@ -83,7 +86,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_characters(row: dict[str, Any], name: str, number: int) -> None:
-    """Raise where an escape is half of a character, which nothing could write out again."""
+    """Raise if an escape is half of a character, which could not be written out again."""
     try:
         json.dumps(row, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

@@ -2,7 +2,8 @@
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
-from hdsp.corpus.readers.columns import Columns, Names, Wanted, label_kinds
+from hdsp.corpus.labels import Names, label_kinds
+from hdsp.corpus.readers.columns import Columns, Wanted
 from hdsp.corpus.readers.common import FileOrPath, name_of
 from hdsp.corpus.readers.table_formats import open_table
 from hdsp.corpus.readers.texts import corpus_of_texts

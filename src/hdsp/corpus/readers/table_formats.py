@@ -73,10 +73,10 @@ def open_table(
     """Open a table, with its format; see `read_table` for the arguments."""
     name = name_of(path)
     if isinstance(path, (str, os.PathLike)):
-        # Before its name is asked for a format: a file that is not there has a simpler fault.
+        # Before the format, because a file that does not exist is the simpler error.
         check_file(path)
-    kind = _format_of(name, owner) if format is None else format
-    if kind not in TABLE_FORMATS:
+    format_name = _format_of(name, owner) if format is None else format
+    if format_name not in TABLE_FORMATS:
         raise ValueError(
             f"`format` of {owner} must be one of {quoted(TABLE_FORMATS)}. Got {format!r}. "
             "Leave it out to go by the file's name."
@@ -87,7 +87,7 @@ def open_table(
             "Pass one such as ';', or leave it out for a comma."
         )
     with open_binary(path) as stream:
-        yield TABLE_FORMATS[kind], TableFile(stream, name, encoding, delimiter)
+        yield TABLE_FORMATS[format_name], TableFile(stream, name, encoding, delimiter)
 
 
 def table_columns(
@@ -124,9 +124,9 @@ def _format_of(name: str, owner: str) -> str:
     suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
     while suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
-    for kind, table_format in TABLE_FORMATS.items():
+    for format_name, table_format in TABLE_FORMATS.items():
         if suffixes and suffixes[-1] in table_format.suffixes:
-            return kind
+            return format_name
     raise read_error(
         name,
         f"the name does not tell {owner} which format the file has",
