@@ -74,14 +74,14 @@ def make_frame(columns: Mapping[str, Sequence[Any] | NDArray[Any]], like: str | 
 
 
 def is_frame(value: object) -> bool:
-    """Tell whether a value is a table that is in memory."""
+    """Return whether a value is a table in memory."""
     import narwhals as nw
 
     return nw.dependencies.is_into_dataframe(value)
 
 
 def is_series(value: object) -> bool:
-    """Tell whether a value is one column of a table."""
+    """Return whether a value is one column of a table."""
     import narwhals as nw
 
     return nw.dependencies.is_into_series(value)
@@ -116,7 +116,7 @@ def column_values(series: "nw.Series[Any]") -> FloatArray | list[object]:
 
 
 def column_kind(name: str, series: "nw.Series[Any]", subject: str) -> Kind:
-    """Tell from its type, or else from its values, what kind of labels a column holds."""
+    """Return the kind of a column's labels, by its type or else by its values."""
     import narwhals as nw
 
     if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):

@@ -59,7 +59,7 @@ def matrix_blocks(
     dense = not issparse(matrix)
     columns = csc_array(check_matrix(matrix, subject), copy=True)
     columns.sum_duplicates()
-    # A stored zero of a sparse matrix means what a zero that is not stored means.
+    # In a sparse matrix, a stored zero means the same as one that is not stored.
     columns.eliminate_zeros()
     for position in range(columns.shape[1]):
         part = slice(columns.indptr[position], columns.indptr[position + 1])

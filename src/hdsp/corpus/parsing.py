@@ -178,7 +178,7 @@ def _from_sequence(rows: list[Any], subject: str, read_matrix: MatrixReader) -> 
 
 
 def _groups(values: Any) -> dict[ValueGroup, int]:
-    """Return the kinds of values that occur, with the first position of each."""
+    """Return the groups of types that occur, with the first position of each."""
     groups: dict[ValueGroup, int] = {}
     for position, value in enumerate(values):
         if not is_missing(value):

@@ -19,7 +19,7 @@ from hdsp.validation import check_texts, check_words, quoted
 _SMALL = 20
 # Three letters or more, of any alphabet: no digits, no underscores.
 _LETTERS = r"[^\W\d_]{3,}"
-# What is left of "didn't" and its like, which scikit-learn's list of stop words does not have.
+# What is left of contractions ("didn't"), which scikit-learn's list of stop words does not have.
 _CONTRACTED = (
     *("ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn"),
     *("isn", "mustn", "needn", "shouldn", "wasn", "weren", "wouldn"),

@@ -1,4 +1,4 @@
-"""Labels that stand in a table beside the documents."""
+"""Labels from a table beside the file of the documents."""
 
 import os
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from hdsp.validation import count_of
 
 @dataclass(frozen=True)
 class LabelSource:
-    """Where the labels of documents are that another file counts.
+    """Where the labels of the documents in a file of counts come from.
 
     Attributes
     ----------
@@ -36,15 +36,15 @@ class LabelSource:
     tag_separator: str | None = None
     encoding: str = "utf-8"
 
-    def read(self, n_documents: int, counted: str) -> Labels:
-        """Read the labels of the documents of the file `counted`."""
+    def read(self, n_documents: int, documents: str) -> Labels:
+        """Read the labels of the documents in the file `documents`."""
         if not isinstance(self.labels, (str, os.PathLike)):
             return as_labels(self.labels, n_documents, self.owner)
         columns = self.columns(self.labels)
         if columns.n_rows != n_documents:
             raise read_error(
                 columns.name,
-                f"it has {count_of(columns.n_rows, 'row')}, but {counted} has "
+                f"it has {count_of(columns.n_rows, 'row')}, but {documents} has "
                 f"{count_of(n_documents, 'document')}",
                 "give every document a row, in the same order",
             )
