@@ -90,7 +90,7 @@ def test_npmi_with_eps_lifts_pairs_that_never_co_occur():
 @pytest.mark.parametrize(
     ("top_words", "counts", "eps", "message"),
     [
-        ([[0]], np.eye(2), 0.0, r"at least two words a topic.*Got shape \(1, 1\)"),
+        ([[0]], np.eye(2), 0.0, r"at least two words per topic.*Got shape \(1, 1\)"),
         ([[0, 2]], np.eye(2), 0.0, r"must lie in 0 \.\.\. 1.*Got 2 in topic 0"),
         ([[0, 1], [0, -1]], np.eye(2), 0.0, r"Got -1 in topic 1"),
         ([[0, 1], [1, 1]], np.eye(2), 0.0, r"must be distinct.*in topic 1"),

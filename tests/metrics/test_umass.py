@@ -83,7 +83,7 @@ def test_umass_leaves_its_arguments_alone():
 @pytest.mark.parametrize(
     ("top_words", "counts", "smoothing", "message"),
     [
-        ([[0]], np.eye(2), 1.0, r"`top_words` of umass must have at least two words a topic"),
+        ([[0]], np.eye(2), 1.0, r"`top_words` of umass must have at least two words per topic"),
         ([[0, 2]], np.eye(2), 1.0, r"must lie in 0 \.\.\. 1.*Got 2 in topic 0"),
         ([[0, 1], [1, 1]], np.eye(2), 1.0, r"`top_words` of umass must be distinct.*in topic 1"),
         ([[0, 1]], np.ones((0, 2)), 1.0, r"`counts` of umass must hold at least one document"),

@@ -144,7 +144,7 @@ def test_c_v_of_no_topics_is_empty():
 @pytest.mark.parametrize(
     ("top_words", "documents", "options", "message"),
     [
-        ([[0]], [[0]], {}, r"`top_words` of c_v must have at least two words a topic"),
+        ([[0]], [[0]], {}, r"`top_words` of c_v must have at least two words per topic"),
         ([[0, 1], [0, -1]], [[0]], {}, r"`top_words` of c_v must not be negative\. Got -1 in to"),
         ([[1, 1]], [[0]], {}, r"`top_words` of c_v must be distinct within a topic"),
         ([[0, 1]], [], {}, r"`documents` of c_v must hold at least one document\. Got none"),
