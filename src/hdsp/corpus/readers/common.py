@@ -1,4 +1,4 @@
-"""What all readers share: files opened, lines decoded, and how an error is told."""
+"""What all readers share: opening files, decoding lines, and making errors."""
 
 import bz2
 import gzip
@@ -24,14 +24,33 @@ _DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
 def read_error(
     name: str, problem: str, remedy: str, line: int | None = None, row: int | None = None
 ) -> ReadError:
-    """Build the error of a file."""
+    """Return the error of a file.
+
+    Parameters
+    ----------
+    name : str
+        The file's name.
+    problem : str
+        What is wrong.
+    remedy : str
+        What to do.
+    line : int or None, default=None
+        Where it is wrong: the line, from 1.
+    row : int or None, default=None
+        Where it is wrong: the row of a table, from 0.
+
+    Returns
+    -------
+    ReadError
+        The error, to be raised.
+    """
     place = "" if line is None else f", line {line}"
     place += "" if row is None else f", row {row}"
     return ReadError(f"{name}{place}: {problem}; {remedy}.")
 
 
 def name_of(path: FileOrPath) -> str:
-    """Return how messages call a file."""
+    """Return the name of a file for messages."""
     if isinstance(path, (str, os.PathLike)):
         return str(path)
     name = getattr(path, "name", None)
@@ -58,10 +77,17 @@ def check_file(path: FilePath) -> None:
 
 @contextmanager
 def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]:
-    """Open a file, or go on with one that is open, and undo its compression if any.
+    """Open a file, or continue with an open one, and decompress it if it is compressed.
 
-    gzip, bzip2, xz and Zstandard are told by their first bytes, so that a stream needs no name.
-    A file object that was passed in stays open. `empty` says whether the file may be so.
+    gzip, bzip2, xz and Zstandard are recognised by their first bytes, so that a stream needs no
+    name. A file object that was passed in stays open.
+
+    Parameters
+    ----------
+    path : path or binary file object
+        The file.
+    empty : bool, default=False
+        Whether the file may be empty.
     """
     name = name_of(path)
     if isinstance(path, (str, os.PathLike)):
@@ -93,9 +119,9 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
 
 
 class _Guarded(io.RawIOBase):
-    """A stream whose failures are those of the file, and not of whoever works on its content.
+    """A stream that turns failures of reading to `ReadError`.
 
-    `path` is that of a file which the stream gives as it is, where there is one.
+    `path` is that of the file whose bytes the stream gives unchanged, if there is one.
     """
 
     path: str | None = None
@@ -147,7 +173,7 @@ def _buffered(stream: Any, name: str) -> BinaryReader:
 
 
 def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
-    """Decode a stream line by line, with the line ends, whichever they are, and without a BOM."""
+    """Decode a stream line by line, with any kind of line end kept and without a BOM."""
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         encoding = "utf-8-sig"
     try:
@@ -165,13 +191,13 @@ def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
     except UnicodeError as error:
         raise _undecodable(error, name, encoding, number) from error
     finally:
-        # Only the wrapper is done with: the stream belongs to whoever opened it.
+        # Not closed, because the stream belongs to the function that opened it.
         with suppress(ValueError):
             text.detach()
 
 
 def _undecodable(error: UnicodeError, name: str, encoding: str, number: int) -> ReadError:
-    # The decoder reads on only when no line is left, so what it has here begins at the next line.
+    # The decoder reads on only when no line is left, so its object begins at the next line.
     line, what = number + 1, "text"
     if isinstance(error, UnicodeDecodeError):
         line += error.object.count(b"\n", 0, error.start)
@@ -194,10 +220,10 @@ def open_lines(path: FileOrPath, encoding: str) -> Iterator[Iterator[tuple[int, 
         yield ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1))
 
 
-def without_last_blanks(
+def skip_trailing_blanks(
     lines: Iterable[tuple[int, str]], name: str, what: str
 ) -> Iterator[tuple[int, str]]:
-    """Drop blank lines at the end, and raise at one before: each line has its `what`."""
+    """Skip blank lines at the end, and raise at one before them: every line has a `what`."""
     blank = None
     for number, line in lines:
         if not line.strip():
@@ -211,7 +237,7 @@ def without_last_blanks(
 
 
 def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[str, ...] | None:
-    """Read a vocabulary: the path of a file with one word a line, or the words themselves."""
+    """Return a vocabulary: the words of a file with one word per line, or the words given."""
     if words is None:
         return None
     if not isinstance(words, (str, os.PathLike)):
@@ -219,7 +245,7 @@ def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[s
     name = name_of(words)
     found: dict[str, int] = {}
     with open_lines(words, encoding) as lines:
-        for number, line in without_last_blanks(lines, name, "a word"):
+        for number, line in skip_trailing_blanks(lines, name, "a word"):
             word = line.strip()
             if word in found:
                 raise read_error(
