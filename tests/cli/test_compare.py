@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from hdsp.cli import main
+from hdsp.cli.compare import MODELS
 from hdsp.cli.main import make_parser
 from hdsp.comparison import worker
 from hdsp.comparison.isolation import Outcome
@@ -55,7 +56,7 @@ def jobs(monkeypatch):
         return Outcome(worker.run(job), None)
 
     monkeypatch.setattr("hdsp.comparison.run.run_isolated", run_here)
-    monkeypatch.setattr("hdsp.cli.compare.draw", lambda cells, path: [])
+    monkeypatch.setattr("hdsp.comparison.draw", lambda cells, path: [])
     return done
 
 
@@ -164,6 +165,10 @@ def test_several_corpora(file, other, tmp_path, capsys, monkeypatch, jobs):
         of_row = (table["corpus"] == row["corpus"]) & (table["model"] == row["model"])
         mean = table[of_row & (table["measure"] == "completion")]["mean"]
         assert mean.to_list() == [row["completion"]["mean"]]
+
+
+def test_the_help_names_every_model():
+    assert list(MODELS) == list(PEERS)
 
 
 def test_examples_of_the_page_are_understood():

@@ -9,11 +9,11 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hdsp.corpus import Corpus
-from hdsp.corpus.readers import read_table, table_columns
-from hdsp.estimator import HDSP
+if TYPE_CHECKING:
+    from hdsp.corpus import Corpus
+    from hdsp.estimator import HDSP
 
 # A table by columns.
 Table = Mapping[str, Sequence[Any]]
@@ -74,8 +74,10 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load(options: argparse.Namespace) -> HDSP:
+def load(options: argparse.Namespace) -> "HDSP":
     """The model that was asked for."""
+    from hdsp.estimator import HDSP
+
     model = HDSP.load(options.model)
     if getattr(options, "jobs", None) is not None:
         model.set_params(n_jobs=options.jobs)
@@ -93,8 +95,10 @@ def source(path: str) -> str | StandardInput:
     return StandardInput(sys.stdin.buffer.read()) if path == STANDARD else path
 
 
-def read_new(options: argparse.Namespace, model: HDSP, without: str | None = None) -> Corpus:
+def read_new(options: argparse.Namespace, model: "HDSP", without: str | None = None) -> "Corpus":
     """Documents in the way of the model: its words, and those of its labels that the file has."""
+    from hdsp.corpus.readers import read_table, table_columns
+
     kinds: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
     blocks = {block.name: block.kind for block in model.label_schema_.blocks}
     documents = source(options.file)

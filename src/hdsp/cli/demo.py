@@ -3,13 +3,11 @@
 import argparse
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from hdsp.corpus import Corpus
-from hdsp.datasets import load_docstrings
-from hdsp.estimator import HDSP
+if TYPE_CHECKING:
+    from hdsp.corpus import Corpus
+    from hdsp.estimator import HDSP
 
 _TOPICS_SHOWN = 12
 _LABELS_SHOWN = 8
@@ -33,6 +31,9 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fit and print."""
+    from hdsp.datasets import load_docstrings
+    from hdsp.estimator import HDSP
+
     progress = sys.stderr.isatty()
     if progress:
         print("Reading docstrings ...", file=sys.stderr)
@@ -56,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
     )
 
 
-def _print_topics(model: HDSP) -> None:
+def _print_topics(model: "HDSP") -> None:
     words = model.top_words(8)
     shown = min(_TOPICS_SHOWN, len(words))
     print(f"The {shown} largest of {model.n_topics_} topics in use:")
@@ -65,8 +66,10 @@ def _print_topics(model: HDSP) -> None:
         print(f"  {topic:>3}  {share[topic]:6.1%}  {' '.join(words[topic])}")
 
 
-def _print_effects(model: HDSP, corpus: Corpus) -> None:
+def _print_effects(model: "HDSP", corpus: "Corpus") -> None:
     """For the largest modules: the topics whose expected share they raise most, and how surely."""
+    import numpy as np
+
     print(
         "\nWhat a label does: topics that a module raises, against other modules (90 % intervals)"
     )
@@ -84,6 +87,8 @@ def _print_effects(model: HDSP, corpus: Corpus) -> None:
         print(f"  {modules.columns[column]:<24} {shown}")
 
 
-def _unlabelled_perplexity(model: HDSP, corpus: Corpus) -> float:
+def _unlabelled_perplexity(model: "HDSP", corpus: "Corpus") -> float:
+    from hdsp.corpus import Corpus
+
     unlabelled = Corpus(corpus.counts, words=corpus.words)
     return float(model.perplexity(unlabelled))

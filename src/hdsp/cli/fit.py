@@ -6,7 +6,6 @@ from typing import Any
 
 from hdsp.cli.common import add_command, add_json, check_output, print_json, told_warnings
 from hdsp.cli.reading import add_reading, read_corpus
-from hdsp.estimator import HDSP
 
 
 def add_parser(commands: Any) -> None:
@@ -41,6 +40,8 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read, fit, save, and say what came of it."""
+    from hdsp.estimator import HDSP
+
     check_output(options.output)
     progress = sys.stderr.isatty() and not options.json
     if progress:

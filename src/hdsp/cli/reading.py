@@ -2,19 +2,12 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hdsp.cli.common import source
-from hdsp.corpus import Corpus, TextSettings
-from hdsp.corpus.readers import (
-    read_folder,
-    read_ldac,
-    read_mallet,
-    read_matrix_market,
-    read_svmlight,
-    read_table,
-    read_uci,
-)
+
+if TYPE_CHECKING:
+    from hdsp.corpus import Corpus, TextSettings
 
 _TABLES = ("csv", "tsv", "jsonl", "parquet", "arrow")
 _COUNTED = ("ldac", "uci", "svmlight", "mtx")
@@ -52,13 +45,15 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
     text.add_argument("--max-words", type=int, metavar="N", help="keep the N most frequent words")
 
 
-def read_corpus(options: argparse.Namespace) -> Corpus:
+def read_corpus(options: argparse.Namespace) -> "Corpus":
     """The corpus that the options tell of."""
     return read_file(options.file, options, text_settings(options))
 
 
-def read_file(file: str, options: argparse.Namespace, settings: TextSettings) -> Corpus:
+def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") -> "Corpus":
     """The corpus of one file, with texts counted by these settings."""
+    from hdsp.corpus import readers
+
     labels: dict[str, Any] = {
         "tags": options.tags,
         "categories": options.category,
@@ -68,7 +63,7 @@ def read_file(file: str, options: argparse.Namespace, settings: TextSettings) ->
     if kind is None and file != "-" and Path(file).is_dir():
         kind = "folder"
     if kind is None or kind in _TABLES:
-        return read_table(
+        return readers.read_table(
             source(file),
             text=options.text,
             format=kind,
@@ -77,13 +72,13 @@ def read_file(file: str, options: argparse.Namespace, settings: TextSettings) ->
             **labels,
         )
     if kind == "mallet":
-        return read_mallet(source(file), text_settings=settings)
+        return readers.read_mallet(source(file), text_settings=settings)
     if kind == "svmlight":
-        return read_svmlight(source(file))
+        return readers.read_svmlight(source(file))
     if options.metadata is None and any(labels.values()):
         raise ValueError(f"Labels of {kind} files are columns of a table: name it with --metadata.")
     if kind == "folder":
-        return read_folder(
+        return readers.read_folder(
             file,
             options.metadata,
             id=options.id,
@@ -95,7 +90,9 @@ def read_file(file: str, options: argparse.Namespace, settings: TextSettings) ->
         raise ValueError(
             f"The words of a {kind} file are in another file: name it with --vocabulary."
         )
-    read = {"ldac": read_ldac, "uci": read_uci, "mtx": read_matrix_market}[kind]
+    read = {"ldac": readers.read_ldac, "uci": readers.read_uci, "mtx": readers.read_matrix_market}[
+        kind
+    ]
     return read(
         file,
         options.vocabulary,
@@ -105,8 +102,10 @@ def read_file(file: str, options: argparse.Namespace, settings: TextSettings) ->
     )
 
 
-def text_settings(options: argparse.Namespace) -> TextSettings:
+def text_settings(options: argparse.Namespace) -> "TextSettings":
     """How the options have texts become counts."""
+    from hdsp.corpus import TextSettings
+
     return TextSettings(
         language=None if options.language.lower() == "none" else options.language,
         stop_words=options.stop_words or (),

@@ -2,9 +2,7 @@
 
 import argparse
 import sys
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from hdsp.cli.common import (
     Table,
@@ -23,8 +21,10 @@ from hdsp.cli.common import (
     told_warnings,
     write_table,
 )
-from hdsp.estimator import HDSP
-from hdsp.stability import Refits, refit, stability_columns
+
+if TYPE_CHECKING:
+    from hdsp.estimator import HDSP
+    from hdsp.stability import Refits
 
 
 def add_parser(commands: Any) -> None:
@@ -67,6 +67,8 @@ def run(options: argparse.Namespace) -> None:
     table = frame_columns(model.topics(options.words))
     refits = None
     if options.file is not None:
+        from hdsp.stability import stability_columns
+
         with told_warnings():
             refits = _refit(options, model)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
@@ -97,7 +99,11 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
-def _refit(options: argparse.Namespace, model: HDSP) -> Refits:
+def _refit(options: argparse.Namespace, model: "HDSP") -> "Refits":
+    import numpy as np
+
+    from hdsp.stability import Refits, refit
+
     corpus = read_new(options, model)
     progress = sys.stderr.isatty() and not options.json
     parts = []
@@ -111,7 +117,7 @@ def _refit(options: argparse.Namespace, model: HDSP) -> Refits:
     )
 
 
-def _print_stable(model: HDSP, table: Table, refits: Refits) -> None:
+def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
     found = ", ".join(map(str, refits.numbers))
     print(f"{model.n_topics_} topics; with other seeds {found}. Topics that come back first:")
     order = sorted(range(len(table["topic"])), key=lambda k: -table["similarity"][k])
