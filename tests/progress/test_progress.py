@@ -6,15 +6,20 @@ import signal
 import sys
 import types
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hdsp
 from hdsp import progress
 from hdsp.progress.displays import Lines, Live, Notebook, Silent, draw
 from hdsp.progress.tasks import Task
 from hdsp.progress.wording import printable, roughly
 from tests.progress.terminals import run_on_terminal
+
+WORDS = [f"{a}{b}{c}{d}" for a in "bcdfg" for b in "aeiou" for c in "klmnp" for d in "rstvw"]
 
 
 class Clock:
@@ -53,7 +58,7 @@ def test_without_a_display_nothing_is_shown(capfd):
 
 def test_short_work_writes_no_line(lines, clock):
     with progress.task("Reading") as task:
-        clock.wait(4.9)
+        clock.wait(9.9)
         task.update(documents=3)
     assert lines() == []
 
@@ -64,9 +69,9 @@ def test_lines_come_now_and_then_and_the_last_is_not_lost(lines, clock):
             clock.wait(0.5)
             task.update(done=done, words=1000 * done)
     found = lines()
-    assert found[0] == "Reading: 10 of 100 files, words 10,000, 0:05, about 45 s left"
-    assert found[1] == "Reading: 20 of 100 files, words 20,000, 0:10, about 40 s left"
-    assert len(found) == 11
+    assert found[0] == "Reading: 20 of 100 files, words 20,000, 0:10, about 40 s left"
+    assert found[1] == "Reading: 40 of 100 files, words 40,000, 0:20, about 30 s left"
+    assert len(found) == 6
     assert found[-1] == "Reading: 100 of 100 files, words 100,000, took 0:50"
 
 
@@ -82,15 +87,15 @@ def test_tasks_inside_tasks_share_a_line(lines, clock):
     with progress.task("Comparing models", total=4) as outer:
         outer.update(done=1)
         with progress.shown(), progress.task("Fitting topics", unit=None) as inner:
-            clock.wait(6.0)
-            inner.update(done=6.0, total=12.0, start="3 of about 5", topics=64)
+            clock.wait(12.0)
+            inner.update(done=12.0, total=24.0, start="3 of about 5", topics=64)
             progress.update(topics=None, bound=-1234.56)
         clock.wait(1.0)
     assert lines() == [
-        "Comparing models: 1 of 4 done, 0:06, about 10 s left; "
-        "Fitting topics: start 3 of about 5, topics 64, 0:06, about 5 s left",
-        "Fitting topics: start 3 of about 5, bound -1,234.6, took 0:06",
-        "Comparing models: 1 of 4 done, took 0:07",
+        "Comparing models: 1 of 4 done, 0:12, about 20 s left; "
+        "Fitting topics: start 3 of about 5, topics 64, 0:12, about 10 s left",
+        "Fitting topics: start 3 of about 5, bound -1,234.6, took 0:12",
+        "Comparing models: 1 of 4 done, took 0:13",
     ]
 
 
@@ -109,16 +114,16 @@ def test_a_quiet_display_keeps_those_inside_it_quiet(capfd, monkeypatch):
 def test_an_error_leaves_no_line_and_ends_all_tasks(lines, clock):
     def fail():
         with progress.task("Comparing"), progress.task("Fitting"):
-            clock.wait(9.0)
+            clock.wait(19.0)
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
     assert lines() == []
     with progress.task("Reading") as task:
-        clock.wait(9.0)
+        clock.wait(19.0)
         task.update(done=1)
-    assert lines()[0] == "Reading: 1 done, 0:09"
+    assert lines()[0] == "Reading: 1 done, 0:19"
 
 
 def test_work_goes_on_when_nobody_can_watch(clock):
@@ -128,16 +133,16 @@ def test_work_goes_on_when_nobody_can_watch(clock):
 
     display = Lines(Broken(), clock)
     with display.task("Reading") as task:
-        clock.wait(9.0)
+        clock.wait(19.0)
         task.update(done=1)
 
 
 def test_what_could_steer_a_terminal_is_escaped(lines, clock):
     with progress.task("Reading a\x1b[2Jb\r\n\u202e.csv") as task:
-        clock.wait(9.0)
+        clock.wait(19.0)
         task.update(model="\x9b31m")
     line = "Reading a\\x1b[2Jb\\r\\n\\u202e.csv: model \\x9b31m, "
-    assert lines() == [f"{line}0:09", f"{line}took 0:09"]
+    assert lines() == [f"{line}0:19", f"{line}took 0:19"]
 
 
 @given(st.text(st.characters(codec=None)))
@@ -178,6 +183,59 @@ def test_the_task_inside_counts_towards_the_one_around_it(clock):
             "Refitting  ━━┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄  0 of 4 done  0:10, about 1 min left",
             "  Fitting  ━━━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄  0:10, about 10 s left",
         ]
+
+
+def test_a_guess_that_has_turned_out_wrong_is_not_shown(clock):
+    with Lines(io.StringIO(), clock).task("Reading", total=100) as task:
+        clock.wait(0.9)
+        task.update(done=50)
+        assert task.time == "0:00"
+        clock.wait(0.1)
+        task.update(done=50)
+        assert task.time == "0:01, a few seconds left"
+        clock.wait(1.0)
+        assert task.time == "0:02"
+        clock.wait(18.0)
+        task.update(done=60)
+        assert task.time == "0:20, about 15 s left"
+
+
+def test_items_that_are_passed_on_are_counted(lines, clock):
+    assert list(progress.counted("abc", "documents")) == ["a", "b", "c"]
+    with progress.task("Reading"):
+        items = progress.counted(range(450), "documents")
+        assert [number for number in items if not clock.wait(0.1)] == list(range(450))
+    assert lines() == [
+        "Reading: documents 200, 0:20",
+        "Reading: documents 400, 0:40",
+        "Reading: documents 450, took 0:45",
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "jsonl", "parquet"])
+def test_reading_a_large_file_tells_the_share_that_is_read(suffix, tmp_path, monkeypatch, clock):
+    path = tmp_path / f"large.{suffix}"
+    texts = [" ".join(np.random.default_rng(k).choice(WORDS, 500)) for k in range(400)]
+    if suffix == "parquet":
+        pd.DataFrame({"text": texts}).to_parquet(path)
+    elif suffix == "jsonl":
+        pd.DataFrame({"text": texts}).to_json(path, orient="records", lines=True)
+    else:
+        pd.DataFrame({"text": texts}).to_csv(path, index=False)
+    display = Lines(io.StringIO(), clock)
+    monkeypatch.setattr(progress, "choose_display", lambda quiet: display)
+    # As large as a file must be for its share to be told.
+    monkeypatch.setattr("hdsp.corpus.readers.common._LARGE", 1000)
+    shares = []
+    monkeypatch.setattr(display, "changed", lambda task: shares.append(task.share))
+    with progress.shown(), progress.task("Reading", unit=None) as task:
+        hdsp.read_table(path)
+    assert task.details == {"documents": "documents 400"}
+    assert shares[-1] == 1.0
+    assert shares == sorted(shares)
+    if suffix != "parquet":
+        assert task.total == path.stat().st_size
+        assert any(0.0 < share < 0.9 for share in shares)
 
 
 def test_lines_fit_the_terminal(clock):
@@ -254,7 +312,7 @@ with progress.shown():
         with progress.task("Fitting topics", unit=None) as inner:
             for number in range(1, 9):
                 inner.update(done=number, total=8, bound=-1000.0 * number)
-                time.sleep(1.5 if number == 4 else 0.05)
+                time.sleep({3: 1.2, 4: 1.0}.get(number, 0.05))
                 if number == 6:
                     print("a warning", file=sys.stderr)
         outer.update(done=1)

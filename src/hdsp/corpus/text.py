@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from hdsp import progress
 from hdsp.corpus.validation import check_words, quoted
 
 # Where the rules on document frequencies begin: of fewer documents every word stays.
@@ -155,7 +156,7 @@ class TextSettings:
         kept = np.zeros(0, dtype=np.bool_)
         try:
             count = vectorizer.fit_transform if words is None else vectorizer.transform
-            counts = csr_array(count(_documents(texts)))
+            counts = csr_array(count(_documents(progress.counted(texts, "documents"))))
             kept = self.kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
         except ValueError as error:
             # A reader's own error, on its way through the texts, is no concern of ours.

@@ -14,15 +14,20 @@ share it, the outer above the inner.
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 from hdsp.progress.displays import Lines, Live, Notebook, Silent
 from hdsp.progress.tasks import Clock, Display, Task
 
-__all__ = ["Clock", "Display", "Task", "choose_display", "shown", "task", "update"]
+__all__ = ["Clock", "Display", "Task", "choose_display", "counted", "shown", "task", "update"]
+
+T = TypeVar("T")
+
+# Few enough to see them grow, and enough to cost nothing.
+_COUNTED_TOGETHER = 200
 
 _display: ContextVar[Display | None] = ContextVar("display", default=None)
 
@@ -74,6 +79,29 @@ def update(done: float | None = None, total: float | None = None, **details: Any
     display = _display.get()
     if display is not None and display.tasks:
         display.tasks[-1].update(done, total, **details)
+
+
+def counted(items: Iterable[T], name: str) -> Iterable[T]:
+    """Pass items on, and show on the innermost task how many there were.
+
+    Parameters
+    ----------
+    items : iterable
+        Gone through once.
+    name : str
+        What they are, such as ``"documents"``.
+    """
+    display = _display.get()
+    return items if display is None or not display.tasks else _counted(items, name)
+
+
+def _counted(items: Iterable[T], name: str) -> Iterator[T]:
+    number = 0
+    for number, item in enumerate(items, start=1):
+        yield item
+        if number % _COUNTED_TOGETHER == 0:
+            update(**{name: number})
+    update(**{name: number})
 
 
 def choose_display(quiet: bool = False) -> Display:

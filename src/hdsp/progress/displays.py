@@ -9,8 +9,6 @@ from hdsp.progress.tasks import Clock, Display, ShownTask, Task
 
 # Tasks shorter than this are not shown live: they would only flicker.
 FLICKER_SECONDS = 0.3
-# In a pipe, the lines of long work come after this share of its time.
-LINE_SHARE = 0.05
 
 _WIDEST = 100
 _BAR = (8, 30)
@@ -33,7 +31,14 @@ class Lines(Display):
         Where the lines go.
     clock : callable, default=time.monotonic
         Tells the seconds.
+
+    Attributes
+    ----------
+    line_share : float
+        The lines of long work come after this share of its time.
     """
+
+    line_share = 0.05
 
     def __init__(self, stream: TextIO, clock: Clock = time.monotonic) -> None:
         super().__init__(clock)
@@ -49,7 +54,7 @@ class Lines(Display):
     def changed(self, task: ShownTask) -> None:
         """A task was updated, and a line may be due."""
         now = self.clock()
-        if now - self._written >= max(self.line_seconds, LINE_SHARE * (now - self._began)):
+        if now - self._written >= max(self.line_seconds, self.line_share * (now - self._began)):
             self.write("; ".join(task.sentence for task in self.tasks))
 
     def write(self, line: str) -> None:

@@ -7,6 +7,9 @@ from typing import Any, Self
 
 from hdsp.progress.wording import amount_text, duration, printable, roughly
 
+# Seconds after which the rate of the work tells when it will end.
+_FIRST_GUESS = 1.0
+
 Clock = Callable[[], float]
 
 
@@ -101,8 +104,9 @@ class ShownTask(Task):
 
     def estimate_end(self) -> None:
         """Expect the end at the rate of the work so far."""
-        if self.share:
-            self._end_expected = self._display.clock() + self.seconds * (1.0 / self.share - 1.0)
+        seconds, share = self.seconds, self.share
+        if share and seconds >= _FIRST_GUESS:
+            self._end_expected = self._display.clock() + seconds * (1.0 / share - 1.0)
 
     @property
     def seconds(self) -> float:
@@ -137,10 +141,9 @@ class ShownTask(Task):
         taken = duration(self.seconds)
         if self.ended:
             return f"took {taken}"
-        if self._end_expected is None:
-            return taken
-        left = max(self._end_expected - self._display.clock(), 0.0)
-        return f"{taken}, {roughly(left)} left"
+        left = (self._end_expected or 0.0) - self._display.clock()
+        # A guess that has turned out wrong is not shown.
+        return f"{taken}, {roughly(left)} left" if left > 0.0 else taken
 
     @property
     def sentence(self) -> str:
@@ -163,7 +166,7 @@ class Display:
         Tasks that took longer leave a line.
     """
 
-    line_seconds = 5.0
+    line_seconds = 10.0
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self.clock = clock

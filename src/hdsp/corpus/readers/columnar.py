@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
+from hdsp import progress
 from hdsp.corpus.readers.columns import Batch, Wanted, check_columns
 from hdsp.corpus.readers.common import BinaryReader, ReadError, read_error
 from hdsp.corpus.validation import quoted
@@ -18,8 +19,11 @@ def parquet_batches(stream: BinaryReader, name: str, wanted: Wanted) -> Iterator
 
     def batches(file: _File) -> Iterator[Any]:
         # A column may hold columns; a wanted one is read with all that it holds.
-        found: Iterator[Any] = file.source.iter_batches(_ROWS, columns=list(wanted.columns))
-        return found
+        rows = 0
+        for batch in file.source.iter_batches(_ROWS, columns=list(wanted.columns)):
+            yield batch
+            rows += len(batch)
+            progress.update(rows, file.source.metadata.num_rows)
 
     return _plain_batches(partial(_open_parquet, stream), batches, name, wanted)
 

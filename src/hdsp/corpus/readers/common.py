@@ -11,11 +11,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from hdsp import progress
+
 FilePath: TypeAlias = str | os.PathLike[str]
 FileOrPath: TypeAlias = FilePath | IO[bytes]
 BinaryReader: TypeAlias = "io.BufferedReader[Any]"
 
 _CHUNK = 1 << 16
+# It takes a while to read a file that is larger.
+_LARGE = 1 << 20
 _DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
 
 
@@ -87,7 +91,10 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
             f"Got {type(path).__name__}. Pass one of these."
         )
     try:
-        stream = _decompressed(_buffered(opened, name), name)
+        source = _Guarded(opened, name)
+        if opened is not path:
+            source.size = os.fstat(opened.fileno()).st_size
+        stream = _decompressed(io.BufferedReader(source, _CHUNK), name)
         if not empty and not stream.peek(1):
             raise read_error(name, "it is empty", "check that it was written in full")
         if opened is not path and stream.raw.source is opened:
@@ -101,10 +108,12 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
 class _Guarded(io.RawIOBase):
     """A stream whose failures are those of the file, and not of whoever works on its content.
 
-    `path` is that of a file which the stream gives as it is, where there is one.
+    `path` is that of a file which the stream gives as it is, where there is one; `size` is that of
+    a file which was opened here.
     """
 
     path: str | None = None
+    size = 0
 
     def __init__(self, source: Any, name: str) -> None:
         super().__init__()
@@ -126,6 +135,8 @@ class _Guarded(io.RawIOBase):
             raise read_error(
                 self._name, "it is not open for reading bytes", "open it with mode 'rb'"
             )
+        if self.size > _LARGE:
+            progress.update(self.source.tell(), self.size)
         buffer[: len(data)] = data
         return len(data)
 
@@ -145,11 +156,7 @@ def _decompressed(stream: BinaryReader, name: str) -> BinaryReader:
         inner = pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd")
     else:
         return stream
-    return _buffered(inner, name)
-
-
-def _buffered(stream: Any, name: str) -> BinaryReader:
-    return io.BufferedReader(_Guarded(stream, name), _CHUNK)
+    return io.BufferedReader(_Guarded(inner, name), _CHUNK)
 
 
 def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
