@@ -68,16 +68,16 @@ def arguments(file, folder, models, *more):
     ]  # fmt: skip
 
 
-def test_table_figure_and_resuming(file, tmp_path, capsys, monkeypatch):
+def test_table_figure_and_resuming(file, tmp_path, capsys, every_line):
     pytest.importorskip("matplotlib", reason="figures are drawn by matplotlib")
     asked = arguments(file, tmp_path, "hdsp,nb", "--seeds", "1", "--target", "place")
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert main(asked) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert lines[0] == "letters: one seed, so without intervals"
     assert lines[3].split()[:4] == ["nb", "-", "-", "-"]
-    assert "[1/2] hdsp, seed 0 ... " in err
+    assert "Comparing models: 0 of 2 done, now hdsp on letters, seed 0, " in err
+    assert re.search(r"models: 2 of 2 done, last nb on letters, seed 0: [\d.]+ s, took", err)
     assert {path.name for path in tmp_path.iterdir()} == {
         "cells", "figure.png", "figure.svg", "table.csv", "table.json", "table.txt",
     }  # fmt: skip
@@ -142,15 +142,15 @@ def test_results_need_a_folder(file, capsys):
     assert "is a file, and the results need a folder" in capsys.readouterr().err
 
 
-def test_several_corpora(file, other, tmp_path, capsys, monkeypatch, jobs):
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+def test_several_corpora(file, other, tmp_path, capsys, every_line, jobs):
     asked = arguments((file, other), tmp_path, f"hdp,{UNIGRAM}", "--seeds", "2", "--minutes", "9")
     assert main(asked) == 0
     out, err = capsys.readouterr()
-    assert [line.split(" ...")[0] for line in err.splitlines()[::3]] == [
-        "[1/8] hdp on letters, seed 0",
-        f"[4/8] {UNIGRAM} on letters, seed 1",
-        f"[7/8] {UNIGRAM} on cards, seed 0",
+    cells = re.findall(r"(\d) of 8 done,.* now (.+?, seed \d)", err)
+    assert [cells[place] for place in (0, 3, 6)] == [
+        ("0", "hdp on letters, seed 0"),
+        ("3", f"{UNIGRAM} on letters, seed 1"),
+        ("6", f"{UNIGRAM} on cards, seed 0"),
     ]
     assert {most_seconds for _, most_seconds in jobs} == {540.0}
     blocks = [block.splitlines() for block in out.split("\n\n")]

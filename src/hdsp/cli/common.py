@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hdsp import progress
+
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus
     from hdsp.estimator import HDSP
@@ -25,7 +27,7 @@ _WRITTEN = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 def add_command(
     commands: Any, name: str, summary: str, examples: Sequence[str]
 ) -> argparse.ArgumentParser:
-    """A subcommand with examples under its help."""
+    """A subcommand with examples under its help; all of them can be quiet."""
     lines = "\n".join(f"  {example}" for example in examples)
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -34,6 +36,7 @@ def add_command(
         epilog=f"examples:\n{lines}\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     return parser
 
 
@@ -76,9 +79,10 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def load(options: argparse.Namespace) -> "HDSP":
     """The model that was asked for."""
-    from hdsp.estimator import HDSP
+    with progress.task(f"Loading {options.model}"):
+        from hdsp.estimator import HDSP
 
-    model = HDSP.load(options.model)
+        model = HDSP.load(options.model)
     if getattr(options, "jobs", None) is not None:
         model.set_params(n_jobs=options.jobs)
     return model
@@ -93,6 +97,11 @@ class StandardInput(io.BytesIO):
 def source(path: str) -> str | StandardInput:
     """A path, or all of standard input."""
     return StandardInput(sys.stdin.buffer.read()) if path == STANDARD else path
+
+
+def reading(file: str) -> progress.Task:
+    """The task of reading a file."""
+    return progress.task(f"Reading {StandardInput.name if file == STANDARD else file}", unit=None)
 
 
 def read_new(options: argparse.Namespace, model: "HDSP", without: str | None = None) -> "Corpus":
@@ -118,16 +127,17 @@ def read_new(options: argparse.Namespace, model: "HDSP", without: str | None = N
             UserWarning,
             stacklevel=2,
         )
-    return read_table(
-        documents,
-        text=options.text,
-        tags=kinds["tags"],
-        categories=kinds["category"],
-        numeric=kinds["number"],
-        format=options.format,
-        tag_separator=options.tag_separator,
-        like=model,
-    )
+    with reading(options.file):
+        return read_table(
+            documents,
+            text=options.text,
+            tags=kinds["tags"],
+            categories=kinds["category"],
+            numeric=kinds["number"],
+            format=options.format,
+            tag_separator=options.tag_separator,
+            like=model,
+        )
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hdsp import progress
 from hdsp.cli.common import add_command, add_json, print_json, told_warnings
 from hdsp.cli.reading import add_reading, is_counted, read_file, text_settings
 
@@ -74,21 +75,21 @@ def run(options: argparse.Namespace) -> None:
             name: read_file(file, options, settings.all_words)
             for name, file in _by_name(options.files).items()
         }
-    progress = sys.stderr.isatty() and not options.json
-    cells = comparison.compare(
-        corpora,
-        options.models,
-        folder / "cells",
-        seeds=options.seeds,
-        n_topics=options.topics,
-        test_size=options.test_size,
-        choosing=None if is_counted(options) else settings,
-        quick=options.quick,
-        n_jobs=options.jobs,
-        target=options.target,
-        most_seconds=None if options.minutes is None else 60 * options.minutes,
-        report=partial(_report, several=len(corpora) > 1) if progress else None,
-    )
+    with progress.task("Comparing models") as task:
+        cells = comparison.compare(
+            corpora,
+            options.models,
+            folder / "cells",
+            seeds=options.seeds,
+            n_topics=options.topics,
+            test_size=options.test_size,
+            choosing=None if is_counted(options) else settings,
+            quick=options.quick,
+            n_jobs=options.jobs,
+            target=options.target,
+            most_seconds=None if options.minutes is None else 60 * options.minutes,
+            report=partial(_show, task),
+        )
     shown = comparison.with_others(cells, folder / "cells")
     text, data = comparison.as_text(shown), comparison.as_data(shown)
     comparison.write_whole(folder / "table.txt", text)
@@ -148,13 +149,11 @@ def _draw(cells: list["Cell"], folder: Path) -> None:
         print(f"hdsp: warning: no figure was drawn. {error}", file=sys.stderr)
 
 
-def _report(now: "Progress", several: bool) -> None:
-    """A line a cell, on a terminal; it names the corpus where there are several."""
+def _show(task: progress.Task, now: "Progress") -> None:
+    """Show which cell is being done, or what came of it."""
+    cell = f"{now.model} on {now.corpus}, seed {now.seed}"
     if now.cell is None:
-        what = f"{now.model} on {now.corpus}" if several else now.model
-        place = f"[{now.number}/{now.total}] {what}, seed {now.seed} ..."
-        print(place, end="", file=sys.stderr, flush=True)
-    elif now.cell.error is not None:
-        print(f" failed: {now.cell.error}", file=sys.stderr)
-    else:
-        print(f" {now.cell.measures['seconds']:.1f} s", file=sys.stderr)
+        task.update(now.number - 1, now.total, now=cell)
+        return
+    result = "failed" if now.cell.error is not None else f"{now.cell.measures['seconds']:.1f} s"
+    task.update(now.number, now.total, now=None, last=f"{cell}: {result}")

@@ -1,9 +1,11 @@
 """`hdsp demo`: the built-in corpus, fitted, with its topics and what labels do to them."""
 
 import argparse
-import sys
 import warnings
 from typing import TYPE_CHECKING, Any
+
+from hdsp import progress
+from hdsp.cli.common import add_command
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus
@@ -16,11 +18,11 @@ _EFFECTS_SHOWN = 2
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "demo",
-        help="fit the docstrings of NumPy, SciPy and scikit-learn",
-        description="Fit a model to the docstrings of the scientific Python packages installed "
-        "here, and print its topics and what labels do to them.",
+        "fit the docstrings of NumPy, SciPy and scikit-learn, and print topics and label effects",
+        ("hdsp demo", "hdsp demo --topics 30"),
     )
     parser.add_argument(
         "--topics", type=int, help="exactly this many (default: as many as the corpus needs)"
@@ -31,18 +33,14 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fit and print."""
-    from hdsp.datasets import load_docstrings
-    from hdsp.estimator import HDSP
+    with progress.task("Reading docstrings"):
+        from hdsp.datasets import load_docstrings
+        from hdsp.estimator import HDSP
 
-    progress = sys.stderr.isatty()
-    if progress:
-        print("Reading docstrings ...", file=sys.stderr)
-    corpus = load_docstrings()
+        corpus = load_docstrings()
     print(f"{corpus!r}\n")
     number = {} if options.topics is None else {"n_components": options.topics}
-    model = HDSP(
-        **number, fixed_number=bool(number), random_state=options.seed, verbose=int(progress)
-    )
+    model = HDSP(**number, fixed_number=bool(number), random_state=options.seed)
     train, test = corpus.split(test_size=0.1, random_state=0)
     with warnings.catch_warnings():
         # The docstrings installed here may ask for a few more topics than there may be.

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hdsp.cli.common import source
+from hdsp.cli.common import reading, source
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus, TextSettings
@@ -52,6 +52,11 @@ def read_corpus(options: argparse.Namespace) -> "Corpus":
 
 def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") -> "Corpus":
     """The corpus of one file, with texts counted by these settings."""
+    with reading(file):
+        return _read_file(file, options, settings)
+
+
+def _read_file(file: str, options: argparse.Namespace, settings: "TextSettings") -> "Corpus":
     from hdsp.corpus import readers
 
     labels: dict[str, Any] = {

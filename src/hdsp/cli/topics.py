@@ -1,9 +1,9 @@
 """`hdsp topics`: the topics of a model."""
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
+from hdsp import progress
 from hdsp.cli.common import (
     Table,
     add_command,
@@ -64,13 +64,14 @@ def run(options: argparse.Namespace) -> None:
     if options.fits < 1:
         raise ValueError(f"--fits must be at least 1. Got {options.fits}.")
     model = load(options)
-    table = frame_columns(model.topics(options.words))
+    with progress.task("Describing topics"):
+        table = frame_columns(model.topics(options.words))
     refits = None
     if options.file is not None:
-        from hdsp.stability import stability_columns
+        from hdsp.stability import refit, stability_columns
 
         with told_warnings():
-            refits = _refit(options, model)
+            refits = refit(model, read_new(options, model), None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
         table = {name: values[: model.n_topics_] for name, values in table.items()}
@@ -97,24 +98,6 @@ def run(options: argparse.Namespace) -> None:
                 )
             ],
         )
-
-
-def _refit(options: argparse.Namespace, model: "HDSP") -> "Refits":
-    import numpy as np
-
-    from hdsp.stability import Refits, refit
-
-    corpus = read_new(options, model)
-    progress = sys.stderr.isatty() and not options.json
-    parts = []
-    for number in range(options.fits):
-        if progress:
-            print(f"Fit {number + 1} of {options.fits} ...", file=sys.stderr)
-        parts.append(refit(model, corpus, None, 1, after=number))
-    return Refits(
-        np.concatenate([part.numbers for part in parts]),
-        np.concatenate([part.similarity for part in parts]),
-    )
 
 
 def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
