@@ -6,7 +6,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hdsp.cli.common import STANDARD, source
+from hdsp.cli.common import STANDARD, reading, source
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus, TextSettings
@@ -77,7 +77,8 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
     offered |= {"format": options.format, "text": options.text, "id": options.id}
     offered["text_settings"] = settings
     arguments = {name: value for name, value in offered.items() if name in takes}
-    return read(file if kind == "folder" else source(file), **arguments)
+    with reading(file):
+        return read(file if kind == "folder" else source(file), **arguments)
 
 
 def _reader(options: argparse.Namespace, file: str = STANDARD) -> Callable[..., "Corpus"]:

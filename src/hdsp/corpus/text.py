@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from hdsp import progress
 from hdsp.validation import check_texts, check_words, quoted
 
 # With fewer documents, the default rules on document frequencies keep every word.
@@ -155,7 +156,8 @@ class TextSettings:
         kept = np.zeros(0, dtype=np.bool_)
         try:
             count = vectorizer.fit_transform if words is None else vectorizer.transform
-            counts = csr_array(count(map(_normal, check_texts(texts, "TextSettings.count"))))
+            documents = check_texts(progress.counted(texts, "documents"), "TextSettings.count")
+            counts = csr_array(count(map(_normal, documents)))
             kept = self.kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
         except ValueError as error:
             # Not an error of the reader that the texts come from.

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hdsp import progress
 from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns
 from hdsp.corpus.readers.common import BinaryReader, read_error
 from hdsp.exceptions import ReadError
@@ -20,7 +21,16 @@ def parquet_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
         _check_schema(opened.schema_arrow, file.name, wanted)
         # A column may hold columns; a wanted one is read with all that it holds.
         batches = opened.iter_batches(_ROWS, columns=list(wanted.columns))
-        yield from _plain_batches(batches, wanted)
+        yield from _plain_batches(_watched(batches, opened.metadata.num_rows), wanted)
+
+
+def _watched(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
+    """Yield batches, and tell how many of the rows were read."""
+    rows = 0
+    for batch in batches:
+        yield batch
+        rows += len(batch)
+        progress.update(rows, n_rows)
 
 
 def parquet_columns(file: TableFile) -> tuple[str, ...]:

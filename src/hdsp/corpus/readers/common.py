@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from hdsp import progress
 from hdsp.exceptions import ReadError
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -18,6 +19,8 @@ FileOrPath: TypeAlias = FilePath | IO[bytes]
 BinaryReader: TypeAlias = "io.BufferedReader[Any]"
 
 _CHUNK = 1 << 16
+# It takes a while to read a file that is larger.
+_LARGE = 1 << 20
 _DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
 
 
@@ -107,7 +110,10 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
             f"Got {type(path).__name__}. Pass one of these."
         )
     try:
-        stream = _decompressed(_buffered(opened, name), name)
+        source = _Guarded(opened, name)
+        if opened is not path:
+            source.size = os.fstat(opened.fileno()).st_size
+        stream = _decompressed(io.BufferedReader(source, _CHUNK), name)
         if not empty and not stream.peek(1):
             raise read_error(name, "it is empty", "check that it was written in full")
         if opened is not path and stream.raw.source is opened:
@@ -121,10 +127,12 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
 class _Guarded(io.RawIOBase):
     """A stream that turns failures of reading to `ReadError`.
 
-    `path` is that of the file whose bytes the stream gives unchanged, if there is one.
+    `path` is that of the file whose bytes the stream gives unchanged, if there is one; `size` is
+    that of a file that was opened here.
     """
 
     path: str | None = None
+    size = 0
 
     def __init__(self, source: Any, name: str) -> None:
         super().__init__()
@@ -146,6 +154,8 @@ class _Guarded(io.RawIOBase):
             raise read_error(
                 self._name, "it is not open for reading bytes", "open it with mode 'rb'"
             )
+        if self.size > _LARGE:
+            progress.update(self.source.tell(), self.size)
         buffer[: len(data)] = data
         return len(data)
 
@@ -165,11 +175,7 @@ def _decompressed(stream: BinaryReader, name: str) -> BinaryReader:
         inner = pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd")
     else:
         return stream
-    return _buffered(inner, name)
-
-
-def _buffered(stream: Any, name: str) -> BinaryReader:
-    return io.BufferedReader(_Guarded(stream, name), _CHUNK)
+    return io.BufferedReader(_Guarded(inner, name), _CHUNK)
 
 
 def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
