@@ -19,6 +19,7 @@ from hdsp.inference import (
     Monitor,
     Search,
     fit_batch,
+    fit_display,
     initial_state,
     refine,
     topics_in_use,
@@ -47,6 +48,7 @@ from hdsp.persistence import (
     save_model,
 )
 from hdsp.prediction import encode_labels, finish
+from hdsp.progress import shown
 from hdsp.queries import VALIDATION, FittedQueries
 from hdsp.scaling import ScalingFunction, bind_scaling
 from hdsp.stability import refit, stability_columns
@@ -82,7 +84,8 @@ class HDSP(FittedQueries):
     keep_documents : False holds no array of documents by topics while fitting: memory then grows
         with the words alone. Every pass starts its documents afresh, which takes longer, the bound
         may once fall a little, and the labels' own weights settle more slowly
-    verbose : n reports every n-th pass on standard error
+    verbose : 1 shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a
+        few lines on standard error
     checkpoint : a folder to keep an unfinished fit in: `fit` with the same data and settings goes
         on from there, to the same result, and removes it when it has finished
 
@@ -171,13 +174,18 @@ class HDSP(FittedQueries):
         scaling = bind_scaling(self.scaling, schema)
         design = encode_labels(schema, scaling, parsed)
         problem = make_problem(counts, design, self.n_components, scaling, priors)
-        monitor = Monitor(self.tol, self.verbose)
+        monitor = Monitor(self.tol)
         data = fingerprint(counts, design)
         checkpoint = None
         if self.checkpoint is not None:
             checkpoint = Checkpoint(Path(self.checkpoint), data, self.get_params(deep=False))
         # BLAS threads would fight ours, and change the order of sums with their number.
-        with threadpool_limits(1, "blas"), self._threads() as threads, monitor.listening():
+        with (
+            fit_display(self.tol, self.max_iter, quiet=not self.verbose) as monitor.display,
+            threadpool_limits(1, "blas"),
+            self._threads() as threads,
+            monitor.listening(),
+        ):
             settings = LocalSettings()
             fit = self._fit(problem, counts, settings, monitor, threads, checkpoint)
             # Of a search that was cut short even a fit that settled is only the best so far.
@@ -275,7 +283,8 @@ class HDSP(FittedQueries):
         check_is_fitted(self)
         check_whole(n_fits, "n_fits", 1)
         self._read_new(X, labels, "topic_stability")
-        refits = refit(self, X, labels, n_fits)
+        with shown(quiet=not self.verbose):
+            refits = refit(self, X, labels, n_fits)
         return make_frame(stability_columns(refits), self._frames)
 
     def save(self, path: str | os.PathLike[str]) -> None:

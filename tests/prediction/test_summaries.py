@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from hdsp.inference.monitor import seconds_left
 from hdsp.prediction import associated_labels, bootstrap_interval
 
 
@@ -31,14 +30,3 @@ def test_labels_that_raise_and_lower_topics():
     raised, lowered = associated_labels(effect, 2)
     assert [row.tolist() for row in raised] == [[0, 1], [1]]
     assert [row.tolist() for row in lowered] == [[2], [0]]
-
-
-def test_the_time_left_of_steps_that_halve():
-    # Changes of 8, 4 and 2 thousandths: two more halvings to a tenth and less, at 3 s a pass.
-    bounds = [-1000.0, -992.0, -988.0, -986.0]
-    history = [{"bound": b, "seconds": 3.0 * n} for n, b in enumerate(bounds)]
-    change = np.abs(np.diff(bounds) / bounds[1:])
-    passes = np.log(5e-4 / change[-1]) / np.log(np.sqrt(change[-1] / change[0]))
-    assert seconds_left(history, 5e-4) == f", about {3.0 * passes:.1f} s left"
-    assert seconds_left(history[:2], 5e-4) == ""
-    assert seconds_left(history, 0.0) == ""

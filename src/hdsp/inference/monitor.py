@@ -1,18 +1,18 @@
 """What a fit reports: a row a pass, and whether it has converged or was told to stop."""
 
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TextIO
 
 import numpy as np
 
+from hdsp.inference.display import FitDisplay
 from hdsp.model import Bound, GlobalState, Problem, Statistics
 from hdsp.numerics.types import FloatArray
+from hdsp.progress import Task
 
 HistoryRow = dict[str, float]
 
@@ -34,37 +34,27 @@ def comparable(row: HistoryRow) -> float:
     return row["bound"] - row["sticks"] - row["concentrations"]
 
 
-def seconds_left(history: list[HistoryRow], tol: float) -> str:
-    """How long until the bound settles, in words, if its steps go on shrinking as they did."""
-    if len(history) < 3 or tol <= 0:
-        return ""
-    bounds = np.array([row["bound"] for row in history[-4:]])
-    change = np.abs(np.diff(bounds) / bounds[1:])
-    if not (change > 0).all() or change[-1] >= change[0]:
-        return ""
-    shrinkage = (change[-1] / change[0]) ** (1.0 / (len(change) - 1))
-    passes = max(np.log(tol / change[-1]) / np.log(shrinkage), 1.0)
-    seconds = np.median(np.diff([row["seconds"] for row in history[-4:]]))
-    return f", about {max(passes * seconds, 0.1):.1f} s left"
-
-
 class Monitor:
     """Collects the history of a fit and decides when it stops.
 
     Parameters
     ----------
-    tol : the relative change of the bound at which a fit has converged
-    verbose : 0 is quiet; n prints every n-th pass
+    tol : float
+        The relative change of the bound at which a fit has converged.
+
+    Attributes
+    ----------
+    display : FitDisplay
+        Shows what happens; at first to nobody.
     """
 
-    def __init__(self, tol: float, verbose: int = 0, stream: TextIO | None = None) -> None:
+    def __init__(self, tol: float) -> None:
         self.tol = tol
-        self.verbose = verbose
+        self.display = FitDisplay(Task(), tol)
         self.history: list[HistoryRow] = []
         self.starts: list[HistoryRow] = []
         self.converged = False
         self.interrupted = False
-        self._stream = stream
         self._start = time.perf_counter()
 
     def resume(self, history: list[HistoryRow], starts: list[HistoryRow]) -> None:
@@ -73,14 +63,15 @@ class Monitor:
         self.starts = starts
         self._start -= history[-1]["seconds"]
 
-    def begin(self, n_topics: int) -> None:
-        """A fit starts with so many topics; the history is its own."""
+    def begin(self, n_topics: int, about: int = 1) -> None:
+        """A fit starts with so many topics, of `about` so many; the history is its own."""
         self.history = []
         self.converged = False
-        self._write(f"start with {n_topics} topics")
+        self.display.begin(n_topics, about)
 
     def end(self, start: int, n_topics: int) -> float:
         """The fit that started with `start` topics has settled; its bound."""
+        self.display.end()
         last = self.history[-1]
         self.starts.append(
             {
@@ -98,15 +89,11 @@ class Monitor:
         """Return to an earlier fit."""
         self.history = history
         self.converged = converged
-        self._write(
-            f"go on from {history[-1]['n_topics']} topics, bound {history[-1]['bound']:,.1f}"
-        )
 
     def note_moves(self, made: dict[str, int]) -> None:
         """Add to the last pass how many topics were merged, split or deleted after it."""
         self.history[-1].update(made)
-        said = ", ".join(f"{number} {name}" for name, number in made.items() if number)
-        self._write(f"{said} after pass {len(self.history)}")
+        self.display.moved(made)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -123,6 +110,7 @@ class Monitor:
 
         def stop(number: int, frame: FrameType | None) -> None:
             self.interrupted = True
+            self.display.stop()
             signal.signal(signal.SIGINT, before)
 
         signal.signal(signal.SIGINT, stop)
@@ -152,16 +140,4 @@ class Monitor:
             }
         )
         self.converged = abs(total - before) <= self.tol * abs(total)
-        if self.verbose and (self.converged or (len(self.history) - 1) % self.verbose == 0):
-            row = self.history[-1]
-            left = "" if self.converged else seconds_left(self.history, self.tol)
-            self._write(
-                f"pass {row['pass']:>4}  bound {total:,.1f}  topics in use "
-                f"{row['topics_in_use']}  {row['seconds']:.1f} s{left}"
-            )
-
-    def _write(self, line: str) -> None:
-        if self.verbose:
-            stream = self._stream or sys.stderr
-            stream.write(f"{line}\n")
-            stream.flush()
+        self.display.passed(self.history[-1])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hdsp.inference.batch import AfterPass, Fit, fit_batch
+from hdsp.inference.display import about_starts
 from hdsp.inference.monitor import HistoryRow, Monitor, comparable
 from hdsp.inference.moves.refine import refine
 from hdsp.inference.moves.snapshot import FEWEST_TOPICS
@@ -126,12 +127,12 @@ class Search:
 
     def _attempt(self, start: int) -> Attempt:
         problem = self.problem.with_topics(start)
+        self.monitor.begin(start, about_starts(self.problem.n_topics))
         if self.resumed is not None and self.resumed[0].n_topics == start:
             state, documents = self.resumed
             self.resumed = None
             self.monitor.go_on(self._resumed_history, converged=False)
         else:
-            self.monitor.begin(start)
             state, documents = self.start_at(problem), None
         fit = fit_batch(
             problem,
@@ -149,6 +150,7 @@ class Search:
 
     def _complete(self, attempt: Attempt) -> Attempt:
         """All the moves that raise the bound."""
+        self.monitor.display.finish()
         self.monitor.go_on(attempt.history, attempt.converged)
         return self._refine(attempt.start, attempt.fit, merge_only=False, worth=0.0)
 
