@@ -15,12 +15,12 @@ from threadpoolctl import threadpool_limits
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
 from hdsp.exceptions import TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.inference import (
-    FitDisplay,
     History,
     Resumed,
     Run,
     Search,
     fit_batch,
+    fit_display,
     initial_state,
     refine,
     topics_in_use,
@@ -43,6 +43,7 @@ from hdsp.prediction import (
     make_fitted,
     topic_tokens,
 )
+from hdsp.progress import shown
 from hdsp.queries import VALIDATION, FittedQueries
 from hdsp.scaling import ScalingFunction, bind_scaling
 from hdsp.stability import refit, stability_columns
@@ -90,7 +91,8 @@ class HDSP(FittedQueries):
     keep_documents : False holds no array of documents by topics while fitting: memory then grows
         with the words alone. Every pass starts its documents afresh, which takes longer, the bound
         may once fall a little, and the labels' own weights settle more slowly
-    verbose : n reports every n-th pass on standard error
+    verbose : 1 shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a
+        few lines on standard error
     checkpoint : a folder to keep an unfinished fit in: `fit` with the same data and settings goes
         on from there, to the same result, and removes it when it has finished
 
@@ -190,13 +192,17 @@ class HDSP(FittedQueries):
             parameters = self.get_params(deep=False)
             checkpoint = Checkpoint(Path(self.checkpoint), source.fingerprint, parameters)
         # BLAS threads would fight ours, and change the order of sums with their number.
-        with threadpool_limits(1, "blas"), self._executor() as executor:
+        with (
+            fit_display(self.tol, self.max_iter, quiet=not self.verbose) as display,
+            threadpool_limits(1, "blas"),
+            self._executor() as executor,
+        ):
             run = Run(
                 self.max_iter,
                 self.tol,
                 self.keep_documents,
                 executor=executor,
-                display=FitDisplay(self.verbose),
+                display=display,
             )
             with run.interruption.listening():
                 fit, history = self._fit(problem, run, checkpoint)
@@ -281,7 +287,8 @@ class HDSP(FittedQueries):
         check_is_fitted(self)
         check_whole(n_fits, "n_fits", 1)
         self._read_new(X, labels, "topic_stability")
-        refits = refit(self, X, labels, n_fits)
+        with shown(quiet=not self.verbose):
+            refits = refit(self, X, labels, n_fits)
         return make_frame(stability_columns(refits), self._model.source.frames)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -1,6 +1,7 @@
 """What commands show of long work: on a terminal, in a pipe, and with --quiet."""
 
 import re
+import signal
 import subprocess
 import sys
 
@@ -35,6 +36,57 @@ def run(folder, program, *arguments):
         timeout=300,
     )
     return found.returncode, found.stdout, found.stderr
+
+
+def test_a_fit_on_a_terminal_has_one_live_display(folder):
+    with (folder / "out").open("w") as out:
+        status, screens, _ = run_on_terminal(PROGRAM, *FIT, folder=folder, stdout=out)
+    assert status == 0
+    assert any("Reading reviews.parquet  " in screen for screen in screens)
+    fitting = [screen for screen in screens if screen.startswith("Fitting topics")]
+    assert any(
+        re.search(r"\n  start \d of about \d, topics \d+, pass \d+, bound -[\d,.]+", screen)
+        for screen in fitting
+    )
+    assert any(re.match(r"Fitting topics  [━┄]+  \d:\d\d, .+ left\n", text) for text in fitting)
+    assert all(len(screen.splitlines()) <= 2 for screen in fitting)
+    # Nothing is left but warnings; the result is on standard output.
+    assert all(line.startswith("hdsp: warning: ") for line in screens[-1].splitlines())
+    assert (folder / "out").read_text().startswith("model.hdsp: ")
+
+
+def test_the_demo_on_a_terminal(tmp_path):
+    with (tmp_path / "out").open("w") as out:
+        status, screens, _ = run_on_terminal(PROGRAM, "demo", "--topics", "10", stdout=out)
+    assert status == 0
+    assert any("Reading docstrings  " in screen for screen in screens)
+    assert any(re.search(r"Fitting topics .*\n  topics 10, pass \d+", text) for text in screens)
+    assert "Fitting" not in (tmp_path / "out").read_text()
+
+
+def test_ctrl_c_ends_a_fit_and_leaves_the_terminal_clean(folder):
+    send = ("pass 2", signal.SIGINT)
+    status, screens, raw = run_on_terminal(PROGRAM, *FIT, folder=folder, send=send)
+    assert status == 0
+    assert "\x1b[?25l" not in raw
+    assert "was interrupted after pass" in screens[-1]
+    assert "━" not in screens[-1]
+
+
+def test_a_fit_in_a_pipe_writes_plain_lines(folder):
+    status, out, err = run(folder, SLOW, *FIT)
+    assert status == 0
+    assert out.startswith("model.hdsp: ")
+    assert "\x1b" not in err
+    lines = err.splitlines()
+    assert any(
+        re.fullmatch(r"Reading reviews.parquet: documents 4,000, took \d:\d\d", line)
+        for line in lines
+    )
+    assert any(
+        re.match(r"Fitting topics: start 1 of about \d, topics \d+, pass \d+, bound -", line)
+        for line in lines
+    )
 
 
 def test_quiet_shows_nothing(folder):
@@ -73,12 +125,14 @@ def test_reading_shows_how_far_it_is(folder, tmp_path):
     assert len(err.splitlines()) == 1
 
 
-def test_refits_are_counted(folder):
+def test_refits_show_the_fits_inside(folder):
     assert run(folder, PROGRAM, *FIT, "--topics", "4", "--fixed-number", "-q")[0] == 0
     asked = ("topics", "model.hdsp", "--stable", "reviews.parquet", "--fits", "2")
     status, _, err = run(folder, SLOW, *asked)
     assert status == 0
-    assert re.search(r"^Fitting with other seeds: 1 of 2 done, topics found 4, ", err, re.M)
+    assert re.search(
+        r"^Fitting with other seeds: 0 of 2 done, .*; Fitting topics: topics 4, pass 2", err, re.M
+    )
     assert re.search(r"^Fitting with other seeds: 2 of 2 done, topics found 4, 4, took", err, re.M)
 
 

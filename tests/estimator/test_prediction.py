@@ -24,6 +24,7 @@ from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import LocalSettings, expected_proportions, make_problem
 from hdsp.numerics.quadrature import normalised_gamma_mean
 from hdsp.prediction import split_tokens
+from hdsp.progress.displays import Lines
 
 METHODS = ("calibrated", "exact", "ratio")
 TERMS = ("words", "tangent", "proportions", "topics", "scaling", "sticks", "concentrations")
@@ -546,31 +547,54 @@ def test_the_history_counts_topics_and_moves(fixed):
         assert following["n_topics"] == row["n_topics"] + gained
 
 
-def test_verbose_reports_passes_on_standard_error(capsys):
+@pytest.fixture
+def every_line(monkeypatch):
+    """Every update of a display is a line."""
+    monkeypatch.setattr(Lines, "line_seconds", 0.0)
+    monkeypatch.setattr(Lines, "line_share", 0.0)
+
+
+def test_verbose_shows_passes_on_standard_error(capsys, every_line):
     counts, _ = labelled()
     model = make(verbose=1, tol=1e-2).fit(counts)
     out, err = capsys.readouterr()
     assert out == ""
-    assert len(err.splitlines()) == model.n_iter_
-    assert "pass    1  bound" in err
+    lines = err.splitlines()
+    assert len(lines) == model.n_iter_ + 1
+    for line, row in zip(lines, model.history_, strict=False):
+        topics, bound = row["topics_in_use"], row["bound"]
+        shown = f"topics {topics}, pass {row['pass']}, bound {bound:,.1f}, 0:0"
+        assert line.startswith(f"Fitting topics: {shown}")
+    make(tol=1e-2).fit(counts)
+    assert capsys.readouterr() == ("", "")
 
 
-def test_verbose_tells_of_starts_and_moves(capsys):
+def test_verbose_tells_of_starts_and_moves(capsys, every_line):
     counts, _ = labelled()
     model = make(verbose=1, tol=1e-4, fixed_number=False).fit(counts)
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    started = [line for line in lines if line.startswith("start with")]
-    assert started == [f"start with {row['start']} topics" for row in model.search_]
-    assert sum(line.startswith("go on from") for line in lines) >= 1
+    for number, row in enumerate(model.search_, start=1):
+        begun = f": start {number} of about {max(number, 2)}, topics {row['start']}, 0:0"
+        assert sum(begun in line for line in lines) == 1
     moved = [row for row in model.history_ if MOVES & row.keys()]
     assert moved
     for row in moved:
         (name,) = MOVES & row.keys()
-        assert f"{row[name]} {name} after pass {row['pass']}" in lines
-    known = ("start with", "go on from", "pass ")
-    assert all(line.startswith(known) or "after pass" in line for line in lines)
+        assert any(f"pass {row['pass']}, " in line and f"after {row[name]} {name}" in line
+                   for line in lines)  # fmt: skip
+    assert f": best of {len(model.search_)} starts, topics {model.n_topics_}, " in lines[-1]
+
+
+def test_refits_of_a_verbose_model_share_its_display(capsys, every_line):
+    counts, _ = labelled()
+    model = make(tol=1e-2).fit(counts)
+    model.set_params(verbose=1).topic_stability(counts, n_fits=2)
+    lines = capsys.readouterr().err.splitlines()
+    inner = [line for line in lines if line.startswith("Fitting with other seeds: 1 of 2 done, ")]
+    assert any("; Fitting topics: topics " in line for line in inner)
+    assert lines[-1].startswith("Fitting with other seeds: 2 of 2 done, topics found ")
 
 
 # With moves of several kinds.

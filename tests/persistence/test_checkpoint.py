@@ -9,6 +9,7 @@ import pytest
 import hdsp
 from hdsp import HDSP, Categorical
 from hdsp.persistence import ModelFileError, checkpoint, container
+from hdsp.progress.displays import Lines
 from tests.persistence.models import rewrite
 from tests.persistence.runs import (
     N_PASSES,
@@ -143,11 +144,13 @@ def test_a_search_that_is_killed_again_and_again(tmp_path, monkeypatch, every_pa
 
 def test_starts_that_have_ended_are_not_tried_again(tmp_path, monkeypatch, every_pass, capsys):
     kill_search(monkeypatch, tmp_path, 1, 9)
+    monkeypatch.setattr(Lines, "line_seconds", 0.0)
+    monkeypatch.setattr(Lines, "line_share", 0.0)
     make_search(checkpoint=tmp_path, verbose=1).fit(data())
     err = capsys.readouterr().err
-    assert "start with 12 topics" not in err
-    assert "go on from 7 topics" in err
-    assert "start with 4 topics" in err
+    assert "topics 12, " not in err
+    assert "start 1 of about 2, topics 7, 0:0" in err
+    assert "start 2 of about 2, topics 4, 0:0" in err
 
 
 def test_a_damaged_checkpoint_of_a_search_is_refused(tmp_path, monkeypatch, every_pass):

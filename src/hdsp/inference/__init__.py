@@ -4,7 +4,7 @@ Internal: names here may change without notice.
 """
 
 from hdsp.inference.batch import fit_batch
-from hdsp.inference.display import FitDisplay
+from hdsp.inference.display import FitDisplay, fit_display
 from hdsp.inference.history import History, PassRecord, StartRecord, topics_in_use
 from hdsp.inference.interruption import Interruption
 from hdsp.inference.moves.refine import refine
@@ -24,6 +24,7 @@ __all__ = [
     "Search",
     "StartRecord",
     "fit_batch",
+    "fit_display",
     "initial_state",
     "refine",
     "topics_in_use",

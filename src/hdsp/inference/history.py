@@ -188,17 +188,3 @@ class History:
         return StartRecord(
             start, n_topics, bound.total, bound.comparable, len(self), self.last.seconds
         )
-
-
-def seconds_left(passes: list[PassRecord], tol: float) -> float | None:
-    """How long until the bound settles if its steps go on shrinking as they did; None: unknown."""
-    if len(passes) < 3 or tol <= 0:
-        return None
-    recent = passes[-4:]
-    bounds = np.array([made.bound.total for made in recent])
-    change = np.abs(np.diff(bounds) / bounds[1:])
-    if not (change > 0).all() or change[-1] >= change[0]:
-        return None
-    shrinkage = (change[-1] / change[0]) ** (1.0 / (len(change) - 1))
-    left = max(np.log(tol / change[-1]) / np.log(shrinkage), 1.0)
-    return float(left * np.median(np.diff([made.seconds for made in recent])))

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -14,10 +14,13 @@ class Interruption:
     ----------
     requested : bool
         Ctrl-C was pressed while `listening`.
+    on_request : callable or None
+        Called at once when it is pressed.
     """
 
     def __init__(self) -> None:
         self.requested = False
+        self.on_request: Callable[[], None] | None = None
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -34,6 +37,8 @@ class Interruption:
 
         def stop(number: int, frame: FrameType | None) -> None:
             self.requested = True
+            if self.on_request is not None:
+                self.on_request()
             signal.signal(signal.SIGINT, before)
 
         signal.signal(signal.SIGINT, stop)

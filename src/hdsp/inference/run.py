@@ -9,6 +9,7 @@ from hdsp.inference.display import FitDisplay
 from hdsp.inference.history import History, PassRecord, StartRecord
 from hdsp.inference.interruption import Interruption
 from hdsp.model import Bound, DocumentState, GlobalState, LocalSettings, Problem, Statistics
+from hdsp.progress import Task
 
 # Told where a fit stands after a pass: the state, the documents, its history.
 AfterPass = Callable[[GlobalState, DocumentState | None, History], None]
@@ -45,11 +46,14 @@ class Run:
     keep_documents: bool = True
     settings: LocalSettings = field(default_factory=LocalSettings)
     executor: Executor = field(default_factory=InProcess)
-    display: FitDisplay = field(default_factory=FitDisplay)
+    display: FitDisplay = field(default_factory=lambda: FitDisplay(Task(), tol=0.0))
     interruption: Interruption = field(default_factory=Interruption)
     starts: list[StartRecord] = field(default_factory=list)
     after_pass: AfterPass | None = None
     _began: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self.interruption.on_request = self.display.stop
 
     @property
     def interrupted(self) -> bool:
@@ -72,9 +76,9 @@ class Run:
     ) -> None:
         """Add a pass to `history`, and show it."""
         history.record(problem, state, statistics, bound)
-        self.display.passed(history)
+        self.display.passed(history.last.as_row(len(history)))
 
     def note_moves(self, history: History, moves: Mapping[str, int]) -> None:
         """Add moves to the last pass of `history`, and show them."""
         history.note_moves(moves)
-        self.display.moved(history)
+        self.display.moved(moves)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.inference.batch import fit_batch
+from hdsp.inference.display import about_starts
 from hdsp.inference.history import History
 from hdsp.inference.moves.refine import refine
 from hdsp.inference.moves.snapshot import FEWEST_TOPICS
@@ -171,6 +172,7 @@ class Search:
     def _try(self, start: int) -> Attempt:
         self._tried.add(start)
         found = self._attempt(start)
+        self.run.display.end()
         # A start of a fit that was cut short may be made again, to have it at hand.
         if all(known.start != start for known in self.run.starts):
             self.run.starts.append(found.history.start_record(start, found.fit.state.n_topics))
@@ -178,13 +180,12 @@ class Search:
 
     def _attempt(self, start: int) -> Attempt:
         documents: DocumentState | None = None
+        self.run.display.begin(start, about_starts(self.most_topics))
         if self.resumed is not None and self.resumed.state.n_topics == start:
             state, documents = self.resumed.state, self.resumed.documents
             history = self.resumed.history
             self.resumed = None
-            self.run.display.went_on(history)
         else:
-            self.run.display.began(start)
             state, history = self.start_at(start), self.run.new_history()
         fit = fit_batch(self.problem, state, self.run, history, documents)
         # Topics that are there twice may be all that is wrong with a larger number.
@@ -192,7 +193,7 @@ class Search:
 
     def _complete(self, attempt: Attempt) -> Attempt:
         """All the moves that raise the bound."""
-        self.run.display.went_on(attempt.history)
+        self.run.display.finish()
         return self._refine(attempt)
 
     def _refine(self, attempt: Attempt, merges_worth: float | None = None) -> Attempt:

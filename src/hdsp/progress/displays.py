@@ -209,18 +209,23 @@ def _bar(share: float, width: int, ascii_only: bool) -> str:
 
 
 class _Unbreakable:
-    """A stream that never fails: work must not end because nobody is left to watch it."""
+    """A stream that never fails: work must not end because nobody is left to watch it.
+
+    RuntimeError: a signal's handler writes in the midst of another write.
+    """
+
+    _failures = (OSError, ValueError, RuntimeError)
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        with suppress(OSError, ValueError):
+        with suppress(*self._failures):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        with suppress(OSError, ValueError):
+        with suppress(*self._failures):
             self._stream.flush()
 
     def __getattr__(self, name: str) -> Any:
