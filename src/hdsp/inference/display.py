@@ -13,8 +13,8 @@ class FitDisplay:
     ----------
     every : int, default=0
         Show every n-th pass; 0 shows nothing.
-    stream : text stream, optional
-        Where lines go; standard error by default.
+    stream : text stream, default=None
+        Where lines are written; None is standard error.
     """
 
     def __init__(self, every: int = 0, stream: TextIO | None = None) -> None:
@@ -22,16 +22,16 @@ class FitDisplay:
         self._stream = stream
 
     def began(self, n_topics: int) -> None:
-        """A fit starts with so many topics."""
+        """Report a start with `n_topics` topics."""
         self._write(f"start with {n_topics} topics")
 
     def went_on(self, history: History) -> None:
-        """The run returns to an earlier fit."""
+        """Report that an earlier fit is continued."""
         last = history.last
         self._write(f"go on from {last.n_topics} topics, bound {last.bound.total:,.1f}")
 
     def passed(self, history: History) -> None:
-        """A pass was made."""
+        """Report the last pass, if it is one to show."""
         if not self._every or ((len(history) - 1) % self._every and not history.converged):
             return
         last = history.last
@@ -43,7 +43,7 @@ class FitDisplay:
         )
 
     def moved(self, history: History) -> None:
-        """Topics were merged, split or deleted."""
+        """Report the moves after the last pass."""
         counts = ", ".join(f"{n} {name}" for name, n in history.last.moves.items() if n)
         self._write(f"{counts} after pass {len(history)}")
 
