@@ -1,59 +1,88 @@
-"""The hierarchical Dirichlet scaling process: topic models that labels drive."""
+"""The hierarchical Dirichlet scaling process: topic models that labels drive.
 
-from hdsp import datasets, scaling
-from hdsp.corpus import (
-    Corpus,
-    Labels,
-    TextSettings,
-    from_gensim,
-    from_vectorizer,
-    read_folder,
-    read_ldac,
-    read_mallet,
-    read_matrix_market,
-    read_svmlight,
-    read_table,
-    read_uci,
-)
-from hdsp.estimator import HDSP
-from hdsp.exceptions import (
-    CheckpointWarning,
-    MissingLabelsWarning,
-    ModelFileError,
-    ReadError,
-    TokenizerNotSavedWarning,
-    TopicLimitWarning,
-    UnknownLabelWarning,
-)
-from hdsp.model import simulate
-from hdsp.scaling import Categorical, Constant, LogLinear, ScalingFunction
+Names are imported when they are first used, so that ``import hdsp`` and the command line start at
+once. What users may import is here and in `hdsp.datasets`, `hdsp.metrics` and `hdsp.testing`; other
+modules may change without notice.
+"""
 
-__all__ = [
-    "HDSP",
-    "Categorical",
-    "CheckpointWarning",
-    "Constant",
-    "Corpus",
-    "Labels",
-    "LogLinear",
-    "MissingLabelsWarning",
-    "ModelFileError",
-    "ReadError",
-    "ScalingFunction",
-    "TextSettings",
-    "TokenizerNotSavedWarning",
-    "TopicLimitWarning",
-    "UnknownLabelWarning",
-    "datasets",
-    "from_gensim",
-    "from_vectorizer",
-    "read_folder",
-    "read_ldac",
-    "read_mallet",
-    "read_matrix_market",
-    "read_svmlight",
-    "read_table",
-    "read_uci",
-    "simulate",
-]
-__all__ += scaling.functions.__all__
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hdsp import datasets as datasets
+    from hdsp import metrics as metrics
+    from hdsp import testing as testing
+    from hdsp.corpus import Corpus as Corpus
+    from hdsp.corpus import Labels as Labels
+    from hdsp.corpus import TextSettings as TextSettings
+    from hdsp.corpus import from_gensim as from_gensim
+    from hdsp.corpus import from_vectorizer as from_vectorizer
+    from hdsp.corpus import read_folder as read_folder
+    from hdsp.corpus import read_ldac as read_ldac
+    from hdsp.corpus import read_mallet as read_mallet
+    from hdsp.corpus import read_matrix_market as read_matrix_market
+    from hdsp.corpus import read_svmlight as read_svmlight
+    from hdsp.corpus import read_table as read_table
+    from hdsp.corpus import read_uci as read_uci
+    from hdsp.estimator import HDSP as HDSP
+    from hdsp.exceptions import CheckpointWarning as CheckpointWarning
+    from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
+    from hdsp.exceptions import ModelFileError as ModelFileError
+    from hdsp.exceptions import ReadError as ReadError
+    from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
+    from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
+    from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
+    from hdsp.model import simulate as simulate
+    from hdsp.scaling import Categorical as Categorical
+    from hdsp.scaling import Constant as Constant
+    from hdsp.scaling import LogLinear as LogLinear
+    from hdsp.scaling import ScalingFunction as ScalingFunction
+
+# Where each public name is; a submodule is its own.
+_HOMES = {
+    "HDSP": "estimator",
+    "Categorical": "scaling",
+    "CheckpointWarning": "exceptions",
+    "Constant": "scaling",
+    "Corpus": "corpus",
+    "Labels": "corpus",
+    "LogLinear": "scaling",
+    "MissingLabelsWarning": "exceptions",
+    "ModelFileError": "exceptions",
+    "ReadError": "exceptions",
+    "ScalingFunction": "scaling",
+    "TextSettings": "corpus",
+    "TokenizerNotSavedWarning": "exceptions",
+    "TopicLimitWarning": "exceptions",
+    "UnknownLabelWarning": "exceptions",
+    "datasets": "datasets",
+    "from_gensim": "corpus",
+    "from_vectorizer": "corpus",
+    "metrics": "metrics",
+    "read_folder": "corpus",
+    "read_ldac": "corpus",
+    "read_mallet": "corpus",
+    "read_matrix_market": "corpus",
+    "read_svmlight": "corpus",
+    "read_table": "corpus",
+    "read_uci": "corpus",
+    "simulate": "model",
+    "testing": "testing",
+}
+__all__ = list(_HOMES)
+
+# Type checkers would take any name for an attribute.
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = import_module(f"{__name__}.{_HOMES[name]}")
+        value = module if _HOMES[name] == name else getattr(module, name)
+        # The next time Python finds it by itself.
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

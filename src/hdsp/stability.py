@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from hdsp import progress
 from hdsp.metrics import match_topics
 from hdsp.numerics.types import FloatArray, IntArray
 
@@ -35,7 +36,7 @@ class Refits:
         return np.asarray((self.similarity >= SAME).sum(axis=0))
 
 
-def refit(model: Any, X: Any, labels: object, n_fits: int, after: int = 0) -> Refits:
+def refit(model: Any, X: Any, labels: object, n_fits: int) -> Refits:
     """Fit an `HDSP` again with `n_fits` other seeds, and match its topics.
 
     Parameters
@@ -48,17 +49,17 @@ def refit(model: Any, X: Any, labels: object, n_fits: int, after: int = 0) -> Re
         Their labels, as in `HDSP.fit`.
     n_fits : int
         The number R of fits.
-    after : int, default=0
-        How many seeds to skip, those of earlier calls.
     """
     seeded = isinstance(model.random_state, (int, np.integer))
     first = int(model.random_state) + 1 if seeded else 1
     numbers, similarity = [], []
-    for seed in range(first + after, first + after + n_fits):
-        other = clone(model).set_params(random_state=seed, checkpoint=None)
-        other.fit(X, labels=labels)
-        numbers.append(other.n_topics_)
-        similarity.append(1.0 - match_topics(model.components_, other.components_)[1])
+    with progress.task("Fitting with other seeds", total=n_fits) as task:
+        for number, seed in enumerate(range(first, first + n_fits), start=1):
+            other = clone(model).set_params(random_state=seed, checkpoint=None)
+            other.fit(X, labels=labels)
+            numbers.append(other.n_topics_)
+            similarity.append(1.0 - match_topics(model.components_, other.components_)[1])
+            task.update(done=number, topics_found=", ".join(map(str, numbers)))
     return Refits(np.array(numbers), np.array(similarity))
 
 

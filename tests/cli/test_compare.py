@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from hdsp.cli import main
+from hdsp.cli.compare import MODELS
 from hdsp.cli.main import make_parser
 from hdsp.comparison import worker
 from hdsp.comparison.isolation import Outcome
@@ -55,7 +56,7 @@ def jobs(monkeypatch):
         return Outcome(worker.run(job), None)
 
     monkeypatch.setattr("hdsp.comparison.run.run_isolated", run_here)
-    monkeypatch.setattr("hdsp.cli.compare.draw", lambda cells, path: [])
+    monkeypatch.setattr("hdsp.comparison.draw", lambda cells, path: [])
     return done
 
 
@@ -67,16 +68,16 @@ def arguments(file, folder, models, *more):
     ]  # fmt: skip
 
 
-def test_table_figure_and_resuming(file, tmp_path, capsys, monkeypatch):
+def test_table_figure_and_resuming(file, tmp_path, capsys, every_line):
     pytest.importorskip("matplotlib", reason="figures are drawn by matplotlib")
     asked = arguments(file, tmp_path, "hdsp,nb", "--seeds", "1", "--target", "place")
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert main(asked) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert lines[0] == "letters: one seed, so without intervals"
     assert lines[3].split()[:4] == ["nb", "-", "-", "-"]
-    assert "[1/2] hdsp, seed 0 ... " in err
+    assert "Comparing models: 0 of 2 done, now hdsp on letters, seed 0, " in err
+    assert re.search(r"models: 2 of 2 done, last nb on letters, seed 0: [\d.]+ s, took", err)
     assert {path.name for path in tmp_path.iterdir()} == {
         "cells", "figure.png", "figure.svg", "table.csv", "table.json", "table.txt",
     }  # fmt: skip
@@ -141,15 +142,15 @@ def test_results_need_a_folder(file, capsys):
     assert "is a file, and the results need a folder" in capsys.readouterr().err
 
 
-def test_several_corpora(file, other, tmp_path, capsys, monkeypatch, jobs):
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+def test_several_corpora(file, other, tmp_path, capsys, every_line, jobs):
     asked = arguments((file, other), tmp_path, f"hdp,{UNIGRAM}", "--seeds", "2", "--minutes", "9")
     assert main(asked) == 0
     out, err = capsys.readouterr()
-    assert [line.split(" ...")[0] for line in err.splitlines()[::3]] == [
-        "[1/8] hdp on letters, seed 0",
-        f"[4/8] {UNIGRAM} on letters, seed 1",
-        f"[7/8] {UNIGRAM} on cards, seed 0",
+    cells = re.findall(r"(\d) of 8 done,.* now (.+?, seed \d)", err)
+    assert [cells[place] for place in (0, 3, 6)] == [
+        ("0", "hdp on letters, seed 0"),
+        ("3", f"{UNIGRAM} on letters, seed 1"),
+        ("6", f"{UNIGRAM} on cards, seed 0"),
     ]
     assert {most_seconds for _, most_seconds in jobs} == {540.0}
     blocks = [block.splitlines() for block in out.split("\n\n")]
@@ -164,6 +165,10 @@ def test_several_corpora(file, other, tmp_path, capsys, monkeypatch, jobs):
         of_row = (table["corpus"] == row["corpus"]) & (table["model"] == row["model"])
         mean = table[of_row & (table["measure"] == "completion")]["mean"]
         assert mean.to_list() == [row["completion"]["mean"]]
+
+
+def test_the_help_names_every_model():
+    assert list(MODELS) == list(PEERS)
 
 
 def test_examples_of_the_page_are_understood():

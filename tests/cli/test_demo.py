@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from hdsp import Corpus, simulate
-from hdsp.cli import demo, main
+from hdsp.cli import main
 
 
 def small_corpus():
@@ -25,7 +25,7 @@ def small_corpus():
 @pytest.fixture
 def small(monkeypatch):
     corpus = small_corpus()
-    monkeypatch.setattr(demo, "load_docstrings", lambda: corpus)
+    monkeypatch.setattr("hdsp.datasets.load_docstrings", lambda: corpus)
     return corpus
 
 
@@ -101,6 +101,6 @@ def test_an_interrupt_ends_with_status_1(monkeypatch, capsys):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo, "load_docstrings", interrupted)
+    monkeypatch.setattr("hdsp.datasets.load_docstrings", interrupted)
     assert main(["demo"]) == 1
     assert capsys.readouterr().err == "hdsp: interrupted.\n"

@@ -134,7 +134,7 @@ def test_blocks_do_not_share_memory_with_the_caller_and_are_read_only():
         (("b", "tags", ("a",), [[2]]), "Block 'b' of tags must store ones only. Got 2.0."),
         (
             ("b", "category", ("a", "c"), [[0, 1], [1, 1]]),
-            "must have at most one level a document. Got 2 at row 1. Make it a tags block.",
+            "must have at most one level per document. Got 2 at row 1. Make it a tags block.",
         ),
     ],
 )

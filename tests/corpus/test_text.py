@@ -245,7 +245,7 @@ def test_a_corpus_keeps_its_settings_and_ids():
     assert named[[2, 0]].ids == ("c", "a")
     assert named[1].ids == ("b",)
     assert Corpus([[1]]).ids is None
-    message = "`ids` of Corpus must name each of the 1 document. Got 2 ids. Pass one id a document."
+    message = "must name each of the 1 document. Got 2 ids. Pass one id per document."
     with pytest.raises(ValueError, match=re.escape(message)):
         Corpus([[1]], ids=["a", "b"])
 

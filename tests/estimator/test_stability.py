@@ -36,8 +36,7 @@ def test_similarity_is_the_stability_over_the_seeds_that_follow(model, corpus):
     np.testing.assert_allclose(table["similarity"], expected)
     refits = refit(model, corpus, None, 2)
     assert refits.numbers.tolist() == [other.n_topics_ for other in others]
-    later = refit(model, corpus, None, 1, after=1)
-    np.testing.assert_array_equal(later.similarity[0], refits.similarity[1])
+    np.testing.assert_allclose(refits.similarity.mean(axis=0), expected)
 
 
 def test_the_model_stays_as_it_was(model, corpus):

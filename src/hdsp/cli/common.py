@@ -9,12 +9,14 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hdsp.corpus import Corpus
-from hdsp.corpus.readers import read_table, table_columns
-from hdsp.estimator import HDSP
+from hdsp import progress
 from hdsp.exceptions import MissingLabelsWarning
+
+if TYPE_CHECKING:
+    from hdsp.corpus import Corpus
+    from hdsp.estimator import HDSP
 
 # A table by columns.
 Table = Mapping[str, Sequence[Any]]
@@ -26,7 +28,7 @@ _WRITTEN = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 def add_command(
     commands: Any, name: str, summary: str, examples: Sequence[str]
 ) -> argparse.ArgumentParser:
-    """A subcommand with examples under its help."""
+    """A subcommand with examples under its help; all of them can be quiet."""
     lines = "\n".join(f"  {example}" for example in examples)
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -35,6 +37,7 @@ def add_command(
         epilog=f"examples:\n{lines}\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     return parser
 
 
@@ -75,9 +78,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load(options: argparse.Namespace) -> HDSP:
+def load(options: argparse.Namespace) -> "HDSP":
     """The model that was asked for."""
-    model = HDSP.load(options.model)
+    with progress.task(f"Loading {options.model}"):
+        from hdsp.estimator import HDSP
+
+        model = HDSP.load(options.model)
     if getattr(options, "jobs", None) is not None:
         model.set_params(n_jobs=options.jobs)
     return model
@@ -94,8 +100,15 @@ def source(path: str) -> str | StandardInput:
     return StandardInput(sys.stdin.buffer.read()) if path == STANDARD else path
 
 
-def read_new(options: argparse.Namespace, model: HDSP, without: str | None = None) -> Corpus:
+def reading(file: str) -> progress.Task:
+    """The task of reading a file."""
+    return progress.task(f"Reading {StandardInput.name if file == STANDARD else file}", unit=None)
+
+
+def read_new(options: argparse.Namespace, model: "HDSP", without: str | None = None) -> "Corpus":
     """Documents in the way of the model: its words, and those of its labels that the file has."""
+    from hdsp.corpus.readers import read_table, table_columns
+
     kinds: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
     blocks = {block.name: block.kind for block in model.label_schema_.blocks}
     documents = source(options.file)
@@ -115,16 +128,17 @@ def read_new(options: argparse.Namespace, model: HDSP, without: str | None = Non
             MissingLabelsWarning,
             stacklevel=2,
         )
-    return read_table(
-        documents,
-        text=options.text,
-        tags=kinds["tags"],
-        categories=kinds["category"],
-        numeric=kinds["number"],
-        format=options.format,
-        tag_separator=options.tag_separator,
-        like=model,
-    )
+    with reading(options.file):
+        return read_table(
+            documents,
+            text=options.text,
+            tags=kinds["tags"],
+            categories=kinds["category"],
+            numeric=kinds["number"],
+            format=options.format,
+            tag_separator=options.tag_separator,
+            like=model,
+        )
 
 
 @contextmanager

@@ -7,23 +7,20 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from hdsp import progress
 from hdsp.cli.common import add_command, add_json, print_json, told_warnings
 from hdsp.cli.reading import add_reading, is_counted, read_file, text_settings
-from hdsp.comparison import (
-    Cell,
-    Progress,
-    as_csv,
-    as_data,
-    as_text,
-    compare,
-    draw,
-    failure_text,
-    with_others,
-    write_whole,
+
+if TYPE_CHECKING:
+    from hdsp.comparison import Cell, Progress
+
+# The names of `hdsp.peers.PEERS`, which takes seconds to import.
+MODELS = (
+    *("hdsp", "whdsp", "hdp", "hdp-tomotopy", "lda", "llda", "plda", "plda-2", "plda-5"),
+    *("dmr", "dmr-topica", "slda", "stm", "atm", "atm-gensim", "lda-svm", "svm", "nb", "tree"),
 )
-from hdsp.peers import PEERS
 
 
 def add_parser(commands: Any) -> None:
@@ -50,7 +47,7 @@ def add_parser(commands: Any) -> None:
         required=True,
         type=_names,
         metavar="A,B",
-        help=f"of {', '.join(PEERS)}, or your own as module:name",
+        help=f"of {', '.join(MODELS)}, or your own as module:name",
     )
     group.add_argument("--seeds", type=int, default=3, help="splits and starts (default 3)")
     group.add_argument("--topics", type=int, default=50, help="of every model (default 50)")
@@ -67,6 +64,8 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read, compare, and write a table and a figure."""
+    from hdsp import comparison
+
     _check(options)
     folder = Path(options.output)
     # Test documents must not choose words, so that all are counted until each split chooses.
@@ -76,35 +75,36 @@ def run(options: argparse.Namespace) -> None:
             name: read_file(file, options, settings.all_words)
             for name, file in _by_name(options.files).items()
         }
-    progress = sys.stderr.isatty() and not options.json
-    cells = compare(
-        corpora,
-        options.models,
-        folder / "cells",
-        seeds=options.seeds,
-        n_topics=options.topics,
-        test_size=options.test_size,
-        choosing=None if is_counted(options) else settings,
-        quick=options.quick,
-        n_jobs=options.jobs,
-        target=options.target,
-        most_seconds=None if options.minutes is None else 60 * options.minutes,
-        report=partial(_report, several=len(corpora) > 1) if progress else None,
-    )
-    shown = with_others(cells, folder / "cells")
-    write_whole(folder / "table.txt", as_text(shown))
-    write_whole(folder / "table.csv", as_csv(shown))
-    write_whole(folder / "table.json", json.dumps(as_data(shown), indent=1) + "\n")
+    with progress.task("Comparing models") as task:
+        cells = comparison.compare(
+            corpora,
+            options.models,
+            folder / "cells",
+            seeds=options.seeds,
+            n_topics=options.topics,
+            test_size=options.test_size,
+            choosing=None if is_counted(options) else settings,
+            quick=options.quick,
+            n_jobs=options.jobs,
+            target=options.target,
+            most_seconds=None if options.minutes is None else 60 * options.minutes,
+            report=partial(_show, task),
+        )
+    shown = comparison.with_others(cells, folder / "cells")
+    text, data = comparison.as_text(shown), comparison.as_data(shown)
+    comparison.write_whole(folder / "table.txt", text)
+    comparison.write_whole(folder / "table.csv", comparison.as_csv(shown))
+    comparison.write_whole(folder / "table.json", json.dumps(data, indent=1) + "\n")
     _draw(shown, folder)
     if options.json:
-        print_json(as_data(shown))
+        print_json(data)
     else:
-        print(as_text(shown), end="")
+        print(text, end="")
     failed = [cell for cell in cells if cell.error is not None]
     if failed:
         raise ChildProcessError(
             f"{len(failed)} of {len(cells)} cells failed, and the same command tries them again: "
-            f"{failure_text(failed[0]).removeprefix('failed: ')}"
+            f"{comparison.failure_text(failed[0]).removeprefix('failed: ')}"
         )
 
 
@@ -138,7 +138,9 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _draw(cells: list[Cell], folder: Path) -> None:
+def _draw(cells: list["Cell"], folder: Path) -> None:
+    from hdsp.comparison import draw
+
     if all(cell.error is not None for cell in cells):
         return
     try:
@@ -147,13 +149,11 @@ def _draw(cells: list[Cell], folder: Path) -> None:
         print(f"hdsp: warning: no figure was drawn. {error}", file=sys.stderr)
 
 
-def _report(now: Progress, several: bool) -> None:
-    """A line a cell, on a terminal; it names the corpus where there are several."""
+def _show(task: progress.Task, now: "Progress") -> None:
+    """Show which cell is being done, or what came of it."""
+    cell = f"{now.model} on {now.corpus}, seed {now.seed}"
     if now.cell is None:
-        what = f"{now.model} on {now.corpus}" if several else now.model
-        place = f"[{now.number}/{now.total}] {what}, seed {now.seed} ..."
-        print(place, end="", file=sys.stderr, flush=True)
-    elif now.cell.error is not None:
-        print(f" failed: {now.cell.error}", file=sys.stderr)
-    else:
-        print(f" {now.cell.measures['seconds']:.1f} s", file=sys.stderr)
+        task.update(now.number - 1, now.total, now=cell)
+        return
+    result = "failed" if now.cell.error is not None else f"{now.cell.measures['seconds']:.1f} s"
+    task.update(now.number, now.total, now=None, last=f"{cell}: {result}")

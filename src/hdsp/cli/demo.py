@@ -1,15 +1,15 @@
 """`hdsp demo`: the built-in corpus, fitted, with its topics and what labels do to them."""
 
 import argparse
-import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from hdsp import progress
+from hdsp.cli.common import add_command
 
-from hdsp.corpus import Corpus
-from hdsp.datasets import load_docstrings
-from hdsp.estimator import HDSP
+if TYPE_CHECKING:
+    from hdsp.corpus import Corpus
+    from hdsp.estimator import HDSP
 
 _TOPICS_SHOWN = 12
 _LABELS_SHOWN = 8
@@ -18,11 +18,11 @@ _EFFECTS_SHOWN = 2
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "demo",
-        help="fit the docstrings of NumPy, SciPy and scikit-learn",
-        description="Fit a model to the docstrings of the scientific Python packages installed "
-        "here, and print its topics and what labels do to them.",
+        "fit the docstrings of NumPy, SciPy and scikit-learn, and print topics and label effects",
+        ("hdsp demo", "hdsp demo --topics 30"),
     )
     parser.add_argument(
         "--topics", type=int, help="exactly this many (default: as many as the corpus needs)"
@@ -33,15 +33,14 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fit and print."""
-    progress = sys.stderr.isatty()
-    if progress:
-        print("Reading docstrings ...", file=sys.stderr)
-    corpus = load_docstrings()
+    with progress.task("Reading docstrings"):
+        from hdsp.datasets import load_docstrings
+        from hdsp.estimator import HDSP
+
+        corpus = load_docstrings()
     print(f"{corpus!r}\n")
     number = {} if options.topics is None else {"n_components": options.topics}
-    model = HDSP(
-        **number, fixed_number=bool(number), random_state=options.seed, verbose=int(progress)
-    )
+    model = HDSP(**number, fixed_number=bool(number), random_state=options.seed)
     train, test = corpus.split(test_size=0.1, random_state=0)
     with warnings.catch_warnings():
         # The docstrings installed here may ask for a few more topics than there may be.
@@ -56,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
     )
 
 
-def _print_topics(model: HDSP) -> None:
+def _print_topics(model: "HDSP") -> None:
     words = model.top_words(8)
     shown = min(_TOPICS_SHOWN, len(words))
     print(f"The {shown} largest of {model.n_topics_} topics in use:")
@@ -65,8 +64,10 @@ def _print_topics(model: HDSP) -> None:
         print(f"  {topic:>3}  {share[topic]:6.1%}  {' '.join(words[topic])}")
 
 
-def _print_effects(model: HDSP, corpus: Corpus) -> None:
+def _print_effects(model: "HDSP", corpus: "Corpus") -> None:
     """For the largest modules: the topics whose expected share they raise most, and how surely."""
+    import numpy as np
+
     print(
         "\nWhat a label does: topics that a module raises, against other modules (90 % intervals)"
     )
@@ -84,6 +85,8 @@ def _print_effects(model: HDSP, corpus: Corpus) -> None:
         print(f"  {modules.columns[column]:<24} {shown}")
 
 
-def _unlabelled_perplexity(model: HDSP, corpus: Corpus) -> float:
+def _unlabelled_perplexity(model: "HDSP", corpus: "Corpus") -> float:
+    from hdsp.corpus import Corpus
+
     unlabelled = Corpus(corpus.counts, words=corpus.words)
     return float(model.perplexity(unlabelled))

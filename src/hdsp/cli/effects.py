@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from hdsp import progress
 from hdsp.cli.common import (
     add_command,
     add_json,
@@ -52,12 +53,13 @@ def run(options: argparse.Namespace) -> None:
     """Print the largest effects, or write all."""
     check_output(options.output)
     model = load(options)
-    frame = model.label_effects(
-        options.level,
-        labels=options.label,
-        contrast=options.contrast,
-        random_state=options.seed,
-    )
+    with progress.task("Finding effects of labels"):
+        frame = model.label_effects(
+            options.level,
+            labels=options.label,
+            contrast=options.contrast,
+            random_state=options.seed,
+        )
     table = frame_columns(frame)
     rows = records(table)
     if options.json:

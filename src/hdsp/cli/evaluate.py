@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from hdsp import progress
 from hdsp.cli.common import (
     add_command,
     add_documents,
@@ -34,10 +35,11 @@ def run(options: argparse.Namespace) -> None:
     with told_warnings():
         model = load(options)
         corpus = read_new(options, model)
-        found = {
-            given: model.perplexity(corpus, given=given, interval=options.level)
-            for given in ("labels", "completion")
-        }
+        with progress.task(f"Evaluating {len(corpus):,} documents"):
+            found = {
+                given: model.perplexity(corpus, given=given, interval=options.level)
+                for given in ("labels", "completion")
+            }
     if options.json:
         print_json(
             {

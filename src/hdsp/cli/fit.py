@@ -1,12 +1,10 @@
 """`hdsp fit`: from a file of documents to a model in a file."""
 
 import argparse
-import sys
 from typing import Any
 
 from hdsp.cli.common import add_command, add_json, check_output, print_json, told_warnings
 from hdsp.cli.reading import add_reading, read_corpus
-from hdsp.estimator import HDSP
 
 
 def add_parser(commands: Any) -> None:
@@ -42,13 +40,10 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read, fit, save, and say what came of it."""
     check_output(options.output)
-    progress = sys.stderr.isatty() and not options.json
-    if progress:
-        print(f"Reading {options.file} ...", file=sys.stderr)
     with told_warnings():
         corpus = read_corpus(options)
-        if progress:
-            print(repr(corpus), file=sys.stderr)
+        from hdsp.estimator import HDSP
+
         model = HDSP(
             options.topics,
             fixed_number=options.fixed_number,
@@ -57,7 +52,6 @@ def run(options: argparse.Namespace) -> None:
             n_jobs=options.jobs,
             random_state=options.seed,
             checkpoint=options.checkpoint,
-            verbose=int(progress),
         )
         model.fit(corpus)
         model.save(options.output)

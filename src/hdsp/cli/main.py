@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from hdsp import progress
 from hdsp.cli import (
     compare,
     demo,
@@ -33,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
-        parsed.run(parsed)
+        with progress.shown(quiet=parsed.quiet or getattr(parsed, "json", False)):
+            parsed.run(parsed)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of a pipe has seen enough. Python would complain once more when it ends.

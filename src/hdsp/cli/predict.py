@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from hdsp import progress
 from hdsp.cli.common import (
     add_command,
     add_documents,
@@ -42,14 +43,16 @@ def run(options: argparse.Namespace) -> None:
     check_output(options.output)
     with told_warnings():
         model = load(options)
-        found = frame_columns(
-            model.predict_labels(
-                read_new(options, model, without=options.target),
-                options.target,
-                values=options.value,
-                prior=not options.uniform_prior,
+        corpus = read_new(options, model, without=options.target)
+        with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
+            found = frame_columns(
+                model.predict_labels(
+                    corpus,
+                    options.target,
+                    values=options.value,
+                    prior=not options.uniform_prior,
+                )
             )
-        )
     names = list(found)
     table: dict[str, list[Any]] = {}
     if model.label_schema_.kind(options.target) != "tags":

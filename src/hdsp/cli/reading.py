@@ -1,24 +1,15 @@
 """Options that say how to read a corpus, and reading it."""
 
 import argparse
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from hdsp.cli.common import source
-from hdsp.corpus import Corpus, TextSettings
-from hdsp.corpus.readers import (
-    read_folder,
-    read_ldac,
-    read_mallet,
-    read_matrix_market,
-    read_svmlight,
-    read_table,
-    read_uci,
-)
+from hdsp.cli.common import STANDARD, reading, source
 
-_TABLES = ("csv", "tsv", "jsonl", "parquet", "arrow")
-_COUNTED = ("ldac", "uci", "svmlight", "mtx")
-_OTHERS = ("folder", "mallet", *_COUNTED)
+if TYPE_CHECKING:
+    from hdsp.corpus import Corpus, TextSettings
 
 
 def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -40,7 +31,7 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
     labels.add_argument("--id", default="id", help="its column of file names (default: id)")
     text = parser.add_argument_group("text")
     text.add_argument("--text", default="text", help="the column of the texts (default: text)")
-    text.add_argument("--format", choices=(*_TABLES, *_OTHERS), help="else by the file's name")
+    text.add_argument("--format", help="such as csv, jsonl or ldac; else by the file's name")
     text.add_argument("--vocabulary", metavar="FILE", help="the words, of ldac, uci and mtx files")
     text.add_argument(
         "--language", default="english", help="english, or none for no stop words (default english)"
@@ -52,61 +43,59 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
     text.add_argument("--max-words", type=int, metavar="N", help="keep the N most frequent words")
 
 
-def read_corpus(options: argparse.Namespace) -> Corpus:
+def read_corpus(options: argparse.Namespace) -> "Corpus":
     """The corpus that the options tell of."""
     return read_file(options.file, options, text_settings(options))
 
 
-def read_file(file: str, options: argparse.Namespace, settings: TextSettings) -> Corpus:
-    """The corpus of one file, with texts counted by these settings."""
-    labels: dict[str, Any] = {
-        "tags": options.tags,
-        "categories": options.category,
-        "numeric": options.numeric,
+def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") -> "Corpus":
+    """Read the corpus of one file, with texts counted by these settings."""
+    read = _reader(options, file)
+    takes = signature(read).parameters
+    kind = options.format or ("folder" if "id" in takes else "table")
+    beside = "metadata" if "metadata" in takes else "labels"
+    named = {
+        "--tags": ("tags", options.tags),
+        "--category": ("categories", options.category),
+        "--numeric": ("numeric", options.numeric),
+        "--tag-separator": ("tag_separator", options.tag_separator),
+        "--metadata": (beside, options.metadata),
+        "--vocabulary": ("words", options.vocabulary),
     }
-    kind = options.format
-    if kind is None and file != "-" and Path(file).is_dir():
-        kind = "folder"
-    if kind is None or kind in _TABLES:
-        return read_table(
-            source(file),
-            text=options.text,
-            format=kind,
-            tag_separator=options.tag_separator,
-            text_settings=settings,
-            **labels,
-        )
-    if kind == "mallet":
-        return read_mallet(source(file), text_settings=settings)
-    if kind == "svmlight":
-        return read_svmlight(source(file))
-    if options.metadata is None and any(labels.values()):
+    for option, (name, value) in named.items():
+        if value and name not in takes:
+            raise ValueError(f"{option} means nothing for the format {kind}: leave it out.")
+    labelled = options.tags or options.category or options.numeric
+    if labelled and beside in takes and options.metadata is None:
         raise ValueError(f"Labels of {kind} files are columns of a table: name it with --metadata.")
-    if kind == "folder":
-        return read_folder(
-            file,
-            options.metadata,
-            id=options.id,
-            text_settings=settings,
-            tag_separator=options.tag_separator,
-            **labels,
-        )
-    if options.vocabulary is None:
+    # Counts without labels of their own come without words, too.
+    if "labels" in takes and options.vocabulary is None:
         raise ValueError(
             f"The words of a {kind} file are in another file: name it with --vocabulary."
         )
-    read = {"ldac": read_ldac, "uci": read_uci, "mtx": read_matrix_market}[kind]
-    return read(
-        file,
-        options.vocabulary,
-        options.metadata,
-        tag_separator=options.tag_separator,
-        **labels,
-    )
+    offered = dict(named.values())
+    offered |= {"format": options.format, "text": options.text, "id": options.id}
+    offered["text_settings"] = settings
+    arguments = {name: value for name, value in offered.items() if name in takes}
+    with reading(file):
+        return read(file if kind == "folder" else source(file), **arguments)
 
 
-def text_settings(options: argparse.Namespace) -> TextSettings:
+def _reader(options: argparse.Namespace, file: str = STANDARD) -> Callable[..., "Corpus"]:
+    """Return the reader of the format that is asked for, or else of a folder or a table."""
+    from hdsp.corpus.readers import FORMATS, read_folder, read_table
+
+    if options.format is None:
+        return read_folder if file != STANDARD and Path(file).is_dir() else read_table
+    if options.format not in FORMATS:
+        raise ValueError(f"--format must be one of {', '.join(FORMATS)}. Got {options.format!r}.")
+    return FORMATS[options.format]
+
+
+def text_settings(options: argparse.Namespace) -> "TextSettings":
     """How the options have texts become counts."""
+    from hdsp.corpus import TextSettings
+
     return TextSettings(
         language=None if options.language.lower() == "none" else options.language,
         stop_words=options.stop_words or (),
@@ -119,7 +108,7 @@ def text_settings(options: argparse.Namespace) -> TextSettings:
 
 def is_counted(options: argparse.Namespace) -> bool:
     """Whether the format holds counts, so that there are no texts to choose words of."""
-    return options.format in _COUNTED
+    return "text_settings" not in signature(_reader(options)).parameters
 
 
 def _frequency(text: str) -> int | float:

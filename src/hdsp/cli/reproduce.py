@@ -3,9 +3,11 @@
 import argparse
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hdsp import progress
 from hdsp.cli.common import add_command
 
 if TYPE_CHECKING:
@@ -82,15 +84,16 @@ def run(options: argparse.Namespace) -> None:
         if name in without:
             continue
         try:
-            run_study(
-                STUDIES[name],
-                output / name,
-                source,
-                quick=options.quick,
-                again=options.again,
-                most_seconds=None if options.minutes is None else 60.0 * options.minutes,
-                progress=_progress(name) if sys.stderr.isatty() else None,
-            )
+            with progress.task(f"Reproducing {name}") as task:
+                run_study(
+                    STUDIES[name],
+                    output / name,
+                    source,
+                    quick=options.quick,
+                    again=options.again,
+                    most_seconds=None if options.minutes is None else 60.0 * options.minutes,
+                    progress=partial(_show, task),
+                )
         except (ImportError, FileNotFoundError, FileExistsError) as error:
             missed.append(error)
             continue
@@ -120,11 +123,6 @@ def _source(options: argparse.Namespace) -> "Source":
     return Source(None if data is None else Path(data), options.jobs or cpu_count())
 
 
-def _progress(name: str) -> Any:
-    def show(number: int, total: int, unit: "Row") -> None:
-        keys = ", ".join(f"{key} {value}" for key, value in unit.items())
-        print(f"\r\033[K{name}: {number} of {total} ({keys})", end="", file=sys.stderr)
-        if number == total:
-            print(file=sys.stderr)
-
-    return show
+def _show(task: progress.Task, number: int, total: int, unit: "Row") -> None:
+    """Show how many measurements are done, and which was the last."""
+    task.update(number, total, last=", ".join(f"{key} {value}" for key, value in unit.items()))

@@ -1,11 +1,9 @@
 """`hdsp topics`: the topics of a model."""
 
 import argparse
-import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from hdsp import progress
 from hdsp.cli.common import (
     Table,
     add_command,
@@ -23,8 +21,10 @@ from hdsp.cli.common import (
     told_warnings,
     write_table,
 )
-from hdsp.estimator import HDSP
-from hdsp.stability import Refits, refit, stability_columns
+
+if TYPE_CHECKING:
+    from hdsp.estimator import HDSP
+    from hdsp.stability import Refits
 
 
 def add_parser(commands: Any) -> None:
@@ -64,11 +64,14 @@ def run(options: argparse.Namespace) -> None:
     if options.fits < 1:
         raise ValueError(f"--fits must be at least 1. Got {options.fits}.")
     model = load(options)
-    table = frame_columns(model.topics(options.words))
+    with progress.task("Describing topics"):
+        table = frame_columns(model.topics(options.words))
     refits = None
     if options.file is not None:
+        from hdsp.stability import refit, stability_columns
+
         with told_warnings():
-            refits = _refit(options, model)
+            refits = refit(model, read_new(options, model), None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
         table = {name: values[: model.n_topics_] for name, values in table.items()}
@@ -97,21 +100,7 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
-def _refit(options: argparse.Namespace, model: HDSP) -> Refits:
-    corpus = read_new(options, model)
-    progress = sys.stderr.isatty() and not options.json
-    parts = []
-    for number in range(options.fits):
-        if progress:
-            print(f"Fit {number + 1} of {options.fits} ...", file=sys.stderr)
-        parts.append(refit(model, corpus, None, 1, after=number))
-    return Refits(
-        np.concatenate([part.numbers for part in parts]),
-        np.concatenate([part.similarity for part in parts]),
-    )
-
-
-def _print_stable(model: HDSP, table: Table, refits: Refits) -> None:
+def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
     found = ", ".join(map(str, refits.numbers))
     print(f"{model.n_topics_} topics; with other seeds {found}. Topics that come back first:")
     order = sorted(range(len(table["topic"])), key=lambda k: -table["similarity"][k])

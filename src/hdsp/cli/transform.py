@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from hdsp import progress
 from hdsp.cli.common import (
     add_command,
     add_documents,
@@ -36,6 +37,8 @@ def run(options: argparse.Namespace) -> None:
     check_output(options.output)
     with told_warnings():
         model = load(options)
-        proportions = model.transform(read_new(options, model))
+        corpus = read_new(options, model)
+        with progress.task(f"Finding topics of {len(corpus):,} documents"):
+            proportions = model.transform(corpus)
     table = {f"topic{k}": column.tolist() for k, column in enumerate(proportions.T)}
     write_table(table, options.output)

@@ -4,15 +4,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hdsp.corpus.labels import LabelBlock
+from hdsp.corpus.labels import Kind, LabelBlock
 from hdsp.corpus.values import LIST_TYPES, is_missing, level_name, number_of
 from hdsp.numerics.sparse import csr_from_entries
 from hdsp.numerics.types import FloatArray
 from hdsp.validation import check_not_infinite
 
 
+def make_block(
+    name: str, kind: Kind, values: FloatArray | Sequence[object], subject: str
+) -> LabelBlock:
+    """Read the values of a column, one per document, as labels of a kind."""
+    if kind == "number":
+        return number_block(name, values, subject)
+    make = tags_block if kind == "tags" else category_block
+    return make(name, list(values), subject)
+
+
 def tags_block(name: str, rows: Sequence[object], subject: str) -> LabelBlock:
-    """Read a list of tags a document; a tag repeated in a document counts once.
+    """Read one list of tags per document; a tag that is repeated in a document counts once.
 
     Columns are the sorted tags, so that they do not depend on the order of documents.
     """
@@ -42,7 +52,7 @@ def tags_block(name: str, rows: Sequence[object], subject: str) -> LabelBlock:
 
 
 def category_block(name: str, values: Sequence[object], subject: str) -> LabelBlock:
-    """Read one level a document; columns are the sorted levels that occur."""
+    """Read one level per document; columns are the sorted levels that occur."""
     levels = [
         None if is_missing(value) else _level(value, name, position, subject)
         for position, value in enumerate(values)
@@ -62,7 +72,7 @@ def category_block(name: str, values: Sequence[object], subject: str) -> LabelBl
 
 
 def number_block(name: str, values: FloatArray | Sequence[object], subject: str) -> LabelBlock:
-    """Read one number a document; what is observed is stored, zero included."""
+    """Read one number per document; every observed value is stored, zero included."""
     if not isinstance(values, np.ndarray):
         values = _numbers(values, name, subject)
     documents = np.flatnonzero(~np.isnan(values))

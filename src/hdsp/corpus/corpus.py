@@ -25,29 +25,29 @@ class Corpus:
 
     Parameters
     ----------
-    counts
-        [M, V], sparse or dense, non-negative; fractions are allowed.
-    words
-        The V words; "w0", "w1" and so on by default.
-    labels
-        In any form that `as_labels` reads.
-    text_settings
-        How the counts were made from texts, so that further texts can be counted alike.
-    ids
-        What the M documents are called, such as the names of their files.
+    counts : sparse or dense array of shape [M, V]
+        Counts of the words; non-negative, fractions are allowed.
+    words : iterable of str, default=None
+        The V words; None for "w0", "w1" and so on.
+    labels : Labels, table, matrix, list or None, default=None
+        The documents' labels, in any form that `HDSP.fit` takes.
+    text_settings : TextSettings, default=None
+        How the counts were made from texts, so that further texts can be counted in the same way.
+    ids : iterable of str, default=None
+        Names of the M documents, such as those of their files.
 
     Attributes
     ----------
-    counts
-        [M, V], float64 with sorted indices and without stored zeros; its arrays are read-only.
-    words
+    counts : sparse array of shape [M, V]
+        Counts as float64, with sorted indices and without stored zeros; its arrays are read-only.
+    words : tuple of str
         The V words.
-    labels
+    labels : Labels
         The labels of the M documents.
-    text_settings
-        How the counts were made from texts; None where they were given.
-    ids
-        The M documents' names, or None.
+    text_settings : TextSettings or None
+        How the counts were made from texts; None where counts were given.
+    ids : tuple of str or None
+        Names of the M documents.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Corpus:
         if self.ids is not None and len(self.ids) != len(self):
             raise ValueError(
                 f"`ids` of Corpus must name each of the {count_of(len(self), 'document')}. "
-                f"Got {count_of(len(self.ids), 'id')}. Pass one id a document."
+                f"Got {count_of(len(self.ids), 'id')}. Pass one id per document."
             )
 
     @classmethod
@@ -192,10 +192,24 @@ class Corpus:
     def split(
         self, test_size: float = 0.2, random_state: int | np.random.Generator | None = None
     ) -> tuple["Corpus", "Corpus"]:
-        """Split into training and test documents, each in their present order.
+        """Split into training and test documents, both in their present order.
 
-        Document m is a test document where the m-th of M uniform draws of
+        Document m is a test document if the m-th of M uniform draws of
         ``numpy.random.default_rng(random_state)`` is below `test_size`.
+
+        Parameters
+        ----------
+        test_size : float, default=0.2
+            Expected share of test documents, between 0 and 1.
+        random_state : int, numpy.random.Generator or None, default=None
+            Seed or generator of the draws.
+
+        Returns
+        -------
+        train : Corpus
+            The training documents.
+        test : Corpus
+            The test documents.
         """
         if not 0 < test_size < 1:
             raise ValueError(

@@ -36,10 +36,15 @@ def make_frame(columns: Mapping[str, Sequence[Any] | NDArray[Any]], like: str | 
 
     Parameters
     ----------
-    columns
+    columns : mapping of str to sequence or array
         Values by column, of equal lengths.
-    like
-        Library of the table: 'pandas' (the default), 'polars' or 'pyarrow'; see `library_of`.
+    like : {"pandas", "polars", "pyarrow"} or None, default=None
+        Library of the table; None is pandas. See `library_of`.
+
+    Returns
+    -------
+    pandas, polars or pyarrow table
+        The table.
 
     Examples
     --------
@@ -69,14 +74,14 @@ def make_frame(columns: Mapping[str, Sequence[Any] | NDArray[Any]], like: str | 
 
 
 def is_frame(value: object) -> bool:
-    """Tell whether a value is a table that is in memory."""
+    """Return whether a value is a table in memory."""
     import narwhals as nw
 
     return nw.dependencies.is_into_dataframe(value)
 
 
 def is_series(value: object) -> bool:
-    """Tell whether a value is one column of a table."""
+    """Return whether a value is one column of a table."""
     import narwhals as nw
 
     return nw.dependencies.is_into_series(value)
@@ -93,7 +98,7 @@ def open_columns(frame: Any, subject: str) -> "dict[str, nw.Series[Any]]":
     """Return a table's columns by name, not yet read."""
     import narwhals as nw
 
-    # narwhals refuses duplicate names with a message of its own, so they are looked at first.
+    # Before narwhals, which refuses duplicate names with a message of its own.
     native_names = getattr(frame, "column_names", None)
     names = [str(name) for name in (frame.columns if native_names is None else native_names)]
     check_unique(names, "column names", subject)
@@ -111,7 +116,7 @@ def column_values(series: "nw.Series[Any]") -> FloatArray | list[object]:
 
 
 def column_kind(name: str, series: "nw.Series[Any]", subject: str) -> Kind:
-    """Tell from its type, or else from its values, what kind of labels a column holds."""
+    """Return the kind of a column's labels, by its type or else by its values."""
     import narwhals as nw
 
     if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
@@ -139,5 +144,5 @@ def column_kind(name: str, series: "nw.Series[Any]", subject: str) -> Kind:
             f"{other} at row {other_row} of column {name!r}. Convert the column, or name its kind "
             "with Labels.from_frame."
         )
-    # Nothing observed and no type that tells: a category without levels says nothing.
+    # No value and no type that tells: a category without levels has no effect.
     return next((_KIND_OF_GROUP[group] for group in seen), "category")

@@ -1,9 +1,9 @@
-"""Labels: what is known of every document besides its words."""
+"""Labels: what is known of every document in addition to its words."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,10 +13,11 @@ from hdsp.validation import check_length, check_unique, count_of, quoted, row_po
 
 Kind = Literal["tags", "category", "number"]
 KINDS: tuple[Kind, ...] = ("tags", "category", "number")
+Names: TypeAlias = str | Sequence[str]
 
 
 class NamedColumns(Protocol):
-    """What the flat names of a label space are made of."""
+    """A block of labels, as far as the names of its columns go."""
 
     @property
     def name(self) -> str:
@@ -34,8 +35,8 @@ class NamedColumns(Protocol):
 def flat_names(blocks: Iterable[NamedColumns]) -> tuple[str, ...]:
     """Name every label column of all blocks.
 
-    A tag or level goes by its plain value where that is unique over all blocks, and else by
-    "block=value"; a number goes by its column's name.
+    The name of a tag or level is its plain value where that is unique over all blocks, and
+    "block=value" otherwise. The name of a number is that of its column.
     """
     blocks = tuple(blocks)
     uses = Counter(column for block in blocks for column in block.columns)
@@ -49,6 +50,20 @@ def flat_names(blocks: Iterable[NamedColumns]) -> tuple[str, ...]:
     )
 
 
+def label_kinds(tags: Names, categories: Names, numeric: Names, owner: str) -> dict[str, Kind]:
+    """Return the kind of every named label column, or raise if a column has two kinds."""
+    kinds: dict[str, Kind] = {}
+    named: dict[Kind, Names] = {"tags": tags, "category": categories, "number": numeric}
+    for kind, names in named.items():
+        for name in [names] if isinstance(names, str) else names:
+            if kinds.setdefault(name, kind) != kind:
+                raise ValueError(
+                    f"A column of {owner} must be of one kind. "
+                    f"Got {name!r} as {kinds[name]} and as {kind}. Name it once."
+                )
+    return kinds
+
+
 @dataclass(frozen=True, eq=False)
 class LabelBlock:
     """Labels of one kind that belong together, such as one column of a table.
@@ -56,21 +71,20 @@ class LabelBlock:
     A stored entry is an observed value. So an observed number that is zero is stored as 0.0,
     and a missing one is not stored.
 
-    Parameters
+    Attributes
     ----------
-    name
+    name : str
         The block's name: that of the table's column.
-    kind
-        ``"tags"`` (any number a document; a document without tags is one whose tags are
-        missing), ``"category"`` (at most one a document) or ``"number"``.
-    columns
+    kind : {"tags", "category", "number"}
+        A document has any number of tags, at most one category, or one number per column. The
+        tags of a document without tags are missing.
+    columns : tuple of str
         Names of the J label columns: tags, levels, or the numbers' own names.
-    values
-        [M, J]. Entries of tags and categories are 1.0.
-    centred
-        Of numbers only: whether they are standardised about their mean. Those of a sparse
-        matrix are not, since there a zero means that nothing is to be said, and centring would
-        fill all zeros.
+    values : sparse array of shape [M, J]
+        The labels. Entries of tags and categories are 1.0.
+    centred : bool, default=True
+        Whether numbers are standardised about their mean. Those of a sparse matrix are not,
+        because a zero stands for no value there, and centring would fill in all zeros.
     """
 
     name: str
@@ -91,7 +105,7 @@ class LabelBlock:
         if len(self.columns) != self.values.shape[1]:
             raise ValueError(
                 f"{subject} must name each of its {self.values.shape[1]} columns. "
-                f"Got {count_of(len(self.columns), 'name')}. Pass one name a column."
+                f"Got {count_of(len(self.columns), 'name')}. Pass one name per column."
             )
         if not np.isfinite(self.values.data).all():
             raise ValueError(
@@ -108,7 +122,7 @@ class LabelBlock:
         if self.kind == "category" and (np.diff(self.values.indptr) > 1).any():
             row = int(np.argmax(np.diff(self.values.indptr) > 1))
             raise ValueError(
-                f"{subject} must have at most one level a document. "
+                f"{subject} must have at most one level per document. "
                 f"Got {int(np.diff(self.values.indptr)[row])} at row {row}. Make it a tags block."
             )
 
@@ -124,11 +138,11 @@ class Labels:
     Labels are indexed by document, as arrays are, and so can be split, shuffled and routed by
     scikit-learn. One integer selects one document and gives `Labels` again.
 
-    Parameters
+    Attributes
     ----------
-    blocks
+    blocks : tuple of LabelBlock
         The blocks, with names that differ.
-    n_documents
+    n_documents : int
         Number of documents M.
 
     Examples
@@ -153,12 +167,36 @@ class Labels:
 
     @classmethod
     def empty(cls, n_documents: int) -> Self:
-        """Return no labels at all for a number of documents."""
+        """Return labels without any block.
+
+        Parameters
+        ----------
+        n_documents : int
+            Number of documents M.
+
+        Returns
+        -------
+        Labels
+            Labels of M documents, all of them missing.
+        """
         return cls((), n_documents)
 
     @classmethod
     def from_tags(cls, tags: Sequence[Iterable[str] | None], name: str = "tags") -> Self:
-        """Read one list of tags a document; None and an empty list are a missing one."""
+        """Read one list of tags per document.
+
+        Parameters
+        ----------
+        tags : sequence of iterable of str or None
+            The tags of the M documents. None and an empty list are missing.
+        name : str, default="tags"
+            Name of the block.
+
+        Returns
+        -------
+        Labels
+            Labels with one block of tags.
+        """
         from hdsp.corpus.blocks import tags_block
 
         rows = list(tags)
@@ -168,16 +206,21 @@ class Labels:
     def from_matrix(
         cls, matrix: Any, kinds: Sequence[Literal["tags", "number"]] | None = None
     ) -> Self:
-        """Read a sparse or dense matrix [M, J], NaN being missing.
+        """Read a matrix of labels.
 
         Parameters
         ----------
-        matrix
-            Its column j is called "label_j".
-        kinds
+        matrix : sparse or dense array of shape [M, J]
+            The labels; NaN is missing. Column j is called "label_j".
+        kinds : sequence of {"tags", "number"}, default=None
             Kind of each column. By default a column of only 0 and 1 is a tag, all of them one
-            block "labels", and any other column a number. Each number column of a dense matrix
+            block "labels", and any other column is a number. Each number column of a dense matrix
             is a block; those of a sparse matrix are one block "numbers" that is not centred.
+
+        Returns
+        -------
+        Labels
+            The labels of the M rows.
         """
         from hdsp.corpus.matrices import matrix_blocks
 
@@ -188,20 +231,25 @@ class Labels:
     def from_frame(
         cls,
         frame: Any,
-        tags: str | Sequence[str] = (),
-        categories: str | Sequence[str] = (),
-        numeric: str | Sequence[str] = (),
+        tags: Names = (),
+        categories: Names = (),
+        numeric: Names = (),
     ) -> Self:
-        """Read a pandas, polars or pyarrow table, by position and not by index.
+        """Read a table, by position and not by index.
 
         Parameters
         ----------
-        frame
+        frame : pandas, polars or pyarrow table
             Strings, categoricals and booleans are categories, lists are tags, numbers are
             numbers and dates are numbers in decimal years; None and NaN are missing.
-        tags, categories, numeric
-            Columns to read as such, whatever their type. If any are given, the others are left
-            out; if none, every column is read by its type.
+        tags, categories, numeric : str or sequence of str, default=()
+            Columns to read as such, whatever their type. If any are named, only these are read;
+            otherwise every column is read by its type.
+
+        Returns
+        -------
+        Labels
+            Labels with one block per column.
         """
         from hdsp.corpus.parsing import read_frame
 
@@ -227,17 +275,50 @@ class Labels:
         return Labels(blocks, len(rows))
 
     def block(self, name: str) -> LabelBlock:
-        """Return the block of a name."""
+        """Return a block.
+
+        Parameters
+        ----------
+        name : str
+            The block's name.
+
+        Returns
+        -------
+        LabelBlock
+            The block.
+        """
         self._check_names([name])
         return next(block for block in self.blocks if block.name == name)
 
     def select(self, names: str | Iterable[str]) -> "Labels":
-        """Return the blocks of the given names only, in their own order."""
+        """Return labels with some of the blocks.
+
+        Parameters
+        ----------
+        names : str or iterable of str
+            The blocks to keep.
+
+        Returns
+        -------
+        Labels
+            Labels with these blocks, in their present order.
+        """
         chosen = self._check_names(names)
         return replace(self, blocks=tuple(b for b in self.blocks if b.name in chosen))
 
     def without(self, names: str | Iterable[str]) -> "Labels":
-        """Return all blocks but those of the given names."""
+        """Return labels without some of the blocks.
+
+        Parameters
+        ----------
+        names : str or iterable of str
+            The blocks to leave out.
+
+        Returns
+        -------
+        Labels
+            Labels with the other blocks.
+        """
         dropped = self._check_names(names)
         return replace(self, blocks=tuple(b for b in self.blocks if b.name not in dropped))
 

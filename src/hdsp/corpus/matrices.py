@@ -20,7 +20,19 @@ MatrixKind = Literal["tags", "number"]
 
 @dataclass(frozen=True)
 class MatrixPart:
-    """Which columns of a matrix make a block."""
+    """Which columns of a matrix make a block.
+
+    Attributes
+    ----------
+    name : str
+        The block's name.
+    kind : {"tags", "number"}
+        The kind of its labels.
+    positions : tuple of int
+        Its columns of the matrix.
+    centred : bool
+        Whether numbers are standardised about their mean; see `LabelBlock`.
+    """
 
     name: str
     kind: MatrixKind
@@ -41,13 +53,13 @@ def matrix_blocks(
 ) -> tuple[tuple[LabelBlock, ...], int]:
     """Return the blocks of a sparse or dense matrix and its number of rows M.
 
-    A sparse matrix is never made dense, but for the columns that `layout` says are centred
-    numbers: there a zero is an observed value like any other.
+    A sparse matrix is never made dense, except for columns of centred numbers in `layout`, where
+    a zero is an observed value like any other.
     """
     dense = not issparse(matrix)
     columns = csc_array(check_matrix(matrix, subject), copy=True)
     columns.sum_duplicates()
-    # A stored zero of a sparse matrix means what a zero that is not stored means.
+    # In a sparse matrix, a stored zero means the same as one that is not stored.
     columns.eliminate_zeros()
     for position in range(columns.shape[1]):
         part = slice(columns.indptr[position], columns.indptr[position + 1])

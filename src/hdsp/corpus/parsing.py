@@ -1,4 +1,4 @@
-"""Every form in which labels are accepted, read into `Labels`."""
+"""Labels from every form in which they are accepted."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from hdsp.corpus.blocks import category_block, number_block, tags_block
+from hdsp.corpus.blocks import category_block, make_block, tags_block
 from hdsp.corpus.frames import (
     column_kind,
     column_values,
@@ -15,7 +15,7 @@ from hdsp.corpus.frames import (
     open_columns,
     series_values,
 )
-from hdsp.corpus.labels import Kind, LabelBlock, Labels
+from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
 from hdsp.corpus.matrices import matrix_blocks
 from hdsp.corpus.values import ValueGroup, group_of, is_missing
 from hdsp.validation import check_length, quoted
@@ -30,15 +30,19 @@ def as_labels(labels: object, n_documents: int, owner: str = "HDSP.fit") -> Labe
 
     Parameters
     ----------
-    labels
-        None; a sparse or dense matrix [M, J], see `Labels.from_matrix`; a list of lists of
-        strings (tags), of which some may be None; a sequence of M strings, which is one
-        category called "label"; a pandas, polars or pyarrow table, see `Labels.from_frame`; or
-        `Labels`.
-    n_documents
+    labels : Labels, table, matrix, list or None
+        A sparse or dense matrix [M, J], see `Labels.from_matrix`; a pandas, polars or pyarrow
+        table, see `Labels.from_frame`; a list of lists of strings (tags), where None is missing;
+        or a sequence of M strings, which is one category called "label". None for no labels.
+    n_documents : int
         Number of documents M that the labels must have.
-    owner
-        Whose argument `labels` is, for messages.
+    owner : str, default="HDSP.fit"
+        The function whose argument `labels` is, for messages.
+
+    Returns
+    -------
+    Labels
+        The labels of the M documents.
 
     Examples
     --------
@@ -57,7 +61,7 @@ def read_labels(
     read_matrix: MatrixReader | None = None,
     kinds: Mapping[str, Kind] | None = None,
 ) -> Labels:
-    """Read labels in any form, a matrix by another reader and a table by known kinds if given."""
+    """Read labels in any form: a matrix with `read_matrix`, a table by `kinds`, where given."""
     if labels is None:
         return Labels.empty(n_documents)
     result = _read(labels, subject, read_matrix or from_matrix, kinds)
@@ -66,10 +70,7 @@ def read_labels(
 
 
 def read_frame(
-    frame: Any,
-    tags: str | Sequence[str],
-    categories: str | Sequence[str],
-    numeric: str | Sequence[str],
+    frame: Any, tags: Names, categories: Names, numeric: Names
 ) -> tuple[tuple[LabelBlock, ...], int]:
     """Return the blocks of a table's columns, of the named ones only if any are named."""
     subject = "`frame` of Labels.from_frame"
@@ -78,20 +79,7 @@ def read_frame(
             f"{subject} must be a pandas, polars or pyarrow table in memory. "
             f"Got {type(frame).__name__}. Convert it, or collect a lazy one."
         )
-    kinds: dict[str, Kind] = {}
-    named: list[tuple[Kind, str | Sequence[str]]] = [
-        ("tags", tags),
-        ("category", categories),
-        ("number", numeric),
-    ]
-    for kind, names in named:
-        for name in [names] if isinstance(names, str) else names:
-            if name in kinds:
-                raise ValueError(
-                    f"A column of {subject} must be of one kind. "
-                    f"Got {name!r} as {kinds[name]} and as {kind}. Name it once."
-                )
-            kinds[name] = kind
+    kinds = label_kinds(tags, categories, numeric, subject)
     columns = open_columns(frame, subject)
     absent = [name for name in kinds if name not in columns]
     if absent:
@@ -131,7 +119,7 @@ def _read(
 
 
 def from_matrix(matrix: Any, subject: str) -> Labels:
-    """Read a matrix whose columns' kinds are to be guessed."""
+    """Read a matrix, and tell the kinds of its columns from their values."""
     return Labels(*matrix_blocks(matrix, subject))
 
 
@@ -143,13 +131,7 @@ def _frame_blocks(
         if kinds is not None and name not in kinds:
             continue
         kind = column_kind(name, series, subject) if kinds is None else kinds[name]
-        values = column_values(series)
-        if kind == "number":
-            blocks.append(number_block(name, values, subject))
-        elif kind == "category":
-            blocks.append(category_block(name, list(values), subject))
-        else:
-            blocks.append(tags_block(name, list(values), subject))
+        blocks.append(make_block(name, kind, column_values(series), subject))
     return tuple(blocks)
 
 
@@ -196,7 +178,7 @@ def _from_sequence(rows: list[Any], subject: str, read_matrix: MatrixReader) -> 
 
 
 def _groups(values: Any) -> dict[ValueGroup, int]:
-    """Return the kinds of values that occur, with the first position of each."""
+    """Return the groups of types that occur, with the first position of each."""
     groups: dict[ValueGroup, int] = {}
     for position, value in enumerate(values):
         if not is_missing(value):

@@ -20,14 +20,22 @@ from hdsp.validation import check_matrix, count_of, quoted
 
 @dataclass(frozen=True)
 class BlockSchema:
-    """What training saw of one block.
+    """What training saw of one block of labels.
 
-    Parameters
+    Attributes
     ----------
-    name, kind, columns, centred
-        As of `LabelBlock`.
-    mean, scale
-        Of numbers, by column: what is taken off, and then divided by. Empty otherwise.
+    name : str
+        The block's name.
+    kind : {"tags", "category", "number"}
+        The kind of its labels.
+    columns : tuple of str
+        Names of its label columns.
+    mean : tuple of float
+        What is subtracted from each column of numbers; empty for other kinds.
+    scale : tuple of float
+        By what each column of numbers is then divided; empty for other kinds.
+    centred : bool
+        Whether numbers are standardised about their mean; see `LabelBlock`.
     """
 
     name: str
@@ -39,7 +47,7 @@ class BlockSchema:
 
     @classmethod
     def of(cls, block: LabelBlock) -> Self:
-        """Take down a block's columns, and mean and scale of its observed numbers."""
+        """Return the schema of a block, with mean and scale of its observed numbers."""
         if block.kind != "number":
             return cls(block.name, block.kind, block.columns)
         by_column = block.values.tocsc()
@@ -63,10 +71,10 @@ class BlockSchema:
 class LabelSchema:
     """The label space that a model was trained on: it reads labels and encodes them.
 
-    Parameters
+    Attributes
     ----------
-    blocks
-        The blocks in the order of the design's columns.
+    blocks : tuple of BlockSchema
+        The blocks, in the order of the design's columns.
 
     Examples
     --------
@@ -95,7 +103,7 @@ class LabelSchema:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the J label columns, as of `Labels.names`."""
+        """Names of the J label columns; see `flat_names`."""
         return flat_names(self.blocks)
 
     def slices(self) -> dict[str, slice]:
@@ -119,15 +127,29 @@ class LabelSchema:
         return self.block(name).kind
 
     def read(self, labels: object, n_documents: int, owner: str) -> Labels:
-        """Read labels as `as_labels` does, but for the kinds, which training has settled.
+        """Read labels as `as_labels` does, except that training has decided the kinds.
 
-        So a number stays a number even where it now holds only 0 and 1. A table's columns that
-        the model does not know are left out, and those that the table lacks are missing.
+        So a number stays a number even if it now holds only 0 and 1. Columns of a table that the
+        model does not know are left out, and those that the table lacks are missing.
+
+        Parameters
+        ----------
+        labels : Labels, table, matrix, list or None
+            The labels of new documents.
+        n_documents : int
+            Number of documents M that the labels must have.
+        owner : str
+            The function whose argument `labels` is, for messages.
+
+        Returns
+        -------
+        Labels
+            The labels of the M documents.
         """
         subject = f"`labels` of {owner}"
         kinds = {block.name: block.kind for block in self.blocks if block.columns}
         if kinds and not isinstance(labels, Labels) and is_frame(labels):
-            _warn_if_foreign(labels, kinds, subject)
+            _warn_without_known_column(labels, kinds, subject)
         result = read_labels(labels, n_documents, subject, self._read_matrix, kinds)
         self._check_agreement(result, subject)
         return result
@@ -135,15 +157,20 @@ class LabelSchema:
     def encode(self, labels: Labels, warn: bool = True) -> csr_array:
         """Return the design [M, J] that scaling functions work on.
 
-        A carried tag or level is 1.0, a number is (x - mean) / scale, and nothing is stored for
-        what is missing. A number at its mean is stored as 0.0.
+        A tag or level that a document has is 1.0, a number is (x - mean) / scale, and nothing is
+        stored for what is missing. A number that equals its mean is stored as 0.0.
 
         Parameters
         ----------
-        labels
+        labels : Labels
             Labels of M documents. Those unknown to the schema are ignored.
-        warn
+        warn : bool, default=True
             Whether to warn, once, of unknown labels.
+
+        Returns
+        -------
+        sparse array of shape [M, J]
+            The design.
         """
         self._check_agreement(labels, "`labels`")
         slices = self.slices()
@@ -245,7 +272,7 @@ class LabelSchema:
         return Labels(*matrix_blocks(matrix, subject, layout=layout))
 
     def _check_agreement(self, labels: Labels, subject: str) -> None:
-        """Raise where a block is of another kind than in training."""
+        """Raise if a block is of another kind than in training."""
         of_matrix = self._matrix_layout() is not None
         home = {column: known for known in self.blocks for column in known.columns}
         for block in labels.blocks:
@@ -300,7 +327,7 @@ def _warn_unknown(unknown: Sequence[str], n_documents: int) -> None:
     )
 
 
-def _warn_if_foreign(frame: Any, kinds: Mapping[str, Kind], subject: str) -> None:
+def _warn_without_known_column(frame: Any, kinds: Mapping[str, Kind], subject: str) -> None:
     columns = open_columns(frame, subject)
     if columns and not set(columns).intersection(kinds):
         warnings.warn(

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from hdsp import progress
 from hdsp.validation import check_texts, check_words, quoted
 
-# Where the rules on document frequencies begin: of fewer documents every word stays.
+# With fewer documents, the default rules on document frequencies keep every word.
 _SMALL = 20
 # Three letters or more, of any alphabet: no digits, no underscores.
 _LETTERS = r"[^\W\d_]{3,}"
-# What is left of "didn't" and its like, which scikit-learn's list of stop words does not have.
+# What is left of contractions ("didn't"), which scikit-learn's list of stop words does not have.
 _CONTRACTED = (
     *("ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn"),
     *("isn", "mustn", "needn", "shouldn", "wasn", "weren", "wouldn"),
@@ -31,38 +32,41 @@ _CHOOSING = ("min_df", "max_df", "max_features")
 
 
 class NoWordsError(ValueError):
-    """Texts of which the settings leave no word."""
+    """Raised if the settings keep no word of the texts."""
 
 
 @dataclass(frozen=True)
 class TextSettings:
-    """How texts are cut into words, and which words are counted.
+    r"""How texts are split into words, and which words are counted.
 
-    Parameters
+    Attributes
     ----------
-    language
+    language : {"english", None}, default="english"
         ``"english"`` leaves out English stop words: scikit-learn's list, and what is left of
-        contractions ("didn"). None leaves out none but `stop_words`, which is the way to any
-        other language.
-    stop_words
-        Further words to leave out: a list, or the path of a file with one word a line. They are
-        cut as texts are, so "don't" leaves out "don".
-    min_df, max_df
-        The least and the largest number of documents that a word may occur in; a share of the
-        documents where it is a float. By default 5 documents, or 2 % of them where that is
-        less, and half of them: a rarer word is seen with too few others to tell a topic, a more
-        frequent one is in all topics alike. Of fewer than 20 documents every word stays.
-    token_pattern
+        contractions ("didn"). For any other language pass None and `stop_words`.
+    stop_words : sequence of str or path, default=()
+        Further words to leave out: a list, or the path of a file with one word per line. They
+        are split as texts are, so "don't" leaves out "don".
+    min_df : int, float or None, default=None
+        The smallest number of documents in which a word must occur, or share of the documents
+        if it is a float. None is 5 documents, or 2 % of them if that is less: a rarer word
+        occurs with too few others to tell a topic. With fewer than 20 documents, None keeps
+        every word.
+    max_df : int, float or None, default=None
+        The largest number or share of documents in which a word may occur. None is half of them:
+        a more frequent word is in all topics. With fewer than 20 documents, None keeps every
+        word.
+    token_pattern : str, default=r"[^\W\d_]{3,}"
         Regular expression of a word. By default three letters or more, of any alphabet.
         Languages that do not put spaces between words, or write vowels as marks on consonants
         (Chinese, Thai, Hindi), need a `tokenizer`.
-    lowercase
+    lowercase : bool, default=True
         Whether "Cat" is "cat".
-    ngrams
-        Longest phrase to count, in words: 2 counts "new york" besides "new" and "york".
-    max_features
-        The largest number of words, the most frequent ones being kept; None for all.
-    tokenizer
+    ngrams : int, default=1
+        Longest phrase to count, in words: 2 counts "new york" in addition to "new" and "york".
+    max_features : int or None, default=None
+        The largest number of words, of which the most frequent are kept; None for all.
+    tokenizer : callable or None, default=None
         A function from a text to its words, in place of `token_pattern`. It cannot be stored
         with a model; see `storable`.
 
@@ -109,14 +113,14 @@ class TextSettings:
 
     @property
     def storable(self) -> bool:
-        """Whether the settings are plain data; a `tokenizer` is a program, and is not."""
+        """Whether the settings are plain data; a `tokenizer` is not."""
         return self.tokenizer is None
 
     @property
     def all_words(self) -> Self:
-        """The same settings without a choice by frequency: every word is kept.
+        """The same settings, except that no word is left out for its frequency.
 
-        For texts that are to be split: `kept` then chooses by the training documents alone.
+        For texts that will be split: `kept` then chooses by the training documents alone.
         """
         return replace(self, min_df=1, max_df=1.0, max_features=None)
 
@@ -127,17 +131,19 @@ class TextSettings:
 
         Parameters
         ----------
-        texts
-            The M documents, gone through once: an iterator need not have them all in memory.
-        words
+        texts : iterable of str
+            The M documents. They are iterated over once, and need not be in memory together.
+        words : sequence of str, default=None
             The V words to count, such as those of a fitted model; all others are dropped, and
-            `min_df`, `max_df` and `max_features` have nothing to choose. By default the words
-            of the texts, sorted.
+            `min_df`, `max_df` and `max_features` have no effect. By default the words of the
+            texts, sorted.
 
         Returns
         -------
-        counts : [M, V]
-        words : the V words
+        counts : sparse array of shape [M, V]
+            Counts of the words.
+        words : tuple of str
+            The V words.
         """
         if words is not None:
             words = check_words(words, len(words), "TextSettings.count")
@@ -150,10 +156,11 @@ class TextSettings:
         kept = np.zeros(0, dtype=np.bool_)
         try:
             count = vectorizer.fit_transform if words is None else vectorizer.transform
-            counts = csr_array(count(map(_normal, check_texts(texts, "TextSettings.count"))))
+            documents = check_texts(progress.counted(texts, "documents"), "TextSettings.count")
+            counts = csr_array(count(map(_normal, documents)))
             kept = self.kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
         except ValueError as error:
-            # A reader's own error, on its way through the texts, is no concern of ours.
+            # Not an error of the reader that the texts come from.
             if type(error) is not ValueError or "empty vocabulary" not in str(error):
                 raise
         if not kept.any():
@@ -166,7 +173,13 @@ class TextSettings:
         return csr_array(counts[:, np.flatnonzero(kept)]), tuple(str(name) for name in names)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data that JSON can hold."""
+        """Return plain data that JSON can hold.
+
+        Returns
+        -------
+        dict of str to object
+            The settings by name, without the `tokenizer`.
+        """
         if not self.storable:
             raise ValueError(
                 "TextSettings must be plain data to be stored. "
@@ -179,7 +192,18 @@ class TextSettings:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build the settings from what `to_dict` returned."""
+        """Return settings from plain data.
+
+        Parameters
+        ----------
+        data : mapping of str to object
+            What `to_dict` returned.
+
+        Returns
+        -------
+        TextSettings
+            The settings.
+        """
         known = {field.name for field in fields(cls)} - {"tokenizer"}
         unknown = sorted(set(data) - known)
         if unknown:
@@ -191,10 +215,20 @@ class TextSettings:
 
     @classmethod
     def from_vectorizer(cls, vectorizer: Any) -> Self:
-        """Return the settings of a scikit-learn `CountVectorizer`.
+        """Return the settings of a scikit-learn vectoriser.
 
-        Where it does what settings cannot say (characters in place of words, a function of its
+        If it does what settings cannot express (characters in place of words, a function of its
         own, accents stripped), its analyser becomes the `tokenizer`.
+
+        Parameters
+        ----------
+        vectorizer : CountVectorizer
+            The vectoriser, fitted or not.
+
+        Returns
+        -------
+        TextSettings
+            Settings that count as the vectoriser does.
         """
         from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
@@ -249,7 +283,18 @@ class TextSettings:
         return {token for word in chosen for token in analyze(_normal(word))}
 
     def kept(self, counts: csr_array) -> NDArray[np.bool_]:
-        """Tell which words of [M, V] counts `min_df`, `max_df` and `max_features` leave, [V]."""
+        """Return which words `min_df`, `max_df` and `max_features` keep.
+
+        Parameters
+        ----------
+        counts : sparse array of shape [M, V]
+            Counts of all words.
+
+        Returns
+        -------
+        bool array of shape [V]
+            Whether each word is kept.
+        """
         n_documents, n_words = counts.shape
         frequency = np.bincount(counts.indices, minlength=n_words)
         least = min(5, 0.02 * n_documents)
@@ -267,7 +312,7 @@ class TextSettings:
 
 
 def _normal(text: str) -> str:
-    # Some systems write "é" as an "e" and a mark, which is no letter and would end the word.
+    # Some systems write "é" as an "e" and a mark, which is not a letter and would end the word.
     return unicodedata.normalize("NFC", text)
 
 
@@ -282,7 +327,7 @@ def _read_stop_words(value: object) -> tuple[str, ...]:
             return tuple(path.read_text(encoding="utf-8-sig").split())
         except (OSError, ValueError) as error:
             raise ValueError(
-                "`stop_words` of TextSettings must be a list, or a file in UTF-8 with one word a "
+                "`stop_words` of TextSettings must be a list, or a file in UTF-8 with one word per "
                 f"line. Got {str(path)!r}, which cannot be read. Check the path; for English stop "
                 "words pass language='english'."
             ) from error

@@ -14,7 +14,7 @@ LIST_TYPES = (list, tuple, set, frozenset, np.ndarray)
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value is None, NaN, NaT or pandas' NA."""
+    """Return whether a value is None, NaN, NaT or pandas' NA."""
     # By name, so that pandas need not be imported.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -24,7 +24,7 @@ def is_missing(value: object) -> bool:
 
 
 def group_of(value: object) -> ValueGroup:
-    """Return the kind of thing that a value is, whatever its exact type."""
+    """Return the group of types to which a value belongs."""
     if isinstance(value, str):
         return "text"
     if isinstance(value, (bool, np.bool_)):
@@ -65,7 +65,7 @@ def level_name(value: object) -> str | None:
 
 
 def number_of(value: object) -> float | None:
-    """Return a value as a number, a date in decimal years, or None where it is no number."""
+    """Return a value as a number, a date in decimal years, or None if it is not a number."""
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if isinstance(value, date):

@@ -11,7 +11,7 @@ from hdsp.numerics.types import FloatArray, IntArray
 def csr_from_entries(
     rows: IntArray, columns: IntArray, values: FloatArray, shape: tuple[int, int]
 ) -> csr_array:
-    """Build a sorted CSR matrix that stores every given entry, zeros included."""
+    """Return a sorted CSR matrix that stores every given entry, zeros included."""
     order = np.lexsort((columns, rows))
     starts = np.zeros(shape[0] + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=shape[0]), out=starts[1:])

@@ -13,7 +13,7 @@ from hdsp.validation.wording import count_of
 
 
 def count_rows(labels: Any, owner: str) -> int:
-    """The number of documents that labels of any form describe."""
+    """Return the number of documents that labels of any form describe."""
     if hasattr(labels, "shape") and len(labels.shape) > 0:
         return int(labels.shape[0])
     if not hasattr(labels, "__len__") or isinstance(labels, (str, bytes)):
@@ -24,7 +24,7 @@ def count_rows(labels: Any, owner: str) -> int:
 
 
 def check_length(got: int, expected: int, subject: str) -> None:
-    """Raise unless labels have one row a document."""
+    """Raise unless labels have one row per document."""
     if got != expected:
         raise ValueError(
             f"{subject} must have one row for each of the {count_of(expected, 'document')}. "
@@ -33,7 +33,7 @@ def check_length(got: int, expected: int, subject: str) -> None:
 
 
 def check_not_infinite(values: FloatArray, rows: IntArray, column: str, subject: str) -> None:
-    """Raise if one column's values, which stand in the given rows, hold an infinity."""
+    """Raise if a column has an infinite value; `rows` are the rows of its values."""
     infinite = np.flatnonzero(np.isinf(values))
     if infinite.size:
         first = infinite[np.argmin(rows[infinite])]
@@ -117,7 +117,7 @@ def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     if len(words) != n_words:
         raise ValueError(
             f"{subject} must name each of the {count_of(n_words, 'column')} of the counts. "
-            f"Got {count_of(len(words), 'word')}. Pass one word a column."
+            f"Got {count_of(len(words), 'word')}. Pass one word per column."
         )
     for position, word in enumerate(words):
         if not isinstance(word, str):
@@ -131,7 +131,7 @@ def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
 
 
 def check_texts(texts: Iterable[str], owner: str) -> Iterator[str]:
-    """Yield texts one by one, or raise where they are no strings."""
+    """Yield texts one by one, or raise at one that is not a string."""
     subject = f"`texts` of {owner}"
     if isinstance(texts, str):
         raise TypeError(f"{subject} must be a sequence of strings. Got one string. Pass a list.")
@@ -147,8 +147,22 @@ def check_texts(texts: Iterable[str], owner: str) -> Iterator[str]:
 def row_positions(key: object, n_documents: int, owner: str) -> IntArray:
     """Return the rows that an index selects, in its order, as positions from 0.
 
-    Slices, integers, integer arrays and boolean masks are indices of rows; so is each of them
-    with an ellipsis, which is how scikit-learn indexes whatever has a shape.
+    An index is a slice, an integer, an integer array or a boolean mask; or one of them with an
+    ellipsis, which is how scikit-learn indexes everything that has a shape.
+
+    Parameters
+    ----------
+    key : slice, int, int array, bool array or tuple
+        The index.
+    n_documents : int
+        Number of documents M.
+    owner : str
+        The class that is indexed, for messages.
+
+    Returns
+    -------
+    int array of shape [N]
+        Positions of the selected documents.
     """
     if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], EllipsisType):
         key = key[0]

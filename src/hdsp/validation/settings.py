@@ -30,7 +30,7 @@ def check_tolerance(value: Any, name: str) -> None:
 
 
 def check_prior(value: Any, name: str) -> tuple[float, float]:
-    """(shape, rate) of a gamma prior that has a mode: a shape of at least 1."""
+    """Return (shape, rate) of a gamma prior that has a mode, which takes a shape of 1 or more."""
     if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
         shape, rate = value
         if _is_number(shape) and _is_number(rate) and 1 <= shape < np.inf and 0 < rate < np.inf:
@@ -42,7 +42,7 @@ def check_prior(value: Any, name: str) -> tuple[float, float]:
 
 
 def check_learned(value: Any) -> tuple[bool, bool]:
-    """Whether the corpus and the document concentration are learned."""
+    """Return whether the corpus and the document concentration are learned."""
     if not isinstance(value, (bool, np.bool_, str)) or value not in _LEARNED:
         raise ValueError(
             "`learn_concentrations` of HDSP must be True, False, 'corpus' or 'document'. "
@@ -91,7 +91,7 @@ def check_folder(value: Any) -> None:
 
 
 def make_generator(random_state: Any) -> np.random.Generator:
-    """A generator from a seed, a NumPy generator, scikit-learn's kind of state, or None."""
+    """Return a generator from a seed, a NumPy generator, a `RandomState` or None."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, (int, np.integer)) and random_state < 0:

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hdsp
 from hdsp.corpus import Corpus, ReadError, readers
 from hdsp.testing import check_reader
 from tests.corpus.readers.samples import COUNTS, NAMES, WORDS, write_samples
@@ -23,10 +24,22 @@ def test_every_reader_keeps_the_contract(name, samples):
             raise AssertionError(f"{check_name}: {error}") from error
 
 
-def test_every_reader_has_a_sample(samples):
+def test_every_format_has_a_sample(samples):
     assert set(samples) == set(NAMES)
-    names = {getattr(read, "func", read).__name__ for read, _ in samples.values()}
+    assert set(readers.FORMATS) <= set(samples)
+    for name, reader in readers.FORMATS.items():
+        assert getattr(samples[name].read, "func", samples[name].read) is reader
+
+
+def test_every_reader_is_public_and_documented():
+    names = {reader.__name__ for reader in readers.FORMATS.values()}
     assert names == {name for name in readers.__all__ if name.startswith("read_")}
+    assert names == {name for name in hdsp.__all__ if name.startswith("read_")}
+    page = (Path(__file__).parents[3] / "docs" / "reading.md").read_text(encoding="utf-8")
+    for name in names:
+        assert f"| `{name}` |" in page
+    for name in readers.FORMATS:
+        assert f"`--format {name}`" in page
 
 
 @pytest.mark.parametrize("name", NAMES)

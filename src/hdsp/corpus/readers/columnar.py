@@ -1,12 +1,12 @@
-"""Parquet, and Arrow's own formats (Feather, IPC file and IPC stream), through pyarrow."""
+"""Parquet and Arrow (Feather, IPC file and IPC stream), through pyarrow."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from hdsp.corpus.readers.columns import Batch, Wanted, check_columns
+from hdsp import progress
+from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns
 from hdsp.corpus.readers.common import BinaryReader, read_error
 from hdsp.exceptions import ReadError
 from hdsp.validation import quoted
@@ -14,66 +14,68 @@ from hdsp.validation import quoted
 _ROWS = 4096
 
 
-def parquet_batches(stream: BinaryReader, name: str, wanted: Wanted) -> Iterator[Batch]:
-    """Yield the wanted columns of a Parquet file, of which the others are not read."""
-
-    def batches(file: _File) -> Iterator[Any]:
+def parquet_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
+    """Yield the wanted columns of a Parquet file; the others are not read."""
+    with _damage_as_read_error(file.name):
+        opened = _open_parquet(file)
+        _check_schema(opened.schema_arrow, file.name, wanted)
         # A column may hold columns; a wanted one is read with all that it holds.
-        found: Iterator[Any] = file.source.iter_batches(_ROWS, columns=list(wanted.columns))
-        return found
-
-    return _plain_batches(partial(_open_parquet, stream), batches, name, wanted)
+        batches = opened.iter_batches(_ROWS, columns=list(wanted.columns))
+        yield from _plain_batches(_watched(batches, opened.metadata.num_rows), wanted)
 
 
-def arrow_batches(stream: BinaryReader, name: str, wanted: Wanted) -> Iterator[Batch]:
-    """Yield the wanted columns of an Arrow or Feather file, or of an Arrow stream."""
-    return _plain_batches(partial(_open_arrow, stream, name), _arrow_batches, name, wanted)
+def _watched(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
+    """Yield batches, and tell how many of the rows were read."""
+    rows = 0
+    for batch in batches:
+        yield batch
+        rows += len(batch)
+        progress.update(rows, n_rows)
 
 
-def parquet_schema(stream: BinaryReader, name: str) -> tuple[str, ...]:
+def parquet_columns(file: TableFile) -> tuple[str, ...]:
     """Return the names of a Parquet file's columns."""
-    with damage_told(name):
-        return tuple(_open_parquet(stream).schema.names)
+    with _damage_as_read_error(file.name):
+        return tuple(_open_parquet(file).schema_arrow.names)
 
 
-def arrow_schema(stream: BinaryReader, name: str) -> tuple[str, ...]:
+def arrow_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
+    """Yield the wanted columns of an Arrow or Feather file, or of an Arrow stream."""
+    with _damage_as_read_error(file.name):
+        opened = _open_arrow(file)
+        _check_schema(opened.schema, file.name, wanted)
+        # An Arrow file is indexed by batch, a stream is iterated over.
+        batches = opened
+        if hasattr(opened, "num_record_batches"):
+            batches = map(opened.get_batch, range(opened.num_record_batches))
+        yield from _plain_batches(batches, wanted)
+
+
+def arrow_columns(file: TableFile) -> tuple[str, ...]:
     """Return the names of the columns of an Arrow or Feather file, or an Arrow stream."""
-    with damage_told(name):
-        return tuple(_open_arrow(stream, name).schema.names)
+    with _damage_as_read_error(file.name):
+        return tuple(_open_arrow(file).schema.names)
 
 
-class _File(NamedTuple):
-    schema: Any
-    source: Any
-
-
-def _open_parquet(stream: BinaryReader) -> _File:
+def _open_parquet(file: TableFile) -> Any:
     from pyarrow import parquet
 
-    file = parquet.ParquetFile(_seekable(stream))
-    return _File(file.schema_arrow, file)
+    return parquet.ParquetFile(_seekable(file.stream))
 
 
-def _open_arrow(stream: BinaryReader, name: str) -> _File:
+def _open_arrow(file: TableFile) -> Any:
     from pyarrow import ipc
 
-    head = stream.peek(6)
+    head = file.stream.peek(6)
     if head.startswith(b"FEA1"):
-        raise read_error(name, "it is in the first, disused Feather format", "write it again")
-    # A damaged stream asks for as much as it claims: a file and a buffer give what they have.
+        raise read_error(file.name, "it is in the first, disused Feather format", "write it again")
+    # A damaged stream claims any size; a file and a buffer give no more than they have.
     open_source = ipc.open_file if head.startswith(b"ARROW1") else ipc.open_stream
-    opened = open_source(_seekable(stream))
-    return _File(opened.schema, opened)
-
-
-def _arrow_batches(file: _File) -> Iterator[Any]:
-    if hasattr(file.source, "num_record_batches"):
-        return (file.source.get_batch(i) for i in range(file.source.num_record_batches))
-    return iter(file.source)
+    return open_source(_seekable(file.stream))
 
 
 def _seekable(stream: BinaryReader) -> Any:
-    """Return something that can be read from its end, where these formats keep their index."""
+    """Return a file that can be read from its end, where these formats keep their index."""
     import pyarrow
 
     path = stream.raw.path
@@ -108,24 +110,16 @@ def _text_types() -> tuple[Any, ...]:
     return (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view())
 
 
-def _plain_batches(
-    open_file: Callable[[], _File],
-    batches: Callable[[_File], Iterator[Any]],
-    name: str,
-    wanted: Wanted,
-) -> Iterator[Batch]:
-    """Turn record batches to plain values, and pyarrow's errors to ours."""
-    with damage_told(name):
-        file = open_file()
-        _check_schema(file.schema, name, wanted)
-        for batch in batches(file):
-            # Damage can leave offsets that point anywhere; pyarrow looks only when it is asked to.
-            batch.validate(full=True)
-            yield {column: batch.column(column).to_pylist() for column in wanted.columns}
+def _plain_batches(batches: Iterable[Any], wanted: Wanted) -> Iterator[Batch]:
+    """Turn record batches to plain values."""
+    for batch in batches:
+        # Damage can leave offsets that point anywhere; pyarrow looks only when it is asked to.
+        batch.validate(full=True)
+        yield {column: batch.column(column).to_pylist() for column in wanted.columns}
 
 
 @contextmanager
-def damage_told(name: str) -> Iterator[None]:
+def _damage_as_read_error(name: str) -> Iterator[None]:
     """Turn what pyarrow raises at a damaged file to a `ReadError`."""
     from pyarrow import ArrowException
 

@@ -1,39 +1,62 @@
-"""The columns of a table that are wanted: texts, ids and labels."""
+"""The columns of a table that a reader wants: texts, ids and labels."""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from hdsp.corpus.blocks import category_block, number_block, tags_block
+from hdsp.corpus.blocks import make_block
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
-from hdsp.corpus.readers.common import read_error
+from hdsp.corpus.readers.common import BinaryReader, read_error
 from hdsp.corpus.values import is_missing, level_name
 from hdsp.exceptions import ReadError
 from hdsp.validation import quoted
 
-Names: TypeAlias = str | Sequence[str]
 # Values by column, of equal lengths: some rows of a table.
 Batch: TypeAlias = Mapping[str, Sequence[object]]
 
-# How a number is written in text where there is none.
+# How text files write that a number is missing.
 _NO_NUMBER = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none"})
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table that is open.
+
+    Attributes
+    ----------
+    stream : binary stream
+        Its content.
+    name : str
+        How messages call it.
+    encoding : str
+        The encoding of a text file.
+    delimiter : str or None
+        The character between the values of a CSV file; None for that of its format.
+    """
+
+    stream: BinaryReader
+    name: str
+    encoding: str
+    delimiter: str | None
 
 
 @dataclass(frozen=True)
 class Wanted:
     """Which columns of a table are read, and as what.
 
-    Parameters
+    Attributes
     ----------
-    kinds
-        Kind of labels by column.
-    text, ids
-        Columns of the texts and of the documents' ids, where there are such.
-    tag_separator
-        What stands between two tags that are written as one text.
+    kinds : mapping of str to str
+        Kind of the labels, by column.
+    text : str or None
+        Column of the texts.
+    ids : str or None
+        Column of the documents' ids.
+    tag_separator : str or None
+        What separates tags that are written as one text.
     """
 
     kinds: Mapping[str, Kind]
@@ -43,48 +66,34 @@ class Wanted:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns, each of them once."""
+        """All wanted columns, without repeats."""
         named = (self.text, self.ids, *self.kinds)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
-def label_kinds(tags: Names, categories: Names, numeric: Names, owner: str) -> dict[str, Kind]:
-    """Return the kind of every label column that is named, or raise where one is named twice."""
-    kinds: dict[str, Kind] = {}
-    named: dict[Kind, Names] = {"tags": tags, "category": categories, "number": numeric}
-    for kind, names in named.items():
-        for name in [names] if isinstance(names, str) else names:
-            if kinds.setdefault(name, kind) != kind:
-                raise ValueError(
-                    f"A column of {owner} must be of one kind. "
-                    f"Got {name!r} as {kinds[name]} and as {kind}. Name it once."
-                )
-    return kinds
-
-
-def check_columns(file: str, wanted: Iterable[str], present: Sequence[str]) -> None:
+def check_columns(name: str, wanted: Iterable[str], present: Sequence[str]) -> None:
     """Raise unless a table has the wanted columns, each of them once."""
     for column in wanted:
         if column not in present:
-            names = quoted(name if len(name) <= 40 else f"{name[:37]}..." for name in present)
+            names = quoted(n if len(n) <= 40 else f"{n[:37]}..." for n in present)
             found = f"choose from {names}" if present else "it has no columns"
-            raise read_error(file, f"there is no column {column!r}", found)
+            raise read_error(name, f"there is no column {column!r}", found)
         if present.count(column) > 1:
             raise read_error(
-                file,
+                name,
                 f"{present.count(column)} columns are called {column!r}",
                 "rename all but one",
             )
 
 
-def shown(value: object) -> str:
-    """Write a value for a message, cut where it is long."""
+def short_repr(value: object) -> str:
+    """Return a value for a message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 class Columns:
-    """The wanted columns of a table, taken from its batches one after the other.
+    """The wanted columns of a table, collected batch by batch.
 
     The texts are passed on and not kept; the labels and ids are.
     """
@@ -97,7 +106,7 @@ class Columns:
         self._values: dict[str, list[object]] = {column: [] for column in kept}
 
     def texts(self, batches: Iterable[Batch]) -> Iterator[str]:
-        """Go through the batches and yield their texts, an empty one where there is none."""
+        """Yield the texts of the batches, "" where there is none, and keep labels and ids."""
         column = self.wanted.text
         for batch in batches:
             for name, values in self._values.items():
@@ -112,13 +121,13 @@ class Columns:
                 else:
                     raise read_error(
                         self.name,
-                        f"column {column!r} holds {shown(value)}, which is not text",
+                        f"column {column!r} holds {short_repr(value)}, which is not text",
                         "name a column of text with `text`",
                         row=row,
                     )
 
     def take(self, batches: Iterable[Batch]) -> None:
-        """Go through the batches of a table that has no texts."""
+        """Keep the labels and ids of a table that has no texts."""
         for _ in self.texts(batches):
             pass
 
@@ -132,7 +141,7 @@ class Columns:
             if identity is None:
                 raise read_error(
                     self.name,
-                    f"column {self.wanted.ids!r} holds {shown(value)}, which is no id",
+                    f"column {self.wanted.ids!r} holds {short_repr(value)}, which is no id",
                     "give every row a text or a number as its id",
                     row=row,
                 )
@@ -171,32 +180,27 @@ class Columns:
             return tags
         raise read_error(
             self.name,
-            f"column {column!r} holds {shown(value)}, which is not a list of tags",
+            f"column {column!r} holds {short_repr(value)}, which is not a list of tags",
             """write lists as '["a", "b"]', or pass `tag_separator`, such as ';'""",
             row=row,
         )
 
 
 def label_block(column: str, kind: Kind, values: Sequence[object], name: str) -> LabelBlock:
-    """Return the block of a column's values, its errors being those of the file."""
-    make: dict[Kind, Callable[[str, Sequence[object], str], LabelBlock]] = {
-        "tags": tags_block,
-        "category": category_block,
-        "number": number_block,
-    }
+    """Return the block of a column's values, with errors that name the file."""
     try:
-        return make[kind](column, values, name)
+        return make_block(column, kind, values, name)
     except (TypeError, ValueError, OverflowError) as error:
         raise ReadError(_sentence(str(error), name)) from error
 
 
 def split_tags(text: str, separator: str) -> list[str]:
-    """Return the tags that a text holds, without what is blank."""
+    """Return the tags of a text, without blank ones."""
     return [tag for part in text.split(separator) if (tag := part.strip())]
 
 
 def _number(value: object) -> object:
-    """Read a number or a date that is written as text, and leave all else as it is."""
+    """Return a number or a date that is written as text, and any other value as it is."""
     if not isinstance(value, str):
         return value
     text = value.strip()
@@ -211,7 +215,7 @@ def _number(value: object) -> object:
 
 
 def _sentence(message: str, name: str) -> str:
-    """Make one sentence of a message that says rule, value and remedy in one each."""
+    """Join a message of three sentences, the rule, the value and the remedy, to one."""
     parts = re.fullmatch(r"(.*?)\. Got (.*)\. ([A-Z].*)", message, re.DOTALL)
     if parts is None:
         return f"{name}: {message}"

@@ -1,4 +1,4 @@
-"""What all readers share: files opened, lines decoded, and how an error is told."""
+"""What all readers share: opening files, decoding lines, and making errors."""
 
 import bz2
 import gzip
@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from hdsp import progress
 from hdsp.exceptions import ReadError
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -18,20 +19,41 @@ FileOrPath: TypeAlias = FilePath | IO[bytes]
 BinaryReader: TypeAlias = "io.BufferedReader[Any]"
 
 _CHUNK = 1 << 16
+# It takes a while to read a file that is larger.
+_LARGE = 1 << 20
 _DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
 
 
 def read_error(
     name: str, problem: str, remedy: str, line: int | None = None, row: int | None = None
 ) -> ReadError:
-    """Build the error of a file."""
+    """Return the error of a file.
+
+    Parameters
+    ----------
+    name : str
+        The file's name.
+    problem : str
+        What is wrong.
+    remedy : str
+        What to do.
+    line : int or None, default=None
+        Where it is wrong: the line, from 1.
+    row : int or None, default=None
+        Where it is wrong: the row of a table, from 0.
+
+    Returns
+    -------
+    ReadError
+        The error, to be raised.
+    """
     place = "" if line is None else f", line {line}"
     place += "" if row is None else f", row {row}"
     return ReadError(f"{name}{place}: {problem}; {remedy}.")
 
 
 def name_of(path: FileOrPath) -> str:
-    """Return how messages call a file."""
+    """Return the name of a file for messages."""
     if isinstance(path, (str, os.PathLike)):
         return str(path)
     name = getattr(path, "name", None)
@@ -58,10 +80,17 @@ def check_file(path: FilePath) -> None:
 
 @contextmanager
 def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]:
-    """Open a file, or go on with one that is open, and undo its compression if any.
+    """Open a file, or continue with an open one, and decompress it if it is compressed.
 
-    gzip, bzip2, xz and Zstandard are told by their first bytes, so that a stream needs no name.
-    A file object that was passed in stays open. `empty` says whether the file may be so.
+    gzip, bzip2, xz and Zstandard are recognised by their first bytes, so that a stream needs no
+    name. A file object that was passed in stays open.
+
+    Parameters
+    ----------
+    path : path or binary file object
+        The file.
+    empty : bool, default=False
+        Whether the file may be empty.
     """
     name = name_of(path)
     if isinstance(path, (str, os.PathLike)):
@@ -81,7 +110,10 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
             f"Got {type(path).__name__}. Pass one of these."
         )
     try:
-        stream = _decompressed(_buffered(opened, name), name)
+        source = _Guarded(opened, name)
+        if opened is not path:
+            source.size = os.fstat(opened.fileno()).st_size
+        stream = _decompressed(io.BufferedReader(source, _CHUNK), name)
         if not empty and not stream.peek(1):
             raise read_error(name, "it is empty", "check that it was written in full")
         if opened is not path and stream.raw.source is opened:
@@ -93,12 +125,14 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
 
 
 class _Guarded(io.RawIOBase):
-    """A stream whose failures are those of the file, and not of whoever works on its content.
+    """A stream that turns failures of reading to `ReadError`.
 
-    `path` is that of a file which the stream gives as it is, where there is one.
+    `path` is that of the file whose bytes the stream gives unchanged, if there is one; `size` is
+    that of a file that was opened here.
     """
 
     path: str | None = None
+    size = 0
 
     def __init__(self, source: Any, name: str) -> None:
         super().__init__()
@@ -120,6 +154,8 @@ class _Guarded(io.RawIOBase):
             raise read_error(
                 self._name, "it is not open for reading bytes", "open it with mode 'rb'"
             )
+        if self.size > _LARGE:
+            progress.update(self.source.tell(), self.size)
         buffer[: len(data)] = data
         return len(data)
 
@@ -139,15 +175,11 @@ def _decompressed(stream: BinaryReader, name: str) -> BinaryReader:
         inner = pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd")
     else:
         return stream
-    return _buffered(inner, name)
-
-
-def _buffered(stream: Any, name: str) -> BinaryReader:
-    return io.BufferedReader(_Guarded(stream, name), _CHUNK)
+    return io.BufferedReader(_Guarded(inner, name), _CHUNK)
 
 
 def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
-    """Decode a stream line by line, with the line ends, whichever they are, and without a BOM."""
+    """Decode a stream line by line, with any kind of line end kept and without a BOM."""
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         encoding = "utf-8-sig"
     try:
@@ -165,13 +197,13 @@ def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
     except UnicodeError as error:
         raise _undecodable(error, name, encoding, number) from error
     finally:
-        # Only the wrapper is done with: the stream belongs to whoever opened it.
+        # Not closed, because the stream belongs to the function that opened it.
         with suppress(ValueError):
             text.detach()
 
 
 def _undecodable(error: UnicodeError, name: str, encoding: str, number: int) -> ReadError:
-    # The decoder reads on only when no line is left, so what it has here begins at the next line.
+    # The decoder reads on only when no line is left, so its object begins at the next line.
     line, what = number + 1, "text"
     if isinstance(error, UnicodeDecodeError):
         line += error.object.count(b"\n", 0, error.start)
@@ -194,10 +226,10 @@ def open_lines(path: FileOrPath, encoding: str) -> Iterator[Iterator[tuple[int, 
         yield ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1))
 
 
-def without_last_blanks(
+def skip_trailing_blanks(
     lines: Iterable[tuple[int, str]], name: str, what: str
 ) -> Iterator[tuple[int, str]]:
-    """Drop blank lines at the end, and raise at one before: each line has its `what`."""
+    """Skip blank lines at the end, and raise at one before them: every line has a `what`."""
     blank = None
     for number, line in lines:
         if not line.strip():
@@ -211,7 +243,7 @@ def without_last_blanks(
 
 
 def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[str, ...] | None:
-    """Read a vocabulary: the path of a file with one word a line, or the words themselves."""
+    """Return a vocabulary: the words of a file with one word per line, or the words given."""
     if words is None:
         return None
     if not isinstance(words, (str, os.PathLike)):
@@ -219,7 +251,7 @@ def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[s
     name = name_of(words)
     found: dict[str, int] = {}
     with open_lines(words, encoding) as lines:
-        for number, line in without_last_blanks(lines, name, "a word"):
+        for number, line in skip_trailing_blanks(lines, name, "a word"):
             word = line.strip()
             if word in found:
                 raise read_error(

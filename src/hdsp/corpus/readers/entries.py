@@ -1,4 +1,4 @@
-"""Counts of words that go by number: checked, and put into a corpus."""
+"""A corpus from counts of numbered words."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import numpy as np
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import words_like
 from hdsp.corpus.readers.common import FilePath, read_error, read_words
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import line_fields, number_batches
-from hdsp.corpus.readers.table import LabelSource
 from hdsp.numerics.sparse import csr_from_entries
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.validation import count_of
@@ -22,13 +22,13 @@ _LARGEST = 2**53
 class Vocabulary:
     """The words that numbers in a file stand for.
 
-    Parameters
+    Attributes
     ----------
-    words
-        The V words, or None where the file's numbers are all there is.
-    like
-        The words of the corpus to be, where they are given.
-    source
+    words : tuple of str or None
+        The V words; None if only their numbers are known.
+    like : tuple of str or None
+        The words that the corpus shall have, where they are given.
+    source : str
         Where `words` are from, for messages.
     """
 
@@ -49,16 +49,16 @@ class Vocabulary:
 
 
 class Counts:
-    """Counts (document, word, count) as they are read, batch by batch.
+    """Counts (document, word, count), collected batch by batch.
 
     Parameters
     ----------
-    name
+    name : str
         The file's name.
-    vocabulary
-        The words, of which each number of the file stands for one.
-    first
-        The number of the first word, and of the first document where these are numbered: 0 or 1.
+    vocabulary : Vocabulary
+        The words that the numbers in the file stand for.
+    first : {0, 1}
+        The number of the first word, and of the first document if documents are numbered.
     """
 
     def __init__(self, name: str, vocabulary: Vocabulary, first: int) -> None:
@@ -72,7 +72,7 @@ class Counts:
         self._values: list[FloatArray] = []
 
     def add(self, documents: IntArray, words: FloatArray, values: FloatArray, at: IntArray) -> None:
-        """Add entries that stand at the given lines; documents count from 0."""
+        """Add entries, `at` being their lines; documents count from 0."""
         wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
         if wrong.size:
             raise read_error(
@@ -88,9 +88,19 @@ class Counts:
         self.n_entries += len(values)
 
     def add_lines(self, lines: Iterable[tuple[int, Sequence[str]]], spare: int = 0) -> int:
-        """Add a document a line, given as its words and counts in turn, and return how many.
+        """Add one document per line, given as words and counts alternately.
 
-        `spare` is how far the last word's number may lie beyond the vocabulary.
+        Parameters
+        ----------
+        lines : iterable of (int, sequence of str)
+            Number and fields of each line.
+        spare : int, default=0
+            How far the last word's number may lie beyond the vocabulary.
+
+        Returns
+        -------
+        int
+            Number of documents.
         """
         n_documents = 0
 
@@ -106,8 +116,8 @@ class Counts:
             self.add(batch.orders, batch.numbers[:, 0], batch.numbers[:, 1], batch.lines)
         return n_documents
 
-    def count_from_one(self) -> None:
-        """Take the words to be numbered from 1, where none is number 0."""
+    def number_from_one(self) -> None:
+        """Take words to be numbered from 1, unless one has number 0."""
         if self.vocabulary.words is None or not self.n_entries:
             return
         if min(words.min(initial=1) for words in self._words) > 0:
@@ -123,16 +133,16 @@ class Counts:
     def add_triples(
         self, lines: Iterable[tuple[int, str]], header: tuple[int, int, int], width: int = 3
     ) -> None:
-        """Add lines of document, word and count, or without the count, which is 1 then.
+        """Add lines of document, word and count.
 
         Parameters
         ----------
-        lines
-            The numbered lines; blank ones are passed over.
-        header
-            Numbers of documents, words and lines that the file says it has.
-        width
-            3, or 2 without the count.
+        lines : iterable of (int, str)
+            The numbered lines; blank ones are skipped.
+        header : (int, int, int)
+            Numbers of documents, words and lines according to the file's header.
+        width : {3, 2}, default=3
+            Numbers per line: 2 if there is no count, which is then 1.
         """
         n_documents, n_words, n_lines = header
         if self.n_words not in (None, n_words):
@@ -154,8 +164,8 @@ class Counts:
                 f"the header says {n_lines} counts, but there are {self.n_entries}",
                 "check that the file was written in full",
             )
-        # Documents without words exist, but not nine of ten; and memory must not be taken on the
-        # word of a header.
+        # Some documents have no words, but not nine out of ten; and a wrong header must not make
+        # us allocate memory.
         if n_documents > 1000 + 10 * self.n_entries:
             raise read_error(
                 self.name,
@@ -179,13 +189,13 @@ class Counts:
                 remedy,
                 line=int(at[wrong[0]]),
             )
-        # Half the memory, wherever it is enough.
+        # Half the memory, where that is enough.
         index_type = np.int32 if end <= np.iinfo(np.int32).max else np.int64
         positions: IntArray = (numbers - self.first).astype(index_type)
         return positions
 
     def _take(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Join the batches, and let go of them."""
+        """Return all entries, and release the batches."""
         none = np.zeros(0, dtype=np.int32)
         documents = np.concatenate([none, *self._documents])
         columns = np.concatenate([none, *self._words])
@@ -196,7 +206,7 @@ class Counts:
     def corpus(
         self, n_documents: int, labels: LabelSource, ids: tuple[str, ...] | None = None
     ) -> Corpus:
-        """Return the corpus; without a vocabulary, of the words that occur: "w" and number."""
+        """Return the corpus; without a vocabulary, its words are "w" and the numbers that occur."""
         if not n_documents:
             raise read_error(self.name, "it has no documents", "check that it was written in full")
         documents, columns, values = self._take()

@@ -1,4 +1,4 @@
-"""A folder of text files, one a document, and a table about them."""
+"""A folder with one text file per document, and a table about them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +7,10 @@ import numpy as np
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
-from hdsp.corpus.labels import Labels
-from hdsp.corpus.readers.columns import Columns, Names, label_kinds
+from hdsp.corpus.labels import Labels, Names, label_kinds
+from hdsp.corpus.readers.columns import Columns
 from hdsp.corpus.readers.common import FilePath, open_binary, read_error, text_lines
-from hdsp.corpus.readers.table import LabelSource
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.texts import corpus_of_texts
 from hdsp.validation import quoted
 
@@ -33,20 +33,31 @@ def read_folder(
 
     Parameters
     ----------
-    folder
-        The folder. Its files may be compressed; an empty one is an empty document.
-    metadata
+    folder : path
+        The folder. Its files may be compressed; an empty file is an empty document.
+    metadata : path, default=None
         A table about the files, in a file that `read_table` could read. Every file must have a
-        row; other rows are passed over.
-    tags, categories, numeric, tag_separator
-        Columns of the table, as of `read_table`.
-    id
-        Column of the table with the names of the files, below the folder, with or without what
-        follows the last dot.
-    pattern
+        row; other rows are ignored.
+    tags, categories, numeric : str or sequence of str, default=()
+        Columns of the table, as for `read_table`.
+    id : str, default="id"
+        Column of the table with the names of the files, relative to the folder, with or without
+        what follows the last dot.
+    pattern : str, default="**/*.txt"
         Which files are documents; by default those that end in ".txt", at any depth.
-    text_settings, like, encoding
-        As of `read_table`.
+    tag_separator : str, default=None
+        What separates tags that are written as one text, such as ``";"`` in "a;b".
+    text_settings : TextSettings, CountVectorizer or callable, default=None
+        How texts are split into words, and which words are counted, as for `read_table`.
+    like : Corpus or HDSP, default=None
+        A corpus or a fitted model whose words are counted, in its order; other words are dropped.
+    encoding : str, default="utf-8"
+        The encoding of the files.
+
+    Returns
+    -------
+    Corpus
+        One document per file, with the files' names as `ids`.
     """
     owner = "read_folder"
     root = Path(folder)

@@ -1,31 +1,33 @@
-"""JSON Lines: one JSON object a line."""
+"""JSON Lines: one JSON object per line."""
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
-from hdsp.corpus.readers.columns import Batch, check_columns, shown
-from hdsp.corpus.readers.common import BinaryReader, read_error, text_lines
+from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, short_repr
+from hdsp.corpus.readers.common import read_error, text_lines
 
 _BATCH = 1024
-_REMEDY = """write one object a line, such as {"text": "..."}"""
+# The number of rows in which keys are looked for.
+_HEAD = 1_000
+_REMEDY = """write one object per line, such as {"text": "..."}"""
 
 
-def json_batches(
-    stream: BinaryReader, name: str, columns: tuple[str, ...], encoding: str
-) -> Iterator[Batch]:
+def json_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     """Yield the wanted columns of a JSON Lines file; a key that a row lacks is missing.
 
-    Read by the standard library's `json`: pyarrow's takes the types of the first megabyte for
+    The standard library's `json` reads them: pyarrow takes the types of the first megabyte for
     those of the whole file, and dates written as text for dates.
     """
+    name, columns = file.name, wanted.columns
     seen: dict[str, None] = {}
     batch: list[dict[str, Any]] = []
-    for row in json_rows(stream, name, encoding):
+    for row in _rows(file):
         seen.update(dict.fromkeys(row))
         batch.append(row)
         if len(batch) == _BATCH:
-            # The first column is that of the texts. Without it there is no use in reading on.
+            # The first column is that of the texts, without which reading on is of no use.
             check_columns(name, columns[:1], list(seen))
             yield _transposed(batch, columns)
             batch = []
@@ -39,9 +41,15 @@ def _transposed(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> Batch:
     return {column: [row.get(column) for row in rows] for column in columns}
 
 
-def json_rows(stream: BinaryReader, name: str, encoding: str) -> Iterator[dict[str, Any]]:
+def json_columns(file: TableFile) -> tuple[str, ...]:
+    """Return the keys of the first rows of a JSON Lines file."""
+    return tuple(dict.fromkeys(key for row in islice(_rows(file), _HEAD) for key in row))
+
+
+def _rows(file: TableFile) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON Lines file, without blank lines."""
-    for number, line in enumerate(text_lines(stream, name, encoding), start=1):
+    name = file.name
+    for number, line in enumerate(text_lines(file.stream, name, file.encoding), start=1):
         if not line.strip():
             continue
         try:
@@ -49,11 +57,14 @@ def json_rows(stream: BinaryReader, name: str, encoding: str) -> Iterator[dict[s
         except (ValueError, RecursionError) as error:
             detail = "nested too deep" if isinstance(error, RecursionError) else _detail(error)
             raise read_error(
-                name, f"this is not JSON ({detail}): {shown(line.strip())}", _REMEDY, line=number
+                name,
+                f"this is not JSON ({detail}): {short_repr(line.strip())}",
+                _REMEDY,
+                line=number,
             ) from error
         if not isinstance(row, dict):
             raise read_error(
-                name, f"this is no JSON object: {shown(line.strip())}", _REMEDY, line=number
+                name, f"this is no JSON object: {short_repr(line.strip())}", _REMEDY, line=number
             )
         if "\\u" in line:
             _check_characters(row, name, number)
@@ -75,7 +86,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_characters(row: dict[str, Any], name: str, number: int) -> None:
-    """Raise where an escape is half of a character, which nothing could write out again."""
+    """Raise if an escape is half of a character, which could not be written out again."""
     try:
         json.dumps(row, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

@@ -1,20 +1,20 @@
-"""LDA-C: a line a document, "N word:count word:count ...", words numbered from 0."""
+"""LDA-C: one document per line, "N word:count word:count ...", words numbered from 0."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.readers.columns import Names, label_kinds
+from hdsp.corpus.labels import Names, label_kinds
 from hdsp.corpus.readers.common import (
     FileOrPath,
     FilePath,
     name_of,
     open_lines,
     read_error,
-    without_last_blanks,
+    skip_trailing_blanks,
 )
 from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import pair_fields, whole_number
-from hdsp.corpus.readers.table import LabelSource
 
 
 def read_ldac(
@@ -33,21 +33,28 @@ def read_ldac(
 
     Parameters
     ----------
-    path
-        A file with a line a document: the number of distinct words in it, and then "word:count"
-        for each, with words numbered from 0. It may be compressed.
-    words
-        A file with one word a line, or the words. Without them, the words are those that occur,
+    path : path or binary file object
+        A file with one document per line: the number of distinct words in it, and then
+        "word:count" for each, with words numbered from 0. It may be compressed.
+    words : path or sequence of str, default=None
+        A file with one word per line, or the words. Without them, the words are those that occur,
         called "w" and their number.
-    labels
-        A table with a row a document, in a file that `read_table` could read; or labels in any
-        form that `HDSP.fit` takes.
-    tags, categories, numeric, tag_separator
-        Columns of that table, as of `read_table`.
-    like
-        A `Corpus` or a fitted `HDSP` whose words are kept, in its order; others are dropped.
-    encoding
-        That of the files.
+    labels : path, Labels, table, matrix, list or None, default=None
+        A table with one row per document, in a file that `read_table` could read; or labels in
+        any form that `HDSP.fit` takes.
+    tags, categories, numeric : str or sequence of str, default=()
+        Columns of that table, as for `read_table`.
+    tag_separator : str, default=None
+        What separates tags that are written as one text, such as ``";"`` in "a;b".
+    like : Corpus or HDSP, default=None
+        A corpus or a fitted model whose words are kept, in its order; other words are dropped.
+    encoding : str, default="utf-8"
+        The encoding of the files.
+
+    Returns
+    -------
+    Corpus
+        One document per line, with words and labels.
     """
     owner = "read_ldac"
     kinds = label_kinds(tags, categories, numeric, owner)
@@ -58,7 +65,7 @@ def read_ldac(
 
 
 def _documents(lines: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, list[str]]]:
-    for number, line in without_last_blanks(lines, name, "a document"):
+    for number, line in skip_trailing_blanks(lines, name, "a document"):
         size, *pairs = line.split()
         if whole_number(size, "the number of distinct words", name, number) != len(pairs):
             raise read_error(

@@ -1,17 +1,17 @@
-"""MALLET's import format: a line a document, "id label text"."""
+"""MALLET's import format: one document per line, "id label text"."""
 
 from collections.abc import Iterator
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, Labels
-from hdsp.corpus.readers.columns import label_block, shown, split_tags
+from hdsp.corpus.readers.columns import label_block, short_repr, split_tags
 from hdsp.corpus.readers.common import (
     FileOrPath,
     name_of,
     open_lines,
     read_error,
-    without_last_blanks,
+    skip_trailing_blanks,
 )
 from hdsp.corpus.readers.texts import corpus_of_texts
 
@@ -30,14 +30,23 @@ def read_mallet(
 
     Parameters
     ----------
-    path
-        A file with a line a document: its id, its label and its text, with spaces or a tab
-        between them. It may be compressed.
-    tag_separator
-        What stands between several labels of a document, which are tags then. Without it, the
-        label is a category.
-    text_settings, like, encoding
-        As of `read_table`.
+    path : path or binary file object
+        A file with one document per line: its id, its label and its text, separated by spaces or
+        a tab. It may be compressed.
+    tag_separator : str, default=None
+        What separates several labels of a document, which are then tags. Without it, the label
+        is a category.
+    text_settings : TextSettings, CountVectorizer or callable, default=None
+        How texts are split into words, and which words are counted, as for `read_table`.
+    like : Corpus or HDSP, default=None
+        A corpus or a fitted model whose words are counted, in its order; other words are dropped.
+    encoding : str, default="utf-8"
+        The encoding of the file.
+
+    Returns
+    -------
+    Corpus
+        One document per line, with the label or labels as block "label".
     """
     rules = counting_rules(text_settings, like, "read_mallet")
     name = name_of(path)
@@ -50,12 +59,12 @@ def read_mallet(
         return Labels((label_block(_NAME, kind, values, name),), len(found)), tuple(ids)
 
     def texts(lines: Iterator[tuple[int, str]]) -> Iterator[str]:
-        for number, line in without_last_blanks(lines, name, "a document"):
+        for number, line in skip_trailing_blanks(lines, name, "a document"):
             fields = line.split(maxsplit=2)
             if len(fields) < 2:
                 raise read_error(
                     name,
-                    f"a line should have an id, a label and a text, but is {shown(line)}",
+                    f"a line should have an id, a label and a text, but is {short_repr(line)}",
                     "write 'id label text'",
                     line=number,
                 )

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.readers.columns import Names, label_kinds, shown
+from hdsp.corpus.labels import Names, label_kinds
+from hdsp.corpus.readers.columns import short_repr
 from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
 from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import whole_number
-from hdsp.corpus.readers.table import LabelSource
 
 _FIELDS = {"real": 3, "double": 3, "integer": 3, "unsigned-integer": 3, "pattern": 2}
 
@@ -26,18 +27,32 @@ def read_matrix_market(
 ) -> Corpus:
     """Read a sparse matrix of counts, documents by words, in the Matrix Market format.
 
-    The file is read by this library: `scipy.io.mmread` takes memory on the word of the header,
-    passes over what is left in a line, and ends the interpreter at a damaged byte.
+    `scipy.io.mmread` is not used: it allocates memory by the header without a check, ignores
+    what is left over in a line, and crashes the interpreter at a damaged byte.
 
     Parameters
     ----------
-    path
-        An ".mtx" file of a general matrix in coordinates, which may be compressed.
-    words
-        A file with one word a line, or the words. Without them, the words are those that occur,
+    path : path or binary file object
+        An ".mtx" file of a general matrix in coordinates. It may be compressed.
+    words : path or sequence of str, default=None
+        A file with one word per line, or the words. Without them, the words are those that occur,
         called "w" and their column, from 1.
-    labels, tags, categories, numeric, tag_separator, like, encoding
-        As of `read_ldac`.
+    labels : path, Labels, table, matrix, list or None, default=None
+        A table with one row per document, in a file that `read_table` could read; or labels in
+        any form that `HDSP.fit` takes.
+    tags, categories, numeric : str or sequence of str, default=()
+        Columns of that table, as for `read_table`.
+    tag_separator : str, default=None
+        What separates tags that are written as one text, such as ``";"`` in "a;b".
+    like : Corpus or HDSP, default=None
+        A corpus or a fitted model whose words are kept, in its order; other words are dropped.
+    encoding : str, default="utf-8"
+        The encoding of the files.
+
+    Returns
+    -------
+    Corpus
+        The counts, with words and labels.
     """
     owner = "read_matrix_market"
     kinds = label_kinds(tags, categories, numeric, owner)
@@ -50,12 +65,13 @@ def read_matrix_market(
 
 
 def _width(number: int, line: str, name: str) -> int:
-    """Return how many numbers stand in a line, by the first line of the file."""
+    """Return the number of numbers per line, which the first line of the file tells."""
     fields = line.lower().split()
     if fields[:2] != ["%%matrixmarket", "matrix"] or len(fields) != 5:
         raise read_error(
             name,
-            f"the file should begin with '%%MatrixMarket matrix', but begins with {shown(line)}",
+            "the file should begin with '%%MatrixMarket matrix', but begins with "
+            f"{short_repr(line)}",
             "write it with scipy.io.mmwrite",
             line=number,
         )
@@ -78,7 +94,8 @@ def _size(lines: Iterator[tuple[int, str]], name: str) -> tuple[int, int, int]:
             return sizes[0], sizes[1], sizes[2]
         raise read_error(
             name,
-            f"this line should give three sizes, rows, columns and entries, but is {shown(line)}",
+            "this line should give three sizes, rows, columns and entries, but is "
+            f"{short_repr(line)}",
             "write the file with scipy.io.mmwrite",
             line=number,
         )

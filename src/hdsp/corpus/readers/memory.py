@@ -16,12 +16,17 @@ def from_vectorizer(counts: Any, vectorizer: Any, labels: object = None) -> Corp
 
     Parameters
     ----------
-    counts
-        [M, V], what its `fit_transform` or `transform` returned.
-    vectorizer
+    counts : sparse array of shape [M, V]
+        What its `fit_transform` or `transform` returned.
+    vectorizer : CountVectorizer
         The vectoriser, fitted.
-    labels
-        In any form that `HDSP.fit` takes.
+    labels : Labels, table, matrix, list or None, default=None
+        The documents' labels, in any form that `HDSP.fit` takes.
+
+    Returns
+    -------
+    Corpus
+        The counts, with words and text settings.
 
     Examples
     --------
@@ -43,16 +48,21 @@ def from_vectorizer(counts: Any, vectorizer: Any, labels: object = None) -> Corp
 def from_gensim(
     corpus: Iterable[Iterable[tuple[int, float]]], dictionary: Any, labels: object = None
 ) -> Corpus:
-    """Take a corpus of gensim: a list of (word, count) a document, and a dictionary.
+    """Take a corpus of gensim: one list of (word, count) per document, and a dictionary.
 
     Parameters
     ----------
-    corpus
-        The documents, gone through once.
-    dictionary
-        A gensim `Dictionary`, or a mapping from numbers to words.
-    labels
-        In any form that `HDSP.fit` takes.
+    corpus : iterable of iterable of (int, float)
+        The documents, which are iterated over once.
+    dictionary : gensim Dictionary or mapping of int to str
+        The words by number.
+    labels : Labels, table, matrix, list or None, default=None
+        The documents' labels, in any form that `HDSP.fit` takes.
+
+    Returns
+    -------
+    Corpus
+        The counts, with the words of the dictionary.
 
     Examples
     --------
@@ -82,7 +92,7 @@ def from_gensim(
             ) from error
         except (TypeError, ValueError) as error:
             raise TypeError(
-                "`corpus` of from_gensim must have a list of pairs (word, count) a document. "
+                "`corpus` of from_gensim must have a list of pairs (word, count) per document. "
                 f"Got another thing in document {position}. "
                 "Make them with the dictionary's doc2bow."
             ) from error

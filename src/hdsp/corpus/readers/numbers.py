@@ -1,4 +1,4 @@
-"""Numbers that are written as text, in files whose lines hold little else."""
+"""Numbers from the lines of a text file."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,27 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hdsp.corpus.readers.columns import shown
+from hdsp.corpus.readers.columns import short_repr
 from hdsp.corpus.readers.common import read_error
 from hdsp.numerics.types import FloatArray, IntArray
 
-# Numbers that are turned from text at a time.
+# How many fields are turned to numbers at a time.
 _FIELDS = 1 << 16
 _PAIRS = re.compile(r"(?:\s*[^\s:]+:[^\s:]+(?=\s|$))*\s*")
 
 
 @dataclass(frozen=True, eq=False)
 class NumberBatch:
-    """Rows of `width` numbers, and where each stands.
+    """Rows of `width` numbers, and where each was found.
 
-    Parameters
+    Attributes
     ----------
-    lines
+    lines : int array of shape [N]
         The line of each row, from 1.
-    orders
-        How many lines with numbers, this batch's and others, stand before that line.
-    numbers
-        [N, width], the rows.
+    orders : int array of shape [N]
+        How many lines with numbers precede that line, in this batch and those before.
+    numbers : float array of shape [N, width]
+        The rows.
     """
 
     lines: IntArray
@@ -37,7 +37,7 @@ class NumberBatch:
 def number_batches(
     lines: Iterable[tuple[int, Sequence[str]]], width: int, name: str
 ) -> Iterator[NumberBatch]:
-    """Turn the fields of lines, each any number of times `width` of them, to numbers."""
+    """Turn the fields of lines to numbers; a line has any multiple of `width` fields."""
     numbers: list[int] = []
     fields: list[str] = []
     sizes: list[int] = []
@@ -58,7 +58,7 @@ def _batch(
 ) -> NumberBatch:
     lines = np.repeat(np.array(numbers, dtype=np.int64), sizes)
     try:
-        # Python reads "1_0" as ten, a file never means it.
+        # Python reads "1_0" as ten, which no file means.
         if "_" in "".join(fields):
             raise ValueError
         values = np.array(fields, dtype=np.float64)
@@ -66,7 +66,7 @@ def _batch(
         wrong = next(i for i, field in enumerate(fields) if not is_number(field))
         raise read_error(
             name,
-            f"{shown(fields[wrong])} is not a number",
+            f"{short_repr(fields[wrong])} is not a number",
             "write numbers only",
             line=int(lines[wrong // width]),
         ) from error
@@ -77,7 +77,7 @@ def _batch(
 def line_fields(
     lines: Iterable[tuple[int, str]], width: int, name: str
 ) -> Iterator[tuple[int, list[str]]]:
-    """Split lines that should hold `width` fields each, and pass over blank ones."""
+    """Split lines that must have `width` fields each, and skip blank ones."""
     for number, line in lines:
         fields = line.split()
         if len(fields) == width:
@@ -85,14 +85,14 @@ def line_fields(
         elif fields:
             raise read_error(
                 name,
-                f"this line should have {width} numbers, but is {shown(line)}",
+                f"this line should have {width} numbers, but is {short_repr(line)}",
                 "write document, word and count" if width == 3 else "write document and word",
                 line=number,
             )
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is a number as files write it."""
+    """Return whether a text is a number as files write it."""
     try:
         float(text)
     except ValueError:
@@ -105,7 +105,7 @@ def whole_number(text: str, what: str, name: str, line: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise read_error(
             name,
-            f"{what} should be a whole number from 0, but is {shown(text)}",
+            f"{what} should be a whole number from 0, but is {short_repr(text)}",
             "check that the file has this format",
             line=line,
         )
@@ -113,11 +113,14 @@ def whole_number(text: str, what: str, name: str, line: int) -> int:
 
 
 def pair_fields(tokens: Sequence[str], name: str, line: int) -> list[str]:
-    """Split tokens such as "17:3" to the numbers in them, in one list."""
+    """Return the numbers of tokens such as "17:3" in one list."""
     text = " ".join(tokens)
     if not _PAIRS.fullmatch(text):
         wrong = next(token for token in tokens if not _PAIRS.fullmatch(token))
         raise read_error(
-            name, f"{shown(wrong)} is no pair of a word and a count", "write 'word:count'", line
+            name,
+            f"{short_repr(wrong)} is no pair of a word and a count",
+            "write 'word:count'",
+            line,
         )
     return text.replace(":", " ").split()

@@ -1,15 +1,15 @@
-"""SVMlight and LIBSVM: a line a document, "label,label word:count word:count ..."."""
+"""SVMlight and LIBSVM: one document per line, "label,label word:count word:count ..."."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import KINDS, Kind, Labels
-from hdsp.corpus.readers.columns import label_block, shown, split_tags
+from hdsp.corpus.readers.columns import label_block, short_repr, split_tags
 from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
 from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import is_number, pair_fields
-from hdsp.corpus.readers.table import LabelSource
 from hdsp.corpus.values import level_name
 from hdsp.validation import quoted
 
@@ -29,19 +29,26 @@ def read_svmlight(
 
     Parameters
     ----------
-    path
-        A file with a line a document: its labels, with commas between them, and then
-        "word:count" for each word. What follows a "#" is passed over, and so is "qid:number".
-        It may be compressed.
-    words
-        A file with one word a line, or the words. Without them, the words are those that occur,
+    path : path or binary file object
+        A file with one document per line: its labels, separated by commas, and then "word:count"
+        for each word. What follows a "#" is ignored, and so is "qid:number". It may be
+        compressed.
+    words : path or sequence of str, default=None
+        A file with one word per line, or the words. Without them, the words are those that occur,
         called "w" and their number.
-    kind
-        What the labels are: ``"tags"``, ``"category"`` or ``"number"``.
-    zero_based
-        Whether the words are numbered from 0; by default they are where a 0 occurs.
-    like, encoding
-        As of `read_ldac`.
+    kind : {"tags", "category", "number"}, default="tags"
+        What the labels are.
+    zero_based : bool or "auto", default="auto"
+        Whether the words are numbered from 0; with "auto" they are if a 0 occurs.
+    like : Corpus or HDSP, default=None
+        A corpus or a fitted model whose words are kept, in its order; other words are dropped.
+    encoding : str, default="utf-8"
+        The encoding of the files.
+
+    Returns
+    -------
+    Corpus
+        One document per line, with the labels as block "labels".
     """
     owner = "read_svmlight"
     if kind not in KINDS:
@@ -60,7 +67,7 @@ def read_svmlight(
         documents = _documents(lines, counts.name, targets)
         counts.add_lines(documents, spare=int(guess))
     if guess:
-        counts.count_from_one()
+        counts.number_from_one()
     block = label_block(_NAME, kind, _values(targets, kind, counts.name), counts.name)
     labels = Labels((block,), len(targets))
     return counts.corpus(len(targets), LabelSource(labels, {}, owner))
@@ -69,7 +76,7 @@ def read_svmlight(
 def _documents(
     lines: Iterable[tuple[int, str]], name: str, targets: list[str]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the numbers of each document, and put its labels on the list `targets`."""
+    """Yield the numbers of each document, and append its labels to the list `targets`."""
     for number, line in lines:
         tokens = line.partition("#")[0].split()
         if not tokens:
@@ -88,7 +95,7 @@ def _values(targets: Sequence[str], kind: Kind, name: str) -> list[object]:
         if len(found) > 1 or (kind == "number" and found and not is_number(found[0])):
             raise read_error(
                 name,
-                f"a document should have one {kind}, but has {shown(target)}",
+                f"a document should have one {kind}, but has {short_repr(target)}",
                 "pass kind='tags'",
                 row=row,
             )
@@ -96,5 +103,5 @@ def _values(targets: Sequence[str], kind: Kind, name: str) -> list[object]:
 
 
 def _level(label: str) -> str:
-    """Write a number that stands for a class in one way: "+1", "1" and "1.0" are the same."""
+    """Return a label in one spelling, where it is a number: "+1", "1" and "1.0" are the same."""
     return str(level_name(float(label))) if is_number(label) else label

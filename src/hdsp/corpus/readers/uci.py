@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.readers.columns import Names, label_kinds
+from hdsp.corpus.labels import Names, label_kinds
 from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
 from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import whole_number
-from hdsp.corpus.readers.table import LabelSource
 
 _HEADER = ("documents", "words", "counts")
 
@@ -28,15 +28,29 @@ def read_uci(
 
     Parameters
     ----------
-    path
-        The "docword" file, which may be compressed: the numbers of documents, words and counts
-        in a line each, and then a line "document word count" for every count, both numbered
-        from 1.
-    words
-        The "vocab" file with one word a line, or the words. Without them, the words are those
+    path : path or binary file object
+        The "docword" file: the numbers of documents, words and counts on three lines, and then a
+        line "document word count" for every count. Documents and words are numbered from 1. It
+        may be compressed.
+    words : path or sequence of str, default=None
+        The "vocab" file with one word per line, or the words. Without them, the words are those
         that occur, called "w" and their number.
-    labels, tags, categories, numeric, tag_separator, like, encoding
-        As of `read_ldac`.
+    labels : path, Labels, table, matrix, list or None, default=None
+        A table with one row per document, in a file that `read_table` could read; or labels in
+        any form that `HDSP.fit` takes.
+    tags, categories, numeric : str or sequence of str, default=()
+        Columns of that table, as for `read_table`.
+    tag_separator : str, default=None
+        What separates tags that are written as one text, such as ``";"`` in "a;b".
+    like : Corpus or HDSP, default=None
+        A corpus or a fitted model whose words are kept, in its order; other words are dropped.
+    encoding : str, default="utf-8"
+        The encoding of the files.
+
+    Returns
+    -------
+    Corpus
+        The counts, with words and labels.
     """
     owner = "read_uci"
     kinds = label_kinds(tags, categories, numeric, owner)

@@ -1,0 +1,90 @@
+"""Files of every format through the options of the command line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hdsp import Corpus
+from hdsp.cli.main import make_parser
+from hdsp.cli.reading import is_counted, read_corpus
+from hdsp.corpus.readers import FORMATS
+from tests.corpus.readers.samples import IDS, write_samples
+
+COLUMNS = ["--tags", "tags", "--category", "kind", "--numeric", "rating"]
+BESIDE = ["--metadata", "labels.csv", *COLUMNS]
+COUNTED = ["--vocabulary", "words.txt", *BESIDE]
+OPTIONS = {
+    **dict.fromkeys(("csv", "tsv", "jsonl", "parquet", "arrow"), COLUMNS),
+    **dict.fromkeys(("ldac", "uci", "mtx"), COUNTED),
+    "folder": BESIDE,
+    "mallet": [],
+    "svmlight": ["--vocabulary", "words.txt"],
+}
+
+
+def options_of(*arguments):
+    return make_parser().parse_args(["fit", *map(str, arguments), "-o", "m.hdsp"])
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    return write_samples(tmp_path_factory.mktemp("samples"))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_command_reads_what_the_reader_reads(name, samples, monkeypatch):
+    read, path = samples[name]
+    monkeypatch.chdir(path.parent)
+    options = options_of(path, "--format", name, *OPTIONS[name])
+    corpus, expected = read_corpus(options), read(path)
+    assert corpus.words == expected.words
+    np.testing.assert_array_equal(corpus.counts.toarray(), expected.counts.toarray())
+    assert repr(corpus.labels) == repr(expected.labels)
+    assert is_counted(options) == (name in ("ldac", "uci", "mtx", "svmlight"))
+
+
+def test_a_folder_and_a_table_need_no_format(samples, monkeypatch):
+    monkeypatch.chdir(samples["csv"].path.parent)
+    assert read_corpus(options_of("texts", *BESIDE)).ids == tuple(f"{name}.txt" for name in IDS)
+    assert len(read_corpus(options_of("table.csv"))) == len(IDS)
+
+
+def test_a_separator_reaches_every_format_that_has_one(tmp_path):
+    path = tmp_path / "texts.mallet"
+    path.write_text("d1 a;b cat\nd2 b dog\n")
+    options = options_of(path, "--format", "mallet", "--tag-separator", ";")
+    assert read_corpus(options).labels.blocks[0].columns == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "odt"], r"--format must be one of csv, tsv, .*, uci\. Got 'odt'\."),
+        (
+            ["--format", "mallet", "--tags", "x"],
+            "--tags means nothing for the format mallet: leave",
+        ),
+        (
+            ["--metadata", "labels.csv"],
+            "--metadata means nothing for the format table: leave it out",
+        ),
+        (["--vocabulary", "words.txt"], "--vocabulary means nothing for the format table: leave"),
+        (["--format", "ldac", "--tags", "x"], "Labels of ldac files are columns of a table: name"),
+        (["--format", "ldac"], "The words of a ldac file are in another file: name it with --voc"),
+    ],
+)
+def test_options_that_do_not_fit_the_format(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        read_corpus(options_of("a.csv", *arguments))
+
+
+def test_a_new_format_takes_a_function_and_a_line(tmp_path, monkeypatch):
+    def read_lines(path, *, text_settings=None):
+        return Corpus.from_texts(Path(path).read_text().split("\n"), text_settings=text_settings)
+
+    monkeypatch.setitem(FORMATS, "lines", read_lines)
+    path = tmp_path / "texts"
+    path.write_text("a cat\ntwo dogs")
+    options = options_of(path, "--format", "lines", "--language", "none")
+    assert read_corpus(options).words == ("cat", "dogs", "two")

@@ -1,0 +1,45 @@
+"""The names of the package, which are imported when they are first used."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hdsp
+
+
+def test_every_name_is_what_it_says():
+    for name in hdsp.__all__:
+        value = getattr(hdsp, name)
+        assert value.__name__ in (name, f"hdsp.{name}")
+        assert name in dir(hdsp)
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(hdsp.__file__).read_text())
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and node.body[1:]]
+    imported = {alias.name: node.module for node in block.body for alias in node.names}
+    assert sorted(imported) == sorted(hdsp.__all__)
+    for name, module in imported.items():
+        assert getattr(__import__(module, fromlist=[name]), name) is getattr(hdsp, name)
+
+
+def test_other_names_are_refused():
+    with pytest.raises(AttributeError, match="module 'hdsp' has no attribute 'LDA'"):
+        _ = hdsp.LDA
+    with pytest.raises(ImportError):
+        from hdsp import LDA  # noqa: F401
+
+
+def test_importing_the_package_imports_no_library():
+    program = (
+        "import sys; before = set(sys.modules); import hdsp; "
+        "print({name.partition('.')[0] for name in set(sys.modules) - before} "
+        "- set(sys.stdlib_module_names))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert found.stdout.strip() == "{'hdsp'}"
