@@ -61,7 +61,7 @@ from hdsp.validation import (
 )
 
 _COHERENCE_WORDS = 10
-# Of the topics there may be.
+# A warning is given once this share of `n_components` is in use.
 _NEAR_CEILING = 0.95
 
 
@@ -73,45 +73,76 @@ class HDSP(FittedQueries):
 
     Parameters
     ----------
-    n_components : the most topics there may be; the corpus decides how many there are
-    fixed_number : True keeps exactly `n_components` topics
-    scaling : what labels do to topics. ``"auto"`` is `Categorical` on tags and categories times
-        `LogLinear` on numbers; or a scaling function such as
-        ``Categorical("tags") * LogLinear("rating")``
-    topic_prior : eta, the Dirichlet parameter of topics over words; not learned
-    corpus_concentration, document_concentration : alpha and beta, where they start
-    learn_concentrations : True, False, or the one to learn: ``"corpus"`` or ``"document"``
-    corpus_concentration_prior, document_concentration_prior : (shape, rate) of their gamma priors
-    init : ``"nmf"``, ``"lda"`` (three passes of LDA, as in the paper), ``"random"``, or an array
-        [n_components, V] of word weights, which the topics are then merged, split and deleted from
-    max_iter : passes over the corpus at most, of each start
-    tol : the relative change of the bound at which a fit stops
-    n_jobs : threads; None is all cores. Results are the same for any number
-    random_state : a seed, or a NumPy generator
-    keep_documents : False holds no array of documents by topics while fitting: memory then grows
-        with the words alone. Every pass starts its documents afresh, which takes longer, the bound
-        may once fall a little, and the labels' own weights settle more slowly
-    verbose : 1 shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a
-        few lines on standard error
-    checkpoint : a folder to keep an unfinished fit in: `fit` with the same data and settings goes
-        on from there, to the same result, and removes it when it has finished
+    n_components : int, default=200
+        The largest number of topics; how many there are is learned from the corpus.
+    fixed_number : bool, default=False
+        Whether to keep exactly `n_components` topics.
+    scaling : str or ScalingFunction, default="auto"
+        How labels scale topics. ``"auto"`` is `Categorical` for tags and categories times
+        `LogLinear` for numbers; or a scaling function such as
+        ``Categorical("tags") * LogLinear("rating")``.
+    topic_prior : float, default=0.05
+        The Dirichlet parameter eta of topics over words; not learned.
+    corpus_concentration : float, default=1.0
+        The initial value of alpha, the concentration of the corpus.
+    document_concentration : float, default=20.0
+        The initial value of beta, the concentration of documents.
+    learn_concentrations : bool or str, default=True
+        Whether to learn both concentrations, or the one to learn: ``"corpus"`` or ``"document"``.
+    corpus_concentration_prior : tuple of two floats, default=(1.0, 1.0)
+        Shape and rate of the gamma prior of alpha.
+    document_concentration_prior : tuple of two floats, default=(1.0, 0.01)
+        Shape and rate of the gamma prior of beta.
+    init : str or array of shape [n_components, V], default="nmf"
+        The initial topics: ``"nmf"``, ``"lda"`` (three passes of LDA, as in the paper),
+        ``"random"``, or an array of word weights, whose topics are then merged, split and deleted.
+    max_iter : int, default=100
+        The largest number of passes over the corpus from each start.
+    tol : float, default=1e-3
+        The relative change of the bound at which a fit stops.
+    n_jobs : int or None, default=None
+        The number of threads; None is all cores. Results do not depend on it.
+    random_state : int, Generator or None, default=None
+        A seed, or a NumPy generator.
+    keep_documents : bool, default=True
+        Whether to keep an array of documents by topics while fitting. Without it memory grows only
+        with the words, but every pass starts its documents afresh: the fit takes longer, the bound
+        may fall slightly once, and the labels' weights settle more slowly.
+    verbose : int, default=0
+        1 shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a few
+        lines on standard error.
+    checkpoint : str, path or None, default=None
+        A folder for the state of an unfinished fit. `fit` with the same data and settings continues
+        from it, to the same result, and removes it at the end.
 
     Attributes
     ----------
-    components_ : [T, V] Dirichlet parameters of the topics, largest topic first
-    topic_weight_ : [T] p, the corpus weights of topics
-    n_topics_ : topics in real use: with at least an average document's worth of tokens
-    search_ : a row (dict) for each number of topics that a fit started with: the number it settled
-        on, its bound, what of it is compared (all but the sticks' and concentrations' densities),
-        passes, and the seconds since the beginning. Empty where the number was fixed or `init`
-        is an array
-    label_names_ : the J labels
-    words_ : the V words
-    text_settings_ : how the corpus' texts became counts; None where counts were given
-    history_ : a row (dict) a pass of the start that was chosen: the bound and its terms,
-        concentrations, `n_topics`, topics in use, moves made after it, seconds
-    n_iter_, converged_ : passes made from that start, and whether the bound settled
-    corpus_concentration_, document_concentration_ : alpha and beta as learned
+    components_ : float array of shape [T, V]
+        Dirichlet parameters of the topics, largest topic first.
+    topic_weight_ : float array of shape [T]
+        The corpus weights p of topics.
+    n_topics_ : int
+        Topics in use, with at least an average document's number of tokens.
+    search_ : list of dict
+        One row per number of topics that a fit started with: that number, the number it ended
+        with, its bound, the part of the bound that starts are compared by (without the densities
+        of sticks and concentrations), passes, and seconds since the beginning. Empty if the number
+        was fixed or `init` is an array.
+    label_names_ : tuple of str
+        The J labels.
+    words_ : tuple of str
+        The V words.
+    text_settings_ : TextSettings or None
+        How the corpus' texts were counted; None if counts were given.
+    history_ : list of dict
+        One row per pass of the chosen start: the bound and its terms, concentrations, `n_topics`,
+        topics in use, moves made after the pass, and seconds.
+    n_iter_ : int
+        The number of passes of the chosen start.
+    converged_ : bool
+        Whether the bound settled.
+    corpus_concentration_, document_concentration_ : float
+        The learned values of alpha and beta.
 
     Examples
     --------
@@ -171,9 +202,18 @@ class HDSP(FittedQueries):
 
         Parameters
         ----------
-        X : [M, V] counts, sparse or dense, or a `Corpus`, which carries its own words and labels
-        y : ignored
-        labels : None, a matrix [M, J], lists of tags, a pandas, polars or pyarrow table, `Labels`
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own words and labels.
+        y : None, default=None
+            Ignored.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels: a pandas, polars or pyarrow table, a matrix [M, J], lists of
+            tags, or `Labels`.
+
+        Returns
+        -------
+        HDSP
+            The fitted model itself.
         """
         priors = self._check_settings()
         counts, parsed, words, named = self._read_training(X, labels)
@@ -209,15 +249,15 @@ class HDSP(FittedQueries):
                 tokens = topic_tokens(fit.state, priors)
                 report = FitReport(
                     history.rows(),
-                    [known.as_row() for known in run.starts],
+                    [record.as_row() for record in run.starts],
                     history.converged,
                     topics_in_use(tokens, problem.n_documents),
                     _coherence(fit.state.topics.T, counts),
                 )
                 model = make_fitted(problem, fit, schema, source, report, run.settings, executor)
-        # Only now: a fit that fails leaves an earlier one as it was.
+        # Only now, so that a failed fit leaves an earlier one unchanged.
         self._set_fitted(model)
-        # Of a search that was cut short even a fit that settled is only the best so far.
+        # The fit of an interrupted search is only the best so far, even if it converged.
         cut_short = run.interrupted and not self.fixed_number
         finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
         if checkpoint and finished:
@@ -228,7 +268,7 @@ class HDSP(FittedQueries):
     def _fit(
         self, problem: Problem, run: Run, checkpoint: Checkpoint | None
     ) -> tuple[Fit, History]:
-        """The fit itself: with the number of topics that is wanted, or that the bound asks for."""
+        """Fit with a fixed number of topics, or search for the number with the highest bound."""
         rng = make_generator(self.random_state)
         resumed: Resumed | None = None
         if checkpoint is not None:
@@ -261,20 +301,45 @@ class HDSP(FittedQueries):
         return fit, history
 
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
-        """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does."""
-        return self.fit(X, y, labels=labels).transform(X, labels=labels)
-
-    def topic_stability(self, X: Any, labels: object = None, n_fits: int = 4) -> Any:
-        """Which topics are found again by fits that start with other seeds.
-
-        Fits the model `n_fits` times more, and pairs its topics with those of each fit. A table:
-        `topic`; `similarity`, the mean probability that the topic has in common with its partners,
-        from 0 to 1; `lowest`, with the least similar; `found_in`, the fits in which they have at
-        least half in common; and `fits`.
+        """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does.
 
         Parameters
         ----------
-        X, labels : the documents that the model was fitted to
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own words and labels.
+        y : None, default=None
+            Ignored.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+
+        Returns
+        -------
+        float array of shape [M, T]
+            Topic proportions; rows sum to 1.
+        """
+        return self.fit(X, y, labels=labels).transform(X, labels=labels)
+
+    def topic_stability(self, X: Any, labels: object = None, n_fits: int = 4) -> Any:
+        """Which topics are found again by fits with other seeds.
+
+        Fits the model `n_fits` times more, and matches its topics with those of each fit.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            The documents that the model was fitted to.
+        labels : Labels, table, matrix, list or None, default=None
+            Their labels, as in `fit`.
+        n_fits : int, default=4
+            The number of further fits.
+
+        Returns
+        -------
+        table
+            One row per topic: `topic`; `similarity`, the mean probability that the topic shares
+            with its partners, from 0 to 1; `lowest`, with the least similar partner; `found_in`,
+            the number of fits in which they share at least half; and `fits`. Its library is that
+            of the training labels, otherwise pandas.
 
         Examples
         --------
@@ -292,10 +357,15 @@ class HDSP(FittedQueries):
         return make_frame(stability_columns(refits), self._model.source.frames)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, by custom named ``.hdsp``; it holds no code.
+        """Write the fitted model to a single file, which holds no code.
 
-        A file of that name is replaced once the new one is whole. Of the constructor's
-        parameters, `checkpoint` is left out, and `random_state` where it is not a seed.
+        An existing file is replaced once the new one is complete. All constructor parameters are
+        saved, except `checkpoint`, and `random_state` if it is not a seed.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; by convention the name ends in ``.hdsp``.
         """
         check_is_fitted(self)
         self._check_settings()
@@ -310,10 +380,20 @@ class HDSP(FittedQueries):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The fitted model that `save` wrote.
+        """Load a fitted model that `save` wrote.
 
-        Its arrays stay in the file until they are used. A file that cannot be used is refused
-        with `hdsp.ModelFileError`.
+        Its arrays stay in the file until they are used. An invalid file raises
+        `hdsp.ModelFileError`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        HDSP
+            The fitted model.
         """
         fitted, parameters = load_model(Path(path), cls().get_params(deep=False))
         model = cls(**parameters)
@@ -325,7 +405,7 @@ class HDSP(FittedQueries):
         return model
 
     def __sklearn_tags__(self) -> Tags:
-        """What scikit-learn should know: sparse, non-negative input; float32 kept."""
+        """Tags for scikit-learn: sparse, non-negative input; float32 is preserved."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
@@ -333,7 +413,7 @@ class HDSP(FittedQueries):
         return tags
 
     def _check_settings(self) -> Priors:
-        """The hyperparameters, once everything a user set has been checked."""
+        """Check all parameters, and return the hyperparameters."""
         check_whole(self.n_components, "n_components", 1)
         check_flag(self.fixed_number, "fixed_number")
         check_whole(self.max_iter, "max_iter", 1)
@@ -356,7 +436,7 @@ class HDSP(FittedQueries):
     def _read_training(
         self, X: Any, labels: object
     ) -> tuple[csr_array, Labels, tuple[str, ...], bool]:
-        """Counts, labels and words, and whether scikit-learn should know the words' names."""
+        """Counts, labels, words, and whether the words are scikit-learn's feature names."""
         if isinstance(X, Corpus):
             if labels is not None:
                 raise ValueError(
@@ -364,7 +444,7 @@ class HDSP(FittedQueries):
                 )
             counts, parsed, words, named = X.counts, X.labels, X.words, False
         else:
-            # Another instance takes what validation sets on the way.
+            # Validation sets attributes, so it is given another instance.
             probe = type(self)()
             X = validate_data(probe, X, reset=True, **VALIDATION)
             counts = check_counts(X, "HDSP.fit")
@@ -381,13 +461,13 @@ class HDSP(FittedQueries):
 
     def _set_fitted(self, model: FittedModel) -> None:
         self._model = model
-        # scikit-learn wants these as attributes.
+        # scikit-learn requires these as attributes.
         self.n_features_in_ = len(model.source.words)
         if model.source.named:
             self.feature_names_in_ = np.array(model.source.words, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        # Made for an earlier fit.
+        # The cached array of an earlier fit.
         self.__dict__.pop("components_", None)
 
     def _warn(self, finished: bool) -> None:
@@ -426,7 +506,7 @@ class HDSP(FittedQueries):
 
 
 def _coherence(topics: FloatArray, counts: csr_array) -> FloatArray:
-    """NPMI of each topic, [T]; one word has nothing to cohere with."""
+    """NPMI of each topic, [T]; NaN with a single word."""
     if counts.shape[1] < 2:
         return np.full(len(topics), np.nan)
     return npmi(topic_top_words(topics, _COHERENCE_WORDS), counts)

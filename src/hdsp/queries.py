@@ -1,4 +1,4 @@
-"""What can be asked of a fitted model."""
+"""The methods and attributes of a fitted model."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -39,9 +39,9 @@ from hdsp.validation import (
     make_generator,
 )
 
-# Labels named in the table of topics, either way.
+# Labels in each of the columns `raised_by` and `lowered_by` of the table of topics.
 _ASSOCIATED = 3
-# How scikit-learn looks at counts.
+# How scikit-learn validates counts.
 VALIDATION: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": (np.float64, np.float32),
@@ -50,21 +50,29 @@ VALIDATION: dict[str, Any] = {
 
 
 class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """The questions of `HDSP`: proportions, perplexity, effects, labels, topics.
+    """The methods and attributes of a fitted `HDSP`.
 
-    All answers come from `_model`, which a subclass sets.
+    They all use `_model`, which a subclass sets.
     """
 
     _model: FittedModel
     n_jobs: int | None
 
     def transform(self, X: Any, labels: object = None) -> FloatArray:
-        """Proportions of topics in documents, [M, T]: each row sums to 1.
+        """Topic proportions of documents, given their words and labels.
 
         Parameters
         ----------
-        X : [M, V] counts or a `Corpus`
-        labels : as in `fit`; unknown ones are ignored with a warning, missing ones do nothing
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`. Unknown labels are ignored with a warning, and
+            missing ones have no effect.
+
+        Returns
+        -------
+        float array of shape [M, T]
+            Topic proportions; rows sum to 1.
         """
         check_is_fitted(self)
         counts, design = self._read_new(X, labels, "transform")
@@ -76,18 +84,39 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Mean log probability of a held-out token: minus the log of the completion perplexity.
 
         Half of each document's tokens, and its labels, predict the other half; higher is better.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        y : None, default=None
+            Ignored.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+
+        Returns
+        -------
+        float
+            The mean log probability.
         """
         return float(-np.log(self.perplexity(X, labels=labels, given="completion")))
 
     def expected_topics(self, labels: object, method: Method = "calibrated") -> FloatArray:
-        """Expected proportions of documents with these labels, [M, T], before a word is seen.
+        """Expected topic proportions of documents, given their labels alone.
 
         Parameters
         ----------
-        labels : as in `fit`
-        method : ``"calibrated"``, a multinomial regression of the training documents' topics on
-            their labels, which predicts best; ``"exact"``, the mean of the normalised gamma
-            variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised
+        labels : Labels, table, matrix or list
+            The documents' labels, as in `fit`.
+        method : str, default="calibrated"
+            The definition of the expectation: ``"calibrated"``, a multinomial regression of the
+            training documents' topics on their labels, which predicts best; ``"exact"``, the mean
+            of the normalised gamma variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised.
+
+        Returns
+        -------
+        float array of shape [M, T]
+            Expected proportions; rows sum to 1.
         """
         check_is_fitted(self)
         check_choice(method, METHODS, "method", "HDSP.expected_topics")
@@ -103,19 +132,32 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         method: Method = "calibrated",
         interval: float | None = None,
     ) -> Any:
-        """exp(- mean log probability of a word) of documents.
+        """The perplexity of documents: exp(- mean log probability of a token).
 
         Words outside the vocabulary are not in `X` and so not counted.
 
         Parameters
         ----------
-        X : [M, V] counts or a `Corpus`
-        given : ``"labels"``: every word is predicted from the labels alone; ``"completion"``: a
-            fixed random half of the tokens and the labels predict the other half
-        per_document : an array [M] (NaN where a document has no token to predict) for one number
-        method : of `expected_topics`, where labels alone are given
-        interval : a probability such as 0.9: returns (perplexity, lower, upper), the limits by
-            resampling documents
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+        given : str, default="labels"
+            What words are predicted from: ``"labels"`` alone, or ``"completion"``, where a fixed
+            random half of the tokens and the labels predict the other half.
+        per_document : bool, default=False
+            Whether to return the perplexity of each document.
+        method : str, default="calibrated"
+            The method of `expected_topics`, used if `given` is ``"labels"``.
+        interval : float or None, default=None
+            A probability such as 0.9 also returns the limits of an interval, by a bootstrap over
+            documents.
+
+        Returns
+        -------
+        float, tuple of three floats, or float array of shape [M]
+            The perplexity; (perplexity, lower, upper) with `interval`; one number per document
+            with `per_document`, NaN where there is no token to predict.
         """
         check_is_fitted(self)
         if interval is not None:
@@ -152,27 +194,34 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         method: Literal["calibrated", "ratio"] = "calibrated",
         random_state: int = 0,
     ) -> Any:
-        """What labels do to topics: a table with a row for every label and topic.
+        """Effects of labels on topics, with intervals.
 
         An effect is the change of a topic's expected proportion, averaged over the training
-        documents (a random thousand of them where there are more): with a tag and without it; at
-        a level of a category and at its other levels, as often as they occur; with a number
-        raised by one standard deviation.
+        documents (a random thousand if there are more): with a tag and without it; at a level of
+        a category and at its other levels, by their frequency; with a number raised by one
+        standard deviation.
 
         Parameters
         ----------
-        level : the probability that an interval holds
-        labels : names of labels, or of whole columns; None is all
-        contrast : two levels of the category, or two values of the number, that `labels` names:
-            the effect of going from the first to the second
-        method : ``"calibrated"``, or ``"ratio"`` for the weights of the scaling functions with
-            their own posterior, which is further from the truth
-        random_state : a seed; equal seeds give equal intervals
+        level : float, default=0.9
+            The probability that an interval contains the effect.
+        labels : str, list of str or None, default=None
+            Names of labels, or of whole columns; None is all.
+        contrast : tuple of two values or None, default=None
+            Two levels of the category, or two values of the number, that `labels` names: the
+            effect of changing from the first to the second.
+        method : str, default="calibrated"
+            The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
+            function's weights with their own posterior, which is less accurate.
+        random_state : int, default=0
+            A seed; equal seeds give equal intervals.
 
         Returns
         -------
-        A frame of the library the labels came in, else pandas, with the columns label, contrast,
-        topic, effect, lower, upper, expected (the proportion after) and otherwise (before).
+        table
+            One row per label and topic, with the columns `label`, `contrast`, `topic`, `effect`,
+            `lower`, `upper`, `expected` (the proportion after the change) and `otherwise` (before
+            it). Its library is that of the training labels, otherwise pandas.
         """
         check_is_fitted(self)
         check_share(level, "level", "HDSP.label_effects")
@@ -197,20 +246,31 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         values: Sequence[Any] | None = None,
         prior: bool = True,
     ) -> Any:
-        """The probabilities of a label's values given documents' words: a table, a row a document.
+        """Probabilities of a label's values, given documents' words.
 
-        A category's levels or a number's values are alternatives and add up to 1; each tag has a
-        probability of its own. Words count by the topics that labels lead one to expect, and by
-        how much more often a tag or level uses them than its topics say.
+        Words count by the topics that labels lead one to expect, and by how much more often a tag
+        or level uses them than its topics predict.
 
         Parameters
         ----------
-        X : [M, V] counts or a `Corpus`
-        target : the column of labels to predict, such as ``"rating"`` or ``"tags"``
-        labels : what is known besides, as in `fit`; the target's own values are not looked at,
-            and what is missing says nothing
-        values : the values to choose from; None is all of training
-        prior : whether values that were frequent in training are more probable beforehand
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        target : str
+            The column of labels to predict, such as ``"rating"`` or ``"tags"``.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' other labels, as in `fit`. The target's own values are ignored, and
+            missing labels have no effect.
+        values : list or None, default=None
+            The values to choose from; None is all that occurred in training.
+        prior : bool, default=True
+            Whether values that were frequent in training have a higher prior probability.
+
+        Returns
+        -------
+        table
+            One row per document and one column per value. Levels of a category, or values of a
+            number, are alternatives, and their probabilities sum to 1; each tag has a probability
+            of its own. Its library is that of the training labels, otherwise pandas.
         """
         check_is_fitted(self)
         check_flag(prior, "prior", "HDSP.predict_labels")
@@ -222,17 +282,37 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return make_frame(columns, self._model.source.frames)
 
     def top_words(self, n: int = 10) -> list[list[str]]:
-        """The `n` most probable words of each topic."""
+        """The most probable words of each topic.
+
+        Parameters
+        ----------
+        n : int, default=10
+            The number of words per topic.
+
+        Returns
+        -------
+        list of list of str
+            One list per topic, the most probable word first.
+        """
         check_is_fitted(self)
         return [[self.words_[i] for i in row] for row in topic_top_words(self.components_, n)]
 
     def topics(self, n_words: int = 10) -> Any:
-        """A table of topics: id, weight, share of tokens, words, coherence.
+        """A table of topics.
 
-        A frame of the library the labels came in, else a pandas frame. `coherence` is the mean
-        NPMI of the ten top words in the training documents; `distinctive_words` are those whose
-        probability the topic raises most; `raised_by` and `lowered_by` are the labels that change
-        its expected proportion most (`label_effects`).
+        Parameters
+        ----------
+        n_words : int, default=10
+            The number of words in `top_words` and in `distinctive_words`.
+
+        Returns
+        -------
+        table
+            One row per topic: `topic`; `weight`; `token_share`; `top_words`; `distinctive_words`,
+            whose probability the topic raises most; `coherence`, the mean NPMI of the ten top
+            words in the training documents; and, if there are labels, `raised_by` and
+            `lowered_by`, those that change the topic's expected proportion most
+            (`label_effects`). Its library is that of the training labels, otherwise pandas.
         """
         check_is_fitted(self)
         share = self._model.word_share().T
@@ -263,12 +343,23 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         document_length: float = 100.0,
         random_state: Any = None,
     ) -> Corpus:
-        """Draw new documents from the fitted model: the generative process forwards.
+        """Draw new documents from the fitted model.
 
         Parameters
         ----------
-        labels : of the new documents, as in `fit`; None draws `n_documents` without labels
-        document_length : the mean of the Poisson distribution of lengths
+        labels : Labels, table, matrix, list or None, default=None
+            The new documents' labels, as in `fit`; None draws `n_documents` without labels.
+        n_documents : int or None, default=None
+            The number of documents, required if `labels` is None.
+        document_length : float, default=100.0
+            The mean number of tokens per document; lengths are Poisson distributed.
+        random_state : int, Generator or None, default=None
+            A seed, or a NumPy generator.
+
+        Returns
+        -------
+        Corpus
+            The documents with their labels.
         """
         check_is_fitted(self)
         parsed, design = self._read_labels(labels, n_documents, "HDSP.simulate")
@@ -298,12 +389,12 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @property
     def text_settings_(self) -> TextSettings | None:
-        """How the corpus' texts became counts; None where counts were given."""
+        """How the corpus' texts were counted; None if counts were given."""
         return self._fitted().source.text_settings
 
     @property
     def topic_weight_(self) -> FloatArray:
-        """p, the corpus weights of topics, [T]."""
+        """The corpus weights p of topics, [T]."""
         return self._fitted().state.topic_weight
 
     @property
@@ -313,27 +404,27 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @property
     def corpus_concentration_(self) -> float:
-        """alpha, as learned."""
+        """The learned value of alpha."""
         return self._fitted().state.corpus_concentration
 
     @property
     def document_concentration_(self) -> float:
-        """beta, as learned."""
+        """The learned value of beta."""
         return self._fitted().state.document_concentration
 
     @property
     def history_(self) -> list[dict[str, float]]:
-        """One row per pass of the start that was chosen."""
+        """One row per pass of the chosen start."""
         return self._fitted().report.history
 
     @property
     def search_(self) -> list[dict[str, float]]:
-        """One row for each number of topics that a fit started with."""
+        """One row per number of topics that a fit started with."""
         return self._fitted().report.search
 
     @property
     def n_iter_(self) -> int:
-        """Passes made from the start that was chosen."""
+        """The number of passes of the chosen start."""
         return len(self._fitted().report.history)
 
     @property
@@ -343,7 +434,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @property
     def n_topics_(self) -> int:
-        """Topics in real use: with at least an average document's worth of tokens."""
+        """Topics in use, with at least an average document's number of tokens."""
         return self._fitted().report.n_topics
 
     def _fitted(self) -> FittedModel:
@@ -356,7 +447,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @cached_property
     def components_(self) -> FloatArray:
-        """[T, V] Dirichlet parameters of the topics, made when first asked for."""
+        """Dirichlet parameters of the topics, [T, V], largest topic first."""
         return np.ascontiguousarray(self._fitted().state.topics.T, dtype=np.float64)
 
     @property
@@ -364,7 +455,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self._model.state.n_topics
 
     def _executor(self) -> InProcess:
-        # All cores by default, but one inside a joblib worker, which has its own share of them.
+        # All cores by default, but one inside a joblib worker.
         return InProcess(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
 
     def _read_new(self, X: Any, labels: object, method: str) -> tuple[csr_array, Design]:

@@ -1,4 +1,4 @@
-"""Which topics other starts find again, and how many topics they find."""
+"""The stability of topics across fits with other seeds."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from hdsp import progress
 from hdsp.metrics import match_topics
 from hdsp.numerics.types import FloatArray, IntArray
 
-# A topic that has at least this much probability in common with another is the same topic.
+# Topics that share at least this much probability count as the same topic.
 SAME = 0.5
 
 
@@ -20,9 +20,11 @@ class Refits:
 
     Attributes
     ----------
-    numbers : [R] topics in use in each
-    similarity : [R, T] the probability that each topic of the model has in common with its
-        partner in each fit: 1 minus their total variation; 0 without a partner
+    numbers : int array of shape [R]
+        Topics in use in each fit.
+    similarity : float array of shape [R, T]
+        The probability that each topic of the model shares with its partner in each fit: 1 minus
+        their total variation; 0 without a partner.
     """
 
     numbers: IntArray
@@ -39,7 +41,14 @@ def refit(model: Any, X: Any, labels: object, n_fits: int) -> Refits:
 
     Parameters
     ----------
-    X, labels : the documents that `model` was fitted to
+    model : HDSP
+        The fitted model.
+    X : sparse array of shape [M, V] or Corpus
+        The documents that `model` was fitted to.
+    labels : object
+        Their labels, as in `HDSP.fit`.
+    n_fits : int
+        The number R of fits.
     """
     seeded = isinstance(model.random_state, (int, np.integer))
     first = int(model.random_state) + 1 if seeded else 1
@@ -55,7 +64,7 @@ def refit(model: Any, X: Any, labels: object, n_fits: int) -> Refits:
 
 
 def stability_columns(refits: Refits) -> dict[str, list[Any]]:
-    """The columns of a table of topics."""
+    """The columns of `HDSP.topic_stability`, one row per topic."""
     n_fits, n_topics = refits.similarity.shape
     return {
         "topic": list(range(n_topics)),

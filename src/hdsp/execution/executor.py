@@ -13,8 +13,8 @@ Result = TypeVar("Result")
 class Executor(ABC):
     """Applies a step to the blocks of a corpus.
 
-    A subclass says where steps run, by `map`. Results are added in a tree that the block numbers
-    alone determine, so that every executor gives the same bits.
+    A subclass defines where steps run by its `map`. Results are added in a tree that depends on the
+    block numbers alone, so that every executor gives the same bits.
     """
 
     @abstractmethod
@@ -28,12 +28,12 @@ class Executor(ABC):
 
 
 class InProcess(Executor):
-    """One block after another in this process; within a block, on several threads.
+    """Runs one block after another in this process, each on several threads.
 
     Parameters
     ----------
     n_threads : int, default=1
-        The threads that kernels have inside a ``with`` block of the executor.
+        The number of threads that kernels use inside a ``with`` block of the executor.
     """
 
     def __init__(self, n_threads: int = 1) -> None:
@@ -41,7 +41,7 @@ class InProcess(Executor):
         self._entered = ExitStack()
 
     def map(self, step: Callable[[int], Result], n_blocks: int) -> Iterable[Result]:
-        """One after another, when the result is asked for."""
+        """Run the steps one after another, lazily."""
         return map(step, range(n_blocks))
 
     def __enter__(self) -> Self:
@@ -55,8 +55,8 @@ class InProcess(Executor):
 def tree_sum(results: Iterable[Any]) -> Any:
     """The sum of results in a fixed binary tree over their numbers.
 
-    Neighbours are added first, then neighbouring pairs, and so on; no more than one result for
-    each level of the tree is held.
+    Neighbours are added first, then neighbouring pairs, and so on; at most one result per level of
+    the tree is kept.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Passes over all documents: one block step, its results added up."""
+"""Passes over all documents: a step for each block, and the sum of the results."""
 
 from dataclasses import replace
 
@@ -35,15 +35,15 @@ def fit_documents(
     problem : Problem
         The documents.
     state : GlobalState
-        The model that they are fitted with.
+        The state that they are fitted with.
     documents : DocumentState or None
-        An earlier solution to go on from; None starts every document from p.
+        An earlier solution to continue from; None starts every document from p.
     settings : LocalSettings
         How documents are fitted.
     executor : Executor
-        Where blocks are worked on.
+        Where blocks are processed.
     reuse : bool, default=False
-        Write the new state over `documents`, which is what a fit holds most memory for.
+        Overwrite `documents`, the largest array of a fit, with the new state.
     """
     view = make_view(state, problem.scaling, problem.dtype)
     fitted = documents
@@ -63,9 +63,9 @@ def fit_documents(
 def sum_documents(
     problem: Problem, state: GlobalState, settings: LocalSettings, executor: Executor
 ) -> Statistics:
-    """The statistics of documents that are started afresh and forgotten block by block.
+    """The statistics of documents that are started afresh and discarded block by block.
 
-    With the scaling function's own sums, since nothing else is left of the documents.
+    They include the scaling function's own sums, since its update cannot see the documents.
     """
     view = make_view(state, problem.scaling, problem.dtype)
     settings = replace(settings, scaling_sums=True)
@@ -85,14 +85,14 @@ def sum_tokens(
     problem : Problem
         The documents.
     fit : Fit
-        With its documents, or without, which takes another pass.
+        The fit; without its documents another pass is made.
     member : sparse array of shape [G, M]
-        Ones where a document belongs to a group. As many groups as documents means that each is
-        its own, in order, and the answer is the documents' own array.
+        Ones where a document belongs to a group. With G = M every document must be its own group,
+        in order, and the result is the documents' own array.
     settings : LocalSettings
-        How documents are fitted, where they were not kept.
+        How documents are fitted if they were not kept.
     executor : Executor
-        Where blocks are worked on.
+        Where blocks are processed.
     """
     if fit.documents is not None:
         if member.shape[0] == problem.n_documents:

@@ -7,7 +7,7 @@ from hdsp.inference.history import History
 from hdsp.inference.run import Run
 from hdsp.model import DocumentState, Fit, GlobalState, Problem, elbo, global_step
 
-# In these passes documents are also started afresh; topics move less and less.
+# The passes in which documents are also started afresh; spaced out, since topics settle.
 RESTARTS = (5, 20, 80, 320)
 
 
@@ -21,18 +21,20 @@ def fit_batch(
     """Alternate local and global steps until the bound settles; topics end ordered by size.
 
     Without `run.keep_documents` every pass starts its documents afresh, block by block, and the
-    labels' weights move by sums over blocks.
+    labels' weights are updated from sums over blocks.
 
     Parameters
     ----------
     problem : Problem
         What is fitted.
-    state, documents : GlobalState, DocumentState or None
-        Where to go on, after as many passes as `history` has.
+    state : GlobalState
+        The state to start from, or to continue from after the passes in `history`.
     run : Run
         How the fit proceeds.
     history : History
-        Takes the passes.
+        Receives one record per pass.
+    documents : DocumentState or None, default=None
+        The documents to continue from; None starts them afresh.
     """
     while len(history) < run.max_iter:
         if run.keep_documents:

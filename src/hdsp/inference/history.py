@@ -1,4 +1,4 @@
-"""What a fit has to tell: one record per pass, one record per start of a search."""
+"""The record of a fit: one entry per pass, and one per start of a search."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -23,14 +23,8 @@ _FACTS = (
 def topics_in_use(topic_tokens: FloatArray, n_documents: int) -> int:
     """How many topics hold at least as many expected tokens as the average document has.
 
-    A topic with less than a document's worth of words is no more than a few stray tokens.
-
-    Parameters
-    ----------
-    topic_tokens : float array of shape [T]
-        Expected tokens of each topic.
-    n_documents : int
-        M.
+    A topic with fewer words than a document is no more than a few stray tokens. `topic_tokens`
+    [T] are the expected tokens of each topic.
     """
     return int((topic_tokens >= topic_tokens.sum() / n_documents).sum())
 
@@ -42,19 +36,19 @@ class PassRecord:
     Attributes
     ----------
     bound : Bound
-        The bound after it, term by term.
+        The bound after the pass, term by term.
     n_topics : int
-        T.
+        The number of topics T.
     corpus_concentration, document_concentration : float
-        alpha and beta that it was made with.
+        The concentrations alpha and beta during the pass.
     topics_in_use : int
-        See `topics_in_use`.
+        Topics with at least an average document's number of tokens.
     inner_iterations : float
         Mean inner iterations per document.
     seconds : float
-        Since the beginning of the fit.
+        Seconds since the beginning of the fit.
     moves : mapping of str to int
-        How many topics were merged, split or deleted after it, by the kind of move.
+        How many topics were merged, split or deleted after the pass, by the kind of move.
     """
 
     bound: Bound
@@ -75,8 +69,8 @@ class PassRecord:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "PassRecord":
         """The record that `as_row` wrote."""
-        known = {"pass", "bound", *_TERMS, *_FACTS}
-        moves = {name: value for name, value in row.items() if name not in known}
+        own = {"pass", "bound", *_TERMS, *_FACTS}
+        moves = {name: value for name, value in row.items() if name not in own}
         facts = {name: row[name] for name in _FACTS}
         return cls(Bound(*[row[name] for name in _TERMS]), **facts, moves=moves)
 
@@ -88,17 +82,17 @@ class StartRecord:
     Attributes
     ----------
     start : int
-        The number of topics that it started with.
+        The number of topics at the start.
     topics : int
-        The number that it settled on.
+        The number of topics at the end.
     bound : float
-        Its bound.
+        The bound at the end.
     compared : float
-        What starts are compared by (`Bound.comparable`).
+        The part of the bound that starts are compared by (`Bound.comparable`).
     passes : int
-        Passes made.
+        The number of passes.
     seconds : float
-        Since the beginning of the fit.
+        Seconds since the beginning of the fit.
     """
 
     start: int
@@ -126,14 +120,14 @@ class History:
     tol : float
         The relative change of the bound at which a fit has converged.
     clock : callable
-        The seconds since the beginning.
-    passes : list of PassRecord, optional
-        Passes of an earlier run that this one goes on from.
+        Returns the seconds since the beginning of the fit.
+    passes : list of PassRecord, default=None
+        Passes of an earlier run that this one continues.
 
     Attributes
     ----------
     passes : list of PassRecord
-        The passes made.
+        The passes so far.
     converged : bool
         Whether the last pass changed the bound by no more than `tol`.
     """
@@ -156,12 +150,12 @@ class History:
 
     def rows(self) -> list[dict[str, float]]:
         """One plain row per pass."""
-        return [made.as_row(number) for number, made in enumerate(self.passes, 1)]
+        return [record.as_row(number) for number, record in enumerate(self.passes, 1)]
 
     def record(
         self, problem: Problem, state: GlobalState, statistics: Statistics, bound: Bound
     ) -> PassRecord:
-        """Add a pass; `converged` tells whether it was the last that was needed."""
+        """Add a pass, and update `converged`."""
         tokens = statistics.word_counts.sum(axis=0, dtype=np.float64)
         before = self.last.bound.total if self.passes else -np.inf
         self.converged = abs(bound.total - before) <= self.tol * abs(bound.total)

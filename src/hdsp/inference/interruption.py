@@ -1,4 +1,4 @@
-"""Ctrl-C asks a fit to stop after its pass."""
+"""Stopping a fit with Ctrl-C after the current pass."""
 
 import signal
 import threading
@@ -24,10 +24,9 @@ class Interruption:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Ctrl-C only asks the fit to stop after its pass; a second one interrupts at once.
+        """Make Ctrl-C ask the fit to stop after its pass; a second one interrupts at once.
 
-        In the main thread, where Python's own handler would raise KeyboardInterrupt; another
-        handler, and other threads, are left alone.
+        This applies only in the main thread, and only where Python's own handler is installed.
         """
         before = signal.getsignal(signal.SIGINT)
         in_main = threading.current_thread() is threading.main_thread()

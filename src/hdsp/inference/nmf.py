@@ -1,4 +1,4 @@
-"""Non-negative factors of the tf-idf matrix: where topics start.
+"""Initial topics: non-negative factors of the tf-idf matrix.
 
 Spherical k-means from k-means++ seeds gives the first factors; hierarchical alternating least
 squares improves them. Everything runs on the sparse matrix, in float32.
@@ -16,8 +16,8 @@ from hdsp.numerics.types import FloatArray, IntArray
 _SEEDING_DOCUMENTS = 2_000
 _KMEANS_PASSES = 3
 _ROW_RANGE = 256
-# As a share of the largest column's sum of squares.
-_NEXT_TO_NOTHING = 1e-12
+# Columns below this share of the largest column's sum of squares count as empty.
+_EMPTY = 1e-12
 
 
 def nmf_topics(
@@ -28,26 +28,28 @@ def nmf_topics(
     Parameters
     ----------
     counts : sparse array of shape [M, V]
-        The documents.
+        Word counts of the documents.
     n_topics : int
-        T.
+        The number of topics T.
     rng : numpy.random.Generator
-        For the seeds of k-means.
+        Chooses the seeds of k-means.
     n_sweeps : int, default=20
         Sweeps of alternating least squares.
 
     Returns
     -------
-    topics, loadings : float arrays of shapes [V, T] and [M, T]
-        Non-negative.
+    topics : float array of shape [V, T]
+        Word weights of the topics, non-negative.
+    loadings : float array of shape [M, T]
+        Topic weights of the documents, non-negative.
     """
     rows = csr_array(counts, dtype=np.float32, copy=True)
-    # Half a word counts half: the logarithm begins at one, and no weight is negative.
+    # 1 + ln c for counts above 1; smaller counts as they are, so that no weight is negative.
     rows.data = np.minimum(rows.data, 1.0) + np.log(np.maximum(rows.data, 1.0))
     rows = csr_array(TfidfTransformer(norm=None).fit_transform(rows), dtype=np.float32)
     norms = np.maximum(np.sqrt(np.asarray(rows.power(2).sum(axis=1))), 1e-30)[:, None]
     unit = csr_array(rows.multiply(1.0 / norms))
-    # In the factors long documents weigh more than short ones, but less than their length.
+    # Long documents have more weight than short ones, but not in proportion to their length.
     rows = csr_array(rows.multiply(1.0 / np.sqrt(norms)))
     columns = csr_array(rows.T)
     # Columns of zeros up to whole vector registers; they stay zero.
@@ -58,7 +60,7 @@ def nmf_topics(
         target = sparse_product(rows, words)
         _descend(words, target, loadings, 1 if sweep else 3)
         _descend(loadings, sparse_product(columns, loadings), words, 1)
-        # Only their product is determined; without this one factor grows as the other vanishes.
+        # Only the product of the factors is determined; normalising keeps both in range.
         norms = np.linalg.norm(words, axis=0)
         norms[norms == 0.0] = 1.0
         words /= norms
@@ -69,11 +71,11 @@ def nmf_topics(
 def _descend(fixed: FloatArray, target: FloatArray, rows: FloatArray, n_sweeps: int) -> None:
     """Improve `rows` in place towards ``|X - rows fixed^T|`` minimal.
 
-    A column of `fixed` with next to nothing in it would ask for huge entries: it is left out.
+    Nearly empty columns of `fixed` are left out, since they would lead to huge entries.
     """
     gram = fixed.T @ fixed
     size = np.diagonal(gram)
-    np.fill_diagonal(gram, np.where(size > _NEXT_TO_NOTHING * size.max(), size, 0.0))
+    np.fill_diagonal(gram, np.where(size > _EMPTY * size.max(), size, 0.0))
     run_ranges(kernels.descend_rows, rows.shape[0], _ROW_RANGE, gram, target, n_sweeps, rows)
 
 

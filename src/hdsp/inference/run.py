@@ -1,4 +1,4 @@
-"""A fit's run: all that stays the same while it proceeds."""
+"""A run: the settings of a fit, and what it reports to."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,22 +11,22 @@ from hdsp.inference.interruption import Interruption
 from hdsp.model import Bound, DocumentState, GlobalState, LocalSettings, Problem, Statistics
 from hdsp.progress import Task
 
-# Told where a fit stands after a pass: the state, the documents, its history.
+# Called after a pass with the state, the documents and the history.
 AfterPass = Callable[[GlobalState, DocumentState | None, History], None]
 
 
 @dataclass(eq=False)
 class Run:
-    """How a fit proceeds, where, and whom it tells.
+    """The settings of a fit, where it runs, and what it reports to.
 
     Attributes
     ----------
     max_iter : int, default=100
-        Passes over the documents at most, of each start.
+        The largest number of passes over the documents from each start.
     tol : float, default=1e-3
         The relative change of the bound at which a fit has converged.
     keep_documents : bool, default=True
-        Whether documents go on from where the last pass left them.
+        Whether documents continue from the solution of the last pass.
     settings : LocalSettings
         How documents are fitted.
     executor : Executor
@@ -36,9 +36,9 @@ class Run:
     interruption : Interruption
         Whether the fit was asked to stop.
     starts : list of StartRecord
-        The starts of a search that have ended.
+        The finished starts of a search.
     after_pass : callable or None, default=None
-        Called after each pass but one that settles the bound.
+        Called after each pass, unless that pass settles the bound.
     """
 
     max_iter: int = 100
@@ -61,7 +61,7 @@ class Run:
         return self.interruption.requested
 
     def new_history(self, passes: list[PassRecord] | None = None) -> History:
-        """A history on this run's clock; with `passes`, the one of a run that was cut short."""
+        """A history on this run's clock; `passes` are those of an interrupted run."""
         if passes:
             self._began = time.perf_counter() - passes[-1].seconds
         return History(self.tol, lambda: time.perf_counter() - self._began, passes)

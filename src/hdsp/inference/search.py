@@ -1,4 +1,4 @@
-"""How many topics: fits from several numbers, and the bound decides."""
+"""The search for the number of topics: the start with the highest bound wins."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,25 +15,25 @@ from hdsp.inference.moves.snapshot import FEWEST_TOPICS
 from hdsp.inference.run import Run
 from hdsp.model import DocumentState, Fit, GlobalState, Problem
 
-# The search begins here, doubles up to here, and then takes smaller steps: fits cost more.
+# The first number tried; it doubles up to the second, then grows by the third, as fits cost more.
 _FIRST = 32
 _DOUBLES = 128
 _STEP = 1.5
-# Numbers closer than this, as a difference of logarithms, are not told apart.
+# Numbers whose logarithms differ by less than this count as equal.
 _CLOSE = 0.12
-# A fit that keeps less than this share of its topics had too many to begin with.
+# A fit that keeps less than this share of its topics started with too many.
 _MANY_LEFT = 0.8
-# Bounds closer than this share of them are the same.
+# Bounds whose relative difference is smaller than this count as equal.
 _ROUNDING = 1e-6
-# Merges that gain less than this share of the bound wait until a number has been chosen.
+# Merges that gain less than this share of the bound wait until the number has been chosen.
 _WORTH_MERGING = 1e-4
-# Documents that are put aside at a time.
+# Documents per chunk while they are compressed.
 _ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a fit ended: its bound, and the topics it had left."""
+    """How a fit ended: its bound, and its number of topics."""
 
     bound: float
     topics: int
@@ -41,7 +41,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A fit that started with some number of topics, and how it went."""
+    """A fit that started with `start` topics, and its history."""
 
     start: int
     fit: Fit
@@ -49,13 +49,13 @@ class Attempt:
 
     @property
     def bound(self) -> float:
-        """What numbers of topics are compared by, after the last pass."""
+        """The part of the bound that attempts are compared by, after the last pass."""
         return self.history.last.bound.comparable
 
 
 @dataclass(frozen=True, eq=False)
 class Resumed:
-    """Where a fit that was cut short stood, and its history."""
+    """The state, documents and history of an interrupted fit."""
 
     state: GlobalState
     documents: DocumentState | None
@@ -63,15 +63,15 @@ class Resumed:
 
 
 class StoredDocuments:
-    """Documents that are put aside while others are fitted.
+    """The documents of an attempt, compressed while other attempts are fitted.
 
-    Most topics hold nothing in most documents: where that is so, only what they hold is kept.
+    Most topics hold nothing in most documents, so the token counts are usually stored sparse.
     """
 
     def __init__(self, documents: DocumentState) -> None:
         held = documents.token_counts
         self._shape, self._tangent = held.shape, documents.tangent
-        # An entry takes as much room again for its place.
+        # A sparse entry takes twice the memory of a dense one.
         if 2 * np.count_nonzero(held) > held.size:
             self._parts: list[Any] = [held]
         else:
@@ -90,23 +90,23 @@ class StoredDocuments:
 
 @dataclass(eq=False)
 class Search:
-    """A fit with as many topics as the bound asks for.
+    """A fit with the number of topics that gives the highest bound.
 
-    Fits start afresh with several numbers of topics; the one with the highest bound goes on, with
-    moves that merge, split and delete topics. Without `Run.keep_documents` there are no moves.
+    Fits start afresh with several numbers of topics; the one with the highest bound is continued
+    with moves that merge, split and delete topics. Without `Run.keep_documents` there are no moves.
 
     Attributes
     ----------
     problem : Problem
         What is fitted.
     most_topics : int
-        There may be.
+        The largest number of topics.
     start_at : callable
-        The state where a fit with so many topics starts; the same for the same number.
+        Returns the initial state for a number of topics; equal numbers give equal states.
     run : Run
-        How fits proceed; it knows the starts of a search that was cut short.
+        How fits proceed, with the finished starts of an interrupted search.
     resumed : Resumed or None, default=None
-        Where that search stood.
+        The unfinished start of an interrupted search.
     """
 
     problem: Problem
@@ -119,11 +119,11 @@ class Search:
     _tried: set[int] = field(default_factory=set)
 
     def fit(self) -> tuple[Fit, History]:
-        """Search, and fit."""
+        """Search for the number of topics, and return the best fit."""
         start = search_number(self.try_number, self.most_topics)
         best = self._take_best()
-        # After a fit that was cut short the best of its starts is no longer at hand. One that is
-        # cut short again makes do with the start it is at, and keeps its checkpoint.
+        # A resumed search no longer has the fit of its best start, and makes it again. If it is
+        # interrupted once more, it returns the current start and keeps its checkpoint.
         if best is None or (best.start != start and not self.run.interrupted):
             if self.run.interrupted and self.resumed is not None:
                 start = self.resumed.state.n_topics
@@ -133,7 +133,7 @@ class Search:
             left = best.fit.state.n_topics
             if left >= _MANY_LEFT * best.start or left in self._tried:
                 break
-            # A start with the number that was left mostly ends higher.
+            # A start with the remaining number of topics usually ends with a higher bound.
             self._keep(best)
             other = self._complete(self._try(left))
             if other.bound <= best.bound:
@@ -143,11 +143,11 @@ class Search:
         return best.fit, best.history
 
     def try_number(self, start: int) -> Outcome:
-        """How a fit ends that starts with so many topics."""
+        """The outcome of a fit that starts with `start` topics."""
         self._tried.add(start)
-        for known in self.run.starts:
-            if known.start == start:
-                return Outcome(known.compared, known.topics)
+        for record in self.run.starts:
+            if record.start == start:
+                return Outcome(record.compared, record.topics)
         if self.run.interrupted:
             return Outcome(-np.inf, start)
         found = self._try(start)
@@ -156,7 +156,7 @@ class Search:
         return Outcome(found.bound, found.fit.state.n_topics)
 
     def _keep(self, attempt: Attempt) -> None:
-        """Put the best attempt so far aside, its documents without what is zero."""
+        """Keep the best attempt so far, with its documents compressed."""
         documents = attempt.fit.documents
         self._best_documents = None if documents is None else StoredDocuments(documents)
         fit = Fit(attempt.fit.state, None)
@@ -188,7 +188,7 @@ class Search:
         else:
             state, history = self.start_at(start), self.run.new_history()
         fit = fit_batch(self.problem, state, self.run, history, documents)
-        # Topics that are there twice may be all that is wrong with a larger number.
+        # Duplicate topics may be the only fault of a larger number.
         return self._refine(Attempt(start, fit, history), _WORTH_MERGING)
 
     def _complete(self, attempt: Attempt) -> Attempt:
@@ -207,13 +207,21 @@ class Search:
 def search_number(try_number: Callable[[int], Outcome], ceiling: int) -> int:
     """The number of topics, up to `ceiling`, from which a fit ends with the highest bound.
 
-    A fit that keeps few of its topics is followed by one with as many as it kept. Else the number
-    rises until the bound falls or its peak is passed; or halves until the bound falls. Then it
-    is looked for where the peak lies between the numbers tried.
+    A fit that keeps few of its topics is followed by one with the number it kept. Otherwise the
+    number rises until the bound falls or its estimated peak is passed, or halves until the bound
+    falls; then the estimated peak between the numbers tried is tried too.
 
     Parameters
     ----------
-    try_number : how a fit ends that starts with so many topics; asked once for each number
+    try_number : callable
+        Returns the outcome of a fit for a number of topics; called once for each number.
+    ceiling : int
+        The largest number of topics.
+
+    Returns
+    -------
+    int
+        One of the numbers tried.
 
     Examples
     --------
@@ -262,9 +270,9 @@ def search_number(try_number: Callable[[int], Outcome], ceiling: int) -> int:
 def peak_number(tried: dict[int, float]) -> float | None:
     """Where the bound peaks, by the best number tried and its neighbours; None if it does not.
 
-    Between them the bound is taken as a - b n - c / sqrt(n): topics cost about the same each, and
-    explain less and less. On real corpora the peak of this curve moves little with the numbers it
-    goes through, unlike a parabola's.
+    The bound is interpolated by a - b n - c / sqrt(n): each topic costs about the same, and
+    explains less than the one before. On real corpora the peak of this curve depends little on the
+    three numbers, unlike a parabola's.
     """
     if len(tried) < 3:
         return None
@@ -283,6 +291,6 @@ def peak_number(tried: dict[int, float]) -> float | None:
 
 
 def _best(tried: dict[int, float]) -> int:
-    """The number with the highest bound; of several, but for rounding, the smallest."""
+    """The number with the highest bound; the smallest of those that are equal but for rounding."""
     highest = max(tried.values())
     return min(n for n in tried if tried[n] >= highest - _ROUNDING * abs(highest))

@@ -1,4 +1,4 @@
-"""Where a fit starts: the initial topics, by name."""
+"""The initial state of a fit."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from hdsp.numerics.types import FloatArray
 STARTS = ("nmf", "lda", "random")
 # The paper starts from three passes of LDA.
 _LDA_PASSES = 3
-# Factors of this many documents serve a larger corpus as well.
+# Larger corpora are factorised from a sample of this many documents.
 _MOST_DOCUMENTS = 20_000
-# How much of a topic's start is spread over all words, so that no word is out of its reach.
+# The share of an initial topic that is spread over all words, so that none is ruled out.
 _SMOOTHING = 0.5
 
 
@@ -34,13 +34,13 @@ def initial_state(
     problem : Problem
         What is fitted.
     n_topics : int
-        T.
-    init : str or array of shape [T, V]
+        The number of topics T.
+    init : str or float array of shape [T, V]
         One of `STARTS`, or non-negative word weights or counts.
     corpus_concentration, document_concentration : float
-        Where alpha and beta start.
+        The initial values of alpha and beta.
     rng : numpy.random.Generator
-        For starts by chance.
+        The source of random numbers.
     """
     word_share, size = _start(problem, n_topics, init, rng)
     order = np.argsort(-size, kind="stable")
@@ -95,7 +95,7 @@ def _shares(words: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _from_factors(
     counts: csr_array, words: FloatArray, loadings: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Topics from non-negative factors: the words' shares, and sizes by the documents' tokens."""
+    """Word shares [V, T] and topic sizes [T] from non-negative factors."""
     words = words.astype(np.float64)
     total = words.sum(axis=0)
     frequency = np.asarray(counts.sum(axis=0), dtype=np.float64)
@@ -107,7 +107,7 @@ def _from_factors(
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     size = np.where(held_total > 0, held / np.maximum(held_total, 1e-300), 1.0 / len(total))
     size = lengths @ size
-    # A topic without documents still needs a stick to grow on.
+    # A topic without documents still needs a positive weight to grow from.
     size = np.maximum(size / size.sum(), 0.01 / len(size))
     return share, size / size.sum()
 

@@ -33,7 +33,7 @@ class Bound:
     sticks : float
         (10) ln p(V).
     concentrations : float
-        (10) ln p(alpha) + ln p(beta), of those that are learned.
+        (10) ln p(alpha) + ln p(beta), for those that are learned.
     """
 
     words: float
@@ -51,10 +51,10 @@ class Bound:
 
     @property
     def comparable(self) -> float:
-        """The bound without the densities of points: what numbers of topics are compared by.
+        """The bound without point densities, for comparing fits with different numbers of topics.
 
-        Sticks and concentrations have points for posteriors. A density has no scale, and each
-        stick would add its own, a few units even if its topic holds nothing.
+        Sticks and concentrations have point posteriors. Their densities have no common scale, and
+        each stick would add a few units even if its topic holds nothing.
         """
         return self.total - self.sticks - self.concentrations
 
@@ -64,7 +64,7 @@ class Bound:
 
 
 def elbo(problem: Problem, state: GlobalState, statistics: Statistics) -> Bound:
-    """The bound at `state`, with the statistics of documents fitted to it."""
+    """The bound at `state`, from the statistics of documents fitted with it."""
     alpha = state.corpus_concentration
     priors = problem.priors
     concentrations = 0.0

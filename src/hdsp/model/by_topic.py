@@ -24,7 +24,7 @@ from hdsp.model.problem import Problem
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Parameters, take_topics
 
-# Topics a thread takes at a time; fixed, so that results do not depend on threads.
+# Topics per task of a thread; fixed, so that results do not depend on the number of threads.
 _TOPIC_RANGE = 8
 
 
@@ -35,13 +35,13 @@ class TopicParts:
     Attributes
     ----------
     topic_words : float array of shape [Q, V]
-        sum_m c_mi gamma_mik.
+        Expected tokens of each word, sum_m c_mi gamma_mik.
     token_counts : float array of shape [M, Q]
-        sum_i c_mi gamma_mik.
+        Expected tokens in each document, sum_i c_mi gamma_mik.
     prior_shape : float array of shape [Q]
-        beta p.
+        The prior shape beta p_k.
     scaling : mapping of str to array
-        Their labels' weights.
+        The scaling function's parameters for these topics.
     """
 
     topic_words: FloatArray
@@ -60,7 +60,7 @@ class TopicParts:
 
 
 def join_parts(parts: list[TopicParts]) -> TopicParts:
-    """Several lots of topics as one."""
+    """Concatenate several sets of topics."""
     return TopicParts(
         np.concatenate([part.topic_words for part in parts]),
         np.concatenate([part.token_counts for part in parts], axis=1),
@@ -70,17 +70,7 @@ def join_parts(parts: list[TopicParts]) -> TopicParts:
 
 
 def topic_bound(problem: Problem, parts: TopicParts, tangent: FloatArray) -> FloatArray:
-    """Each topic's own part of the bound, [Q].
-
-    Parameters
-    ----------
-    problem : Problem
-        The documents.
-    parts : TopicParts
-        The topics.
-    tangent : float array of shape [M]
-        xi_m.
-    """
+    """Each topic's own part of the bound, [Q], with the tangents xi_m [M] fixed."""
     return (
         word_terms(problem, parts.topic_words)
         + proportion_terms(problem, parts.token_counts, parts.prior_shape, parts.scaling, tangent)

@@ -12,7 +12,8 @@ from hdsp.model.state import DocumentState, GlobalState, Statistics, padded
 from hdsp.numerics.types import BoolArray, FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 
-# Documents and words a thread takes at a time; fixed, so that results do not depend on threads.
+# Documents and words per task of a thread; fixed, so that results do not depend on the number of
+# threads.
 DOCUMENT_RANGE = 256
 WORD_RANGE = 512
 _RATE_RANGE = 2048
@@ -25,16 +26,16 @@ class LocalSettings:
     Attributes
     ----------
     max_iter : int, default=10
-        Inner iterations at most.
+        The largest number of inner iterations.
     tol : float, default=1e-2
-        The share of a document's tokens that may still move between topics when it stops.
+        A document stops once a smaller share of its tokens moves between topics.
     prune : float, default=1e-6
         Topics below this share of a document's largest weight hold nothing there; 0 keeps all.
     restart : bool, default=False
-        Also start every document afresh, and keep what raises its own bound: documents that only
-        ever go on from where they are stay in worse optima.
+        Also start every document afresh, and keep the better solution: documents that only ever
+        continue from their last solution stay in worse optima.
     scaling_sums : bool, default=False
-        Sum what the documents say of the labels' weights.
+        Also sum the statistics that update the scaling function.
     """
 
     max_iter: int = 10
@@ -51,17 +52,17 @@ class DocumentView:
     Attributes
     ----------
     table : float array of shape [V, K]
-        exp(E ln phi), padded.
+        The word weights exp(E ln phi), padded.
     prior_shape : float array of shape [K]
-        beta p; padding is zero.
+        The prior shape beta p, padded with zeros.
     topic_weight : float array of shape [K]
-        p; padding is zero.
+        The topic weights p, padded with zeros.
     scaling : ScalingFunction
         Bound to the columns of the blocks' designs.
     parameters : mapping of str to array
-        The scaling function's.
+        The scaling function's parameters.
     n_topics : int
-        T.
+        The number of topics T, without padding.
     """
 
     table: FloatArray
@@ -73,7 +74,7 @@ class DocumentView:
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
-        """Of the document step."""
+        """The floating-point type of the document step."""
         return self.table.dtype
 
     def rates(self, design: Design) -> FloatArray:
@@ -86,7 +87,7 @@ class DocumentView:
 def make_view(
     state: GlobalState, scaling: ScalingFunction, dtype: np.dtype[np.floating]
 ) -> DocumentView:
-    """What documents see of `state`."""
+    """The view of `state` that documents are fitted with."""
     width = padded(state.n_topics)
     return DocumentView(
         word_table(state.topics, dtype),
@@ -142,20 +143,20 @@ def expected_rates(
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What the kernel leaves behind for a block.
+    """The solution of a block, as the kernel returns it.
 
     Attributes
     ----------
     documents : DocumentState
-        q(pi).
+        The posterior q(pi).
     weight : float array of shape [M, K]
-        e, exp(E ln pi) as it was when the last responsibilities were taken.
-    token_weight : float array
-        c_i / norm_i of each entry: gamma_mik = B_ik e_mk / norm_mi.
+        The weights e = exp(E ln pi) that the last responsibilities were computed with.
+    token_weight : float array of shape [nnz]
+        For each entry c_mi / norm_mi, where gamma_mik = table_ik e_mk / norm_mi.
     rate : float array of shape [M, K]
         E[rho_mk], padded with ones.
     iterations : int
-        Made, over all documents.
+        Inner iterations, summed over documents.
     """
 
     documents: DocumentState
@@ -168,7 +169,7 @@ class Solution:
 def block_step(
     view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
 ) -> tuple[DocumentState, Statistics]:
-    """Fit the documents of a block (equations 11 to 13) and sum what they say.
+    """Fit the documents of a block (equations 11 to 13), and sum their statistics.
 
     Parameters
     ----------
@@ -177,7 +178,7 @@ def block_step(
     block : Block
         The documents.
     documents : DocumentState or None
-        An earlier solution to go on from; None starts every document from p.
+        An earlier solution to continue from; None starts every document from p.
     settings : LocalSettings
         How documents are fitted.
     """
@@ -229,7 +230,7 @@ def summarise_block(
 def solve_block(
     view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
 ) -> Solution:
-    """q(pi) of a block's documents, going on from `documents` or starting from p."""
+    """q(pi) of a block's documents, continued from `documents` or started from p."""
     n_documents, width = block.n_documents, view.table.shape[1]
     rate = view.rates(block.design)
     if documents is None:
@@ -275,15 +276,15 @@ def mean_proportions(
     Parameters
     ----------
     rate : float array of shape [M, T']
-        E[rho_mk] of the topics from number `first` on, as the documents were fitted with.
+        E[rho_mk] of the topics from `first` on, as the documents were fitted with.
     prior_shape : float array of shape [T]
-        beta p of all topics, likewise.
+        The prior shape beta p of all topics, as the documents were fitted with.
     block : Block
         The documents.
     documents : DocumentState
         Their q(pi).
     first : int, default=0
-        The first topic that is wanted.
+        The first topic to compute.
     """
     dtype = documents.token_counts.dtype
     mean = np.empty(rate.shape, dtype=dtype)

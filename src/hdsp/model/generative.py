@@ -19,10 +19,14 @@ class Truth:
 
     Attributes
     ----------
-    topic_weight : [T] p
-    word_share : [T, V] phi, rows sum to 1
-    weights : [T, J] the scaling function's weights; NaN for labels it does not take
-    document_concentration : beta
+    topic_weight : float array of shape [T]
+        The topic weights p.
+    word_share : float array of shape [T, V]
+        The topics phi; rows sum to 1.
+    weights : float array of shape [T, J]
+        The scaling function's weights; NaN for labels it does not take.
+    document_concentration : float
+        The concentration beta.
     """
 
     topic_weight: FloatArray
@@ -58,12 +62,7 @@ def draw_documents(
     lengths: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[csr_array, FloatArray]:
-    """Equations 4 and 5: documents of the given lengths with the given labels.
-
-    Returns
-    -------
-    counts : [M, V] and proportions : [M, T], the normalised pi
-    """
+    """Equations 4 and 5: counts [M, V] and proportions [M, T], the normalised pi."""
     shape = truth.document_concentration * truth.topic_weight
     rate = scaling.rate(truth.weights, design)
     # Gamma(a) is Gamma(a + 1) U^(1/a), in logarithms: tiny shapes would all come out zero.
@@ -96,14 +95,34 @@ def simulate(
 
     Parameters
     ----------
-    labels : in any form `HDSP.fit` takes; None draws from the HDP
-    n_documents : needed where `labels` is None
-    document_length : the mean of the Poisson distribution of lengths
+    labels : Labels, table, matrix, list or None, default=None
+        The documents' labels, in any form that `HDSP.fit` takes; None draws from the HDP.
+    n_documents : int, default=None
+        The number of documents M, required where `labels` is None.
+    n_topics : int, default=10
+        The number of topics T.
+    n_words : int, default=100
+        The number of words V.
+    document_length : float, default=100.0
+        The mean number of tokens per document; lengths are Poisson distributed.
+    scaling : str or ScalingFunction, default="auto"
+        How labels scale topics, as in `HDSP`.
+    topic_prior : float, default=0.1
+        The Dirichlet parameter eta of topics over words.
+    corpus_concentration : float, default=1.0
+        The concentration alpha.
+    document_concentration : float, default=1.0
+        The concentration beta.
+    random_state : int, Generator or None, default=None
+        A seed, or a NumPy generator.
 
     Returns
     -------
-    corpus : the documents with their labels
-    truth : `topic_weight` [T], `word_share` [T, V], `weights` [T, J], `document_concentration`
+    corpus : Corpus
+        The documents with their labels.
+    truth : Truth
+        The parameters: `topic_weight` [T], `word_share` [T, V], `weights` [T, J] and
+        `document_concentration`.
 
     Examples
     --------

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design, DesignLimits, ScalingFunction
 
-# Documents of a block: enough to keep threads busy and the word pass efficient, few enough that
-# a block's temporary arrays stay small beside the corpus.
+# Documents per block: enough to keep threads busy and the word pass efficient, few enough that a
+# block's temporary arrays stay small beside the corpus.
 BLOCK_SIZE = 8192
 
 
@@ -21,10 +21,10 @@ class Priors:
     Attributes
     ----------
     topic_prior : float
-        eta, the Dirichlet parameter of every word in a topic.
+        The Dirichlet parameter eta of every word in a topic.
     corpus_concentration, document_concentration : tuple of two floats, or None
-        (shape, rate) of the gamma priors of alpha and beta. None: the concentration keeps its
-        initial value.
+        (shape, rate) of the gamma priors of alpha and beta; with None the concentration keeps
+        its initial value.
     """
 
     topic_prior: float
@@ -39,11 +39,11 @@ class Block:
     Attributes
     ----------
     rows : slice
-        Where the documents stand in the corpus.
+        The documents' rows in the corpus.
     indptr, indices, counts : arrays
         The words of each document (CSR).
     lengths : float array of shape [M]
-        N_m.
+        The document lengths N_m.
     word_indptr, documents, positions : int arrays
         The same entries by word (CSC); `positions` leads back to the entry in document order.
     design : sparse array of shape [M, J]
@@ -75,9 +75,9 @@ class Problem:
     counts : sparse array of shape [M, V]
         The documents, as they were given.
     entries : sparse array of shape [M, V]
-        The same in the types that the document step takes; its data have `dtype`.
+        The same counts in the types that the document step takes; its data have `dtype`.
     lengths : float array of shape [M]
-        N_m of all documents.
+        The document lengths N_m.
     blocks : tuple of Block
         The same documents, cut into blocks.
     design : sparse array of shape [M, J]
@@ -98,7 +98,7 @@ class Problem:
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
-        """Of the document step: float32 unless a test wants rounding out of the way."""
+        """The floating-point type of the document step: float32, or float64 in some tests."""
         return self.entries.dtype  # type: ignore[no-any-return]
 
     @property

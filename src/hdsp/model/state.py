@@ -12,7 +12,7 @@ from hdsp.scaling import Parameters, take_topics
 
 # Topics are padded to whole vector registers in the compiled document step.
 _PADDING = 16
-# Documents whose topics are put into another order at once.
+# Documents per chunk while topics are reordered.
 _ROWS_AT_ONCE = 8192
 
 
@@ -30,9 +30,9 @@ class GlobalState:
     topics : float array of shape [V, T]
         Dirichlet parameters of q(phi), word-major.
     sticks : float array of shape [T - 1]
-        The points V_k.
+        The stick proportions V_k, point estimates.
     corpus_concentration, document_concentration : float
-        alpha and beta.
+        The concentrations alpha and beta.
     scaling : mapping of str to array
         The scaling function's variational parameters.
     """
@@ -70,20 +70,20 @@ class GlobalState:
 
 @dataclass(frozen=True, eq=False)
 class DocumentState:
-    """q(pi) of a run of documents, as much as cannot be recomputed.
+    """q(pi) of consecutive documents: the part that cannot be recomputed.
 
     Attributes
     ----------
     token_counts : float array of shape [M, K]
-        The tokens of document m that topic k is expected to hold, sum_i c_mi gamma_mik; K = T
-        padded, padding is zero.
+        The expected tokens of topic k in document m, sum_i c_mi gamma_mik; K is T padded, and
+        padding is zero.
     tangent : float array of shape [M]
-        xi_m.
+        The tangent points xi_m.
 
     Notes
     -----
     The rest follows from these, the prior and the labels (equation 11): a_mk = beta p_k plus the
-    tokens, b_mk = E[rho_mk] + N_m / xi_m. Keeping the tokens and not a_mk makes going on from an
+    tokens, b_mk = E[rho_mk] + N_m / xi_m. Keeping the tokens and not a_mk makes continuing from an
     earlier solution an exact coordinate update of q(pi), whatever has changed meanwhile.
     """
 
@@ -94,7 +94,7 @@ class DocumentState:
     def empty(
         cls, n_documents: int, n_topics: int, dtype: np.dtype[np.floating]
     ) -> "DocumentState":
-        """Room for documents that are still to be fitted."""
+        """Uninitialised arrays for documents that are still to be fitted."""
         return cls(
             np.empty((n_documents, padded(n_topics)), dtype=dtype), np.empty(n_documents, dtype)
         )
@@ -115,20 +115,20 @@ class Fit:
     Attributes
     ----------
     state : GlobalState
-        After the last global step.
+        The state after the last global step.
     documents : DocumentState or None
-        None where they were not kept.
+        The documents, or None where they were not kept.
     """
 
     state: GlobalState
     documents: DocumentState | None
 
     def by_size(self) -> "Fit":
-        """The same fit, largest topic first; the documents' array is put in order in place."""
+        """The same fit, largest topic first; the documents' array is reordered in place."""
         order = np.argsort(-self.state.topics.sum(axis=0, dtype=np.float64), kind="stable")
         if self.documents is not None:
             held = self.documents.token_counts
-            # A copy of the whole would be as large as all else.
+            # In chunks: a copy of the whole array would double the memory of a fit.
             for first in range(0, len(held), _ROWS_AT_ONCE):
                 rows = held[first : first + _ROWS_AT_ONCE, : len(order)]
                 rows[:] = rows[:, order]
@@ -142,17 +142,17 @@ class Statistics:
     Attributes
     ----------
     n_documents : int
-        M.
+        The number of documents M.
     word_counts : float array of shape [V, T]
-        sum_m c_mi gamma_mik.
+        Expected tokens, sum_m c_mi gamma_mik.
     log_proportion : float array of shape [T]
-        sum_m E[ln pi_mk].
+        The sum over documents of E[ln pi_mk].
     scaling : mapping of str to array
-        The scaling function's own sums; empty where its update sees the documents themselves.
+        The scaling function's own sums; empty where its update uses the documents themselves.
     words, tangent, proportions : float
         Terms (6), (7) and (8) + (9) of the bound.
     inner_iterations : int
-        Made in the document step.
+        Inner iterations of the document step, summed over documents.
     """
 
     n_documents: int

@@ -16,7 +16,7 @@ from hdsp.scaling import Parameters, take_topics
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
-# Topics whose documents' E[pi] is held at once while the scaling function is updated.
+# Topics whose E[pi] is in memory at once while the scaling function is updated.
 _TOPIC_RANGE = 32
 
 
@@ -37,15 +37,15 @@ def global_step(
     statistics : Statistics
         Sums over all documents.
     documents : DocumentState or None, default=None
-        All documents, for an exact sweep over the labels' weights; without them the weights move
-        by the scaling function's own sums: smaller steps, still never down.
+        All documents, for an exact sweep over the labels' weights. Without them the weights are
+        updated from the scaling function's own sums, in smaller steps that never lower the bound.
     """
     if documents is not None:
         scaling = update_scaling(problem, state, documents)
     else:
         scaling = update_scaling_from_sums(problem, state, statistics.scaling)
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
-    # At the new weights, so this is no sum that a pass could have made.
+    # This depends on the new weights, so it cannot be summed during the pass.
     log_total = statistics.log_proportion + problem.scaling.log_rate_total(
         state.scaling, problem.design
     )
@@ -120,7 +120,7 @@ def update_sticks(problem: Problem, state: GlobalState, log_total: FloatArray) -
     state : GlobalState
         Where the sticks start.
     log_total : float array of shape [T]
-        S_k = sum_m (E[ln pi_mk] + E[ln rho_mk]).
+        The sums S_k = sum_m (E[ln pi_mk] + E[ln rho_mk]).
     """
     if state.n_topics == 1:
         return state

@@ -1,4 +1,4 @@
-"""Taking arrays out of a file: each is what it should be, or the file is refused."""
+"""Reading arrays from a file, with a check of each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,7 +15,8 @@ class StoredArrays:
 
     Parameters
     ----------
-    arrays : as they were read
+    arrays : mapping of str to array
+        The arrays as they were read.
     """
 
     def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
@@ -25,7 +26,7 @@ class StoredArrays:
         return name in self._arrays
 
     def get(self, name: str, shape: Sequence[int | None], kind: str = "f") -> AnyArray:
-        """An array of a shape, in which None is any length, and a kind of NumPy's types."""
+        """An array, checked for its shape, where None is any length, and its NumPy dtype kind."""
         if name not in self._arrays:
             raise WrongContents(f"it has no array {name!r}")
         array = self._arrays[name]
@@ -49,9 +50,9 @@ class StoredArrays:
         most: float = np.inf,
         positive: bool = False,
     ) -> FloatArray:
-        """Finite numbers within limits."""
+        """A float array of finite numbers within limits."""
         array = self.get(name, shape)
-        # Not isfinite, whose answer is as long; comparisons with NaN are false.
+        # Not np.isfinite, which needs an array of the same size. NaN fails every comparison.
         if array.size:
             smallest, largest = array.min(), array.max()
             finite = -np.inf < smallest and largest < np.inf
@@ -61,7 +62,7 @@ class StoredArrays:
         return array
 
     def whole(self, name: str, shape: Sequence[int | None], below: int) -> IntArray:
-        """Whole numbers from 0 to `below`, which is left out."""
+        """An int array of numbers from 0 to `below`, exclusive."""
         array = self.get(name, shape, "i")
         if array.size and not 0 <= array.min() <= array.max() < below:
             raise WrongContents(f"its array {name!r} holds numbers out of range")
@@ -103,13 +104,13 @@ def put_sparse(arrays: dict[str, AnyArray], name: str, matrix: csr_array) -> Non
 
 
 def put_texts(arrays: dict[str, AnyArray], name: str, texts: Iterable[str]) -> None:
-    """Add strings to arrays: one text, and where each of them ends."""
+    """Add strings to arrays: their concatenation, and where each of them ends."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     arrays[f"{name}.text"] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     arrays[f"{name}.ends"] = np.cumsum([len(text) for text in encoded], dtype=np.int64)
 
 
 def put_all(arrays: dict[str, AnyArray], name: str, members: Mapping[str, Any]) -> None:
-    """Add arrays under one name."""
+    """Add several arrays under a common prefix."""
     for part, array in members.items():
         arrays[f"{name}.{part}"] = array

@@ -1,4 +1,4 @@
-"""Fits that survive the end of their process: the state of the loop in a folder."""
+"""Checkpoints: the state of an unfinished fit in a folder."""
 
 import hashlib
 import time
@@ -30,25 +30,25 @@ from hdsp.persistence.states import put_state, take_state
 
 _KIND = "checkpoint"
 _NAME = "checkpoint.hdsp"
-# Any number gives the same fit.
+# Parameters that do not change the result.
 _WITHOUT_EFFECT = ("n_jobs", "verbose", "checkpoint")
-# Passes that are quicker than this share a checkpoint, and writing takes this share of the time.
+# The shortest time between checkpoints, and the largest share of the time spent on writing them.
 SECONDS_BETWEEN = 2.0
 _SHARE_OF_TIME = 0.1
 
 
 @dataclass(eq=False)
 class Checkpoint:
-    """The state of an unfinished fit in a folder, written after passes.
+    """Writes the state of an unfinished fit to a folder after passes, and reads it again.
 
     Attributes
     ----------
     folder : Path
-        Made where it does not exist.
+        The folder, made if it does not exist.
     data : str
         The fingerprint of the training data.
     parameters : mapping of str to object
-        The constructor's.
+        The constructor's parameters.
     """
 
     folder: Path
@@ -66,7 +66,7 @@ class Checkpoint:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def resume(self, problem: Problem, run: Run, most_topics: int) -> Resumed | None:
-        """Where the fit stood, with its starts in `run`; None where none was written."""
+        """The state of the fit, or None if none was written; finished starts are added to `run`."""
         self._remove_unfinished()
         path = self.folder / _NAME
         if not path.exists():
@@ -74,7 +74,7 @@ class Checkpoint:
         manifest, arrays = read_file(path, _KIND)
         try:
             self._check_same(manifest)
-            # Copies: the loop writes into them, and the file is soon another.
+            # Copies, since the fit overwrites both these arrays and the file.
             stored = StoredArrays({name: array.copy("K") for name, array in arrays.items()})
             n_labels = problem.design.shape[1]
             state = take_state(manifest, stored, problem.scaling, n_labels)
@@ -93,7 +93,7 @@ class Checkpoint:
         return Resumed(state, documents, run.new_history(passes))
 
     def writer(self, run: Run) -> AfterPass:
-        """What `run` calls after its passes."""
+        """The function that `run` calls after its passes."""
 
         def write(state: GlobalState, documents: DocumentState | None, history: History) -> None:
             self.write(state, documents, history, run)
@@ -103,7 +103,7 @@ class Checkpoint:
     def write(
         self, state: GlobalState, documents: DocumentState | None, history: History, run: Run
     ) -> None:
-        """Write where the fit stands, unless it was written a moment ago."""
+        """Write the state of the fit, unless the last checkpoint is recent."""
         start = time.monotonic()
         due = self._written + max(SECONDS_BETWEEN, self._cost / _SHARE_OF_TIME)
         if start < due and not run.interrupted:
@@ -113,7 +113,7 @@ class Checkpoint:
             "data": self.data,
             "settings": self._settings(),
             "history": history.rows(),
-            "search": [known.as_row() for known in run.starts],
+            "search": [record.as_row() for record in run.starts],
             **put_state(arrays, state),
         }
         if documents is not None:
@@ -121,7 +121,7 @@ class Checkpoint:
         try:
             write_file(self.folder / _NAME, _KIND, plain(manifest), arrays)
         except OSError as error:
-            # Hours of work are worth more than their checkpoint.
+            # A failed write must not end a long fit.
             warnings.warn(
                 f"The fit goes on without a checkpoint: {error}", CheckpointWarning, stacklevel=4
             )
@@ -129,12 +129,12 @@ class Checkpoint:
         self._cost = self._written - start
 
     def remove(self) -> None:
-        """Remove what was written: the fit is finished."""
+        """Remove the checkpoint once the fit is finished."""
         (self.folder / _NAME).unlink(missing_ok=True)
         self._remove_unfinished()
 
     def _remove_unfinished(self) -> None:
-        # What a process that was killed while writing has left.
+        # Temporary files of a process that was killed while writing.
         for unfinished in self.folder.glob(f".{_NAME}.*.tmp"):
             unfinished.unlink(missing_ok=True)
 

@@ -1,6 +1,6 @@
 """The container: a safetensors file whose header holds a JSON manifest, a version and a checksum.
 
-Nothing in it is ever run. Arrays are mapped from the file, not read into memory.
+It holds no code. Arrays are mapped from the file, not read into memory.
 """
 
 import contextlib
@@ -23,13 +23,13 @@ AnyArray = NDArray[Any]
 
 # Major, minor. A reader takes every older minor of its major: what a later one added has a default.
 VERSION = (1, 1)
-# Of the one entry in the header's metadata, in which safetensors keeps no order.
+# The only key of the header's metadata, since safetensors does not keep the order of several.
 _KEY = "hdsp"
-# safetensors reads no longer header than this.
+# The longest header that safetensors reads, in bytes.
 _LONGEST_HEADER = 100_000_000
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
-# Everything that reading a file of arbitrary contents can come upon.
+# The exceptions that reading a file with arbitrary contents can raise.
 UNREADABLE = (
     ArithmeticError,
     AttributeError,
@@ -42,19 +42,24 @@ UNREADABLE = (
 
 
 class WrongContents(ValueError):
-    """What is wrong with the contents of a file, in a few words."""
+    """The contents of a file are invalid, for the reason in the message."""
 
 
 def write_file(
     path: Path, kind: str, manifest: Mapping[str, Any], arrays: Mapping[str, AnyArray]
 ) -> None:
-    """Write a file at once: readers see the file that was there before, or this one whole.
+    """Write a file atomically: readers see either the previous file or the complete new one.
 
     Parameters
     ----------
-    kind : what the file holds, such as ``"model"``
-    manifest : plain data that JSON can hold
-    arrays : by name; both C and Fortran order are kept
+    path : Path
+        Where to write.
+    kind : str
+        What the file holds, such as ``"model"``.
+    manifest : mapping of str to object
+        Data that JSON can represent.
+    arrays : mapping of str to array
+        Arrays in C or Fortran order, which is kept.
     """
     transposed = sorted(name for name, array in arrays.items() if _is_fortran(array))
     stored = {
@@ -67,15 +72,15 @@ def write_file(
         "manifest": {**manifest, "transposed": transposed},
     }
     header["checksum"] = checksum(header, stored)
-    # A link stays a link to the file that is replaced.
+    # Replace the target of a symbolic link, not the link.
     path = Path(os.path.realpath(path))
-    passing = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with passing.open("xb") as file:
+        with temporary.open("xb") as file:
             _write_arrays(file, stored, header)
             file.flush()
             os.fsync(file.fileno())
-        passing.replace(path)
+        temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
         raise OSError(
@@ -83,13 +88,13 @@ def write_file(
             "exists, can be written to and has room."
         ) from error
     finally:
-        passing.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """The manifest and arrays of a file.
 
-    The arrays are views of the file. Writing to one changes its copy in memory alone.
+    The arrays are memory-mapped. Writing to one changes its copy in memory alone.
     """
     header, arrays = _open(path)
     try:
@@ -109,7 +114,7 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyArray
 
 
 def checksum(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> str:
-    """A sum over all that a file says, against damage by accident."""
+    """A checksum of a file's contents, against accidental damage."""
     text = json.dumps([header[name] for name in ("kind", "version", "manifest")])
     total = zlib.crc32(text.encode())
     for name in sorted(arrays):
@@ -118,9 +123,9 @@ def checksum(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> str:
 
 
 def not_usable(path: Path, error: Exception) -> ModelFileError:
-    """The error to raise where the contents of a file turn out wrong."""
-    known = isinstance(error, WrongContents)
-    return _damaged(path, str(error) if known else "its contents do not fit together")
+    """The error to raise for a file with invalid contents."""
+    explained = isinstance(error, WrongContents)
+    return _damaged(path, str(error) if explained else "its contents do not fit together")
 
 
 def _damaged(path: Path, reason: str) -> ModelFileError:
@@ -131,7 +136,7 @@ def _damaged(path: Path, reason: str) -> ModelFileError:
 
 
 def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """Header and arrays, once the header has been found to describe the file's every byte."""
+    """Header and arrays; safetensors checks that the header accounts for every byte."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r} to load: check the path.")
     try:
@@ -142,7 +147,7 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
                 for name in file.offset_keys()
             ]
         with path.open("rb") as plain:
-            # Private: pages that are written to are copied, and the file never changes.
+            # Copy on write, so that the file never changes.
             mapped = mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_COPY)
         start = 8 + int.from_bytes(mapped[:8], "little")
         arrays = {}
@@ -177,10 +182,13 @@ def _check_version(path: Path, written: str) -> None:
 def _write_arrays(
     file: BinaryIO, arrays: Mapping[str, AnyArray], header: Mapping[str, Any]
 ) -> None:
-    """Write a safetensors file from arrays where they are; its own writer picks other names."""
+    """Write a safetensors file without copying arrays.
+
+    The library's own writer uses temporary names that `Checkpoint` would not find and remove.
+    """
     entries: dict[str, Any] = {"__metadata__": {_KEY: json.dumps(header)}}
     end = 0
-    # The widest types first, so that each array is aligned.
+    # The widest types first, which aligns every array.
     names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
     for name in names:
         array, start = arrays[name], end
@@ -208,7 +216,7 @@ def _is_fortran(array: AnyArray) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a new name in a folder last; Windows has no such call."""
+    """Flush a folder's entries to disk; does nothing on Windows, which has no such call."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

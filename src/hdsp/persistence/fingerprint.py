@@ -1,4 +1,4 @@
-"""Telling one set of training data from another."""
+"""A hash of training data."""
 
 import hashlib
 
@@ -12,7 +12,7 @@ _CHUNK = 1 << 20
 
 
 def fingerprint(counts: csr_array, design: Design) -> str:
-    """The SHA-256 of counts [M, V] and label values [M, J], whatever their types in memory."""
+    """The SHA-256 of counts [M, V] and label values [M, J], independent of their dtypes."""
     digest = hashlib.sha256()
     for matrix in (counts, design):
         digest.update(repr(tuple(map(int, matrix.shape))).encode())

@@ -1,4 +1,4 @@
-"""Taking values out of a manifest: each is what it should be, or the file is refused."""
+"""Reading values from a manifest, with a check of each."""
 
 import math
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ def history(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
 
 
 def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
-    """One row per start; none in a file of format 1.0, or where the number of topics was fixed."""
+    """One row per start; none in format 1.0, or where the number of topics was fixed."""
     rows = manifest.get("search", [])
     wanted = {"start", "topics", "bound", "compared", "passes", "seconds"}
     if not isinstance(rows, list) or not all(

@@ -26,23 +26,23 @@ from hdsp.prediction import Calibration, FitReport, FittedModel, Source, Trainin
 from hdsp.scaling import ScalingFunction
 
 _KIND = "model"
-# Of a run, not of a model: where it writes.
+# Parameters of a run, not of a model.
 _NOT_STORED = ("checkpoint",)
-# The rest of it the labels tell.
+# The other attributes follow from the labels.
 _CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
 
 
 def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) -> None:
-    """Write a model file; an older file of that name is replaced once the new one is whole.
+    """Write a model file; an existing file is replaced once the new one is complete.
 
     Parameters
     ----------
     path : Path
         Where to write.
     model : FittedModel
-        All that a fit has left behind.
+        The fitted model.
     parameters : mapping of str to object
-        The constructor's.
+        The constructor's parameters.
     """
     arrays: dict[str, AnyArray] = {}
     calibration = {name: getattr(model.calibration, name) for name in _CALIBRATION}
@@ -88,8 +88,10 @@ def load_model(path: Path, known: Collection[str]) -> tuple[FittedModel, dict[st
 
     Returns
     -------
-    FittedModel, dict
-        The model, and the constructor's parameters.
+    model : FittedModel
+        The fitted model.
+    parameters : dict
+        The constructor's parameters.
     """
     manifest, arrays = read_file(path, _KIND)
     try:
@@ -130,7 +132,7 @@ def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int
 
 
 def _plain_settings(settings: TextSettings | None) -> dict[str, Any] | None:
-    """Text settings as data; None where there are none, or where they hold a function."""
+    """Text settings as plain data; None if there are none, or if they hold a function."""
     return None if settings is None or not settings.storable else settings.to_dict()
 
 
@@ -210,7 +212,7 @@ def _encode_parameters(
 def _decode_parameters(
     stored: dict[str, Any], arrays: StoredArrays, known: Collection[str]
 ) -> dict[str, Any]:
-    """The constructor's parameters; one that an older file does not have keeps its default."""
+    """The constructor's parameters; those missing from an older file keep their defaults."""
     parameters = {
         name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
     }

@@ -1,4 +1,4 @@
-"""What a user set, as plain data."""
+"""The constructor's parameters as plain data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """A setting as JSON has it: NumPy's scalars as numbers, sequences as lists.
+    """Convert a value to JSON types: NumPy scalars to numbers, sequences to lists.
 
     Examples
     --------
@@ -26,5 +26,5 @@ def plain(value: Any) -> Any:
 
 
 def is_seed(random_state: Any) -> bool:
-    """Whether a random state can be written down."""
+    """Whether a random state can be stored: an integer or None."""
     return random_state is None or isinstance(random_state, (int, np.integer))

@@ -12,7 +12,7 @@ from hdsp.scaling import Product, ScalingFunction
 
 
 def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, float]:
-    """Add a state to arrays; the rest of it is for the manifest."""
+    """Add a state to `arrays`, and return its numbers for the manifest."""
     arrays["topics"] = state.topics
     arrays["sticks"] = state.sticks
     put_all(arrays, "scaling", state.scaling)
@@ -25,13 +25,13 @@ def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, floa
 def take_state(
     manifest: Mapping[str, Any], arrays: StoredArrays, scaling: ScalingFunction, n_labels: int
 ) -> GlobalState:
-    """The state that `put_state` wrote, of a model with this scaling function."""
+    """The state that `put_state` wrote, for a model with this scaling function."""
     topics = arrays.numbers("topics", (None, None), least=0.0)
     if not topics.size:
         raise WrongContents("it has no topics")
     n_topics = topics.shape[1]
     parameters: dict[str, FloatArray] = {}
-    # The parameters of one topic tell the names and shapes of those of all.
+    # The initial parameters of one topic give the names and shapes.
     for name, one in scaling.initial(1, n_labels).items():
         parameters[name] = arrays.numbers(
             f"scaling.{name}", (n_topics, *one.shape[1:]), positive=_is_positive(scaling, name)

@@ -1,8 +1,8 @@
 """Proportions from labels, calibrated once after inference.
 
 The weights of a scaling function match moments of rho pi, not of the proportions themselves;
-with several labels on a document that is not the same. Regressing the tokens that documents give
-to topics on their labels predicts held-out words much better, and says better how sure it is.
+with several labels per document the two differ. A regression of documents' topic tokens on their
+labels predicts held-out words much better, and has better calibrated intervals.
 """
 
 from dataclasses import dataclass
@@ -19,31 +19,35 @@ from hdsp.scaling import Design
 
 # Penalties on squared coefficients to choose from, in tokens, heaviest first.
 _RIDGES = (300.0, 100.0, 30.0, 10.0, 3.0)
-# Of the documents, one in this many is held out while the penalty is chosen.
+# One document in this many is held out while the penalty is chosen.
 _HELD_OUT = 4
-# More label sets than this say no more about the penalty.
+# The penalty is chosen on at most this many label sets.
 _MOST_TO_CHOOSE = 4_000
-# Where documents are not kept, labels are learned from as many sets of them at most.
+# Where documents are not kept, the regression uses at most this many label sets.
 _MOST_LABEL_SETS = 20_000
-# As many single documents tell how much documents with the same labels differ.
+# The overdispersion is estimated from at most this many single documents.
 _MOST_DOCUMENTS = 4_000
-# More labels than this are not looked at for what they have in common.
+# Beyond this many labels, their correlations are ignored.
 _MOST_LABELS = 2_000
 _CHUNK = 2_048
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration(Regression):
-    """The regression of topics on labels, and how sure it is.
+    """The regression of topics on labels, with the uncertainty of its coefficients.
 
     Attributes
     ----------
-    intercept : [T]
-    coefficients : [J, T]
-    variance : [J, T] of the coefficients, from documents that differ more than their words' chance
-    indicator : [J] whether a label is a tag or a level, and no number
-    label_tokens : [J, T] the tokens expected of topics in the documents of each label,
-        sum_m r_mj N_m theta_mk
+    intercept : float array of shape [T]
+        The intercepts u_k.
+    coefficients : float array of shape [J, T]
+        The coefficients v_jk.
+    variance : float array of shape [J, T]
+        The posterior variance of the coefficients, which includes overdispersion.
+    indicator : bool array of shape [J]
+        Whether a label is a tag or a level of a category, and not a number.
+    label_tokens : float array of shape [J, T]
+        The expected tokens of topics in the documents of each label, sum_m r_mj N_m theta_mk.
     """
 
     variance: FloatArray
@@ -53,13 +57,11 @@ class Calibration(Regression):
     def draw(
         self, columns: IntArray, streams: list[np.random.Generator], n_draws: int
     ) -> FloatArray:
-        """Coefficients of some labels from their posterior, each from its own stream.
+        """Draw coefficients of the labels `columns` from their posterior, [n_draws, n, T], float32.
 
-        [draws, n, T], in single precision.
-
-        A number's are normal. Of tags and levels exp(v) is a gamma variable about its mean, as it
-        is where tokens are counted: a topic of which a label's documents hold nothing may be
-        nearly ruled out, but is not likely to be common.
+        Each label has its own stream of random numbers. Coefficients of numbers are normal. For
+        tags and levels exp(v) is gamma distributed, like a rate of counted tokens: a topic that
+        does not occur with a label may be nearly ruled out, but is unlikely to be common.
         """
         size = (n_draws, len(self.intercept))
         drawn = np.empty((n_draws, len(columns), size[1]), dtype=np.float32)
@@ -78,14 +80,17 @@ class Calibration(Regression):
 class LabelSets:
     """Documents grouped by their labels, some held out to choose the penalty with.
 
-    Documents with the same labels have the same proportions, so nothing is lost by adding up
-    their tokens; with categories alone, few groups are left.
+    Documents with the same labels have the same expected proportions, so nothing is lost by adding
+    up their tokens; with categories alone there are few groups.
 
     Attributes
     ----------
-    design : [G, J] the labels of each group
-    held_out : [G] whether it is one of held-out documents
-    member : [G, M] ones where a document belongs to a group
+    design : sparse array of shape [G, J]
+        The labels of each group.
+    held_out : bool array of shape [G]
+        Whether a group consists of held-out documents.
+    member : sparse array of shape [G, M]
+        Ones where a document belongs to a group.
     """
 
     design: Design
@@ -103,12 +108,22 @@ def calibrate(
 ) -> Calibration:
     """Regress the topics of documents on their labels.
 
-    Overwrites the documents of `fit`, which may be as large as all else.
+    Overwrites the documents of `fit`, to save memory.
 
     Parameters
     ----------
-    exclusive : [J] whether a label is a level of a category, of which a document has one
-    indicator : [J] whether it is a level or a tag
+    problem : Problem
+        The training documents.
+    fit : Fit
+        The fitted state.
+    exclusive : bool array of shape [J]
+        Whether a label is a level of a category, of which a document has only one.
+    indicator : bool array of shape [J]
+        Whether a label is a level or a tag.
+    settings : LocalSettings
+        How documents are fitted if they were not kept.
+    executor : Executor
+        Where blocks are processed.
     """
     n_topics = fit.state.n_topics
     sets = label_sets(problem.design, None if fit.documents is not None else _MOST_LABEL_SETS)
@@ -118,7 +133,7 @@ def calibrate(
         tokens = sum_tokens(problem, fit, sets.member, settings, executor)
         single = tokens[chosen]
     else:
-        member = csr_array(vstack([sets.member, _rows_of(chosen, problem.n_documents)]))
+        member = csr_array(vstack([sets.member, _select_rows(chosen, problem.n_documents)]))
         tokens = sum_tokens(problem, fit, member, settings, executor)
         tokens, single = tokens[:n_sets], tokens[n_sets:]
     lengths = tokens.sum(axis=1, dtype=np.float64)
@@ -138,13 +153,13 @@ def calibrate(
 
 
 def label_sets(design: Design, most: int | None = None) -> LabelSets:
-    """Group documents [M, J]; `most` groups at most, drawn at random, bound the memory."""
+    """Group documents [M, J] by their labels; a random `most` of the groups, if there are more."""
     rng = np.random.default_rng(0)
     n_documents = design.shape[0]
     held_out = rng.permutation(n_documents) % _HELD_OUT == 0
     first, group = group_rows(design, held_out)
     if 2 * len(first) > n_documents:
-        # Little to gain: each document is a group, and needs no copy.
+        # Grouping saves little, so each document is its own group, which needs no copy.
         first = group = np.arange(n_documents)
     member = csr_array(
         (
@@ -161,19 +176,17 @@ def label_sets(design: Design, most: int | None = None) -> LabelSets:
 
 
 def group_rows(design: Design, apart: BoolArray | None = None) -> tuple[IntArray, IntArray]:
-    """Equal rows as one: the first row of each group [G], in order, and each row's group [M].
+    """Group equal rows: the first row of each group [G], in order, and each row's group [M].
 
-    Parameters
-    ----------
-    apart : [M] rows where this holds are in groups of their own
+    Rows where `apart` [M] holds are not grouped with rows where it does not.
     """
-    # Equal rows have equal projections, and others differ in one of two. As complex numbers,
-    # which NumPy sorts by both parts, and much faster than rows.
+    # Equal rows have equal random projections, and different rows differ in one of the two. NumPy
+    # sorts complex numbers by both parts, and much faster than rows.
     directions = np.random.default_rng(1).normal(size=(design.shape[1], 2))
     projected = csr_array(design, dtype=np.float64) @ directions
     keys = projected[:, 0] + 1j * projected[:, 1]
     if apart is not None:
-        # Shifted by more than they span.
+        # Shift these keys by more than the range of all keys.
         keys += apart * (1.0 + 2.0 * np.ptp(projected[:, 0]))
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
@@ -184,9 +197,7 @@ def group_rows(design: Design, apart: BoolArray | None = None) -> tuple[IntArray
 def choose_ridge(sets: LabelSets, tokens: FloatArray) -> float:
     """The penalty under which held-out documents' topics are most probable given their labels.
 
-    Parameters
-    ----------
-    tokens : [G, T] n_gk, the tokens that topic k is expected to hold in group g
+    `tokens` [G, T] are the expected tokens of each topic in each group.
     """
     with_words = tokens.sum(axis=1) > 0
     shuffled = np.random.default_rng(0).permutation(len(tokens))
@@ -203,19 +214,17 @@ def choose_ridge(sets: LabelSets, tokens: FloatArray) -> float:
         ]
     )
     best = int(scores.sum(axis=1).argmax())
-    # The heaviest that is not surely worse: topics were found with the labels in view, which
-    # flatters light penalties.
+    # The heaviest penalty within one standard error of the best: the topics were fitted with the
+    # held-out documents' labels, which favours light penalties.
     loss = scores[best] - scores
-    unsure = np.sqrt(len(scored)) * loss.std(axis=1)
-    return _RIDGES[int(np.argmax(loss.sum(axis=1) <= unsure))]
+    standard_error = np.sqrt(len(scored)) * loss.std(axis=1)
+    return _RIDGES[int(np.argmax(loss.sum(axis=1) <= standard_error))]
 
 
 def overdispersion(regression: Regression, design: Design, tokens: FloatArray) -> FloatArray:
-    """How many times more documents differ from what their labels say than by words' chance, [T].
+    """The ratio of residual to multinomial variance in single documents, [T], at least 1.
 
-    Parameters
-    ----------
-    design, tokens : [M, J] and [M, T] of single documents
+    `design` [M, J] and `tokens` [M, T] are the documents' labels and topic tokens.
     """
     lengths = tokens.sum(axis=1, dtype=np.float64)[:, None]
     share = regression.proportions(design)
@@ -253,10 +262,11 @@ def _squares(design: Design, lengths: FloatArray) -> FloatArray:
 def _own_share(
     design: Design, lengths: FloatArray, exclusive: BoolArray, ridge: float
 ) -> FloatArray:
-    """The share of what documents say of a label that no other label could account for, [J].
+    """The share of the information about each label that is not shared with other labels, [J].
 
-    Of tags and numbers: one minus what the intercept and the others explain of it. Levels of a
-    category are compared with each other, and keep all.
+    For tags and numbers, it is the part of the label's sum of squares that the intercept and the
+    other labels do not explain. For levels of a category, which are compared with each other, it
+    is 1.
     """
     share = np.ones(design.shape[1])
     columns = np.flatnonzero(~exclusive)
@@ -279,8 +289,8 @@ def _sample(n_documents: int, most: int) -> IntArray:
     return np.sort(np.random.default_rng(0).permutation(n_documents)[:most])
 
 
-def _rows_of(documents: IntArray, n_documents: int) -> csr_array:
-    """[S, M] ones that choose single documents."""
+def _select_rows(documents: IntArray, n_documents: int) -> csr_array:
+    """A matrix [S, M] of ones that selects single documents."""
     n_chosen = len(documents)
     return csr_array(
         (np.ones(n_chosen, dtype=np.float32), documents, np.arange(n_chosen + 1)),

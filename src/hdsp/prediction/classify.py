@@ -1,4 +1,4 @@
-"""Labels from words: which label makes a document's words most probable?"""
+"""Probabilities of labels given a document's words."""
 
 from dataclasses import dataclass
 
@@ -14,15 +14,20 @@ from hdsp.scaling import Design
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """What a document may turn out to have.
+    """The labels that a document may have.
 
     Attributes
     ----------
-    names : of the candidates
-    design : [C, J] their labels
-    log_prior : [C] of alternatives, of which one holds; log odds of tags
-    ratios : [C, V] how many times more often each uses words than its topics say
-    exclusive : whether one of them holds; else each holds or not on its own
+    names : tuple of str
+        The candidates' names.
+    design : sparse array of shape [C, J]
+        The candidates' labels.
+    log_prior : float array of shape [C]
+        Log prior probabilities of exclusive candidates; prior log odds of tags.
+    ratios : float array of shape [C, V]
+        How many times more often each candidate uses words than its topics predict.
+    exclusive : bool
+        Whether exactly one candidate holds; otherwise each holds or not independently.
     """
 
     names: tuple[str, ...]
@@ -41,11 +46,7 @@ def label_probabilities(
 ) -> FloatArray:
     """The probability of every candidate for every document, [M, C].
 
-    Parameters
-    ----------
-    counts : [M, V]
-    known : [M, J] other labels of the documents
-    word_share : [V, T] E[phi]
+    `known` [M, J] are the documents' other labels, and `word_share` [V, T] is E[phi].
     """
     if candidates.exclusive:
         score = word_scores(
@@ -97,7 +98,7 @@ def word_scores(
 
 
 def category_log_prior(carriers: FloatArray) -> FloatArray:
-    """ln of how often each of some alternatives occurred, each once more than it did."""
+    """Log frequencies of alternatives, with one added to each count."""
     return np.asarray(np.log((carriers + 1.0) / (carriers + 1.0).sum()))
 
 
@@ -109,9 +110,7 @@ def tag_log_odds(carriers: FloatArray, n_documents: int) -> FloatArray:
 def nearest_counts(values: FloatArray, observed: FloatArray) -> FloatArray:
     """How many training documents have a number nearest to each of `values`, [n].
 
-    Parameters
-    ----------
-    observed : [2, k] values and how many documents have each
+    `observed` [2, k] are the training values, and how many documents have each.
     """
     nearest: IntArray = np.abs(observed[0][:, None] - values[None, :]).argmin(axis=1)
     counts: FloatArray = np.zeros(len(values))

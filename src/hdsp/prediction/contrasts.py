@@ -1,4 +1,4 @@
-"""From what a user asks about labels to the comparisons that answer it."""
+"""The contrasts that a user asks for, by the names of labels."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,9 +18,14 @@ def make_contrasts(
 
     Parameters
     ----------
-    used : [J] labels that the model takes
-    labels : None for all, or names of labels or of whole columns
-    contrast : None, or two levels of the one category, or two values of the one number, chosen
+    schema : LabelSchema
+        The labels of training.
+    used : bool array of shape [J]
+        Which labels the scaling function takes.
+    labels : str, list of str or None
+        Names of labels or of whole columns; None is all.
+    contrast : pair or None
+        Two levels of the category, or two values of the number, that `labels` names.
     """
     chosen = _chosen_columns(schema, labels)
     slices, names = schema.slices(), schema.names

@@ -1,4 +1,4 @@
-"""What labels do to topics, and how sure that is.
+"""Effects of labels on topics, with intervals.
 
 An effect is a difference of expected proportions, averaged over documents: each with a label and
 without it, at one level of a category and at the others, with a number moved. All of them follow
@@ -22,28 +22,37 @@ from hdsp.scaling import Design
 
 _DRAWS = 200
 # Intervals are averages over fewer documents than the effects themselves.
-_DOCUMENTS_A_DRAW = 250
+_DOCUMENTS_PER_DRAW = 250
 _CONTRASTS_AT_ONCE = 500
-# Found topics are not quite the true ones. A part of a true topic may be elsewhere, which scales
-# its effects, and a part of a found one may be foreign, which mixes in others' effects. These
-# shares are set so that intervals cover in benchmarks/effects.py, where fits have up to twice the
-# true number of topics.
+# Fitted topics differ from the true ones. A part of a true topic may be missing, which scales its
+# effects, and a part of a fitted one may be foreign, which mixes in others' effects. These shares
+# are set so that intervals cover in benchmarks/effects.py, where fits have up to twice the true
+# number of topics.
 _MISSING_PART = 0.4
 _FOREIGN_PART = 0.1
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """One comparison: the label it is of, and what is compared with what.
+    """One comparison of two values of a label.
 
     Attributes
     ----------
-    label : its name
-    description : in words
-    block : the schema's block it belongs to
-    first, second : columns of the design that are compared, each a level, a tag or a number;
-        `first` None compares with the label's absence, or a category's other levels
-    start, stop : of a number, in the units of the design; None adds `stop` to what a document has
+    label : str
+        The label's name.
+    description : str
+        The two values, for display.
+    block : str
+        The block of the schema that the label belongs to.
+    second : int
+        The column of the design of the level, tag or number.
+    first : int or None, default=None
+        The column of the level that it is compared with; None is the label's absence, or the
+        category's other levels.
+    start : float or None, default=None
+        A number's first value, in the units of the design; None is each document's own value.
+    stop : float, default=1.0
+        A number's second value; what is added to each document's own value if `start` is None.
     """
 
     label: str
@@ -57,7 +66,7 @@ class Contrast:
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """Expected proportions under both sides of contrasts, [C, T], and the effects between them."""
+    """Expected proportions on both sides of contrasts, [C, T], and limits of their differences."""
 
     otherwise: FloatArray
     expected: FloatArray
@@ -70,8 +79,8 @@ class Effects:
         return np.asarray(self.expected - self.otherwise)
 
 
-# Draws of the coefficients of some columns, [draws, n, T], each from its own stream of random
-# numbers: the columns [n], their streams, and how many draws.
+# Takes columns of the design [n], a stream of random numbers for each and the number of draws, and
+# returns draws of the columns' coefficients, [n_draws, n, T].
 Draw = Callable[[IntArray, list[np.random.Generator], int], FloatArray]
 
 
@@ -84,28 +93,39 @@ def label_effects(
     level: float,
     seed: int,
 ) -> Effects:
-    """Effects of contrasts on topics, with intervals that hold `level` of the probability.
+    """Effects of contrasts on topics, with intervals.
 
     Parameters
     ----------
-    regression : intercept and coefficients at their means
-    draw : coefficients of labels from their posterior
-    documents : [S, J] labels to average over
+    regression : Regression
+        Intercept and coefficients at their posterior means.
+    draw : callable
+        Draws coefficients of labels from their posterior.
+    schema : LabelSchema
+        The labels of training.
+    documents : sparse array of shape [S, J]
+        Labels of the documents to average over.
+    contrasts : list of Contrast
+        The C contrasts.
+    level : float
+        The probability that an interval contains the effect.
+    seed : int
+        Equal seeds give equal intervals.
     """
     otherwise, expected = expected_sides(regression, schema, documents, contrasts)
     effect = expected - otherwise
     share = regression.proportions(documents).mean(axis=0)
     others = share * np.sqrt((effect**2 / np.maximum(share, 1e-12)).sum(axis=1, keepdims=True))
-    unsure = np.hypot(_MISSING_PART * effect, _FOREIGN_PART * others)
+    topic_error = np.hypot(_MISSING_PART * effect, _FOREIGN_PART * others)
     lower, upper = np.empty((2, *effect.shape))
-    fewer = documents[:_DOCUMENTS_A_DRAW]
+    fewer = documents[:_DOCUMENTS_PER_DRAW]
     for first in range(0, len(contrasts), _CONTRASTS_AT_ONCE):
         part = slice(first, first + _CONTRASTS_AT_ONCE)
         drawn = _drawn_changes(regression, draw, schema, fewer, contrasts[part], seed)
         for number, contrast in enumerate(contrasts[part]):
             stream = np.random.default_rng([seed, 1, _key(contrast.label)])
             noise = stream.normal(size=drawn[:, number].shape)
-            drawn[:, number] += (unsure[first + number] * noise).astype(drawn.dtype)
+            drawn[:, number] += (topic_error[first + number] * noise).astype(drawn.dtype)
         tail = (1.0 - level) / 2.0
         limits = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
         lower[part], upper[part] = effect[part] + limits[0], effect[part] + limits[1]
@@ -122,7 +142,7 @@ def _drawn_changes(
 ) -> FloatArray:
     """How draws of the contrasts' own coefficients change their effects, [draws, C, T]."""
     columns = _columns_of(schema, contrasts)
-    # Noise by the name of a label, so that the order of labels does not matter.
+    # Streams are seeded by the names of labels, so that their order does not matter.
     names = schema.names
     streams = [np.random.default_rng([seed, _key(names[j])]) for j in columns]
     n_topics = len(regression.intercept)
@@ -168,19 +188,19 @@ def expected_sides(
         columns = np.arange(slices[name].start, slices[name].stop)
         kind = schema.kind(name)
         if kind == "tags":
-            sides = _of_tags(score, regression, documents, chosen)
+            sides = _tag_sides(score, regression, documents, chosen)
         elif kind == "category":
-            sides = _of_levels(score, regression, documents, columns, chosen)
+            sides = _level_sides(score, regression, documents, columns, chosen)
         else:
-            sides = _of_numbers(score, regression, documents, chosen)
+            sides = _number_sides(score, regression, documents, chosen)
         first[numbers], second[numbers] = sides
     return first, second
 
 
-def _of_tags(
+def _tag_sides(
     score: FloatArray, regression: Regression, documents: Design, contrasts: list[Contrast]
 ) -> tuple[FloatArray, FloatArray]:
-    """Without each tag, and with it; other labels as they are."""
+    """Without each tag, and with it; other labels unchanged."""
     tags = np.array([contrast.second for contrast in contrasts])
     share = normalised_exp(score)
     factor = _factors(regression.coefficients[tags])
@@ -191,7 +211,7 @@ def _of_tags(
     weight[rows, carried.indices] = 0.0
     held = carried.T @ share
     second = factor * (weight.T @ share) + held
-    # And those that carry it lose it: theta / f, normalised.
+    # Documents that carry the tag lose it: theta / f, normalised.
     without = share[rows] / factor[carried.indices]
     without /= without.sum(axis=1, keepdims=True)
     entry = csr_array(
@@ -202,14 +222,14 @@ def _of_tags(
     return first / len(share), second / len(share)
 
 
-def _of_levels(
+def _level_sides(
     score: FloatArray,
     regression: Regression,
     documents: Design,
     columns: FloatArray,
     contrasts: list[Contrast],
 ) -> tuple[FloatArray, FloatArray]:
-    """All documents at one level, against another or the other levels as often as they occur."""
+    """All documents at another level, or at the others by frequency; and at the contrast's own."""
     own = documents[:, columns]
     coefficients = regression.coefficients[columns]
     share = normalised_exp(score - own @ coefficients)
@@ -231,10 +251,10 @@ def _of_levels(
     return first, second
 
 
-def _of_numbers(
+def _number_sides(
     score: FloatArray, regression: Regression, documents: Design, contrasts: list[Contrast]
 ) -> tuple[FloatArray, FloatArray]:
-    """Each number as it is and moved, or at one value and at another."""
+    """Each number unchanged and moved, or at one value and at another."""
     first, second = np.empty((2, len(contrasts), len(regression.intercept)))
     for number, contrast in enumerate(contrasts):
         slope = regression.coefficients[contrast.second]
@@ -249,7 +269,7 @@ def _of_numbers(
 
 
 def _factors(coefficients: FloatArray) -> FloatArray:
-    """exp(v), each row up to a factor, which cancels."""
+    """exp(v), each row up to a constant factor, which cancels."""
     return np.asarray(np.exp(coefficients - coefficients.max(axis=1, keepdims=True)))
 
 

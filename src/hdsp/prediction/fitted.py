@@ -1,4 +1,4 @@
-"""A fitted model: all that prediction needs, without the documents it was fitted to."""
+"""A fitted model: everything that prediction needs, without the training documents."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -31,7 +31,7 @@ from hdsp.scaling import Design, ScalingFunction, used_columns
 Method = Literal["calibrated", "exact", "ratio"]
 METHODS: tuple[Method, ...] = ("calibrated", "exact", "ratio")
 
-# New documents start cold and get one visit, so they go on until they have settled.
+# New documents start afresh and have a single pass, so they iterate until they converge.
 _SETTINGS = LocalSettings(max_iter=100, tol=1e-3)
 
 
@@ -44,13 +44,13 @@ class Source:
     words : tuple of str
         The V words.
     named : bool
-        Whether they are scikit-learn's feature names.
+        Whether the words are scikit-learn's feature names.
     frames : str or None
-        The library that tables are made with; None is the default.
+        The library of the tables that are returned; None is the default.
     fingerprint : str
-        Tells training data apart.
+        A hash of the training data.
     text_settings : TextSettings or None, default=None
-        How texts became counts, where that is known.
+        How texts were counted, if known.
     """
 
     words: tuple[str, ...]
@@ -69,11 +69,11 @@ class FitReport:
     history : list of dict
         One row per pass.
     search : list of dict
-        One row for each number of topics that the fit was started with.
+        One row per number of topics that a fit started with.
     converged : bool
         Whether the bound settled.
     n_topics : int
-        Topics in real use.
+        Topics in use.
     coherence : float array of shape [T]
         NPMI of each topic in the training documents.
     """
@@ -87,24 +87,24 @@ class FitReport:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """All that a fit leaves behind: what predictions need, and what is told about it.
+    """The result of a fit: what predictions need, and how the fit went.
 
     Attributes
     ----------
     state : GlobalState
-        Topics, sticks, concentrations, the scaling function's parameters.
+        Topics, sticks, concentrations and the scaling function's parameters.
     scaling : ScalingFunction
-        Bound to the schema's columns.
+        The scaling function, bound to the schema's columns.
     schema : LabelSchema
         The labels of training.
     priors : Priors
-        Hyperparameters.
+        The hyperparameters.
     calibration : Calibration
-        The regression behind the default `expected`.
+        The regression of topics on labels.
     training : TrainingLabels
-        What is remembered of the training documents' labels.
+        A summary of the training documents' labels.
     label_words : sparse array of shape [J, V]
-        Tokens of words in the documents of tags and levels.
+        Tokens of each word in the documents of each tag or level.
     source : Source
         Where the model comes from.
     report : FitReport
@@ -149,9 +149,9 @@ class FittedModel:
     def effects(
         self, contrasts: list[Contrast], level: float, method: Method, seed: int
     ) -> Effects:
-        """What contrasts of labels do to topics, with intervals.
+        """Effects of contrasts on topics, with intervals.
 
-        By ``"calibrated"`` from the regression and its variance; by ``"ratio"`` from the scaling
+        The method ``"calibrated"`` uses the regression and its variance, ``"ratio"`` the scaling
         function's own posterior.
         """
         if method == "calibrated":
@@ -207,9 +207,9 @@ def make_fitted(
     settings: LocalSettings,
     executor: Executor,
 ) -> FittedModel:
-    """A fitted model: all that is learned once after inference.
+    """The fitted model, with the calibration and summaries that are computed after inference.
 
-    Overwrites the documents of `fit`, which may be as large as all else.
+    Overwrites the documents of `fit`, to save memory.
     """
     exclusive = np.zeros(schema.n_labels, dtype=np.bool_)
     indicator = np.zeros(schema.n_labels, dtype=np.bool_)

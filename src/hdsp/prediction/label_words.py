@@ -1,7 +1,7 @@
-"""Words that labels favour beyond what their topics say.
+"""Words that labels favour beyond what their topics predict.
 
 Topics are shared by all labels, so a label's own vocabulary shows in them only in part. For
-predicting labels from words the rest counts too: word i occurs N_ji times in the documents of
+predicting labels from words the rest matters too: word i occurs N_ji times in the documents of
 label j, where topics alone expect E_ji. The ratio has a Gamma(a, a) prior and so the posterior
 mean (N_ji + a) / (E_ji + a).
 """
@@ -14,18 +14,14 @@ from hdsp.scaling import Design
 
 # The prior's weight a, in tokens; benchmarks/labels.py shows others.
 _STRENGTH = 2.0
-# Beyond as many pairs of labels and words, labels have no words of their own.
+# Beyond this many pairs of labels and words, label words are not counted.
 _MOST_PAIRS = 50_000_000
 
 
 def count_label_words(counts: csr_array, design: Design, indicators: IntArray) -> csr_array:
-    """Tokens of each word in the documents of each tag or level, [J, V]; none where too many.
+    """Tokens of each word in the documents of each tag or level, [J, V]; empty if too large.
 
-    Parameters
-    ----------
-    counts : [M, V]
-    design : [M, J]
-    indicators : columns of the design that are tags or levels
+    `indicators` are the columns of the design that are tags or levels.
     """
     if len(indicators) * counts.shape[1] > _MOST_PAIRS:
         return csr_array((design.shape[1], counts.shape[1]))
@@ -40,14 +36,18 @@ def count_label_words(counts: csr_array, design: Design, indicators: IntArray) -
 def label_word_ratios(
     label_words: csr_array, labels: IntArray, label_tokens: FloatArray, word_share: FloatArray
 ) -> FloatArray:
-    """How many times more often labels use words than their topics say, [C, V].
+    """How many times more often labels use words than their topics predict, [C, V].
 
     Parameters
     ----------
-    label_words : [J, V] by `count_label_words`
-    labels : [C] the labels that are asked about
-    label_tokens : [J, T] tokens expected of topics with each label
-    word_share : [V, T] E[phi]
+    label_words : sparse array of shape [J, V]
+        The counts of `count_label_words`.
+    labels : int array of shape [C]
+        The labels to compute ratios for.
+    label_tokens : float array of shape [J, T]
+        Expected tokens of each topic in the documents of each label.
+    word_share : float array of shape [V, T]
+        E[phi].
     """
     if label_words.nnz == 0:
         return np.ones((len(labels), word_share.shape[0]))

@@ -1,4 +1,4 @@
-"""How well a model predicts words: given labels alone, or given half of a document."""
+"""The likelihood of words, and intervals of the perplexity."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,13 +13,9 @@ _DOCUMENT_RANGE = 64
 def word_log_likelihood(
     counts: csr_array, proportions: FloatArray, word_share: FloatArray
 ) -> FloatArray:
-    """sum_i c_mi ln sum_k theta_mk phi_ki by document, [M].
+    """The log likelihood of each document's words, sum_i c_mi ln sum_k theta_mk phi_ki, [M].
 
-    Parameters
-    ----------
-    counts : [M, V]
-    proportions : [M, T] theta
-    word_share : [V, T] E[phi], columns sum to 1
+    `proportions` [M, T] are theta, and `word_share` [V, T] is E[phi].
     """
     out = np.empty(counts.shape[0])
     run_ranges(
@@ -35,10 +31,10 @@ def word_log_likelihood(
 
 
 def split_tokens(counts: csr_array, seed: int = 0) -> tuple[csr_array, csr_array]:
-    """Each token to one half or the other, by a fair coin: (observed, held out).
+    """Assign each token to one of two halves at random: (observed, held out).
 
-    Whole counts follow ``numpy.random.default_rng(seed).binomial(counts, 0.5)`` over the entries
-    in order; the fraction of a count that is not whole goes to one side by a coin of its own.
+    Whole counts are split by ``numpy.random.default_rng(seed).binomial(counts, 0.5)`` over the
+    entries in order; a fractional remainder goes to either half with equal probability.
     """
     rng = np.random.default_rng(seed)
     whole = np.floor(counts.data)
@@ -59,11 +55,9 @@ def _with_data(counts: csr_array, data: FloatArray) -> csr_array:
 def bootstrap_interval(
     log_likelihood: FloatArray, tokens: FloatArray, level: float, n_draws: int = 1_000
 ) -> tuple[float, float]:
-    """Limits of the perplexity, by drawing documents anew from those at hand.
+    """Limits (lower, upper) of the perplexity, by a bootstrap over documents.
 
-    Parameters
-    ----------
-    log_likelihood, tokens : [M] of each document
+    `log_likelihood` [M] and `tokens` [M] are those of each document.
     """
     rng = np.random.default_rng(0)
     n_documents = len(tokens)

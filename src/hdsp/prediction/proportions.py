@@ -8,7 +8,7 @@ from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, ScalingFunction
 
-# A topic whose prior shape underflows has no share; the integral wants positive shapes.
+# The integral needs positive shapes; a topic whose prior shape underflows has no share.
 _SMALLEST_SHAPE = 1e-12
 
 

@@ -13,19 +13,21 @@ from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design
 
 _SWEEPS = 40
-_SWEEPS_ON_A_PATH = 8
+_SWEEPS_PER_PENALTY = 8
 # Keeps the logarithm finite for a topic that holds nothing.
 _SMALLEST_COUNT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """theta_k proportional to exp(intercept_k + r . coefficients_k).
+    """Proportions theta_k proportional to exp(u_k + r . v_k).
 
     Attributes
     ----------
-    intercept : [T]
-    coefficients : [J, T]
+    intercept : float array of shape [T]
+        The intercepts u_k.
+    coefficients : float array of shape [J, T]
+        The coefficients v_jk.
     """
 
     intercept: FloatArray
@@ -43,7 +45,7 @@ def regress(
     n_sweeps: int = _SWEEPS,
     overwrite: bool = False,
 ) -> Regression:
-    """The maximum of sum_gk n_gk ln theta_gk - ridge / 2 |coefficients|^2."""
+    """The maximum of sum_gk n_gk ln theta_gk - ridge / 2 |v|^2, for tokens n [G, T]."""
     return next(regression_path(design, tokens, (ridge,), n_sweeps, overwrite))
 
 
@@ -51,13 +53,13 @@ def regression_path(
     design: Design,
     tokens: FloatArray,
     ridges: Iterable[float],
-    n_sweeps: int = _SWEEPS_ON_A_PATH,
+    n_sweeps: int = _SWEEPS_PER_PENALTY,
     overwrite: bool = False,
 ) -> Iterator[Regression]:
-    """`regress` for one penalty after another, each going on from the one before.
+    """`regress` for several penalties, each continued from the one before.
 
-    Coordinate descent, one label after another, `n_sweeps` sweeps for each penalty. `overwrite`
-    takes `tokens` for working space.
+    Coordinate descent over labels, with `n_sweeps` sweeps for each penalty. With `overwrite` the
+    array `tokens` is used as working space.
     """
     observed_total = tokens.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
     intercept = np.log(observed_total / observed_total.sum())
@@ -67,7 +69,7 @@ def regression_path(
             yield Regression(intercept, np.zeros((design.shape[1], n_topics)))
         return
     lengths = tokens.sum(axis=1)
-    # Documents without words say nothing, and have no proportions to scale.
+    # Documents without words carry no information, and have no proportions to scale.
     with_words = lengths > 0
     if not with_words.all():
         design, tokens, lengths = design[with_words], tokens[with_words], lengths[with_words]

@@ -6,12 +6,9 @@ from hdsp.numerics.types import FloatArray, IntArray
 
 
 def distinctive_words(word_share: FloatArray, topic_weight: FloatArray, n: int) -> IntArray:
-    """The words whose probability a topic raises most: by phi_ki ln(phi_ki / mean_i), [T, n].
+    """The words whose probability a topic raises most, by phi_ki ln(phi_ki / mean_i), [T, n].
 
-    Parameters
-    ----------
-    word_share : [T, V] E[phi]
-    topic_weight : [T]
+    `word_share` [T, V] is E[phi], and the mean is weighted by `topic_weight` [T].
     """
     overall = topic_weight @ word_share
     gain = word_share * (np.log(word_share) - np.log(overall))
@@ -19,11 +16,9 @@ def distinctive_words(word_share: FloatArray, topic_weight: FloatArray, n: int) 
 
 
 def associated_labels(effect: FloatArray, n: int) -> tuple[list[IntArray], list[IntArray]]:
-    """For each topic the labels that raise it most, and those that lower it most.
+    """For each topic at most `n` labels that raise it most, and `n` that lower it most.
 
-    Parameters
-    ----------
-    effect : [J, T] changes of expected proportions
+    `effect` [J, T] are the changes of expected proportions.
     """
     order = np.argsort(-effect, axis=0, kind="stable")
     raised = [column[:n][effect[column[:n], k] > 0] for k, column in enumerate(order.T)]

@@ -1,4 +1,4 @@
-"""From what a user wants predicted to the candidates that are compared."""
+"""The candidates for a label that a user wants predicted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,12 +32,12 @@ def make_candidates(model: FittedModel, target: Any, values: Any, prior: bool) -
         )
     chosen = None if values is None else _as_list(values)
     if schema.kind(target) == "number":
-        return _of_number(model, target, chosen, prior)
-    return _of_indicators(model, target, chosen, prior)
+        return _number_candidates(model, target, chosen, prior)
+    return _indicator_candidates(model, target, chosen, prior)
 
 
 def without_target(schema: LabelSchema, target: str, design: csr_array) -> csr_array:
-    """The other labels of documents: nothing is known of the target."""
+    """The design [M, J] without the target's columns."""
     other = np.ones(schema.n_labels)
     other[schema.slices()[target]] = 0.0
     known = csr_array(design.multiply(other))
@@ -45,10 +45,10 @@ def without_target(schema: LabelSchema, target: str, design: csr_array) -> csr_a
     return known
 
 
-def _of_indicators(
+def _indicator_candidates(
     model: FittedModel, target: str, values: list[Any] | None, prior: bool
 ) -> Candidates:
-    """Levels of a category, of which a document has one, or tags, each of which it has or not."""
+    """Levels of a category, which are exclusive, or tags, which are independent."""
     schema = model.schema
     block = schema.block(target)
     names = block.columns if values is None else tuple(values)
@@ -76,7 +76,7 @@ def _of_indicators(
     return Candidates(tuple(names), design, log_prior, ratios, exclusive)
 
 
-def _of_number(
+def _number_candidates(
     model: FittedModel, target: str, values: list[Any] | None, prior: bool
 ) -> Candidates:
     """Values of a number."""
@@ -91,7 +91,7 @@ def _of_number(
     observed = model.training.values[column]
     if values is None:
         numbers = block.mean[0] + block.scale[0] * observed[0]
-        # Standardised in single precision: six digits come back as they were.
+        # Values were standardised in single precision, which keeps six digits.
         numbers = np.array([float(f"{number:.6g}") for number in numbers])
     else:
         numbers = _numbers(values)
@@ -110,7 +110,7 @@ def _of_number(
 
 
 def _design(columns: IntArray, values: FloatArray, n_labels: int) -> csr_array:
-    """A row for each candidate, with one entry."""
+    """One row per candidate, with one entry."""
     return csr_array((values, columns, np.arange(len(columns) + 1)), shape=(len(columns), n_labels))
 
 

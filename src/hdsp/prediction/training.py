@@ -1,4 +1,4 @@
-"""What a model remembers of the labels it was trained with."""
+"""A summary of the labels that a model was trained with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from hdsp.corpus import LabelSchema
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design
 
-# Effects are averages over as many documents at most.
+# Effects are averages over at most this many documents.
 _MOST_DOCUMENTS = 1_000
-# A number with more values than this is remembered by as many quantiles.
+# A number with more values than this is summarised by as many quantiles.
 _MOST_VALUES = 50
 
 
@@ -22,11 +22,15 @@ class TrainingLabels:
 
     Attributes
     ----------
-    sample : [S, J] the labels of documents drawn at random, in the order of training
-    carriers : [J] how many documents carry a label, or have a number
-    n_documents : of training
-    values : by column of the design, the values of a number as the design has them, in order, and
-        how many documents have each, [2, n]
+    sample : sparse array of shape [S, J]
+        The labels of randomly chosen documents, in the order of training.
+    carriers : float array of shape [J]
+        How many documents have each label.
+    n_documents : int
+        The number of training documents.
+    values : mapping of int to float array of shape [2, n]
+        For each column of the design that is a number, its values in order, in the units of the
+        design, and how many documents have each.
     """
 
     sample: Design
@@ -36,7 +40,7 @@ class TrainingLabels:
 
     @classmethod
     def of(cls, schema: LabelSchema, design: Design) -> "TrainingLabels":
-        """Remember a training design [M, J]."""
+        """Summarise a training design [M, J]."""
         n_documents = design.shape[0]
         chosen = np.random.default_rng(0).permutation(n_documents)[:_MOST_DOCUMENTS]
         by_label = design.tocsc()
@@ -55,7 +59,7 @@ class TrainingLabels:
 
 
 def _frequencies(values: FloatArray) -> FloatArray:
-    """The different values and their numbers, [2, n], of at most `_MOST_VALUES` values."""
+    """The different values and their frequencies, [2, n]; n is at most `_MOST_VALUES`."""
     found, counts = np.unique(values, return_counts=True)
     if len(found) > _MOST_VALUES:
         middles = (np.arange(_MOST_VALUES) + 0.5) / _MOST_VALUES

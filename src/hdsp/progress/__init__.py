@@ -60,7 +60,7 @@ def task(title: str, total: float | None = None, unit: str | None = "done") -> T
     ----------
     title : str
         What is done, such as ``"Fitting topics"``.
-    total : float, optional
+    total : float or None, default=None
         How much there is to do, where that is known.
     unit : str, default="done"
         What is counted, as in "3 of 8 done"; None shows the share alone.

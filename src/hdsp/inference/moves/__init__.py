@@ -1,5 +1,5 @@
-"""Moves between numbers of topics: two merge, one is divided, one is deleted.
+"""Moves that change the number of topics: merges, splits and deletions.
 
 Coordinate ascent keeps every topic it starts with. A move changes their number in one step, and is
-made only if the bound, evaluated exactly for it, rises.
+made only if it raises the bound, which is evaluated exactly.
 """

@@ -1,4 +1,4 @@
-"""Deleting: a topic goes, and its documents are fitted again without it."""
+"""Deleting: a topic is removed, and its documents are fitted again without it."""
 
 from dataclasses import dataclass, replace
 
@@ -21,34 +21,33 @@ from hdsp.model.problem import BLOCK_SIZE
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import take_topics
 
-# Documents with fewer of the topic's tokens are not fitted again: what there is goes to the topic
-# that takes its place.
+# Documents with fewer of the topic's tokens are not fitted again: those tokens go to its successor.
 _TOUCHED = 1e-4
-# Documents and topics take turns this often.
+# Alternating updates of the documents and the topics.
 _TURNS = 2
-# Topics tried, and in a row without success.
+# The largest number of topics tried, and of consecutive failures.
 _CANDIDATES = 16
 _FAILURES = 3
-# Documents that are fitted again at a time.
+# Documents per chunk while they are fitted again.
 _ROWS_AT_ONCE = 3 * BLOCK_SIZE
 
 
 @dataclass(frozen=True, eq=False)
 class Deletion:
-    """What becomes of the other topics without some.
+    """The remaining topics and documents once some topics are deleted.
 
     Attributes
     ----------
     successors : dict of int to int
-        For each topic that goes, the one that takes over its weight.
-    rows : int array
+        For each deleted topic, the one that takes over its weight.
+    rows : int array of shape [R]
         The documents that were fitted again.
     documents : DocumentState
-        Tsuccessor new state.
+        Their new state.
     topic_words : float array of shape [T, V]
-        What topics hold afterwards.
+        Expected tokens of each word and topic afterwards.
     gain : float
-        By how much the bound rises, at least.
+        A lower limit of the rise of the bound.
     """
 
     successors: dict[int, int]
@@ -61,19 +60,26 @@ class Deletion:
 def make_deletions(
     snapshot: Snapshot, merges: list[Move], settings: LocalSettings, least: float
 ) -> Moved | None:
-    """Delete topics whose documents others explain as well.
+    """Delete topics whose documents other topics explain as well.
 
-    Those whose merge came nearest to raising the bound are tried one by one; those that gain are
+    Topics whose merge came nearest to raising the bound are tried one by one. Those that gain are
     deleted together, or the better half of them if together they gain less than the best alone.
 
     Parameters
     ----------
-    merges : proposals with tsuccessor gains, the best first
-    least : what a deletion must gain
+    snapshot : Snapshot
+        The fit as it is.
+    merges : list of Move
+        Proposed merges with their gains, the best first.
+    settings : LocalSettings
+        How documents are fitted.
+    least : float
+        The smallest gain of a deletion that is made.
 
     Returns
     -------
-    the fit afterwards, or None if no deletion gains enough
+    Moved or None
+        The fit afterwards, or None if no deletion gains enough.
     """
     trial = Trial(snapshot, settings)
     good: list[Deletion] = []
@@ -110,7 +116,7 @@ def make_deletions(
 
 
 def _candidates(snapshot: Snapshot, merges: list[Move]) -> list[tuple[int, int]]:
-    """Pairs (topic, successor): the smaller of two topics that merge at least loss first."""
+    """Pairs (topic, successor), the smaller topic of a merge first; the best merges first."""
     tokens = snapshot.topic_words.sum(axis=1)
     found: dict[int, int] = {}
     for move in merges:
@@ -121,7 +127,7 @@ def _candidates(snapshot: Snapshot, merges: list[Move]) -> list[tuple[int, int]]
 
 
 class Trial:
-    """Fits the documents that hold some topics without them, and sees what that is worth."""
+    """Fits documents again without some of their topics, and evaluates the gain."""
 
     def __init__(self, snapshot: Snapshot, settings: LocalSettings) -> None:
         self._snapshot, self._settings = snapshot, settings
@@ -130,16 +136,16 @@ class Trial:
         self._view = make_view(snapshot.state, problem.scaling, problem.dtype)
 
     def propose(self, successors: dict[int, int]) -> Deletion:
-        """Delete the topics that have `successors`, none of which goes itself."""
+        """Delete the keys of `successors`; none of its values may be deleted."""
         snapshot, settings = self._snapshot, self._settings
         problem, state = snapshot.problem, snapshot.state
-        gone = list(successors)
-        rows = np.flatnonzero((snapshot.documents.token_counts[:, gone] > _TOUCHED).any(axis=1))
-        # Some documents at a time, unless they are few: their arrays are many.
+        deleted = list(successors)
+        rows = np.flatnonzero((snapshot.documents.token_counts[:, deleted] > _TOUCHED).any(axis=1))
+        # In chunks, which bounds the memory of the many temporary arrays.
         groups = np.split(rows, range(_ROWS_AT_ONCE, len(rows), _ROWS_AT_ONCE))
         parts = [problem.take(group) for group in groups]
         view = replace(self._view, table=snapshot.responsibilities.table)
-        then = tree_sum(
+        before = tree_sum(
             summarise_block(
                 view,
                 part.blocks[0],
@@ -148,37 +154,37 @@ class Trial:
             )
             for group, part in zip(groups, parts, strict=True)
         )
-        gain = -_own_terms(then, view.table)
-        # What is left of the topics in other documents goes to their successors.
-        others = np.maximum(snapshot.topic_words - then.word_counts.T, 0.0)
+        gain = -_own_terms(before, view.table)
+        # The topics' tokens in all other documents go to their successors.
+        others = np.maximum(snapshot.topic_words - before.word_counts.T, 0.0)
         prior_shape, topic_weight = view.prior_shape.copy(), view.topic_weight.copy()
         for values in (others, prior_shape, topic_weight):
             for topic, successor in successors.items():
                 values[successor] += values[topic]
-            values[gone] = 0.0
+            values[deleted] = 0.0
         documents: list[DocumentState | None] = [None] * len(parts)
         topic_words = snapshot.topic_words
         for turn in range(_TURNS):
             table = self._table(topic_words) if turn else self._view.table.copy()
-            table[:, gone] = 0.0
+            table[:, deleted] = 0.0
             view = replace(view, table=table, prior_shape=prior_shape, topic_weight=topic_weight)
             steps = [
                 block_step(view, part.blocks[0], kept, settings)
                 for part, kept in zip(parts, documents, strict=True)
             ]
             documents = [step[0] for step in steps]
-            now = tree_sum(step[1] for step in steps)
-            topic_words = others + now.word_counts.T
-        gain += _own_terms(now, view.table)
+            after = tree_sum(step[1] for step in steps)
+            topic_words = others + after.word_counts.T
+        gain += _own_terms(after, view.table)
         gain += _rest_gain(snapshot, list(zip(groups, parts, strict=True)), successors)
         gain += float(word_terms(problem, topic_words).sum() - self._words)
-        gain -= float(problem.scaling.prior_terms(take_topics(state.scaling, gone)).sum())
+        gain -= float(problem.scaling.prior_terms(take_topics(state.scaling, deleted)).sum())
         fitted = [one for one in documents if one is not None]
-        again = DocumentState(
+        refitted = DocumentState(
             np.concatenate([one.token_counts for one in fitted]),
             np.concatenate([one.tangent for one in fitted]),
         )
-        return Deletion(successors, rows, again, topic_words, gain)
+        return Deletion(successors, rows, refitted, topic_words, gain)
 
     def _table(self, topic_words: FloatArray) -> FloatArray:
         """exp(E ln phi), [V, K], of topics that hold `topic_words` [T, V]."""
@@ -189,22 +195,22 @@ class Trial:
 
 def _old_solution(snapshot: Snapshot, rows: IntArray, rate: FloatArray) -> Solution:
     """Some documents as the snapshot has them."""
-    known, documents = snapshot.responsibilities, snapshot.documents
+    stored, documents = snapshot.responsibilities, snapshot.documents
     indptr = snapshot.problem.entries.indptr
     lengths = np.diff(indptr)[rows]
     before = np.cumsum(lengths) - lengths
     entries = np.repeat(indptr[rows] - before, lengths) + np.arange(lengths.sum())
     return Solution(
         DocumentState(documents.token_counts[rows], documents.tangent[rows]),
-        known.weight[rows],
-        known.token_weight[entries],
+        stored.weight[rows],
+        stored.token_weight[entries],
         rate,
         0,
     )
 
 
 def _own_terms(statistics: Statistics, table: FloatArray) -> float:
-    """A block's part of the bound without E[ln phi], which the words' terms bring in."""
+    """A block's part of the bound without E[ln phi], which `word_terms` accounts for."""
     held = statistics.word_counts > 0.0
     log_table = np.log(table[:, : held.shape[1]][held])
     words = float(statistics.word_counts[held] @ log_table.astype(np.float64))
@@ -212,46 +218,46 @@ def _own_terms(statistics: Statistics, table: FloatArray) -> float:
 
 
 def _rest_gain(
-    snapshot: Snapshot, again: list[tuple[IntArray, Problem]], successors: dict[int, int]
+    snapshot: Snapshot, refitted: list[tuple[IntArray, Problem]], successors: dict[int, int]
 ) -> float:
-    """What documents that are not fitted `again` gain: at least this much.
+    """A lower limit of the gain in documents that are not `refitted`.
 
-    Tsuccessor few tokens of a topic become its successor's. Of the entropy this loses no more than
-    h (1 + ln N / h) for a document with h such tokens.
+    Their few tokens of a topic become its successor's. A document with h such tokens loses at most
+    h (1 + ln N / h) of its entropy.
     """
     problem, state = snapshot.problem, snapshot.state
     held, tangent = snapshot.documents.token_counts, snapshot.documents.tangent
-    inherit = sorted(set(successors.values()))
-    together = held[:, inherit]
-    prior_shape = state.prior_shape[inherit]
+    targets = sorted(set(successors.values()))
+    together = held[:, targets]
+    prior_shape = state.prior_shape[targets]
     for topic, successor in successors.items():
-        together[:, inherit.index(successor)] += held[:, topic]
-        prior_shape[inherit.index(successor)] += state.prior_shape[topic]
-    gone = [*successors, *inherit]
+        together[:, targets.index(successor)] += held[:, topic]
+        prior_shape[targets.index(successor)] += state.prior_shape[topic]
+    involved = [*successors, *targets]
 
     def terms(some: Problem, chosen: IntArray | slice) -> float:
         after = proportion_terms(
             some,
             together[chosen],
             prior_shape,
-            take_topics(state.scaling, inherit),
+            take_topics(state.scaling, targets),
             tangent[chosen],
         )
         before = proportion_terms(
             some,
-            held[chosen][:, gone],
-            state.prior_shape[gone],
-            take_topics(state.scaling, gone),
+            held[chosen][:, involved],
+            state.prior_shape[involved],
+            take_topics(state.scaling, involved),
             tangent[chosen],
         )
         return float(after.sum() - before.sum())
 
-    rows = np.concatenate([group for group, _ in again])
-    few = np.delete(held[:, list(successors)], rows, axis=0).astype(np.float64)
+    rows = np.concatenate([group for group, _ in refitted])
+    moved = np.delete(held[:, list(successors)], rows, axis=0).astype(np.float64)
     lengths = np.delete(problem.lengths, rows)[:, None]
-    lost = few * (1.0 + np.log(np.maximum(lengths, 1e-30) / np.maximum(few, 1e-300)))
-    gained = terms(problem, slice(None)) - sum(terms(part, group) for group, part in again)
-    return gained - float(lost[few > 0.0].sum())
+    lost = moved * (1.0 + np.log(np.maximum(lengths, 1e-30) / np.maximum(moved, 1e-300)))
+    gained = terms(problem, slice(None)) - sum(terms(part, group) for group, part in refitted)
+    return gained - float(lost[moved > 0.0].sum())
 
 
 def _delete(snapshot: Snapshot, deletion: Deletion) -> Fit:

@@ -12,7 +12,7 @@ from hdsp.model.by_topic import TopicParts, fitted_scaling, topic_bound
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Parameters, take_topics
 
-# Pairs and topics at a time, each with a few arrays of documents by as many topics.
+# Pairs and topics per chunk, each with a few arrays of documents by as many topics.
 _PAIR_RANGE = 8
 _TOPICS_AT_ONCE = 32
 _DOCUMENT_RANGE = 256
@@ -43,7 +43,7 @@ def propose_merges(snapshot: Snapshot, pairs_per_topic: float = 2.0) -> list[Mov
             Move(
                 (int(pair[0]), int(pair[1])),
                 float(gain[i]),
-                partial(_made, snapshot, pair, take_topics(merged.scaling, [i])),
+                partial(_make_merged, snapshot, pair, take_topics(merged.scaling, [i])),
             )
             for i, pair in enumerate(some)
         ]
@@ -52,16 +52,16 @@ def propose_merges(snapshot: Snapshot, pairs_per_topic: float = 2.0) -> list[Mov
     return sorted(moves, key=lambda move: -move.gain)
 
 
-def _made(snapshot: Snapshot, pair: IntArray, scaling: Parameters) -> TopicParts:
-    """The topic that a pair becomes, with labels' weights that are known."""
+def _make_merged(snapshot: Snapshot, pair: IntArray, scaling: Parameters) -> TopicParts:
+    """The merged topic of a pair, with the scaling parameters already fitted."""
     return replace(_merged(snapshot, pair[None]), scaling=scaling)
 
 
 def likely_pairs(topic_words: FloatArray, per_topic: float) -> IntArray:
-    """The pairs of topics [Q, 2] whose words lose least by being one, with j < k.
+    """The pairs of topics [Q, 2], j < k, whose merge should cost the words' bound least.
 
-    By the Hellinger distance of their words times half the harmonic mean of their tokens, which
-    is what the loss of two topics with nearly the same words comes to.
+    Estimated by the Hellinger distance of their words times half the harmonic mean of their
+    tokens, which approximates the loss of two topics with nearly the same words.
     """
     n_topics = len(topic_words)
     tokens = topic_words.sum(axis=1, dtype=np.float64)
@@ -75,7 +75,7 @@ def likely_pairs(topic_words: FloatArray, per_topic: float) -> IntArray:
 
 
 def pair_entropies(snapshot: Snapshot, pairs: IntArray) -> FloatArray:
-    """What the entropy of responsibilities loses by each merge, [Q]; none is positive."""
+    """The change of the responsibilities' entropy by each merge, [Q]; none is positive."""
     n_documents = snapshot.problem.n_documents
     sums = np.zeros((-(-n_documents // _DOCUMENT_RANGE), len(pairs)))
     run_ranges(
@@ -92,10 +92,10 @@ def pair_entropies(snapshot: Snapshot, pairs: IntArray) -> FloatArray:
 
 
 def _merged(snapshot: Snapshot, pairs: IntArray) -> TopicParts:
-    """What each pair becomes: together they hold what each held."""
+    """The merged topic of each pair: its tokens and weights are sums."""
     one, other = (snapshot.parts(topics) for topics in pairs.T)
     prior_shape = one.prior_shape + other.prior_shape
-    # Where the labels' weights start from is the average by weight.
+    # The labels' weights start from the average, weighted by topic weight.
     share = one.prior_shape / prior_shape
     scaling = {
         name: value * share.reshape(-1, *[1] * (value.ndim - 1))

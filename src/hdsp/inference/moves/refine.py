@@ -1,4 +1,4 @@
-"""Moves and passes in turn, until no move raises the bound."""
+"""Alternating moves and passes, until no move raises the bound."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -21,12 +21,12 @@ from hdsp.inference.moves.splitting import propose_splits
 from hdsp.inference.run import Run
 from hdsp.model import Fit, Problem, elbo
 
-# What a move must gain, and as a share of the bound: less is rounding.
+# The smallest gain of a move, absolute and as a share of the bound: less may be rounding.
 _LEAST_GAIN = 0.1
 _LEAST_SHARE = 1e-6
-# What a split must gain: topics that hardly pay for themselves are not worth having.
+# The smallest gain of a split, as a share of the bound, so that new topics are worth having.
 _SPLIT_SHARE = 3e-5
-# Pairs that are looked at, for each topic; fewer where only a large gain counts.
+# Candidate pairs per topic; fewer where only a large gain counts.
 _PAIRS = 2.0
 _FEW_PAIRS = 0.5
 _ROUNDS = 60
@@ -47,14 +47,14 @@ def refine(
     problem : Problem
         What is fitted.
     fit : Fit
-        Has converged, with its documents.
+        A converged fit, with its documents.
     run : Run
         How the fit proceeds.
     history : History
-        Takes the passes and moves.
+        Receives the passes and moves.
     most_topics : int
-        There may be after splits.
-    merges_worth : float, optional
+        The largest number of topics after splits.
+    merges_worth : float, default=None
         Only merge, and only where the merges of a round together gain this share of the bound;
         splits and deletions are left to a later call.
     """
@@ -62,7 +62,7 @@ def refine(
     for _ in range(_ROUNDS):
         if len(history) >= run.max_iter or run.interrupted:
             break
-        # In a function of its own: what a round has looked at is gone before the next.
+        # In a function of its own, so that the arrays of a round are freed before the next.
         fit, moves = _make_round(problem, fit, run, history, most_topics, may_split, merges_worth)
         if not moves:
             break
@@ -70,7 +70,7 @@ def refine(
         may_split = may_split and "deletions" not in moves
     if history.converged:
         return fit.by_size()
-    # A checkpoint is of a start, before its moves.
+    # Checkpoints hold starts before their moves, so none is written here.
     return fit_batch(problem, fit.state, replace(run, after_pass=None), history, fit.documents)
 
 
@@ -83,7 +83,7 @@ def _make_round(
     may_split: bool,
     merges_worth: float | None,
 ) -> tuple[Fit, dict[str, int]]:
-    """A pass, and the moves after it: the fit, and how many there were of each kind."""
+    """A pass and the moves after it: the new fit, and the number of moves by kind."""
     merge_only = merges_worth is not None
     snapshot, statistics = take_snapshot(problem, fit, run.settings, run.executor)
     bound = elbo(problem, fit.state, statistics)
@@ -93,7 +93,6 @@ def _make_round(
     merges = propose_merges(snapshot, _FEW_PAIRS if merge_only else _PAIRS)
     made: Moved | None = None
     if chosen := choose_merges(snapshot, merges, least):
-        # What is not worth having is not made.
         if sum(move.gain for move in chosen) >= (merges_worth or 0.0) * size:
             made = make_moves(snapshot, "merges", chosen)
     else:

@@ -1,4 +1,4 @@
-"""A fit between two passes, with all that proposals are judged by."""
+"""A fit between two passes, with everything that the gain of a move depends on."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import take_topics
 
-# A model of one topic has nothing that labels could scale.
+# Labels cannot scale a single topic.
 FEWEST_TOPICS = 2
 
 
@@ -32,12 +32,12 @@ class Responsibilities:
 
     Attributes
     ----------
-    token_weight : float array
-        For each entry of `Problem.entries`.
+    token_weight : float array of shape [nnz]
+        One factor for each entry of `Problem.entries`.
     weight : float array of shape [M, K]
-        By document.
+        The documents' factors.
     table : float array of shape [V, K]
-        By word.
+        The words' factors.
     """
 
     token_weight: FloatArray
@@ -54,13 +54,13 @@ class Snapshot:
     problem : Problem
         What is fitted.
     state : GlobalState
-        After the global step.
+        The state after the global step.
     documents : DocumentState
-        As the pass left them.
+        The documents after the pass.
     topic_words : float array of shape [T, V]
-        What topics hold of each word.
+        Expected tokens of each word and topic.
     responsibilities : Responsibilities
-        Those that `documents` and `topic_words` follow from.
+        The responsibilities behind `documents` and `topic_words`.
     """
 
     problem: Problem
@@ -83,17 +83,17 @@ class Snapshot:
         self,
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
         """Entries and responsibilities, in the order in which kernels take them."""
-        entries, known = self.problem.entries, self.responsibilities
+        entries, factors = self.problem.entries, self.responsibilities
         indptr = entries.indptr.astype(np.int64, copy=False)
-        return indptr, entries.indices, known.token_weight, known.weight, known.table
+        return indptr, entries.indices, factors.token_weight, factors.weight, factors.table
 
 
 def take_snapshot(
     problem: Problem, fit: Fit, settings: LocalSettings, executor: Executor
 ) -> tuple[Snapshot, Statistics]:
-    """A pass over all documents that remembers their responsibilities.
+    """A pass over all documents that keeps their responsibilities.
 
-    Writes over the documents of `fit`.
+    Overwrites the documents of `fit`.
     """
     documents = fit.documents
     assert documents is not None
@@ -112,24 +112,25 @@ def take_snapshot(
 
     total = executor.sum(step, len(problem.blocks))
     state = global_step(problem, fit.state, total, documents)
-    known = Responsibilities(token_weight, weight, view.table)
+    responsibilities = Responsibilities(token_weight, weight, view.table)
     topic_words = np.ascontiguousarray(total.word_counts.T)
-    return Snapshot(problem, state, documents, topic_words, known), total
+    return Snapshot(problem, state, documents, topic_words, responsibilities), total
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """Topics that give way to others.
+    """A proposal to replace some topics by others.
 
     Attributes
     ----------
     removed : tuple of int
-        The topics that go.
+        The topics that are removed.
     gain : float
-        By how much the bound rises (`Bound.comparable`).
+        The rise of the bound (`Bound.comparable`).
     added : callable
-        Makes those that take their place, with the same tokens and weight. Only for moves that
-        are made: the tokens by document of all proposals would be larger than the documents.
+        Makes the topics that replace them, with the same tokens and weight. It is called only for
+        moves that are made, since all proposals' token counts would take more memory than the
+        documents.
     """
 
     removed: tuple[int, ...]
@@ -139,7 +140,7 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """A fit after moves, what they gained together, and how many of each kind there were."""
+    """A fit after moves, their total gain, and the number of moves by kind."""
 
     fit: Fit
     gain: float
@@ -160,18 +161,18 @@ def rebuild(
     added: Sequence[TopicParts] = (),
     prior_shape: FloatArray | None = None,
 ) -> Fit:
-    """A fit with the topics `kept` and others, by weight; concentrations and tangents stay.
+    """A fit with the topics `kept` and `added`, by weight; concentrations and tangents stay.
 
     Parameters
     ----------
     snapshot : Snapshot
         The fit as it is.
-    kept : int array
+    kept : int array of shape [Q]
         The topics that stay.
     added : sequence of TopicParts, default=()
-        Topics that join them.
-    prior_shape : float array of shape [T], optional
-        beta p of the snapshot's topics, where it is no longer that of its state.
+        New topics.
+    prior_shape : float array of shape [T], default=None
+        The prior shape beta p of the snapshot's topics; None is that of its state.
     """
     problem, state = snapshot.problem, snapshot.state
     if prior_shape is None:
@@ -184,7 +185,7 @@ def rebuild(
     documents = DocumentState.empty(problem.n_documents, n_topics, problem.dtype)
     documents.tangent[:] = snapshot.documents.tangent
     documents.token_counts[:, n_topics:] = 0.0
-    # Topic by topic: an array of documents by topics is what there is least room for.
+    # Topic by topic, without another array of documents by topics, the largest there is.
     for number, topic in enumerate(kept):
         topics[:, place[number]] = snapshot.topic_words[topic]
         documents.token_counts[:, place[number]] = snapshot.documents.token_counts[:, topic]

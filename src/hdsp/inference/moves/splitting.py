@@ -10,9 +10,9 @@ from hdsp.kernels import run_ranges
 from hdsp.model.by_topic import TopicParts, fitted_scaling, join_parts, topic_bound
 from hdsp.numerics.types import IntArray
 
-# Topics divided at a time: their halves' tokens by document are held together.
+# Topics per chunk: the token counts of all their halves are in memory at once.
 _GROUP = 8
-# Tokens of a document or an entry below this stay where they are.
+# A document or an entry with fewer tokens of the topic is not divided.
 _LEAST_TOKENS = 0.05
 _SCALING_UPDATES = 2
 
@@ -49,7 +49,7 @@ def _split(snapshot: Snapshot, topics: IntArray, least: float) -> list[Move]:
     divided = np.flatnonzero(share > 0.0)
     whole = snapshot.parts(topics[divided])
     share, gained = share[divided], gained[divided]
-    # Rounding may give a half more than there was.
+    # Rounding could make a half larger than the whole.
     one_words = np.minimum(words[divided].astype(problem.dtype), whole.topic_words)
     one_tokens = np.minimum(tokens[:, divided].astype(problem.dtype), whole.token_counts)
     one = TopicParts(one_words, one_tokens, whole.prior_shape * share, whole.scaling)
@@ -59,8 +59,8 @@ def _split(snapshot: Snapshot, topics: IntArray, least: float) -> list[Move]:
         whole.prior_shape * (1.0 - share),
         whole.scaling,
     )
-    # With the labels' weights of the whole, the halves' part of the bound is quick to see; only
-    # halves that come near it are worth weights of their own.
+    # With the whole topic's scaling parameters the halves' bound is quick to evaluate; only halves
+    # that come near the required gain have their own parameters fitted.
     alone = topic_bound(problem, whole, tangent)
     likely = np.arange(len(divided))
     if problem.design.nnz and len(likely):
