@@ -53,9 +53,9 @@ class ShownTask(Task):
         Shows the task.
     title : str
         What is done, such as ``"Fitting topics"``.
-    total : float or None, default=None
+    total : float or None
         How much there is to do.
-    unit : str, optional
+    unit : str or None
         What is counted; None shows the share alone.
     """
 
