@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
 from hdsp.exceptions import TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.inference import (
+    NUMBERS_BY,
     History,
     Resumed,
     Run,
@@ -22,7 +23,7 @@ from hdsp.inference import (
     fit_batch,
     fit_display,
     initial_state,
-    refine,
+    merge_topics,
     topics_in_use,
 )
 from hdsp.metrics import npmi, topic_top_words
@@ -48,6 +49,7 @@ from hdsp.queries import VALIDATION, FittedQueries
 from hdsp.scaling import ScalingFunction, bind_scaling
 from hdsp.stability import refit, stability_columns
 from hdsp.validation import (
+    check_choice,
     check_counts,
     check_flag,
     check_folder,
@@ -77,6 +79,9 @@ class HDSP(FittedQueries):
         The largest number of topics; how many there are is learned from the corpus.
     fixed_number : bool, default=False
         Whether to keep exactly `n_components` topics.
+    number_by : {"evidence", "prediction"}, default="evidence"
+        How many topics: by ``"prediction"`` the number that predicts held-out words best; by
+        ``"evidence"`` the smaller number beyond which more topics hardly help, which reads better.
     scaling : str or ScalingFunction, default="auto"
         How labels scale topics. ``"auto"`` is `Categorical` for tags and categories times
         `LogLinear` for numbers; or a scaling function such as
@@ -85,8 +90,12 @@ class HDSP(FittedQueries):
         The Dirichlet parameter eta of topics over words; not learned.
     corpus_concentration : float, default=1.0
         The initial value of alpha, the concentration of the corpus.
-    document_concentration : float, default=20.0
-        The initial value of beta, the concentration of documents.
+    document_concentration : float, default=2.0
+        The initial value of beta, the concentration of documents. Small values find topics that
+        overlap; new documents are predicted with another, `predictive_concentration`.
+    predictive_concentration : float or None, default=None
+        beta for new documents: in `transform`, completion and `score`. None chooses the one that
+        predicts held-out halves of training documents best.
     learn_concentrations : bool or str, default=True
         Whether to learn both concentrations, or the one to learn: ``"corpus"`` or ``"document"``.
     corpus_concentration_prior : tuple of two floats, default=(1.0, 1.0)
@@ -95,7 +104,7 @@ class HDSP(FittedQueries):
         Shape and rate of the gamma prior of beta.
     init : str or array of shape [n_components, V], default="nmf"
         The initial topics: ``"nmf"``, ``"lda"`` (three passes of LDA, as in the paper),
-        ``"random"``, or an array of word weights, whose topics are then merged, split and deleted.
+        ``"random"``, or an array of word weights, whose topics are then merged where that pays.
     max_iter : int, default=100
         The largest number of passes over the corpus from each start.
     tol : float, default=1e-3
@@ -124,10 +133,12 @@ class HDSP(FittedQueries):
     n_topics_ : int
         Topics in use, with at least an average document's number of tokens.
     search_ : list of dict
-        One row per number of topics that a fit started with: that number, the number it ended
-        with, its bound, the part of the bound that starts are compared by (without the densities
-        of sticks and concentrations), passes, and seconds since the beginning. Empty if the number
-        was fixed or `init` is an array.
+        One row per number of topics that the search tried: `topics`, the `perplexity` of held-out
+        words, the `concentration` at which they are predicted best, and the `seconds` since the
+        beginning. Empty where the number was fixed or `init` is an array.
+    n_topics_range_ : tuple of two int, or None
+        Numbers of topics that are about as good: nine tenths of resampled held-out documents lead
+        there. None where nothing was searched.
     label_names_ : tuple of str
         The J labels.
     words_ : tuple of str
@@ -141,6 +152,8 @@ class HDSP(FittedQueries):
         The number of passes of the chosen start.
     converged_ : bool
         Whether the bound settled.
+    predictive_concentration_ : float
+        beta for new documents.
     corpus_concentration_, document_concentration_ : float
         The learned values of alpha and beta.
 
@@ -160,10 +173,12 @@ class HDSP(FittedQueries):
         n_components: int = 200,
         *,
         fixed_number: bool = False,
+        number_by: str = "evidence",
         scaling: str | ScalingFunction = "auto",
         topic_prior: float = 0.05,
         corpus_concentration: float = 1.0,
-        document_concentration: float = 20.0,
+        document_concentration: float = 2.0,
+        predictive_concentration: float | None = None,
         learn_concentrations: bool | str = True,
         corpus_concentration_prior: tuple[float, float] = (1.0, 1.0),
         document_concentration_prior: tuple[float, float] = (1.0, 0.01),
@@ -178,10 +193,12 @@ class HDSP(FittedQueries):
     ) -> None:
         self.n_components = n_components
         self.fixed_number = fixed_number
+        self.number_by = number_by
         self.scaling = scaling
         self.topic_prior = topic_prior
         self.corpus_concentration = corpus_concentration
         self.document_concentration = document_concentration
+        self.predictive_concentration = predictive_concentration
         self.learn_concentrations = learn_concentrations
         self.corpus_concentration_prior = corpus_concentration_prior
         self.document_concentration_prior = document_concentration_prior
@@ -245,16 +262,26 @@ class HDSP(FittedQueries):
                 display=display,
             )
             with run.interruption.listening():
-                fit, history = self._fit(problem, run, checkpoint)
+                fit, history, numbers = self._fit(problem, run, checkpoint)
                 tokens = topic_tokens(fit.state, priors)
                 report = FitReport(
                     history.rows(),
-                    [record.as_row() for record in run.starts],
+                    [trial.as_row() for trial in run.trials],
                     history.converged,
                     topics_in_use(tokens, problem.n_documents),
+                    numbers,
                     _coherence(fit.state.topics.T, counts),
                 )
-                model = make_fitted(problem, fit, schema, source, report, run.settings, executor)
+                model = make_fitted(
+                    problem,
+                    fit,
+                    schema,
+                    source,
+                    report,
+                    run.settings,
+                    executor,
+                    self.predictive_concentration,
+                )
         # Only now, so that a failed fit leaves an earlier one unchanged.
         self._set_fitted(model)
         # The fit of an interrupted search is only the best so far, even if it converged.
@@ -267,15 +294,17 @@ class HDSP(FittedQueries):
 
     def _fit(
         self, problem: Problem, run: Run, checkpoint: Checkpoint | None
-    ) -> tuple[Fit, History]:
-        """Fit with a fixed number of topics, or search for the number with the highest bound."""
-        rng = make_generator(self.random_state)
-        resumed: Resumed | None = None
-        if checkpoint is not None:
-            resumed = checkpoint.resume(problem, run, self.n_components)
-            run.after_pass = checkpoint.writer(run)
+    ) -> tuple[Fit, History, tuple[int, int] | None]:
+        """Fit with a fixed number of topics, or with the number that held-out words ask for.
 
-        def start(n_topics: int, rng: np.random.Generator) -> GlobalState:
+        The third result is the range of numbers that are about as good.
+        """
+        rng = make_generator(self.random_state)
+        resumed = checkpoint.resume(problem, run, self.n_components) if checkpoint else None
+        if checkpoint is not None:
+            run.after_pass = checkpoint.pass_writer(run)
+
+        def start(problem: Problem, n_topics: int, rng: np.random.Generator) -> GlobalState:
             return initial_state(
                 problem,
                 n_topics,
@@ -285,20 +314,29 @@ class HDSP(FittedQueries):
                 rng,
             )
 
-        if not self.fixed_number and isinstance(self.init, str):
+        n_topics, numbers = self.n_components, None
+        searched = not self.fixed_number and isinstance(self.init, str)
+        if searched:
             seed = int(rng.integers(2**62))
 
-            def start_at(n_topics: int) -> GlobalState:
-                return start(n_topics, np.random.default_rng([seed, n_topics]))
+            def start_at(problem: Problem, n_topics: int) -> GlobalState:
+                return start(problem, n_topics, np.random.default_rng([seed, n_topics]))
 
-            return Search(problem, self.n_components, start_at, run, resumed).fit()
+            after_trial = checkpoint.trial_writer(run) if checkpoint else None
+            search = Search(
+                problem, n_topics, self.number_by, start_at, run, rng, after_trial=after_trial
+            )
+            n_topics = search.number()
+            numbers = search.number_range()
+        run.display.begin_fit(n_topics)
         if resumed is None:
-            resumed = Resumed(start(self.n_components, rng), None, run.new_history())
+            state = start_at(problem, n_topics) if searched else start(problem, n_topics, rng)
+            resumed = Resumed(state, None, run.new_history())
         history = resumed.history
         fit = fit_batch(problem, resumed.state, run, history, resumed.documents)
         if not self.fixed_number and self.keep_documents and history.converged:
-            fit = refine(problem, fit, run, history, self.n_components)
-        return fit, history
+            fit = merge_topics(problem, fit, run, history)
+        return fit, history, _scaled(numbers, fit.state.n_topics, n_topics)
 
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
         """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does.
@@ -416,6 +454,9 @@ class HDSP(FittedQueries):
         """Check all parameters, and return the hyperparameters."""
         check_whole(self.n_components, "n_components", 1)
         check_flag(self.fixed_number, "fixed_number")
+        check_choice(self.number_by, NUMBERS_BY, "number_by", "HDSP")
+        if self.predictive_concentration is not None:
+            check_positive(self.predictive_concentration, "predictive_concentration")
         check_whole(self.max_iter, "max_iter", 1)
         check_tolerance(self.tol, "tol")
         check_whole(self.verbose, "verbose", 0)
@@ -503,6 +544,16 @@ class HDSP(FittedQueries):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _scaled(
+    numbers: tuple[int, int] | None, n_topics: int, searched: int
+) -> tuple[int, int] | None:
+    """The range of numbers that are as good as the one searched, after merges as for that one."""
+    if numbers is None:
+        return None
+    low, high = (round(number * n_topics / searched) for number in numbers)
+    return min(low, n_topics), max(high, n_topics)
 
 
 def _coherence(topics: FloatArray, counts: csr_array) -> FloatArray:

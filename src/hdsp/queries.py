@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hdsp.corpus import Corpus, Labels, LabelSchema, TextSettings, make_frame
 from hdsp.execution import InProcess
 from hdsp.metrics import topic_top_words
-from hdsp.model import draw_documents
+from hdsp.model import draw_documents, split_tokens, word_log_likelihood
 from hdsp.numerics.types import BoolArray, FloatArray
 from hdsp.prediction import (
     METHODS,
@@ -25,9 +25,7 @@ from hdsp.prediction import (
     encode_labels,
     make_candidates,
     make_contrasts,
-    split_tokens,
     without_target,
-    word_log_likelihood,
 )
 from hdsp.scaling import Design, used_columns
 from hdsp.validation import (
@@ -77,8 +75,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         counts, design = self._read_new(X, labels, "transform")
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        with self._executor() as executor:
-            return self._model.posterior(counts, design, executor).astype(dtype)
+        with self._executor():
+            return self._model.posterior(counts, design).astype(dtype)
 
     def score(self, X: Any, y: object = None, labels: object = None) -> float:
         """Mean log probability of a held-out token: minus the log of the completion perplexity.
@@ -165,12 +163,12 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         counts, design = self._read_new(X, labels, "perplexity")
         check_choice(method, METHODS, "method", "HDSP.perplexity")
         check_choice(given, ("labels", "completion"), "given", "HDSP.perplexity")
-        with self._executor() as executor:
+        with self._executor():
             if given == "labels":
                 proportions, scored = self._model.expected(design, method), counts
             else:
                 observed, scored = split_tokens(counts)
-                proportions = self._model.posterior(observed, design, executor)
+                proportions = self._model.posterior(observed, design)
             log_likelihood = word_log_likelihood(scored, proportions, self._model.word_share())
         tokens = np.asarray(scored.sum(axis=1))
         if per_document:
@@ -413,14 +411,24 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self._fitted().state.document_concentration
 
     @property
+    def predictive_concentration_(self) -> float:
+        """beta for new documents: in `transform`, completion and `score`."""
+        return self._fitted().predictive_concentration
+
+    @property
     def history_(self) -> list[dict[str, float]]:
         """One row per pass of the chosen start."""
         return self._fitted().report.history
 
     @property
     def search_(self) -> list[dict[str, float]]:
-        """One row per number of topics that a fit started with."""
+        """One row per number of topics that the search tried."""
         return self._fitted().report.search
+
+    @property
+    def n_topics_range_(self) -> tuple[int, int] | None:
+        """Numbers of topics that are about as good; None where nothing was searched."""
+        return self._fitted().report.n_topics_range
 
     @property
     def n_iter_(self) -> int:

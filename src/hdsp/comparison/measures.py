@@ -7,9 +7,9 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus
 from hdsp.metrics import npmi, topic_diversity, topic_top_words
+from hdsp.model import split_tokens, word_log_likelihood
 from hdsp.numerics.types import FloatArray
 from hdsp.peers import Fitted, target_values
-from hdsp.prediction import split_tokens, word_log_likelihood
 
 N_TOP_WORDS = 10
 

@@ -5,14 +5,16 @@ Internal: names here may change without notice.
 
 from hdsp.inference.batch import fit_batch
 from hdsp.inference.display import FitDisplay, fit_display
-from hdsp.inference.history import History, PassRecord, StartRecord, topics_in_use
+from hdsp.inference.history import History, PassRecord, TrialRecord, topics_in_use
 from hdsp.inference.interruption import Interruption
-from hdsp.inference.moves.refine import refine
-from hdsp.inference.run import AfterPass, Run
-from hdsp.inference.search import Resumed, Search
+from hdsp.inference.merging import merge_topics
+from hdsp.inference.number import NUMBERS_BY
+from hdsp.inference.run import AfterPass, Resumed, Run
+from hdsp.inference.search import Search
 from hdsp.inference.start import STARTS, initial_state
 
 __all__ = [
+    "NUMBERS_BY",
     "STARTS",
     "AfterPass",
     "FitDisplay",
@@ -22,10 +24,10 @@ __all__ = [
     "Resumed",
     "Run",
     "Search",
-    "StartRecord",
+    "TrialRecord",
     "fit_batch",
     "fit_display",
     "initial_state",
-    "refine",
+    "merge_topics",
     "topics_in_use",
 ]

@@ -8,25 +8,12 @@ import numpy as np
 
 from hdsp.progress import Clock, Task, shown, task
 
-# A start has settled after about so many passes; later ones take as many as earlier ones did.
+# A search tries about so many numbers of topics.
+_TRIALS = 5
+# A fit takes about so many times as long as a trial with as many topics.
+_FIT_IN_TRIALS = 1.8
+# A fit has settled after about so many passes.
 _PASSES = 12
-# A start with twice the topics takes longer by this power of two.
-_GROWTH = 0.7
-# Starts still to come take longer than those before, by this factor: most have more topics.
-_LATER = 1.4
-# Of the best start, moves at the end take about this share of a start's time.
-_LAST_MOVES = 0.6
-
-
-def about_starts(ceiling: int) -> int:
-    """How many starts a search for the number of topics makes, by experience.
-
-    Parameters
-    ----------
-    ceiling : int
-        The most topics there may be.
-    """
-    return 2 + (ceiling > 64) + (ceiling > 128)
 
 
 @contextmanager
@@ -44,9 +31,9 @@ class FitDisplay:
     task : Task
         Shows the fit.
     tol : float
-        The relative change of the bound at which a start has settled.
+        The relative change of the bound at which the fit has settled.
     max_iter : int, default=100
-        Passes of a start at most.
+        Passes at most.
     clock : callable, default=time.monotonic
         Tells the seconds.
     """
@@ -59,70 +46,55 @@ class FitDisplay:
         self._max_iter = max_iter
         self._clock = clock
         self._began = self._stage_began = clock()
-        # Seconds, passes and first topics of the starts that have settled.
-        self._settled: list[tuple[float, int, int]] = []
+        # Seconds and topics of the trials that have ended.
+        self._trials: list[tuple[float, int]] = []
+        self._in_trial = self._in_fit = False
+        self._n_topics = 0
         self._bounds: list[float] = []
         self._first_pass_ended = 0.0
-        self._about = 1
-        self._in_start = True
-        self._n_topics = 0
-        # What is shown of the last pass.
-        self._of_pass: dict[str, float] = {}
 
-    def begin(self, n_topics: int, about: int) -> None:
-        """A start begins.
+    def begin_trial(self, n_topics: int) -> None:
+        """The search tries a number of topics."""
+        self._in_trial = True
+        self._n_topics = n_topics
+        self._stage_began = self._clock()
+        number = len(self._trials) + 1
+        about = max(_TRIALS, number)
+        self._show(trying=f"{n_topics} topics ({number} of about {about})")
 
-        Parameters
-        ----------
-        n_topics : int
-            The topics it starts with.
-        about : int
-            How many starts there will be, as far as one can tell.
-        """
-        number = len(self._settled) + 1
-        self._about = max(about, number)
-        self._in_start = True
+    def end_trial(self, perplexity: float) -> None:
+        """The trial has ended, with this perplexity of held-out words."""
+        self._in_trial = False
+        self._trials.append((self._clock() - self._stage_began, self._n_topics))
+        self._show(perplexity=f"{perplexity:,.1f}")
+
+    def begin_fit(self, n_topics: int) -> None:
+        """All documents are fitted with so many topics."""
+        self._in_fit = True
         self._n_topics = n_topics
         self._stage_began = self._clock()
         self._bounds = []
-        place = None if self._about == 1 else f"{number} of about {self._about}"
-        self._show(**dict.fromkeys(("best", *self._of_pass, "after")))
-        self._of_pass = {"topics": n_topics}
-        self._show(start=place, **self._of_pass)
+        self._show(trying=None, perplexity=None, topics=n_topics)
 
     def passed(self, row: Mapping[str, float]) -> None:
         """A pass is done; `row` is that of the fit's history."""
+        if self._in_trial:
+            return
         self._bounds.append(row["bound"])
         if len(self._bounds) == 1:
             self._first_pass_ended = self._clock()
-        self._of_pass = {
-            "topics": int(row["topics_in_use"]),
-            "pass": int(row["pass"]),
-            "bound": float(row["bound"]),
-        }
-        self._show(**self._of_pass)
+        self._show(
+            topics=int(row["n_topics"]), **{"pass": int(row["pass"])}, bound=float(row["bound"])
+        )
 
     def moved(self, counts: Mapping[str, int]) -> None:
-        """Topics were merged, split or deleted."""
-        made = " and ".join(f"{number} {name}" for name, number in counts.items() if number)
+        """Topics were merged."""
+        made = " and ".join(
+            f"{number} {name if number > 1 else name.removesuffix('s')}"
+            for name, number in counts.items()
+            if number
+        )
         self._show(after=made or None)
-
-    def end(self) -> None:
-        """The start has settled."""
-        seconds = self._clock() - self._stage_began
-        self._settled.append((seconds, len(self._bounds), self._n_topics))
-        self._in_start = False
-        self._stage_began = self._clock()
-        self._show()
-
-    def finish(self) -> None:
-        """No start is left to make: the best of them goes on."""
-        self._in_start = False
-        self._about = len(self._settled)
-        self._stage_began = self._clock()
-        best = None if self._about < 2 else f"of {self._about} starts"
-        self._show(**dict.fromkeys(("start", *self._of_pass, "after")))
-        self._show(best=best, **self._of_pass)
 
     def stop(self) -> None:
         """Somebody asked the fit to stop."""
@@ -130,44 +102,28 @@ class FitDisplay:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long until the end of the last start and the moves after it; None for no idea."""
+        """How long until the end, trials that are still to come included; None for no idea."""
         now = self._clock() - self._stage_began
-        whole = [seconds for seconds, *_ in self._settled]
-        left = 0.0
-        if self._in_start:
-            of_start = self._start_left(now)
-            if of_start is None:
-                return None
-            left = of_start
-            whole.append(now + left)
-        if self._about == 1:
-            return left
-        if not whole:
+        if self._bounds:
+            return self._fit_left()
+        if not self._trials:
             return None
-        typical = float(np.mean(whole[-2:]))
-        starts_left = self._about - len(whole)
-        if starts_left == 0 and not self._in_start:
-            return max(_LAST_MOVES * typical - now, 0.0)
-        return left + (starts_left * _LATER + _LAST_MOVES) * typical
+        if self._in_fit:
+            seconds, n_topics = self._trials[-1]
+            return max(_FIT_IN_TRIALS * seconds * self._n_topics / n_topics - now, 0.0)
+        typical = float(np.mean([seconds for seconds, _ in self._trials[-2:]]))
+        ahead = max(_TRIALS - len(self._trials), 1) * typical - (now if self._in_trial else 0.0)
+        return max(ahead, 0.0) + _FIT_IN_TRIALS * typical
 
-    def _start_left(self, now: float) -> float | None:
-        """How long until the start settles that has taken `now` seconds."""
+    def _fit_left(self) -> float | None:
+        """How long until the fit settles."""
         passes = len(self._bounds)
-        # A first pass comes after whatever finds the topics to start with.
-        if passes > 1:
-            each = (self._clock() - self._first_pass_ended) / (passes - 1)
-            return each * max(self._passes() - passes, 1.0)
-        if not self._settled:
+        if passes < 2:
             return None
-        seconds, _, n_topics = self._settled[-1]
-        longer = float((self._n_topics / n_topics) ** _GROWTH)
-        return max(seconds * longer - now, 0.0)
-
-    def _passes(self) -> float:
-        """How many passes the start will have taken."""
-        if self._settled:
-            return float(np.mean([passes for _, passes, _ in self._settled]))
-        return min(settling_pass(self._bounds, self._tol) or _PASSES, self._max_iter)
+        # The first pass comes after whatever finds the topics to start with.
+        each = (self._clock() - self._first_pass_ended) / (passes - 1)
+        expected = min(settling_pass(self._bounds, self._tol) or _PASSES, self._max_iter)
+        return each * max(expected - passes, 1.0)
 
     def _show(self, **details: object) -> None:
         done, left = self._clock() - self._began, self.seconds_left

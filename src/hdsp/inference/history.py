@@ -1,7 +1,7 @@
 """The record of a fit: one entry per pass, and one per start of a search."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -75,41 +75,38 @@ class PassRecord:
         return cls(Bound(*[row[name] for name in _TERMS]), **facts, moves=moves)
 
 
-@dataclass(frozen=True)
-class StartRecord:
-    """One start of a search for the number of topics.
+@dataclass(frozen=True, eq=False)
+class TrialRecord:
+    """One number of topics that a search has tried.
 
     Attributes
     ----------
-    start : int
-        The number of topics at the start.
     topics : int
-        The number of topics at the end.
-    bound : float
-        The bound at the end.
-    compared : float
-        The part of the bound that starts are compared by (`Bound.comparable`).
-    passes : int
-        The number of passes.
+        The number of topics.
+    concentration : float
+        beta at which held-out words are predicted best.
+    likelihood : float array of shape [M]
+        The log likelihood of each held-out document.
+    perplexity : float
+        Of a held-out token.
     seconds : float
-        Seconds since the beginning of the fit.
+        Since the beginning of the fit.
     """
 
-    start: int
     topics: int
-    bound: float
-    compared: float
-    passes: int
+    concentration: float
+    likelihood: FloatArray
+    perplexity: float
     seconds: float
 
     def as_row(self) -> dict[str, float]:
         """The record as a plain row of `HDSP.search_`."""
-        return asdict(self)
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> "StartRecord":
-        """The record that `as_row` wrote."""
-        return cls(**row)
+        return {
+            "topics": self.topics,
+            "perplexity": self.perplexity,
+            "concentration": self.concentration,
+            "seconds": self.seconds,
+        }
 
 
 class History:
@@ -175,10 +172,3 @@ class History:
     def note_moves(self, moves: Mapping[str, int]) -> None:
         """Add to the last pass how many topics were merged, split or deleted after it."""
         self.passes[-1] = replace(self.last, moves={**self.last.moves, **moves})
-
-    def start_record(self, start: int, n_topics: int) -> StartRecord:
-        """What a search keeps of this fit, which began with `start` topics."""
-        bound = self.last.bound
-        return StartRecord(
-            start, n_topics, bound.total, bound.comparable, len(self), self.last.seconds
-        )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hdsp.execution import Executor, InProcess
 from hdsp.inference.display import FitDisplay
-from hdsp.inference.history import History, PassRecord, StartRecord
+from hdsp.inference.history import History, PassRecord, TrialRecord
 from hdsp.inference.interruption import Interruption
 from hdsp.model import Bound, DocumentState, GlobalState, LocalSettings, Problem, Statistics
 from hdsp.progress import Task
@@ -35,8 +35,8 @@ class Run:
         Shows passes and moves.
     interruption : Interruption
         Whether the fit was asked to stop.
-    starts : list of StartRecord
-        The finished starts of a search.
+    trials : list of TrialRecord
+        The numbers of topics that a search has tried.
     after_pass : callable or None, default=None
         Called after each pass, unless that pass settles the bound.
     """
@@ -48,7 +48,7 @@ class Run:
     executor: Executor = field(default_factory=InProcess)
     display: FitDisplay = field(default_factory=lambda: FitDisplay(Task(), tol=0.0))
     interruption: Interruption = field(default_factory=Interruption)
-    starts: list[StartRecord] = field(default_factory=list)
+    trials: list[TrialRecord] = field(default_factory=list)
     after_pass: AfterPass | None = None
     _began: float = field(default_factory=time.perf_counter)
 
@@ -59,6 +59,11 @@ class Run:
     def interrupted(self) -> bool:
         """Whether the fit was asked to stop."""
         return self.interruption.requested
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning of the fit."""
+        return time.perf_counter() - self._began
 
     def new_history(self, passes: list[PassRecord] | None = None) -> History:
         """A history on this run's clock; `passes` are those of an interrupted run."""
@@ -82,3 +87,12 @@ class Run:
         """Add moves to the last pass of `history`, and show them."""
         history.note_moves(moves)
         self.display.moved(moves)
+
+
+@dataclass(frozen=True, eq=False)
+class Resumed:
+    """The state of an interrupted fit, and its history."""
+
+    state: GlobalState
+    documents: DocumentState | None
+    history: History

@@ -1,296 +1,179 @@
-"""The search for the number of topics: the start with the highest bound wins."""
+"""The search for the number of topics, by held-out words.
+
+A share of the documents is held out. Short fits of the others with several numbers of topics
+predict one half of the words of each held-out document from the other. `hdsp.inference.number`
+turns that into a number; all documents are then fitted with it.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hdsp.inference.batch import fit_batch
-from hdsp.inference.display import about_starts
-from hdsp.inference.history import History
-from hdsp.inference.moves.refine import refine
-from hdsp.inference.moves.snapshot import FEWEST_TOPICS
+from hdsp.inference.history import TrialRecord
+from hdsp.inference.number import best_number, chosen_number, number_range, settles
 from hdsp.inference.run import Run
-from hdsp.model import DocumentState, Fit, GlobalState, Problem
+from hdsp.inference.snapshot import FEWEST_TOPICS
+from hdsp.model import GlobalState, HeldOut, Problem
+from hdsp.numerics.types import FloatArray
 
-# The first number tried; it doubles up to the second, then grows by the third, as fits cost more.
+# Held out: a tenth of the documents, but some hundreds, and never more than a quarter.
+_SHARE, _FEWEST_HELD_OUT, _MOST_HELD_OUT, _LARGEST_SHARE = 0.1, 500, 2_000, 0.25
+# Trials read at most as many documents; the start of a fit reads no more either.
+_MOST_FITTED = 20_000
+# As many passes tell numbers of topics apart as well as a fit that has settled does.
+_PASSES = 2
+# The first number tried, and the factor between one and the next.
 _FIRST = 32
-_DOUBLES = 128
 _STEP = 1.5
-# Numbers whose logarithms differ by less than this count as equal.
-_CLOSE = 0.12
-# A fit that keeps less than this share of its topics started with too many.
-_MANY_LEFT = 0.8
-# Bounds whose relative difference is smaller than this count as equal.
-_ROUNDING = 1e-6
-# Merges that gain less than this share of the bound wait until the number has been chosen.
-_WORTH_MERGING = 1e-4
-# Documents per chunk while they are compressed.
-_ROWS_AT_ONCE = 8192
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a fit ended: its bound, and its number of topics."""
-
-    bound: float
-    topics: int
-
-
-@dataclass(frozen=True, eq=False)
-class Attempt:
-    """A fit that started with `start` topics, and its history."""
-
-    start: int
-    fit: Fit
-    history: History
-
-    @property
-    def bound(self) -> float:
-        """The part of the bound that attempts are compared by, after the last pass."""
-        return self.history.last.bound.comparable
-
-
-@dataclass(frozen=True, eq=False)
-class Resumed:
-    """The state, documents and history of an interrupted fit."""
-
-    state: GlobalState
-    documents: DocumentState | None
-    history: History
-
-
-class StoredDocuments:
-    """The documents of an attempt, compressed while other attempts are fitted.
-
-    Most topics hold nothing in most documents, so the token counts are usually stored sparse.
-    """
-
-    def __init__(self, documents: DocumentState) -> None:
-        held = documents.token_counts
-        self._shape, self._tangent = held.shape, documents.tangent
-        # A sparse entry takes twice the memory of a dense one.
-        if 2 * np.count_nonzero(held) > held.size:
-            self._parts: list[Any] = [held]
-        else:
-            starts = range(0, len(held), _ROWS_AT_ONCE)
-            self._parts = [csr_array(held[n : n + _ROWS_AT_ONCE]) for n in starts]
-
-    def restored(self) -> DocumentState:
-        """The documents as they were."""
-        if isinstance(self._parts[0], np.ndarray):
-            return DocumentState(self._parts[0], self._tangent)
-        held = np.empty(self._shape, dtype=self._parts[0].dtype)
-        for number, part in enumerate(self._parts):
-            part.toarray(out=held[number * _ROWS_AT_ONCE :][: part.shape[0]])
-        return DocumentState(held, self._tangent)
+# A fall of the score by as many standard errors is no chance.
+_CLEARLY = 2.0
+# Numbers whose ratio is closer to 1 than this are not told apart.
+_CLOSE = 1.1
+# Where the search for the best concentration begins.
+_CONCENTRATION = 8.0
 
 
 @dataclass(eq=False)
 class Search:
-    """A fit with the number of topics that gives the highest bound.
-
-    Fits start afresh with several numbers of topics; the one with the highest bound is continued
-    with moves that merge, split and delete topics. Without `Run.keep_documents` there are no moves.
+    """How many topics the documents of a problem ask for.
 
     Attributes
     ----------
     problem : Problem
-        What is fitted.
+        All documents.
     most_topics : int
-        The largest number of topics.
+        There may be.
+    number_by : str
+        ``"prediction"`` or ``"evidence"``.
     start_at : callable
-        Returns the initial state for a number of topics; equal numbers give equal states.
+        The state where a fit of a problem with so many topics starts; the same for the same
+        problem and number.
     run : Run
-        How fits proceed, with the finished starts of an interrupted search.
-    resumed : Resumed or None, default=None
-        The unfinished start of an interrupted search.
+        How fits proceed; it keeps the trials, and knows those of a search that was cut short.
+    rng : numpy.random.Generator
+        Chooses the documents that are held out.
+    after_trial : callable or None, default=None
+        Called after each trial.
     """
 
     problem: Problem
     most_topics: int
-    start_at: Callable[[int], GlobalState]
+    number_by: str
+    start_at: Callable[[Problem, int], GlobalState]
     run: Run
-    resumed: Resumed | None = None
-    _best: Attempt | None = None
-    _best_documents: StoredDocuments | None = None
-    _tried: set[int] = field(default_factory=set)
+    rng: np.random.Generator
+    after_trial: Callable[[], None] | None = None
+    _trials: dict[int, TrialRecord] = field(default_factory=dict, init=False)
 
-    def fit(self) -> tuple[Fit, History]:
-        """Search for the number of topics, and return the best fit."""
-        start = search_number(self.try_number, self.most_topics)
-        best = self._take_best()
-        # A resumed search no longer has the fit of its best start, and makes it again. If it is
-        # interrupted once more, it returns the current start and keeps its checkpoint.
-        if best is None or (best.start != start and not self.run.interrupted):
-            if self.run.interrupted and self.resumed is not None:
-                start = self.resumed.state.n_topics
-            best = self._attempt(start)
-        best = self._complete(best)
-        while not self.run.interrupted:
-            left = best.fit.state.n_topics
-            if left >= _MANY_LEFT * best.start or left in self._tried:
-                break
-            # A start with the remaining number of topics usually ends with a higher bound.
-            self._keep(best)
-            other = self._complete(self._try(left))
-            if other.bound <= best.bound:
-                best = self._take_best() or other
-                break
-            best = other
-        return best.fit, best.history
+    def __post_init__(self) -> None:
+        n_documents = self.problem.n_documents
+        wanted = min(max(_SHARE * n_documents, _FEWEST_HELD_OUT), _MOST_HELD_OUT)
+        n_held_out = int(min(wanted, _LARGEST_SHARE * n_documents))
+        order = self.rng.permutation(n_documents)
+        fitted = np.sort(order[n_held_out : n_held_out + _MOST_FITTED])
+        held_out = np.sort(order[:n_held_out])
+        self._fitted = self.problem.take(fitted)
+        counts = self.problem.counts
+        frequency = np.asarray(self._fitted.counts.sum(axis=0), dtype=np.float64)
+        self._held_out = HeldOut(counts[held_out], self.problem.design[held_out], frequency)
+        self._ceiling = max(min(self.most_topics, len(fitted)), 1)
 
-    def try_number(self, start: int) -> Outcome:
-        """The outcome of a fit that starts with `start` topics."""
-        self._tried.add(start)
-        for record in self.run.starts:
-            if record.start == start:
-                return Outcome(record.compared, record.topics)
+    def number(self) -> int:
+        """The number of topics to fit all documents with."""
+        if self._ceiling <= FEWEST_TOPICS or not self._held_out.tokens.sum():
+            return min(self._ceiling, FEWEST_TOPICS)
+        self._try(min(_FIRST, self._ceiling))
+        if not self._trials:
+            # Interrupted in the first of them.
+            return min(_FIRST, self._ceiling)
+        self._climb()
+        self._descend()
+        if self.number_by == "prediction":
+            peak = self._within(best_number(self.gain()))
+            if min(abs(np.log(peak / n)) for n in self._trials) > np.log(_CLOSE):
+                self._try(peak)
+        return self._within(chosen_number(self.gain(), self.number_by))
+
+    def number_range(self) -> tuple[int, int] | None:
+        """Numbers that are about as good; None where nothing was tried."""
+        if len(self._trials) < 2:
+            return None
+        likelihood = {n: trial.likelihood for n, trial in self._trials.items()}
+        low, high = number_range(
+            likelihood, self._held_out.tokens, self._held_out.unigram, self.number_by
+        )
+        return self._within(low), self._within(high)
+
+    def gain(self) -> dict[int, float]:
+        """The mean log probability of a held-out token beyond that by word frequencies alone."""
+        tokens, unigram = self._held_out.tokens.sum(), self._held_out.unigram.sum()
+        return {n: float(t.likelihood.sum() - unigram) / tokens for n, t in self._trials.items()}
+
+    def _climb(self) -> None:
+        """Try larger numbers until the score has passed its peak, or is no longer worth it."""
+        while (largest := max(self._trials)) < self._ceiling and not self.run.interrupted:
+            if self._passed(largest) or (self.number_by == "evidence" and settles(self.gain())):
+                break
+            following = round(largest * _STEP)
+            self._try(self._ceiling if following * _CLOSE >= self._ceiling else following)
+
+    def _descend(self) -> None:
+        """Try smaller numbers until the number that is wanted lies between numbers tried."""
+        while (smallest := min(self._trials)) > FEWEST_TOPICS and not self.run.interrupted:
+            wanted = chosen_number(self.gain(), self.number_by)
+            inside = self.number_by == "evidence" and wanted > smallest * _CLOSE
+            if inside or (self.number_by == "prediction" and self._passed(smallest)):
+                break
+            self._try(max(round(smallest / _STEP), FEWEST_TOPICS))
+
+    def _passed(self, edge: int) -> bool:
+        """Whether the score falls from its best towards `edge`: clearly, or twice."""
+        gain = self.gain()
+        best = max(gain, key=lambda n: gain[n])
+        if best == edge:
+            return False
+        beyond = [n for n in gain if (n - best) * (edge - best) > 0]
+        return len(beyond) > 1 or gain[best] - gain[edge] > _CLEARLY * self._error(best, edge)
+
+    def _error(self, one: int, other: int) -> float:
+        """The standard error of the difference of two numbers' scores, over documents."""
+        apart = self._trials[one].likelihood - self._trials[other].likelihood
+        tokens: FloatArray = self._held_out.tokens
+        residual = apart - tokens * (apart.sum() / tokens.sum())
+        return float(np.sqrt((residual**2).sum()) / tokens.sum())
+
+    def _try(self, number: int) -> None:
+        """A short fit with so many topics, and its score."""
+        for trial in self.run.trials:
+            if trial.topics == number:
+                self._trials[number] = trial
+                return
+        self.run.display.begin_trial(number)
+        run = replace(self.run, max_iter=_PASSES, tol=0.0, keep_documents=True, after_pass=None)
+        history = run.new_history()
+        fit = fit_batch(self._fitted, self.start_at(self._fitted, number), run, history)
         if self.run.interrupted:
-            return Outcome(-np.inf, start)
-        found = self._try(start)
-        if self._best is None or found.bound > self._best.bound:
-            self._keep(found)
-        return Outcome(found.bound, found.fit.state.n_topics)
+            return
+        near = min(self._trials, key=lambda n: abs(np.log(n / number)), default=None)
+        concentration = _CONCENTRATION if near is None else self._trials[near].concentration
+        score = self._held_out.score(fit.state, self.problem.scaling, concentration)
+        trial = TrialRecord(
+            number,
+            score.concentration,
+            score.likelihood,
+            self._perplexity(score.likelihood),
+            self.run.seconds,
+        )
+        self._trials[number] = trial
+        self.run.trials.append(trial)
+        self.run.display.end_trial(trial.perplexity)
+        if self.after_trial is not None:
+            self.after_trial()
 
-    def _keep(self, attempt: Attempt) -> None:
-        """Keep the best attempt so far, with its documents compressed."""
-        documents = attempt.fit.documents
-        self._best_documents = None if documents is None else StoredDocuments(documents)
-        fit = Fit(attempt.fit.state, None)
-        self._best = Attempt(attempt.start, fit, attempt.history)
+    def _perplexity(self, likelihood: FloatArray) -> float:
+        return float(np.exp(-likelihood.sum() / self._held_out.tokens.sum()))
 
-    def _take_best(self) -> Attempt | None:
-        best, stored = self._best, self._best_documents
-        self._best = self._best_documents = None
-        if best is None or stored is None:
-            return best
-        return Attempt(best.start, Fit(best.fit.state, stored.restored()), best.history)
-
-    def _try(self, start: int) -> Attempt:
-        self._tried.add(start)
-        found = self._attempt(start)
-        self.run.display.end()
-        # A start of a fit that was cut short may be made again, to have it at hand.
-        if all(known.start != start for known in self.run.starts):
-            self.run.starts.append(found.history.start_record(start, found.fit.state.n_topics))
-        return found
-
-    def _attempt(self, start: int) -> Attempt:
-        documents: DocumentState | None = None
-        self.run.display.begin(start, about_starts(self.most_topics))
-        if self.resumed is not None and self.resumed.state.n_topics == start:
-            state, documents = self.resumed.state, self.resumed.documents
-            history = self.resumed.history
-            self.resumed = None
-        else:
-            state, history = self.start_at(start), self.run.new_history()
-        fit = fit_batch(self.problem, state, self.run, history, documents)
-        # Duplicate topics may be the only fault of a larger number.
-        return self._refine(Attempt(start, fit, history), _WORTH_MERGING)
-
-    def _complete(self, attempt: Attempt) -> Attempt:
-        """All the moves that raise the bound."""
-        self.run.display.finish()
-        return self._refine(attempt)
-
-    def _refine(self, attempt: Attempt, merges_worth: float | None = None) -> Attempt:
-        history = attempt.history
-        if not self.run.keep_documents or not history.converged or self.run.interrupted:
-            return attempt
-        fit = refine(self.problem, attempt.fit, self.run, history, self.most_topics, merges_worth)
-        return Attempt(attempt.start, fit, history)
-
-
-def search_number(try_number: Callable[[int], Outcome], ceiling: int) -> int:
-    """The number of topics, up to `ceiling`, from which a fit ends with the highest bound.
-
-    A fit that keeps few of its topics is followed by one with the number it kept. Otherwise the
-    number rises until the bound falls or its estimated peak is passed, or halves until the bound
-    falls; then the estimated peak between the numbers tried is tried too.
-
-    Parameters
-    ----------
-    try_number : callable
-        Returns the outcome of a fit for a number of topics; called once for each number.
-    ceiling : int
-        The largest number of topics.
-
-    Returns
-    -------
-    int
-        One of the numbers tried.
-
-    Examples
-    --------
-    >>> search_number(lambda n: Outcome(-(n / 100.0) - 20.0 / n**0.5, n), ceiling=400)
-    100
-    """
-    tried: dict[int, float] = {}
-    left: dict[int, int] = {}
-
-    def attempt(number: int) -> float:
-        if number not in tried:
-            outcome = try_number(number)
-            tried[number], left[number] = outcome.bound, max(outcome.topics, FEWEST_TOPICS)
-        return tried[number]
-
-    number = min(_FIRST, ceiling)
-    attempt(number)
-    shrinks = left[number] < _MANY_LEFT * number
-    while shrinks and left[number] < _MANY_LEFT * number:
-        following = left[number]
-        if attempt(following) < tried[number]:
-            break
-        number = following
-    while not shrinks and number < ceiling:
-        following = 2 * number if number < _DOUBLES else int(_STEP * number)
-        if following * (1.0 + _CLOSE) >= ceiling:
-            following = ceiling
-        if attempt(following) < tried[number]:
-            break
-        number = following
-        peak = peak_number(tried)
-        if peak is not None and peak <= number * (1.0 + _CLOSE):
-            break
-    number = min(tried)
-    while not shrinks and number > FEWEST_TOPICS and _best(tried) == number:
-        number = max(number // 2, FEWEST_TOPICS)
-        attempt(number)
-    peak = peak_number(tried)
-    if not shrinks and peak is not None:
-        rounded = min(max(round(peak), FEWEST_TOPICS), ceiling)
-        if min(abs(np.log(rounded / n)) for n in tried) > _CLOSE:
-            attempt(rounded)
-    return _best(tried)
-
-
-def peak_number(tried: dict[int, float]) -> float | None:
-    """Where the bound peaks, by the best number tried and its neighbours; None if it does not.
-
-    The bound is interpolated by a - b n - c / sqrt(n): each topic costs about the same, and
-    explains less than the one before. On real corpora the peak of this curve depends little on the
-    three numbers, unlike a parabola's.
-    """
-    if len(tried) < 3:
-        return None
-    numbers = sorted(tried)
-    best = numbers.index(_best(tried))
-    first = min(max(best - 1, 0), len(numbers) - 3)
-    three = np.array(numbers[first : first + 3], dtype=np.float64)
-    columns = np.stack([np.ones(3), -three, -(three**-0.5)], axis=1)
-    bounds = np.array([tried[n] for n in numbers[first : first + 3]])
-    if not np.isfinite(bounds).all():
-        return None
-    _, cost, gain = np.linalg.solve(columns, bounds - bounds.max())
-    if cost <= 0.0 or gain <= 0.0:
-        return None
-    return float((gain / (2.0 * cost)) ** (2.0 / 3.0))
-
-
-def _best(tried: dict[int, float]) -> int:
-    """The number with the highest bound; the smallest of those that are equal but for rounding."""
-    highest = max(tried.values())
-    return min(n for n in tried if tried[n] >= highest - _ROUNDING * abs(highest))
+    def _within(self, number: float) -> int:
+        return int(min(max(round(number), FEWEST_TOPICS), self._ceiling))

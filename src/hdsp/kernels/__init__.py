@@ -12,16 +12,12 @@ from hdsp.kernels.parallel import run_ranges, use_threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
+    from hdsp.kernels.cvb0 import predict_documents
     from hdsp.kernels.documents import solve_documents
     from hdsp.kernels.factors import descend_rows
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
     from hdsp.kernels.likelihood import mixture_log_likelihood
-    from hdsp.kernels.moves import (
-        divide_topics,
-        sum_log_gamma,
-        sum_pair_entropies,
-        sum_proportion_terms,
-    )
+    from hdsp.kernels.merges import sum_log_gamma, sum_pair_entropies, sum_proportion_terms
     from hdsp.kernels.softmax import sweep_softmax_weights
     from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
@@ -31,12 +27,12 @@ __all__ = [
     "csr_arrays",
     "descend_rows",
     "dirichlet_terms",
-    "divide_topics",
     "exp_product",
     "fill_document_terms",
     "fill_word_table",
     "mean_proportions",
     "mixture_log_likelihood",
+    "predict_documents",
     "run_ranges",
     "solve_documents",
     "sparse_product",
@@ -50,7 +46,17 @@ __all__ = [
 ]
 
 
-_MODULES = "documents", "factors", "labels", "likelihood", "moves", "softmax", "terms", "topics"
+_MODULES = (
+    "cvb0",
+    "documents",
+    "factors",
+    "labels",
+    "likelihood",
+    "merges",
+    "softmax",
+    "terms",
+    "topics",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -4,8 +4,16 @@ Internal: names here may change without notice.
 """
 
 from hdsp.model.bound import Bound, elbo
+from hdsp.model.completion import (
+    PredictiveView,
+    make_predictive_view,
+    split_tokens,
+    word_log_likelihood,
+    word_share,
+)
 from hdsp.model.documents import DocumentView, LocalSettings, block_step, make_view
 from hdsp.model.generative import Truth, draw_documents, simulate
+from hdsp.model.held_out import HeldOut
 from hdsp.model.problem import Priors, Problem, make_problem
 from hdsp.model.state import DocumentState, Fit, GlobalState, Statistics
 from hdsp.model.updates import expected_proportions, global_step
@@ -16,7 +24,9 @@ __all__ = [
     "DocumentView",
     "Fit",
     "GlobalState",
+    "HeldOut",
     "LocalSettings",
+    "PredictiveView",
     "Priors",
     "Problem",
     "Statistics",
@@ -26,7 +36,11 @@ __all__ = [
     "elbo",
     "expected_proportions",
     "global_step",
+    "make_predictive_view",
     "make_problem",
     "make_view",
     "simulate",
+    "split_tokens",
+    "word_log_likelihood",
+    "word_share",
 ]

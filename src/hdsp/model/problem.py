@@ -122,7 +122,7 @@ class Problem:
         return DesignLimits.of(self.design)
 
     def take(self, rows: IntArray) -> "Problem":
-        """Some of the documents as a problem of their own, in one block."""
+        """Some of the documents as a problem of their own."""
         part = replace(
             self,
             counts=self.counts[rows],
@@ -130,7 +130,14 @@ class Problem:
             lengths=self.lengths[rows],
             design=self.design[rows],
         )
-        return replace(part, blocks=(part.block(slice(0, len(rows))),))
+        return part.cut()
+
+    def cut(self, block_size: int = BLOCK_SIZE) -> "Problem":
+        """The same problem in blocks of so many documents."""
+        n_documents = self.n_documents
+        starts = range(0, n_documents, block_size)
+        blocks = (self.block(slice(n, min(n + block_size, n_documents))) for n in starts)
+        return replace(self, blocks=tuple(blocks))
 
     def block(self, rows: slice) -> Block:
         """A run of the documents."""
@@ -174,9 +181,4 @@ def make_problem(
         scaling=scaling,
         priors=priors,
     )
-    n_documents = whole.n_documents
-    starts = range(0, n_documents, block_size)
-    return replace(
-        whole,
-        blocks=tuple(whole.block(slice(n, min(n + block_size, n_documents))) for n in starts),
-    )
+    return whole.cut(block_size)

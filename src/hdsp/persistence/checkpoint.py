@@ -3,7 +3,7 @@
 import hashlib
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.exceptions import CheckpointWarning, ModelFileError
-from hdsp.inference import AfterPass, History, PassRecord, Resumed, Run, StartRecord
+from hdsp.inference import AfterPass, History, PassRecord, Resumed, Run, TrialRecord
 from hdsp.model import DocumentState, GlobalState, Problem
 from hdsp.model.state import padded
 from hdsp.persistence import manifest as get
@@ -66,7 +66,7 @@ class Checkpoint:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def resume(self, problem: Problem, run: Run, most_topics: int) -> Resumed | None:
-        """The state of the fit, or None if none was written; finished starts are added to `run`."""
+        """The state of the fit, or None if there is none yet; trials are added to `run`."""
         self._remove_unfinished()
         path = self.folder / _NAME
         if not path.exists():
@@ -76,6 +76,9 @@ class Checkpoint:
             self._check_same(manifest)
             # Copies, since the fit overwrites both these arrays and the file.
             stored = StoredArrays({name: array.copy("K") for name, array in arrays.items()})
+            run.trials.extend(_take_trials(manifest, stored))
+            if "topics" not in stored:
+                return None
             n_labels = problem.design.shape[1]
             state = take_state(manifest, stored, problem.scaling, n_labels)
             least = most_topics if self.parameters["fixed_number"] else 1
@@ -84,7 +87,6 @@ class Checkpoint:
             documents: DocumentState | None = None
             if self.parameters["keep_documents"]:
                 documents = _take_documents(stored, problem.n_documents, state.n_topics)
-            run.starts.extend(map(StartRecord.from_row, get.search(manifest)))
             passes = list(map(PassRecord.from_row, get.history(manifest)))
         except ModelFileError:
             raise
@@ -92,38 +94,49 @@ class Checkpoint:
             raise not_usable(path, error) from error
         return Resumed(state, documents, run.new_history(passes))
 
-    def writer(self, run: Run) -> AfterPass:
+    def pass_writer(self, run: Run) -> AfterPass:
         """The function that `run` calls after its passes."""
 
         def write(state: GlobalState, documents: DocumentState | None, history: History) -> None:
-            self.write(state, documents, history, run)
+            if not self._is_due() and not run.interrupted:
+                return
+            arrays: dict[str, AnyArray] = {}
+            manifest = {"history": history.rows(), **put_state(arrays, state)}
+            if documents is not None:
+                put_all(arrays, "documents", vars(documents))
+            self._write(run, manifest, arrays)
 
         return write
 
-    def write(
-        self, state: GlobalState, documents: DocumentState | None, history: History, run: Run
-    ) -> None:
-        """Write the state of the fit, unless the last checkpoint is recent."""
+    def trial_writer(self, run: Run) -> Callable[[], None]:
+        """The function that a search calls after its trials."""
+
+        def write() -> None:
+            if self._is_due():
+                self._write(run, {}, {})
+
+        return write
+
+    def _is_due(self) -> bool:
+        """Whether the last checkpoint is not recent."""
+        wait = max(SECONDS_BETWEEN, self._cost / _SHARE_OF_TIME)
+        return time.monotonic() >= self._written + wait
+
+    def _write(self, run: Run, manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
         start = time.monotonic()
-        due = self._written + max(SECONDS_BETWEEN, self._cost / _SHARE_OF_TIME)
-        if start < due and not run.interrupted:
-            return
-        arrays: dict[str, AnyArray] = {}
-        manifest = {
+        manifest |= {
             "data": self.data,
             "settings": self._settings(),
-            "history": history.rows(),
-            "search": [record.as_row() for record in run.starts],
-            **put_state(arrays, state),
+            "search": [trial.as_row() for trial in run.trials],
         }
-        if documents is not None:
-            put_all(arrays, "documents", vars(documents))
+        if run.trials:
+            arrays["search.likelihood"] = np.array([trial.likelihood for trial in run.trials])
         try:
             write_file(self.folder / _NAME, _KIND, plain(manifest), arrays)
         except OSError as error:
             # A failed write must not end a long fit.
             warnings.warn(
-                f"The fit goes on without a checkpoint: {error}", CheckpointWarning, stacklevel=4
+                f"The fit goes on without a checkpoint: {error}", CheckpointWarning, stacklevel=5
             )
         self._written = time.monotonic()
         self._cost = self._written - start
@@ -167,3 +180,16 @@ def _take_documents(arrays: StoredArrays, n_documents: int, n_topics: int) -> Do
         arrays.numbers("documents.token_counts", shape),
         arrays.numbers("documents.tangent", shape[:1]),
     )
+
+
+def _take_trials(manifest: Mapping[str, Any], arrays: StoredArrays) -> list[TrialRecord]:
+    rows = get.search(manifest)
+    if not rows:
+        return []
+    likelihood = arrays.numbers("search.likelihood", (len(rows), None))
+    return [
+        TrialRecord(
+            int(row["topics"]), row["concentration"], one, row["perplexity"], row["seconds"]
+        )
+        for row, one in zip(rows, likelihood, strict=True)
+    ]

@@ -10,6 +10,12 @@ from hdsp.corpus.schema import BlockSchema
 from hdsp.model import Priors
 from hdsp.persistence.container import WrongContents
 
+# The columns of a search; the second are those of formats 1.0 and 1.1, which compared bounds.
+_TRIALS = (
+    {"topics", "perplexity", "concentration", "seconds"},
+    {"start", "topics", "bound", "compared", "passes", "seconds"},
+)
+
 
 def positive(manifest: Mapping[str, Any], name: str) -> float:
     """A positive, finite number."""
@@ -60,13 +66,23 @@ def history(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
 def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
     """One row per start; none in format 1.0, or where the number of topics was fixed."""
     rows = manifest.get("search", [])
-    wanted = {"start", "topics", "bound", "compared", "passes", "seconds"}
     if not isinstance(rows, list) or not all(
-        isinstance(row, dict) and row.keys() == wanted and all(map(_is_finite, row.values()))
+        isinstance(row, dict) and row.keys() in _TRIALS and all(map(_is_finite, row.values()))
         for row in rows
     ):
         raise WrongContents("its search has a row that is none")
     return rows
+
+
+def topics_range(manifest: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The numbers of topics that are about as good; None in a file before format 1.2."""
+    value = manifest.get("n_topics_range")
+    if value is None:
+        return None
+    low, high = value
+    if type(low) is not int or type(high) is not int or not 1 <= low <= high:
+        raise WrongContents("its range of numbers of topics is none")
+    return low, high
 
 
 def schema(manifest: Mapping[str, Any]) -> LabelSchema:

@@ -70,6 +70,8 @@ def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) ->
         "search": report.search,
         "converged": report.converged,
         "n_topics": report.n_topics,
+        "n_topics_range": report.n_topics_range,
+        "predictive_concentration": model.predictive_concentration,
         "frames": source.frames,
         "text_settings": _plain_settings(source.text_settings),
     }
@@ -127,6 +129,7 @@ def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int
         get.search(manifest),
         get.flag(manifest, "converged"),
         get.whole(manifest, "n_topics", 0, n_topics),
+        get.topics_range(manifest),
         arrays.get("coherence", (n_topics,)),
     )
 
@@ -158,6 +161,11 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         scaling,
         schema,
         get.priors(manifest),
+        # Before format 1.2 documents were predicted with the concentration of the fit.
+        get.positive(
+            {"predictive_concentration": state.document_concentration, **manifest},
+            "predictive_concentration",
+        ),
         calibration,
         _decode_training(manifest, arrays, schema),
         label_words,

@@ -16,7 +16,7 @@ from hdsp.prediction.fitted import (
     make_fitted,
     topic_tokens,
 )
-from hdsp.prediction.perplexity import bootstrap_interval, split_tokens, word_log_likelihood
+from hdsp.prediction.perplexity import bootstrap_interval
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.summaries import associated_labels, distinctive_words
 from hdsp.prediction.targets import make_candidates, without_target
@@ -41,8 +41,6 @@ __all__ = [
     "make_contrasts",
     "make_fitted",
     "ratio_proportions",
-    "split_tokens",
     "topic_tokens",
     "without_target",
-    "word_log_likelihood",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 
 from hdsp.corpus import Labels, LabelSchema, TextSettings
-from hdsp.execution import Executor, fit_documents
+from hdsp.execution import Executor
 from hdsp.model import (
     Fit,
     GlobalState,
@@ -15,12 +15,13 @@ from hdsp.model import (
     Priors,
     Problem,
     Truth,
-    expected_proportions,
-    make_problem,
+    make_predictive_view,
+    word_share,
 )
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, calibrate
 from hdsp.prediction.classify import Candidates, label_probabilities
+from hdsp.prediction.concentration import choose_concentration
 from hdsp.prediction.effects import Contrast, Effects, expected_sides, label_effects
 from hdsp.prediction.label_words import count_label_words
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
@@ -30,9 +31,6 @@ from hdsp.scaling import Design, ScalingFunction, used_columns
 
 Method = Literal["calibrated", "exact", "ratio"]
 METHODS: tuple[Method, ...] = ("calibrated", "exact", "ratio")
-
-# New documents start afresh and have a single pass, so they iterate until they converge.
-_SETTINGS = LocalSettings(max_iter=100, tol=1e-3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +67,13 @@ class FitReport:
     history : list of dict
         One row per pass.
     search : list of dict
-        One row per number of topics that a fit started with.
+        One row per number of topics that the search tried.
     converged : bool
         Whether the bound settled.
     n_topics : int
         Topics in use.
+    n_topics_range : tuple of two int, or None
+        Numbers of topics that are about as good; None where nothing was searched.
     coherence : float array of shape [T]
         NPMI of each topic in the training documents.
     """
@@ -82,6 +82,7 @@ class FitReport:
     search: list[dict[str, float]]
     converged: bool
     n_topics: int
+    n_topics_range: tuple[int, int] | None
     coherence: FloatArray
 
 
@@ -99,6 +100,8 @@ class FittedModel:
         The labels of training.
     priors : Priors
         The hyperparameters.
+    predictive_concentration : float
+        beta for new documents.
     calibration : Calibration
         The regression of topics on labels.
     training : TrainingLabels
@@ -115,6 +118,7 @@ class FittedModel:
     scaling: ScalingFunction
     schema: LabelSchema
     priors: Priors
+    predictive_concentration: float
     calibration: Calibration
     training: TrainingLabels
     label_words: csr_array
@@ -129,14 +133,12 @@ class FittedModel:
             return exact_proportions(self.state, self.scaling, design)
         return ratio_proportions(self.state, self.scaling, design)
 
-    def posterior(self, counts: csr_array, design: Design, executor: Executor) -> FloatArray:
+    def posterior(self, counts: csr_array, design: Design) -> FloatArray:
         """Proportions of documents given their words and labels, [M, T]."""
-        problem = make_problem(counts, design, self.scaling, self.priors)
-        documents, _ = fit_documents(problem, self.state, None, _SETTINGS, executor)
-        every = slice(0, self.state.n_topics)
-        mean = expected_proportions(problem, self.state, documents, every)
-        mean = mean.astype(np.float64)
-        return np.asarray(mean / mean.sum(axis=1, keepdims=True))
+        view = make_predictive_view(self.state, self.scaling)
+        found = view.proportions(counts, design, self.predictive_concentration)
+        found = found.astype(np.float64)
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     def word_share(self) -> FloatArray:
         """E[phi], [V, T]; columns sum to 1."""
@@ -206,11 +208,15 @@ def make_fitted(
     report: FitReport,
     settings: LocalSettings,
     executor: Executor,
+    predictive_concentration: float | None = None,
 ) -> FittedModel:
     """The fitted model, with the calibration and summaries that are computed after inference.
 
-    Overwrites the documents of `fit`, to save memory.
+    Overwrites the documents of `fit`, to save memory. Without a `predictive_concentration`, the
+    one that predicts training documents best is chosen.
     """
+    if predictive_concentration is None:
+        predictive_concentration = choose_concentration(problem, fit.state)
     exclusive = np.zeros(schema.n_labels, dtype=np.bool_)
     indicator = np.zeros(schema.n_labels, dtype=np.bool_)
     for name, columns in schema.slices().items():
@@ -222,6 +228,7 @@ def make_fitted(
         problem.scaling,
         schema,
         problem.priors,
+        predictive_concentration,
         calibrate(problem, fit, exclusive, indicator, settings, executor),
         TrainingLabels.of(schema, problem.design),
         count_label_words(problem.counts, problem.design, indicators),
@@ -233,12 +240,6 @@ def make_fitted(
 def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:
     """Expected training tokens of each topic, [T]."""
     return np.asarray((state.topics.astype(np.float64) - priors.topic_prior).sum(axis=0))
-
-
-def word_share(state: GlobalState) -> FloatArray:
-    """E[phi], [V, T]; columns sum to 1."""
-    topics = state.topics.astype(np.float64)
-    return np.asarray(topics / topics.sum(axis=0))
 
 
 def encode_labels(schema: LabelSchema, scaling: ScalingFunction, labels: Labels) -> Design:

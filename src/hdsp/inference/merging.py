@@ -1,27 +1,92 @@
 """Merging: two topics become one."""
 
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from hdsp import kernels
-from hdsp.inference.moves.snapshot import Move, Snapshot
+from hdsp.inference.batch import fit_batch
+from hdsp.inference.history import History
+from hdsp.inference.run import Run
+from hdsp.inference.snapshot import FEWEST_TOPICS, Merge, Snapshot, make_merges, take_snapshot
 from hdsp.kernels import run_ranges
+from hdsp.model import Fit, Problem, elbo
 from hdsp.model.by_topic import TopicParts, fitted_scaling, topic_bound
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Parameters, take_topics
+from hdsp.scaling import take_topics
 
 # Pairs and topics per chunk, each with a few arrays of documents by as many topics.
 _PAIR_RANGE = 8
 _TOPICS_AT_ONCE = 32
 _DOCUMENT_RANGE = 256
 _SCALING_UPDATES = 2
+# Pairs proposed per topic; with fewer, some topics that are there twice stay.
+_PAIRS_PER_TOPIC = 2.0
+# What a merge must gain, and as a share of the bound: less is rounding.
+_LEAST_GAIN = 0.1
+_LEAST_SHARE = 1e-6
+_ROUNDS = 60
 
 
-def propose_merges(snapshot: Snapshot, pairs_per_topic: float = 2.0) -> list[Move]:
+def merge_topics(problem: Problem, fit: Fit, run: Run, history: History) -> Fit:
+    """Merge topics where that raises the bound, with passes in between.
+
+    A topic that is there twice predicts as well as one; the bound tells that one is enough.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is fitted.
+    fit : Fit
+        Has converged, with its documents.
+    run : Run
+        How the fit proceeds.
+    history : History
+        Takes the passes and merges.
+    """
+    for _ in range(_ROUNDS):
+        if len(history) >= run.max_iter or run.interrupted:
+            break
+        # In a function of its own: what a round has looked at is gone before the next.
+        fit, n_merges = _merge_once(problem, fit, run, history)
+        if not n_merges:
+            break
+        run.note_moves(history, {"merges": n_merges})
+    if history.converged:
+        return fit.by_size()
+    # A checkpoint is of a fit before its merges.
+    return fit_batch(problem, fit.state, replace(run, after_pass=None), history, fit.documents)
+
+
+def _merge_once(problem: Problem, fit: Fit, run: Run, history: History) -> tuple[Fit, int]:
+    """A pass, and the merges after it: the fit, and how many there were."""
+    snapshot, statistics = take_snapshot(problem, fit, run.settings, run.executor)
+    bound = elbo(problem, fit.state, statistics)
+    run.record(history, problem, fit.state, statistics, bound)
+    least = max(_LEAST_GAIN, _LEAST_SHARE * abs(bound.total))
+    chosen = choose_merges(snapshot, propose_merges(snapshot), least)
+    if not chosen:
+        return Fit(snapshot.state, snapshot.documents), 0
+    return make_merges(snapshot, chosen), len(chosen)
+
+
+def choose_merges(snapshot: Snapshot, merges: Iterable[Merge], least: float) -> list[Merge]:
+    """The best merges that gain `least` and share no topic; `merges` come best first."""
+    left = snapshot.state.n_topics - FEWEST_TOPICS
+    chosen: list[Merge] = []
+    busy: set[int] = set()
+    for merge in merges:
+        if merge.gain >= least and not busy.intersection(merge.pair) and left > 0:
+            chosen.append(merge)
+            busy.update(merge.pair)
+            left -= 1
+    return chosen
+
+
+def propose_merges(snapshot: Snapshot) -> list[Merge]:
     """Merges of likely pairs, with their gains, the best first; gains may be negative."""
-    pairs = likely_pairs(snapshot.topic_words, pairs_per_topic)
+    pairs = likely_pairs(snapshot.topic_words, _PAIRS_PER_TOPIC)
     if len(pairs) == 0:
         return []
     problem, tangent = snapshot.problem, snapshot.documents.tangent
@@ -34,27 +99,18 @@ def propose_merges(snapshot: Snapshot, pairs_per_topic: float = 2.0) -> list[Mov
     )
     lost = pair_entropies(snapshot, pairs)
 
-    def gains(first: int, last: int) -> list[Move]:
+    def gains(first: int, last: int) -> list[Merge]:
         some = pairs[first:last]
         merged = _with_labels(snapshot, _merged(snapshot, some))
         gain = topic_bound(problem, merged, tangent)
         gain += lost[first:last] - alone[some].sum(axis=1)
         return [
-            Move(
-                (int(pair[0]), int(pair[1])),
-                float(gain[i]),
-                partial(_make_merged, snapshot, pair, take_topics(merged.scaling, [i])),
-            )
-            for i, pair in enumerate(some)
+            Merge((int(j), int(k)), float(gain[i]), take_topics(merged.scaling, [i]))
+            for i, (j, k) in enumerate(some)
         ]
 
-    moves = [move for part in run_ranges(gains, len(pairs), _PAIR_RANGE) for move in part]
-    return sorted(moves, key=lambda move: -move.gain)
-
-
-def _make_merged(snapshot: Snapshot, pair: IntArray, scaling: Parameters) -> TopicParts:
-    """The merged topic of a pair, with the scaling parameters already fitted."""
-    return replace(_merged(snapshot, pair[None]), scaling=scaling)
+    merges = [merge for part in run_ranges(gains, len(pairs), _PAIR_RANGE) for merge in part]
+    return sorted(merges, key=lambda merge: -merge.gain)
 
 
 def likely_pairs(topic_words: FloatArray, per_topic: float) -> IntArray:

@@ -1,7 +1,7 @@
 """A fit between two passes, with everything that the gain of a move depends on."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from hdsp.model.by_topic import TopicParts
 from hdsp.model.documents import solve_block, summarise_block
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import take_topics
+from hdsp.scaling import Parameters, take_topics
 
 # Labels cannot scale a single topic.
 FEWEST_TOPICS = 2
@@ -118,96 +118,59 @@ def take_snapshot(
 
 
 @dataclass(frozen=True, eq=False)
-class Move:
-    """A proposal to replace some topics by others.
+class Merge:
+    """Two topics that become one.
 
     Attributes
     ----------
-    removed : tuple of int
-        The topics that are removed.
+    pair : tuple of two int
+        The topics.
     gain : float
-        The rise of the bound (`Bound.comparable`).
-    added : callable
-        Makes the topics that replace them, with the same tokens and weight. It is called only for
-        moves that are made, since all proposals' token counts would take more memory than the
-        documents.
+        By how much the bound rises (`Bound.comparable`).
+    scaling : mapping of str to array
+        The labels' weights of the topic that they become.
     """
 
-    removed: tuple[int, ...]
+    pair: tuple[int, int]
     gain: float
-    added: Callable[[], TopicParts]
+    scaling: Parameters
 
 
-@dataclass(frozen=True, eq=False)
-class Moved:
-    """A fit after moves, their total gain, and the number of moves by kind."""
-
-    fit: Fit
-    gain: float
-    counts: dict[str, int]
-
-
-def make_moves(snapshot: Snapshot, name: str, moves: list[Move]) -> Moved:
-    """The snapshot after moves that share no topic."""
-    removed = [topic for move in moves for topic in move.removed]
-    kept = np.delete(np.arange(snapshot.state.n_topics), removed)
-    fit = rebuild(snapshot, kept, [move.added() for move in moves])
-    return Moved(fit, sum(move.gain for move in moves), {name: len(moves)})
-
-
-def rebuild(
-    snapshot: Snapshot,
-    kept: IntArray,
-    added: Sequence[TopicParts] = (),
-    prior_shape: FloatArray | None = None,
-) -> Fit:
-    """A fit with the topics `kept` and `added`, by weight; concentrations and tangents stay.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        The fit as it is.
-    kept : int array of shape [Q]
-        The topics that stay.
-    added : sequence of TopicParts, default=()
-        New topics.
-    prior_shape : float array of shape [T], default=None
-        The prior shape beta p of the snapshot's topics; None is that of its state.
-    """
+def make_merges(snapshot: Snapshot, merges: Sequence[Merge]) -> Fit:
+    """The fit after merges that share no topic; concentrations and tangents stay."""
     problem, state = snapshot.problem, snapshot.state
-    if prior_shape is None:
-        prior_shape = state.prior_shape
-    prior_shape = np.concatenate([prior_shape[kept], *[one.prior_shape for one in added]])
-    order = np.argsort(-prior_shape, kind="stable")
-    place = np.argsort(order, kind="stable")
-    n_topics = len(order)
-    topics = np.empty((problem.n_words, n_topics), dtype=problem.dtype)
-    documents = DocumentState.empty(problem.n_documents, n_topics, problem.dtype)
+    # The first topic of a pair becomes both; topics are then ordered by weight.
+    prior_shape = state.prior_shape
+    partner = {merge.pair[0]: merge for merge in merges}
+    for first, merge in partner.items():
+        prior_shape[first] += prior_shape[merge.pair[1]]
+    left = np.delete(np.arange(state.n_topics), [merge.pair[1] for merge in merges])
+    left = left[np.argsort(-prior_shape[left], kind="stable")]
+    topics = np.empty((problem.n_words, len(left)), dtype=problem.dtype)
+    documents = DocumentState.empty(problem.n_documents, len(left), problem.dtype)
     documents.tangent[:] = snapshot.documents.tangent
-    documents.token_counts[:, n_topics:] = 0.0
-    # Topic by topic, without another array of documents by topics, the largest there is.
-    for number, topic in enumerate(kept):
-        topics[:, place[number]] = snapshot.topic_words[topic]
-        documents.token_counts[:, place[number]] = snapshot.documents.token_counts[:, topic]
-    first = len(kept)
-    for one in added:
-        places = place[first : first + len(one.prior_shape)]
-        topics[:, places] = one.topic_words.T
-        documents.token_counts[:, places] = one.token_counts
-        first += len(places)
+    documents.token_counts[:, len(left) :] = 0.0
+    # Topic by topic: an array of documents by topics is what there is least room for.
+    for place, topic in enumerate(left.tolist()):
+        topics[:, place] = snapshot.topic_words[topic]
+        documents.token_counts[:, place] = snapshot.documents.token_counts[:, topic]
+        if topic in partner:
+            other = partner[topic].pair[1]
+            topics[:, place] += snapshot.topic_words[other]
+            documents.token_counts[:, place] += snapshot.documents.token_counts[:, other]
     topics += problem.dtype.type(problem.priors.topic_prior)
-    weight = prior_shape[order]
-    parameters = [take_topics(state.scaling, kept), *[one.scaling for one in added]]
+    scaling = take_topics(state.scaling, left)
+    for place, topic in enumerate(left.tolist()):
+        if topic in partner:
+            for name, value in partner[topic].scaling.items():
+                scaling[name][place] = value[0]
+    weight = prior_shape[left]
     return Fit(
-        GlobalState(
+        replace(
+            state,
             topics=topics,
             sticks=sticks_from_weights(weight / weight.sum()),
-            corpus_concentration=state.corpus_concentration,
-            document_concentration=state.document_concentration,
-            scaling={
-                name: np.concatenate([one[name] for one in parameters])[order]
-                for name in state.scaling
-            },
+            scaling=scaling,
         ),
         documents,
     )

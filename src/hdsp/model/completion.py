@@ -1,0 +1,144 @@
+"""Prediction of held-out words: proportions of new documents, and the likelihood of words.
+
+New documents are solved by CVB0: each token's topic is judged by the other tokens of its document
+(equation 22), which predicts better than the document step of a fit.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp import kernels
+from hdsp.kernels import csr_arrays, run_ranges
+from hdsp.model.documents import expected_rates, pad
+from hdsp.model.state import GlobalState, padded
+from hdsp.numerics.types import FloatArray
+from hdsp.scaling import Design, Parameters, ScalingFunction
+
+_DOCUMENT_RANGE = 64
+# Documents whose rates are held at once.
+_BLOCK_SIZE = 8192
+_MAX_ITER = 100
+_TOL = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class PredictiveView:
+    """What new documents see of a model.
+
+    Attributes
+    ----------
+    word_share : float array of shape [V, K]
+        E[phi] in single precision, padded.
+    topic_weight : float array of shape [T]
+        p.
+    scaling : ScalingFunction
+        Bound to the columns of designs.
+    parameters : mapping of str to array
+        The scaling function's.
+    """
+
+    word_share: FloatArray
+    topic_weight: FloatArray
+    scaling: ScalingFunction
+    parameters: Parameters
+
+    def proportions(
+        self, counts: csr_array, design: Design, concentration: float, tol: float = _TOL
+    ) -> FloatArray:
+        """Proportions of documents given their words and labels, [M, T]; rows sum to 1.
+
+        Parameters
+        ----------
+        counts : sparse array of shape [M, V]
+            The documents.
+        design : sparse array of shape [M, J]
+            Their labels.
+        concentration : float
+            beta.
+        tol : float, default=1e-3
+            The share of a document's tokens that may still move when it stops.
+        """
+        width = self.word_share.shape[1]
+        prior_shape = pad(concentration * self.topic_weight, width, self.word_share.dtype)
+        out = np.empty((counts.shape[0], width), dtype=self.word_share.dtype)
+        for first in range(0, counts.shape[0], _BLOCK_SIZE):
+            rows = slice(first, first + _BLOCK_SIZE)
+            part = counts[rows]
+            indptr, indices, data = csr_arrays(part)
+            run_ranges(
+                kernels.predict_documents,
+                part.shape[0],
+                _DOCUMENT_RANGE,
+                indptr,
+                indices,
+                data.astype(out.dtype),
+                self.word_share,
+                prior_shape,
+                expected_rates(self.scaling, self.parameters, design[rows], width, out.dtype),
+                np.asarray(part.sum(axis=1)).astype(out.dtype),
+                _MAX_ITER,
+                out.dtype.type(tol),
+                out[rows],
+            )
+        return out[:, : len(self.topic_weight)]
+
+
+def make_predictive_view(state: GlobalState, scaling: ScalingFunction) -> PredictiveView:
+    """What new documents see of `state`."""
+    share = word_share(state)
+    return PredictiveView(
+        pad(share, padded(state.n_topics), np.dtype(np.float32)),
+        state.topic_weight,
+        scaling,
+        state.scaling,
+    )
+
+
+def word_share(state: GlobalState) -> FloatArray:
+    """E[phi], [V, T]; columns sum to 1."""
+    topics = state.topics.astype(np.float64)
+    return np.asarray(topics / topics.sum(axis=0))
+
+
+def word_log_likelihood(
+    counts: csr_array, proportions: FloatArray, word_share: FloatArray
+) -> FloatArray:
+    """The log likelihood of each document's words, sum_i c_mi ln sum_k theta_mk phi_ki, [M].
+
+    `proportions` [M, T] are theta, and `word_share` [V, T] is E[phi].
+    """
+    out = np.empty(counts.shape[0])
+    run_ranges(
+        kernels.mixture_log_likelihood,
+        counts.shape[0],
+        _DOCUMENT_RANGE,
+        *kernels.csr_arrays(counts),
+        np.ascontiguousarray(proportions, dtype=np.float64),
+        np.ascontiguousarray(word_share, dtype=np.float64),
+        out,
+    )
+    return out
+
+
+def split_tokens(counts: csr_array, seed: int = 0) -> tuple[csr_array, csr_array]:
+    """Assign each token to one of two halves at random: (observed, held out).
+
+    Whole counts are split by ``numpy.random.default_rng(seed).binomial(counts, 0.5)`` over the
+    entries in order; a fractional remainder goes to either half with equal probability.
+    """
+    rng = np.random.default_rng(seed)
+    whole = np.floor(counts.data)
+    half = rng.binomial(whole.astype(np.int64), 0.5).astype(np.float64)
+    fraction = counts.data - whole
+    if fraction.any():
+        half += fraction * rng.integers(0, 2, size=len(fraction))
+    return _with_data(counts, half), _with_data(counts, counts.data - half)
+
+
+def _with_data(counts: csr_array, data: FloatArray) -> csr_array:
+    # A copy, because dropping zeros rewrites all three arrays in place.
+    matrix = csr_array((data, counts.indices, counts.indptr), shape=counts.shape, copy=True)
+    matrix.eliminate_zeros()
+    return matrix
