@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
         seeds=options.seeds,
         n_topics=options.topics,
         test_size=options.test_size,
-        choosing=None if is_counted(options) else settings,
+        text_settings=None if is_counted(options) else settings,
         quick=options.quick,
         n_jobs=options.jobs,
         target=options.target,

@@ -20,9 +20,11 @@ def add_placebo_tags(
     Parameters
     ----------
     corpus : Corpus
+        Any corpus.
     sizes : sequence of int
         Number of documents that carry each of the tags "placebo_0" and so on.
     random_state : int, numpy.random.Generator or None, default=None
+        Seed or source of the draws.
 
     Returns
     -------
@@ -58,19 +60,23 @@ def add_placebo_tags(
 def split_halves(
     corpus: Corpus, random_state: int | np.random.Generator | None = None
 ) -> tuple[Corpus, Corpus]:
-    """Two random halves of the documents, each in their present order.
+    """Split documents into two random halves, each in their present order.
 
-    What is true of a corpus is found in both.
+    What is true of a corpus should be found in both.
 
     Parameters
     ----------
     corpus : Corpus
+        Any corpus.
     random_state : int, numpy.random.Generator or None, default=None
+        Seed or source of the draws.
 
     Returns
     -------
-    first, second : Corpus
-        The first has one document more where their number is odd.
+    first : Corpus
+        One half, with one document more if their number is odd.
+    second : Corpus
+        The other half.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class LabelDesign:
 
     Tags are one block "tags", levels one block "category", every number a block of its own.
 
-    Parameters
+    Attributes
     ----------
     common_tags : int, default=3
         Tags "common_0" and so on, each on `frequency` of the documents.
@@ -61,16 +61,19 @@ class LabelDesign:
     correlation: float = 0.0
 
     def draw(self, n_documents: int, rng: np.random.Generator) -> Labels:
-        """Draw the labels of some documents, M.
+        """Draw the labels of documents.
 
         Parameters
         ----------
         n_documents : int
+            Number of documents.
         rng : numpy.random.Generator
+            Source of the draws.
 
         Returns
         -------
         Labels
+            One row for each document.
         """
         for name, value, most in (
             ("correlation", self.correlation, 1),
@@ -119,15 +122,15 @@ class SyntheticTruth:
 
     Attributes
     ----------
-    word_share : ndarray [K, V]
+    word_share : float array of shape [K, V]
         Topics: probabilities of words; rows sum to 1.
-    topic_weight : ndarray [K]
+    topic_weight : float array of shape [K]
         Expected proportions of a document without labels where the prior is a Dirichlet.
-    proportions : ndarray [M, K]
+    proportions : float array of shape [M, K]
         Every document's own proportions.
     labels : Labels
         The labels of the documents.
-    label_weights : ndarray [J, K]
+    label_weights : float array of shape [J, K]
         Each label column's weight on the logarithm of each topic; zeros for labels without effect.
     prior : {"dirichlet", "logistic-normal"}
         The distribution of proportions.
@@ -151,12 +154,12 @@ class SyntheticTruth:
 
         Parameters
         ----------
-        design : ndarray [M, J]
+        design : float array of shape [M, J]
             Labels as numbers: 1 for a tag or level that a document carries.
 
         Returns
         -------
-        ndarray [M, K]
+        float array of shape [M, K]
             Exact for a Dirichlet, by simulation with fixed draws for a logistic normal.
         """
         score = np.log(self.topic_weight) + design @ self.label_weights
@@ -173,7 +176,7 @@ class SyntheticTruth:
 
         Returns
         -------
-        ndarray [J, K]
+        float array of shape [J, K]
             Means over the documents: of a tag, with it less without it; of a level, against the
             other levels by their frequency; of a number, at one standard deviation more.
         """
@@ -253,11 +256,14 @@ def make_corpus(
     spread : float, default=2.0
         Standard deviation of the logistic normal.
     random_state : int, numpy.random.Generator or None, default=None
+        Seed or source of all draws.
 
     Returns
     -------
     corpus : Corpus
+        The documents with their labels.
     truth : SyntheticTruth
+        What they were drawn from.
 
     Examples
     --------

@@ -12,13 +12,14 @@ def draw_proportions(shape: FloatArray, rng: np.random.Generator) -> FloatArray:
 
     Parameters
     ----------
-    shape : ndarray [M, K]
+    shape : float array of shape [M, K]
         The Dirichlet parameters, positive and as small as one likes.
     rng : numpy.random.Generator
+        Source of the draws.
 
     Returns
     -------
-    ndarray [M, K]
+    float array of shape [M, K]
         Rows sum to 1.
     """
     # Gamma(a) is Gamma(a + 1) U^(1/a), in logarithms: tiny shapes would all come out zero.
@@ -35,17 +36,18 @@ def draw_counts(
 
     Parameters
     ----------
-    proportions : ndarray [M, K]
+    proportions : float array of shape [M, K]
         Proportions of topics; rows sum to 1.
-    word_share : ndarray [K, V]
+    word_share : float array of shape [K, V]
         Probabilities of words in topics; rows sum to 1.
-    lengths : ndarray [M]
+    lengths : int array of shape [M]
         Tokens per document.
     rng : numpy.random.Generator
+        Source of the draws.
 
     Returns
     -------
-    csr_array [M, V]
+    sparse array of shape [M, V]
         Counts, without stored zeros.
 
     Examples
