@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import joblib
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -440,6 +440,14 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _fitted(self) -> FittedModel:
         check_is_fitted(self)
         return self._model
+
+    @property
+    def label_scale_(self) -> FloatArray:
+        """[T, J] expected scale of topics under each label alone: what it multiplies them by."""
+        check_is_fitted(self)
+        alone = csr_array(eye_array(self._model.schema.n_labels, format="csr", dtype=np.float64))
+        scale = self._model.scaling.expected_scale(self._model.state.scaling, alone)
+        return np.asarray(scale).T
 
     def _used(self) -> BoolArray:
         """Which labels the scaling function takes, [J]."""

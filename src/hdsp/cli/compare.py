@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 # The names of `hdsp.peers.PEERS`, which takes seconds to import.
 MODELS = (
-    *("hdsp", "whdsp", "hdp", "hdp-tomotopy", "lda", "llda", "plda", "plda-2", "plda-5"),
-    *("dmr", "dmr-topica", "slda", "stm", "atm", "atm-gensim", "lda-svm", "svm", "nb", "tree"),
+    *("hdsp", "whdsp", "hdp", "hdp-tomotopy", "lda", "lda-sklearn", "llda", "plda", "plda-2"),
+    *("plda-5", "dmr", "dmr-topica", "slda", "stm", "atm", "atm-gensim", "lda-svm", "svm"),
+    *("logistic", "nb", "tree"),
 )
 
 
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
             seeds=options.seeds,
             n_topics=options.topics,
             test_size=options.test_size,
-            choosing=None if is_counted(options) else settings,
+            text_settings=None if is_counted(options) else settings,
             quick=options.quick,
             n_jobs=options.jobs,
             target=options.target,
