@@ -212,14 +212,6 @@ def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print("  ".join(cells).rstrip())
 
 
-def frame_columns(frame: Any) -> dict[str, list[Any]]:
-    """A frame of any library as lists by column."""
-    import narwhals as nw
-
-    opened = nw.from_native(frame, eager_only=True)
-    return {name: opened[name].to_list() for name in opened.columns}
-
-
 def records(table: Table) -> list[dict[str, Any]]:
     """The rows of a table."""
     return [dict(zip(table, row, strict=True)) for row in _rows(table)]

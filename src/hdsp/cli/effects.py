@@ -10,7 +10,6 @@ from hdsp.cli.common import (
     add_model,
     add_output,
     check_output,
-    frame_columns,
     load,
     print_json,
     print_rows,
@@ -54,13 +53,15 @@ def run(options: argparse.Namespace) -> None:
     check_output(options.output)
     model = load(options)
     with progress.task("Finding effects of labels"):
-        frame = model.label_effects(
+        from hdsp.queries import effect_columns
+
+        table = effect_columns(
+            model,
             options.level,
             labels=options.label,
             contrast=options.contrast,
             random_state=options.seed,
         )
-    table = frame_columns(frame)
     rows = records(table)
     if options.json:
         print_json({"level": options.level, "effects": rows})

@@ -9,7 +9,6 @@ from hdsp.cli.common import (
     add_documents,
     add_output,
     check_output,
-    frame_columns,
     load,
     read_new,
     told_warnings,
@@ -45,13 +44,14 @@ def run(options: argparse.Namespace) -> None:
         model = load(options)
         corpus = read_new(options, model, without=options.target)
         with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
-            found = frame_columns(
-                model.predict_labels(
-                    corpus,
-                    options.target,
-                    values=options.value,
-                    prior=not options.uniform_prior,
-                )
+            from hdsp.queries import probability_columns
+
+            found = probability_columns(
+                model,
+                corpus,
+                options.target,
+                values=options.value,
+                prior=not options.uniform_prior,
             )
     names = list(found)
     table: dict[str, list[Any]] = {}

@@ -12,7 +12,6 @@ from hdsp.cli.common import (
     add_output,
     add_reading,
     check_output,
-    frame_columns,
     load,
     print_json,
     print_rows,
@@ -65,7 +64,9 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--fits must be at least 1. Got {options.fits}.")
     model = load(options)
     with progress.task("Describing topics"):
-        table = frame_columns(model.topics(options.words))
+        from hdsp.queries import topic_columns
+
+        table = topic_columns(model, options.words)
     refits = None
     if options.file is not None:
         from hdsp.stability import refit, stability_columns
