@@ -16,6 +16,7 @@ from hdsp.cli.common import (
     records,
     write_table,
 )
+from hdsp.progress import printable
 
 
 def add_parser(commands: Any) -> None:
@@ -42,7 +43,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--level", type=float, default=0.9, help="of the intervals (default 0.9)")
     parser.add_argument("--seed", type=int, default=0, help="of the draws (default 0)")
-    parser.add_argument("--most", type=int, default=6, help="topics printed a label (default 6)")
+    parser.add_argument("--most", type=int, default=6, help="topics printed per label (default 6)")
     add_output(parser, None)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     for row in rows:
         by_label.setdefault((row["label"], row["contrast"]), []).append(row)
     for (label, contrast), found in by_label.items():
-        print(f"{label} ({contrast})")
+        print(printable(f"{label} ({contrast})"))
         largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
         print_rows(
             ("  topic", "effect", f"{options.level:.0%} interval", "words"),

@@ -10,8 +10,8 @@ from hdsp.cli.common import (
     add_output,
     check_output,
     load,
-    read_new,
-    told_warnings,
+    printed_warnings,
+    read_documents,
     write_table,
 )
 
@@ -21,7 +21,7 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "predict",
-        "write the probabilities of a label's values, a row a document",
+        "write the probabilities of a label's values, one row per document",
         (
             "hdsp predict model.hdsp new.csv --target rating -o ratings.csv",
             "hdsp predict model.hdsp new.csv --target rating --uniform-prior",
@@ -40,9 +40,9 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read, predict, write; the most probable value comes first."""
     check_output(options.output)
-    with told_warnings():
+    with printed_warnings():
         model = load(options)
-        corpus = read_new(options, model, without=options.target)
+        corpus = read_documents(options, model, target=options.target)
         with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
             from hdsp.queries import probability_columns
 

@@ -21,8 +21,19 @@ from typing import Any, TypeVar
 
 from hdsp.progress.displays import Lines, Live, Notebook, Silent
 from hdsp.progress.tasks import Clock, Display, Task
+from hdsp.progress.wording import printable
 
-__all__ = ["Clock", "Display", "Task", "choose_display", "counted", "shown", "task", "update"]
+__all__ = [
+    "Clock",
+    "Display",
+    "Task",
+    "choose_display",
+    "counted",
+    "printable",
+    "shown",
+    "task",
+    "update",
+]
 
 T = TypeVar("T")
 
@@ -60,7 +71,7 @@ def task(title: str, total: float | None = None, unit: str | None = "done") -> T
     ----------
     title : str
         What is done, such as ``"Fitting topics"``.
-    total : float, optional
+    total : float, default=None
         How much there is to do, where that is known.
     unit : str, default="done"
         What is counted, as in "3 of 8 done"; None shows the share alone.

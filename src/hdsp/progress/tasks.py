@@ -24,9 +24,9 @@ class Task:
 
         Parameters
         ----------
-        done : float, optional
+        done : float, default=None
             How much is done.
-        total : float, optional
+        total : float, default=None
             How much there is to do, of which an estimate may change.
         **details : str, int or float
             What else there is to know, shown by name; None takes a detail away.
@@ -53,9 +53,9 @@ class ShownTask(Task):
         Shows the task.
     title : str
         What is done, such as ``"Fitting topics"``.
-    total : float, optional
-        How much there is to do.
-    unit : str, optional
+    total : float or None
+        How much there is to do, where that is known.
+    unit : str or None
         What is counted; None shows the share alone.
     """
 
