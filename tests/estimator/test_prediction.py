@@ -581,8 +581,8 @@ def test_verbose_tells_of_starts_and_moves(capsys, every_line):
     assert moved
     for row in moved:
         (name,) = MOVES & row.keys()
-        assert any(f"pass {row['pass']}, " in line and f"after {row[name]} {name}" in line
-                   for line in lines)  # fmt: skip
+        made = f"after {row[name]} {name if row[name] > 1 else name.removesuffix('s')}, "
+        assert any(f"pass {row['pass']}, " in line and made in line for line in lines)
     assert f": best of {len(model.search_)} starts, topics {model.n_topics_}, " in lines[-1]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import add_command, add_json, print_json, told_warnings
+from hdsp.cli.common import add_command, add_json, print_json, printed_warnings, reading
 from hdsp.cli.reading import add_reading, is_counted, read_file, text_settings
 
 if TYPE_CHECKING:
@@ -71,11 +71,11 @@ def run(options: argparse.Namespace) -> None:
     folder = Path(options.output)
     # Test documents must not choose words, so that all are counted until each split chooses.
     settings = text_settings(options)
-    with told_warnings():
-        corpora = {
-            name: read_file(file, options, settings.all_words)
-            for name, file in _by_name(options.files).items()
-        }
+    with printed_warnings():
+        corpora = {}
+        for name, file in _by_name(options.files).items():
+            with reading(file):
+                corpora[name] = read_file(file, options, settings.all_words)
     with progress.task("Comparing models") as task:
         cells = comparison.compare(
             corpora,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import add_command
+from hdsp.cli.common import add_command, one_line
 
 if TYPE_CHECKING:
     from hdsp.comparison import CorpusFolder
@@ -57,7 +57,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run what was asked for; what cannot run does not keep the rest from running."""
+    """Run the studies that were asked for; one that cannot run does not stop the others."""
     from joblib import cpu_count
 
     from hdsp.reproduction import STUDIES, run_study
@@ -76,14 +76,15 @@ def run(options: argparse.Namespace) -> None:
         )
     data = _corpora(options)
     output = options.output or (_QUICK if options.quick else _OUTPUT)
-    missed: list[Exception] = []
-    without = [name for name in names if data.path is None and STUDIES[name].needs_corpora]
-    if without:
-        needs = f"{', '.join(without)} needs corpora: name their folder with --data or HDSP_DATA."
-        missed.append(ValueError(needs))
+    errors: list[Exception] = []
+    without_corpora = [name for name in names if data.path is None and STUDIES[name].needs_corpora]
+    if without_corpora:
+        studies = ", ".join(without_corpora)
+        needs = f"{studies} needs corpora: name their folder with --data or HDSP_DATA."
+        errors.append(ValueError(needs))
     done = 0
     for name in names:
-        if name in without:
+        if name in without_corpora:
             continue
         try:
             with progress.task(f"Reproducing {name}") as task:
@@ -98,18 +99,18 @@ def run(options: argparse.Namespace) -> None:
                     progress=partial(_show, task),
                 )
         except (ImportError, FileNotFoundError, FileExistsError) as error:
-            missed.append(error)
+            errors.append(error)
             continue
         done += 1
         print(f"{name}: {output / name}")
         for _, note, found in all_findings({name: STUDIES[name]}, output):
             print(f"  {found.verdict}: {found.claim}: {found.measured}{note}")
         sys.stdout.flush()
-    # What was named and did not run is an error; of all, what could run did.
-    if missed and (options.names or not done):
-        raise missed[0]
-    for reason in missed:
-        print(f"hdsp: {reason}", file=sys.stderr)
+    # It is an error if a study that was named did not run; without names, all that can run do.
+    if errors and (options.names or not done):
+        raise errors[0]
+    for reason in errors:
+        print(f"hdsp: {one_line(reason)}", file=sys.stderr)
 
 
 def _corpora(options: argparse.Namespace) -> "CorpusFolder":

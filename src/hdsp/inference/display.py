@@ -104,7 +104,11 @@ class FitDisplay:
 
     def moved(self, counts: Mapping[str, int]) -> None:
         """Topics were merged, split or deleted."""
-        made = " and ".join(f"{number} {name}" for name, number in counts.items() if number)
+        made = " and ".join(
+            f"{number} {name if number > 1 else name.removesuffix('s')}"
+            for name, number in counts.items()
+            if number
+        )
         self._show(after=made or None)
 
     def end(self) -> None:
