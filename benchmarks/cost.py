@@ -8,25 +8,18 @@ medline_mesh training documents, repeated; every row is a process of its own, so
 memory is its own.
 """
 
-import csv
 import json
 import resource
 import subprocess
 import sys
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
-from corpora import load, parser
-from scipy.sparse import csr_array, vstack
+from common import load, parser, write
 
 from hdsp import HDSP
 
-COLUMNS = (
-    *("documents", "topics", "threads", "kept", "nonzeros"),
-    *("start", "pass", "after", "fit", "data MB", "peak MB"),
-)
 PASSES = 6
 CASES = [
     *[(m, 100, 2, 1) for m in (1_000, 5_000, 20_000, 50_000, 100_000, 200_000)],
@@ -41,16 +34,12 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(folder, n_documents, n_topics, n_jobs, kept):
+def measure(data, n_documents, n_topics, n_jobs, kept):
     """One fit of a few passes; prints a JSON row."""
     warnings.simplefilter("ignore")
-    split = load(folder, "medline_mesh")
-    HDSP(4, fixed_number=True, max_iter=2, random_state=0, n_jobs=1).fit(
-        split.counts[:50], labels=split.labels[:50]
-    )
-    times = -(-n_documents // split.counts.shape[0])
-    counts = csr_array(vstack([split.counts] * times))[:n_documents]
-    labels = csr_array(vstack([split.labels] * times))[:n_documents]
+    train, _ = load(data, "medline_mesh")
+    HDSP(4, fixed_number=True, max_iter=2, random_state=0, n_jobs=1).fit(train[:50])
+    corpus = train[np.arange(n_documents) % len(train)]
     before = peak()
     start = time.perf_counter()
     model = HDSP(
@@ -62,23 +51,34 @@ def measure(folder, n_documents, n_topics, n_jobs, kept):
         n_jobs=n_jobs,
         keep_documents=bool(kept),
     )
-    model.fit(counts, labels=labels)
+    model.fit(corpus)
     fit = time.perf_counter() - start
     seconds = [row["seconds"] for row in model.history_]
-    values = (
-        n_documents,
-        n_topics,
-        n_jobs,
-        "yes" if kept else "no",
-        counts.nnz,
-        f"{seconds[0]:.2f}",
-        f"{np.median(np.diff(seconds)):.3f}",
-        f"{fit - seconds[-1]:.2f}",
-        f"{fit:.2f}",
-        f"{before:.0f}",
-        f"{peak():.0f}",
-    )
-    print(json.dumps(dict(zip(COLUMNS, values, strict=True))))
+    row = {
+        "documents": n_documents,
+        "topics": n_topics,
+        "threads": n_jobs,
+        "kept": "yes" if kept else "no",
+        "nonzeros": corpus.counts.nnz,
+        "start": f"{seconds[0]:.2f}",
+        "pass": f"{np.median(np.diff(seconds)):.3f}",
+        "after": f"{fit - seconds[-1]:.2f}",
+        "fit": f"{fit:.2f}",
+        "data MB": f"{before:.0f}",
+        "peak MB": f"{peak():.0f}",
+    }
+    print(json.dumps(row))
+
+
+def rows(data):
+    for case in CASES:
+        finished = subprocess.run(
+            [sys.executable, __file__, "--data", data, "--case", *map(str, case)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        yield json.loads(finished.stdout)
 
 
 def main():
@@ -87,22 +87,8 @@ def main():
     chosen = options.parse_args()
     if chosen.case:
         measure(chosen.data, *chosen.case)
-        return
-    out = Path(__file__).parent / "results" / "cost.csv"
-    with out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        for case in CASES:
-            finished = subprocess.run(
-                [sys.executable, __file__, "--data", chosen.data, "--case", *map(str, case)],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            row = json.loads(finished.stdout)
-            writer.writerow(row)
-            file.flush()
-            print(row, flush=True)
+    else:
+        write("cost", rows(chosen.data))
 
 
 if __name__ == "__main__":

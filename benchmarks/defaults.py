@@ -5,13 +5,10 @@
 Writes benchmarks/results/defaults.csv.
 """
 
-import csv
-from pathlib import Path
+from common import NAMES, digits, fixed, load, parser, write
 
-from corpora import NAMES, load, parser
-
-from hdsp import HDSP
-from hdsp.metrics import npmi, topic_top_words
+from hdsp.comparison import fit_and_measure
+from hdsp.peers import FitSettings
 
 CHANGES = (
     {},
@@ -32,32 +29,22 @@ SHORT_CHANGES = tuple(
 )
 
 
-def main():
-    chosen = parser(__doc__).parse_args()
-    out = Path(__file__).parent / "results" / "defaults.csv"
-    with out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["corpus", "change", "labels", "completion", "npmi", "bound", "passes"])
-        cases = [(name, CHANGES) for name in NAMES] + [(name, SHORT_CHANGES) for name in SHORT]
-        for name, changes in cases:
-            split = load(chosen.data, name)
-            for change in changes:
-                model = HDSP(100, fixed_number=True, random_state=0, **change)
-                model.fit(split.counts, labels=split.labels)
-                test = {"X": split.test_counts, "labels": split.test_labels}
-                row = [
-                    name,
-                    " ".join(f"{k}={v}" for k, v in change.items()) or "defaults",
-                    f"{model.perplexity(**test):.1f}",
-                    f"{model.perplexity(**test, given='completion'):.1f}",
-                    f"{npmi(topic_top_words(model.components_), split.counts).mean():.3f}",
-                    f"{model.history_[-1]['bound']:.0f}",
-                    model.n_iter_,
-                ]
-                writer.writerow(row)
-                file.flush()
-                print(*row, flush=True)
+def rows(data):
+    for name in (*NAMES, *SHORT):
+        train, test = load(data, name)
+        for change in SHORT_CHANGES if name in SHORT else CHANGES:
+            settings = FitSettings(100, n_jobs=2)
+            fitted, found = fit_and_measure(fixed(**change), train, test, settings)
+            yield {
+                "corpus": name,
+                "change": " ".join(f"{k}={v}" for k, v in change.items()) or "defaults",
+                "labels": digits(found["given_labels"], 1),
+                "completion": digits(found["completion"], 1),
+                "npmi": digits(found["npmi"], 3),
+                "bound": digits(fitted.model.history_[-1]["bound"], 0),
+                "passes": fitted.model.n_iter_,
+            }
 
 
 if __name__ == "__main__":
-    main()
+    write("defaults", rows(parser(__doc__).parse_args().data))

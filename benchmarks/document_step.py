@@ -6,26 +6,29 @@ Writes benchmarks/results/document_step.csv. `times sgemm` divides by the time t
 sgemm takes for the same 4 T nnz (iterations + 1) flops, measured in the same run.
 """
 
-import csv
 import os
 import time
 import warnings
-from dataclasses import replace
-from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
 import numpy as np  # noqa: E402
-from corpora import load, parser  # noqa: E402
-from fits import label_lists, tokens  # noqa: E402
+from common import load, parser, write  # noqa: E402
 from sklearn.decomposition import LatentDirichletAllocation  # noqa: E402
 
 from hdsp import HDSP  # noqa: E402
-from hdsp.kernels import Threads  # noqa: E402
-from hdsp.model import LocalSettings, make_problem, prepare_globals  # noqa: E402
-from hdsp.model.documents import solve_block, summarise_block  # noqa: E402
-from hdsp.model.problem import make_blocks  # noqa: E402
+from hdsp.model import (  # noqa: E402
+    GlobalState,
+    LocalSettings,
+    Priors,
+    block_step,
+    make_problem,
+    make_view,
+)
+from hdsp.numerics.sticks import sticks_from_weights  # noqa: E402
+from hdsp.peers import FitSettings, make_peer  # noqa: E402
+from hdsp.scaling import bind_scaling  # noqa: E402
 
 N_TOPICS = 100
 
@@ -46,22 +49,33 @@ def sgemm_rate():
     return 2 * 1500**3 / cpu(lambda: a @ a)
 
 
-def measure(split):
-    """Rows of (name, inner iterations, seconds)."""
-    fitted = HDSP(N_TOPICS, fixed_number=True, random_state=0)
-    model = fitted.fit(split.counts, labels=split.labels)._model
-    problem = make_problem(split.counts, split.labels, N_TOPICS, model.scaling, model.priors)
-    (block,) = make_blocks(split.counts, problem.design, problem.dtype, 10**9)
-    problem = replace(problem, blocks=(block,))
-    threads = Threads(1)
-    seen = prepare_globals(model.state, problem.dtype, threads)
+def make_step(train):
+    """A function that solves and sums the documents of a fitted model, all in one block."""
+    model = HDSP(N_TOPICS, fixed_number=True, random_state=0).fit(train)
+    schema = model.label_schema_
+    scaling, design = bind_scaling("auto", schema), schema.encode(train.labels)
+    priors = Priors(model.topic_prior, None, None)
+    problem = make_problem(train.counts, design, scaling, priors, block_size=10**9)
+    (block,) = problem.blocks
+    state = GlobalState(
+        topics=model.components_.T.astype(problem.dtype, order="C"),
+        sticks=sticks_from_weights(model.topic_weight_),
+        corpus_concentration=model.corpus_concentration_,
+        document_concentration=model.document_concentration_,
+        # As at the start of a fit: what labels do to topics costs the same whatever it is.
+        scaling=scaling.initial(N_TOPICS, schema.n_labels),
+    )
+    view = make_view(state, scaling, problem.dtype)
 
     def step(n_iter, prune, kept=None):
-        settings = LocalSettings(n_iter, 0.0, prune)
-        solution = solve_block(problem, model.state, seen, block, kept, settings, threads)
-        summarise_block(problem, model.state, seen, block, solution, threads)
-        return solution.documents
+        return block_step(view, block, kept, LocalSettings(n_iter, 0.0, prune))[0]
 
+    return step
+
+
+def measure(train):
+    """Rows of (name, inner iterations, seconds)."""
+    step = make_step(train)
     kept = step(10, 1e-6)
     yield "hdsp, dense, cold", 10, cpu(lambda: step(10, 0.0))
     yield "hdsp, pruned, cold", 10, cpu(lambda: step(10, 1e-6))
@@ -70,38 +84,27 @@ def measure(split):
     lda = LatentDirichletAllocation(
         N_TOPICS, max_iter=1, max_doc_update_iter=10, mean_change_tol=0.0, random_state=0, n_jobs=1
     )
-    counts = split.counts.astype(np.float32)
+    counts = train.counts.astype(np.float32)
     lda.fit(counts[:500])
     yield "scikit-learn LDA, float32", 10, cpu(lambda: lda._e_step(counts, True, True), 2)
-    import tomotopy as tp
-
-    dmr = tp.DMRModel(k=N_TOPICS, seed=0)
-    documents = tokens(split.counts, split.words)
-    for words, tags in zip(documents, label_lists(split.labels), strict=True):
-        dmr.add_doc(words, multi_metadata=tags)
-    dmr.train(30, workers=1, show_progress=False)
+    dmr = make_peer("dmr").fit(train, FitSettings(N_TOPICS, quick=True)).model
     yield "tomotopy DMR, a sweep", 0, cpu(lambda: dmr.train(10, workers=1), 2) / 10
 
 
-def main():
-    chosen = parser(__doc__).parse_args()
-    warnings.simplefilter("ignore")
-    out = Path(__file__).parent / "results" / "document_step.csv"
-    with out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["corpus", "step", "inner iterations", "ms", "times sgemm"])
-        for name in ("medline_mesh", "rcv1_subset"):
-            split = load(chosen.data, name)
-            rate = sgemm_rate()
-            writer.writerow([name, f"sgemm, {rate / 1e9:.0f} Gflop/s", "", "", "1"])
-            for step, n_iter, seconds in measure(split):
-                flops = 4 * N_TOPICS * split.counts.nnz * (n_iter + 1)
-                ratio = f"{seconds * rate / flops:.2f}" if n_iter else ""
-                row = [name, step, n_iter or "", f"{1e3 * seconds:.0f}", ratio]
-                writer.writerow(row)
-                file.flush()
-                print(*row, sep="  ", flush=True)
+def rows(data):
+    for name in ("medline_mesh", "rcv1_subset"):
+        train, _ = load(data, name)
+        rate = sgemm_rate()
+        columns = ("corpus", "step", "inner iterations", "ms", "times sgemm")
+        first = (name, f"sgemm, {rate / 1e9:.0f} Gflop/s", "", "", "1")
+        yield dict(zip(columns, first, strict=True))
+        for step, n_iter, seconds in measure(train):
+            flops = 4 * N_TOPICS * train.counts.nnz * (n_iter + 1)
+            ratio = f"{seconds * rate / flops:.2f}" if n_iter else ""
+            values = (name, step, n_iter or "", f"{1e3 * seconds:.0f}", ratio)
+            yield dict(zip(columns, values, strict=True))
 
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    write("document_step", rows(parser(__doc__).parse_args().data))

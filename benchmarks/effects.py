@@ -10,12 +10,10 @@ expected proportion. Topics further than 0.3 (total variation) from the truth ar
 """
 
 import argparse
-import csv
-import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from common import digits, write
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, LogLinear
@@ -25,10 +23,7 @@ from hdsp.numerics.quadrature import normalised_gamma_mean
 
 REAL_SIZE = 0.02
 FARTHEST = 0.3
-COLUMNS = (
-    *("labels", "documents", "length", "beta", "fitted topics", "method"),
-    *("coverage", "sign right", "error", "half width", "effects", "matched"),
-)
+METHODS = ("calibrated", "ratio")
 
 
 @dataclass(frozen=True)
@@ -89,7 +84,7 @@ def draw(setting, seed):
     return counts, labels, truth, np.array(effects)
 
 
-def compare(setting, seed, factor, methods):
+def compare(setting, seed, factor):
     """For each method the found effects, their limits and the true ones, [n, 4], and n matched."""
     counts, labels, truth, true = draw(setting, seed)
     model = HDSP(factor * setting.n_topics, fixed_number=True, random_state=seed)
@@ -98,7 +93,7 @@ def compare(setting, seed, factor, methods):
     near = distance < FARTHEST
     chosen = (np.abs(true) >= REAL_SIZE) & near
     found = {}
-    for method in methods:
+    for method in METHODS:
         table = model.label_effects(0.9, method=method)
         shape = (setting.n_labels, factor * setting.n_topics)
         columns = [
@@ -108,40 +103,30 @@ def compare(setting, seed, factor, methods):
     return found, int(near.sum())
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seeds", type=int, default=10)
-    chosen = options.parse_args()
-    methods = ("calibrated", "ratio")
-    out = Path(__file__).parent / "results" / "effects.csv"
-    with out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for setting in SETTINGS:
-            for factor in (1, 2):
-                start = time.perf_counter()
-                runs = [compare(setting, seed, factor, methods) for seed in range(chosen.seeds)]
-                share = sum(n for _, n in runs) / (chosen.seeds * setting.n_topics)
-                for method in methods:
-                    effect, lower, upper, true = np.vstack([found[method] for found, _ in runs]).T
-                    row = (
-                        setting.labels,
-                        setting.n_documents,
-                        setting.length,
-                        f"{setting.beta:g}",
-                        factor * setting.n_topics,
-                        method,
-                        f"{np.mean((lower <= true) & (true <= upper)):.2f}",
-                        f"{np.mean(np.sign(effect) == np.sign(true)):.3f}",
-                        f"{np.sqrt(np.mean((effect - true) ** 2)):.4f}",
-                        f"{np.mean(upper - lower) / 2:.4f}",
-                        len(true),
-                        f"{share:.2f}",
-                    )
-                    writer.writerow(row)
-                    file.flush()
-                    print(*row, f"({time.perf_counter() - start:.0f} s)", flush=True)
+def rows(n_seeds):
+    for setting in SETTINGS:
+        for factor in (1, 2):
+            runs = [compare(setting, seed, factor) for seed in range(n_seeds)]
+            share = sum(n for _, n in runs) / (n_seeds * setting.n_topics)
+            for method in METHODS:
+                effect, lower, upper, true = np.vstack([found[method] for found, _ in runs]).T
+                yield {
+                    "labels": setting.labels,
+                    "documents": setting.n_documents,
+                    "length": setting.length,
+                    "beta": f"{setting.beta:g}",
+                    "fitted topics": factor * setting.n_topics,
+                    "method": method,
+                    "coverage": digits(np.mean((lower <= true) & (true <= upper)), 2),
+                    "sign right": digits(np.mean(np.sign(effect) == np.sign(true)), 3),
+                    "error": digits(np.sqrt(np.mean((effect - true) ** 2)), 4),
+                    "half width": digits(np.mean(upper - lower) / 2, 4),
+                    "effects": len(true),
+                    "matched": digits(share, 2),
+                }
 
 
 if __name__ == "__main__":
-    main()
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seeds", type=int, default=10)
+    write("effects", rows(options.parse_args().seeds))

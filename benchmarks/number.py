@@ -6,22 +6,18 @@ Writes number_bound.csv, number_pruned.csv, number_found.csv and number_simulate
 benchmarks/results. The last needs no data.
 """
 
-import csv
-import time
 import warnings
-from pathlib import Path
 
 import numpy as np
-from corpora import load, parser
+from common import fixed, load, parser, write
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical
-from hdsp.datasets import load_docstrings
-from hdsp.metrics import npmi, topic_top_words
+from hdsp.comparison import fit_and_measure
 from hdsp.model import Truth, draw_documents
+from hdsp.peers import FitSettings, make_peer
 from hdsp.scaling import Constant
 
-RESULTS = Path(__file__).parent / "results"
 FOUND_IN = ("medline_mesh", "rcv1_subset", "docstrings")
 BOUND_OF = (*FOUND_IN, "ohsumed23", "clothing_reviews")
 FIXED = (15, 30, 50, 100, 200)
@@ -29,63 +25,42 @@ NUMBERS = (*FIXED, 400)
 CEILINGS = (200, 400)
 
 
-def corpus(folder, name):
-    """Training and test counts and labels."""
-    if name == "docstrings":
-        train, test = load_docstrings().split(test_size=0.2, random_state=0)
-        return train.counts, train.labels, test.counts, test.labels
-    split = load(folder, name)
-    return split.counts, split.labels, split.test_counts, split.test_labels
-
-
-def fit(split, n_topics, fixed, seed):
-    """A model, its numbers, and the seconds it took."""
-    counts, labels, test_counts, test_labels = split
-    start = time.perf_counter()
-    model = HDSP(n_topics, fixed_number=fixed, random_state=seed).fit(counts, labels=labels)
-    seconds = time.perf_counter() - start
+def fit(split, n_topics, peer, seed=0):
+    """The numbers of one fit."""
+    fitted, found = fit_and_measure(peer, *split, FitSettings(n_topics, seed, n_jobs=2))
     return {
-        "topics": len(model.topic_weight_),
-        "in use": model.n_topics_,
-        "bound": model.history_[-1]["bound"],
-        "given labels": model.perplexity(test_counts, labels=test_labels),
-        "completion": model.perplexity(test_counts, labels=test_labels, given="completion"),
-        "npmi": npmi(topic_top_words(model.components_), counts).mean(),
-        "seconds": seconds,
+        "topics": len(fitted.model.topic_weight_),
+        "bound": fitted.model.history_[-1]["bound"],
+        "given labels": found["given_labels"],
+        "completion": found["completion"],
+        "npmi": found["npmi"],
+        "seconds": found["seconds"],
     }
 
 
-def write(name, rows):
-    """Rows as they come, to a file and to the terminal."""
-    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
-        writer = None
-        for row in rows:
-            shown = {key: f"{v:.7g}" if isinstance(v, float) else v for key, v in row.items()}
-            if writer is None:
-                writer = csv.DictWriter(file, list(shown))
-                writer.writeheader()
-            writer.writerow(shown)
-            file.flush()
-            print(name, *[f"{key} {value}" for key, value in shown.items()], sep="  ", flush=True)
+def shown(rows):
+    """Rows with seven digits of each number."""
+    for row in rows:
+        yield {key: f"{v:.7g}" if isinstance(v, float) else v for key, v in row.items()}
 
 
-def bound(folder):
+def bound(data):
     """The final bound, and what it says of held-out documents, by the number of topics."""
     for name in BOUND_OF:
-        split = corpus(folder, name)
+        split = load(data, name)
         for number in NUMBERS:
-            found = fit(split, number, True, 0)
-            del found["seconds"], found["in use"]
+            found = fit(split, number, fixed())
+            del found["seconds"]
             yield {"corpus": name, **found}
 
 
-def pruned(folder):
+def pruned(data):
     """Many topics, merged, split and deleted as long as the bound rises; and the search."""
     for name in BOUND_OF:
-        counts, labels, _, _ = corpus(folder, name)
-        many = HDSP(200, fixed_number=True, random_state=0).fit(counts, labels=labels)
-        moved = HDSP(200, init=many.components_, random_state=0).fit(counts, labels=labels)
-        searched = HDSP(200, random_state=0).fit(counts, labels=labels)
+        train, _ = load(data, name)
+        many = HDSP(200, fixed_number=True, random_state=0).fit(train)
+        moved = HDSP(200, init=many.components_, random_state=0).fit(train)
+        searched = HDSP(200, random_state=0).fit(train)
         yield {
             "corpus": name,
             "bound of 200": many.history_[-1]["bound"],
@@ -96,16 +71,17 @@ def pruned(folder):
         }
 
 
-def found(folder, n_seeds):
+def found(data, n_seeds):
     """The number found from two ceilings, beside the fixed fits it must not be worse than."""
+    search = make_peer("hdsp")
     for name in FOUND_IN:
-        split = corpus(folder, name)
-        fit(tuple(part[:300] for part in split), 8, False, 0)
-        best = max(fit(split, number, True, 0)["bound"] for number in FIXED)
+        split = load(data, name)
+        search.warm_up(split[0])
+        best = max(fit(split, number, fixed())["bound"] for number in FIXED)
         for ceiling in CEILINGS:
             for seed in range(n_seeds):
-                one = fit(split, ceiling, False, seed)
-                fixed = fit(split, one["topics"], True, seed)
+                one = fit(split, ceiling, search, seed)
+                other = fit(split, one["topics"], fixed(), seed)
                 yield {
                     "corpus": name,
                     "ceiling": ceiling,
@@ -116,10 +92,10 @@ def found(folder, n_seeds):
                     **{
                         f"{what}{suffix}": row[what]
                         for what in ("given labels", "completion", "npmi")
-                        for suffix, row in (("", one), (" fixed", fixed))
+                        for suffix, row in (("", one), (" fixed", other))
                     },
                     "seconds": one["seconds"],
-                    "times the fixed": one["seconds"] / fixed["seconds"],
+                    "times the fixed": one["seconds"] / other["seconds"],
                 }
 
 
@@ -171,14 +147,14 @@ def main():
     options.add_argument("--simulations", type=int, default=10)
     chosen = options.parse_args()
     warnings.filterwarnings("ignore", message=".* topics are in use")
-    if "bound" in chosen.parts:
-        write("number_bound", bound(chosen.data))
-    if "pruned" in chosen.parts:
-        write("number_pruned", pruned(chosen.data))
-    if "found" in chosen.parts:
-        write("number_found", found(chosen.data, chosen.seeds))
-    if "simulated" in chosen.parts:
-        write("number_simulated", simulated(chosen.simulations))
+    parts = {
+        "bound": lambda: bound(chosen.data),
+        "pruned": lambda: pruned(chosen.data),
+        "found": lambda: found(chosen.data, chosen.seeds),
+        "simulated": lambda: simulated(chosen.simulations),
+    }
+    for name in chosen.parts:
+        write(f"number_{name}", shown(parts[name]()))
 
 
 if __name__ == "__main__":

@@ -5,55 +5,50 @@
 Writes benchmarks/results/quality.csv: means over seeds.
 """
 
-import csv
-import time
-from pathlib import Path
-
 import numpy as np
-from corpora import QUALITY, load, parser
+from common import NAMES, fixed, load, parser, write
 
-from hdsp import HDSP
-from hdsp.metrics import npmi, topic_top_words
+from hdsp import Constant
+from hdsp.comparison import fit_and_measure, perplexities
+from hdsp.peers import FitSettings
 
-COLUMNS = ("calibrated", "exact", "ratio", "completion", "npmi", "topics", "passes", "seconds")
+CORPORA = (*NAMES, "clothing_reviews")
+MODELS = {"HDSP": {}, "HDP": {"scaling": Constant()}}
 
 
-def measure(split, labelled, n_topics, seed):
+def measure(train, test, options, settings):
     """One fit and its numbers."""
-    model = HDSP(n_topics, fixed_number=True, random_state=seed)
-    train = split.labels if labelled else None
-    test = split.test_labels if labelled else None
-    start = time.perf_counter()
-    model.fit(split.counts, labels=train)
-    seconds = time.perf_counter() - start
-    row = {
-        method: model.perplexity(split.test_counts, labels=test, method=method)
-        for method in ("calibrated", "exact", "ratio")
+    fitted, found = fit_and_measure(fixed(**options), train, test, settings)
+    by_method = perplexities(fitted, test)
+    return {
+        "calibrated": by_method["calibrated"],
+        "exact": by_method["exact"],
+        "ratio": by_method["perplexity"],
+        "completion": found["completion"],
+        "npmi": found["npmi"],
+        "topics": found["n_topics"],
+        "passes": fitted.model.n_iter_,
+        "seconds": found["seconds"],
     }
-    row["completion"] = model.perplexity(split.test_counts, labels=test, given="completion")
-    row["npmi"] = npmi(topic_top_words(model.components_), split.counts).mean()
-    row |= {"topics": model.n_topics_, "passes": model.n_iter_, "seconds": seconds}
-    return row
+
+
+def rows(chosen):
+    for corpus in CORPORA:
+        train, test = load(chosen.data, corpus)
+        for model, options in MODELS.items():
+            found = [
+                measure(train, test, options, FitSettings(chosen.topics, seed, n_jobs=2))
+                for seed in range(chosen.seeds)
+            ]
+            means = {name: f"{np.mean([row[name] for row in found]):.4g}" for name in found[0]}
+            yield {"corpus": corpus, "model": model, **means}
 
 
 def main():
     options = parser(__doc__)
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--topics", type=int, default=100)
-    chosen = options.parse_args()
-    out = Path(__file__).parent / "results" / "quality.csv"
-    with out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["corpus", "model", *COLUMNS])
-        for name in QUALITY:
-            split = load(chosen.data, name)
-            for model, labelled in (("HDSP", True), ("HDP", False)):
-                rows = [measure(split, labelled, chosen.topics, s) for s in range(chosen.seeds)]
-                means = [float(np.mean([row[column] for row in rows])) for column in COLUMNS]
-                writer.writerow([name, model, *[f"{value:.4g}" for value in means]])
-                file.flush()
-                shown = zip(COLUMNS, means, strict=True)
-                print(name, model, "  ".join(f"{c} {v:.4g}" for c, v in shown), flush=True)
+    write("quality", rows(options.parse_args()))
 
 
 if __name__ == "__main__":

@@ -9,23 +9,19 @@ import csv
 import re
 from pathlib import Path
 
+from common import RESULTS
+
+from hdsp.comparison import ORIGINS
 from hdsp.reproduction import STUDIES, claims_table
-from hdsp.reproduction.corpora import ORIGINS
-from hdsp.reproduction.results import RESULTS as RESULTS_FILE
+from hdsp.reproduction.page import table
 from hdsp.reproduction.results import read_rows, read_settings
 
 ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "benchmarks" / "results"
 
 
 def rows(name):
     with (RESULTS / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
-
-
-def table(header, body):
-    lines = [header, ["---"] * len(header), *body]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
 def number(text):
@@ -160,12 +156,9 @@ def reproduction_time():
 
 def times(name):
     """The seconds of every unit of a study; all rows of a unit repeat them."""
-    folder = ROOT / "reproduction" / name
-    settings = read_settings(STUDIES[name], (folder / "config.toml").read_text(), quick=False)
-    keys = list(STUDIES[name].units(settings)[0])
-    found = {
-        tuple(row[key] for key in keys): row["seconds"] for row in read_rows(folder / RESULTS_FILE)
-    }
+    path = ROOT / "reproduction" / name / "results.csv"
+    keys = list(STUDIES[name].units(read_settings(STUDIES[name], quick=False))[0])
+    found = {tuple(row[key] for key in keys): row["seconds"] for row in read_rows(path)}
     return [float(seconds) for seconds in found.values()]
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from corpora import parser
+from common import parser
 
 BENCHMARKS = (
     "quality",

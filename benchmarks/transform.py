@@ -5,63 +5,45 @@
 Writes benchmarks/results/transform.csv.
 """
 
-import csv
 import time
 import warnings
-from pathlib import Path
 
-from corpora import load, parser
-from fits import N_TOPICS, label_lists, tokens
+from common import fixed, load, parser, write
 
-from hdsp import HDSP
+from hdsp.peers import FitSettings, make_peer, tokens
 
-
-def rates(split):
-    """Rows of (program, documents a second)."""
-    n = split.test_counts.shape[0]
-    train, test = tokens(split.counts[:2000], split.words), tokens(split.test_counts, split.words)
-    labels, test_labels = label_lists(split.labels[:2000]), label_lists(split.test_labels)
-
-    model = HDSP(N_TOPICS, fixed_number=True, random_state=0).fit(split.counts, labels=split.labels)
-    model.transform(split.test_counts[:10], labels=split.test_labels[:10])
-    start = time.perf_counter()
-    model.transform(split.test_counts, labels=split.test_labels)
-    yield "hdsp transform", n / (time.perf_counter() - start)
-
-    import tomotopy as tp
-
-    dmr = tp.DMRModel(k=N_TOPICS, seed=0)
-    for words, tags in zip(train, labels, strict=True):
-        dmr.add_doc(words, multi_metadata=tags)
-    dmr.train(50, workers=2, show_progress=False)
-    # Words the smaller training set has never seen make documents empty.
-    start = time.perf_counter()
-    made = [dmr.make_doc(w, multi_metadata=t) for w, t in zip(test, test_labels, strict=True)]
-    dmr.infer(made, iterations=100, workers=2)
-    yield "tomotopy infer, 100 iterations", n / (time.perf_counter() - start)
-
-    import topica
-
-    other = topica.DMR(num_topics=N_TOPICS, sampler="cvb0", seed=0, num_threads=2)
-    features = split.labels[:2000].toarray()
-    other.fit(train, features=features, iters=20, progress=False, keep_theta_draws=False)
-    start = time.perf_counter()
-    other.transform(test, features=split.test_labels.toarray())
-    yield "topica transform", n / (time.perf_counter() - start)
+SETTINGS = FitSettings(100, n_jobs=2)
+# How fast new documents are read does not depend on how long a sampler was trained.
+FEW = FitSettings(100, n_jobs=2, quick=True)
+N_FEW = 2000
 
 
-def main():
-    chosen = parser(__doc__).parse_args()
-    warnings.simplefilter("ignore")
-    out = Path(__file__).parent / "results" / "transform.csv"
-    with out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["program", "documents a second"])
-        for name, rate in rates(load(chosen.data, "medline_mesh")):
-            writer.writerow([name, f"{rate:,.0f}"])
-            file.flush()
-            print(name, f"{rate:,.0f}", flush=True)
+def rows(data):
+    train, test = load(data, "medline_mesh")
+    few, words = train[:N_FEW], tokens(test.counts)
+
+    def row(name, infer):
+        start = time.perf_counter()
+        infer()
+        rate = len(test) / (time.perf_counter() - start)
+        return {"program": name, "documents a second": f"{rate:,.0f}"}
+
+    model = fixed().fit(train, SETTINGS).model
+    model.transform(test.counts[:10], labels=test.labels[:10])
+    yield row("hdsp transform", lambda: model.transform(test.counts, labels=test.labels))
+    dmr = make_peer("dmr").fit(few, FEW)
+
+    def infer():
+        pairs = zip(words, dmr.metadata(test.labels), strict=True)
+        documents = [dmr.model.make_doc(document, **labels) for document, labels in pairs]
+        dmr.model.infer(documents, iterations=100, workers=2)
+
+    yield row("tomotopy infer, 100 iterations", infer)
+    other = make_peer("dmr-topica").fit(few, FEW)
+    features = other.known.design(test.labels).toarray()
+    yield row("topica transform", lambda: other.model.transform(words, features=features))
 
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    write("transform", rows(parser(__doc__).parse_args().data))

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import joblib
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -39,6 +39,8 @@ from hdsp.validation import (
 
 # Labels in each of the columns `raised_by` and `lowered_by` of the table of topics.
 _ASSOCIATED = 3
+# A table before it is a frame of some library.
+Columns: TypeAlias = dict[str, list[Any]]
 # How scikit-learn validates counts.
 VALIDATION: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -221,19 +223,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             `lower`, `upper`, `expected` (the proportion after the change) and `otherwise` (before
             it). Its library is that of the training labels, otherwise pandas.
         """
-        check_is_fitted(self)
-        check_share(level, "level", "HDSP.label_effects")
-        check_choice(method, ("calibrated", "ratio"), "method", "HDSP.label_effects")
-        contrasts = make_contrasts(self._model.schema, self._used(), labels, contrast)
-        found = self._model.effects(contrasts, level, method, random_state)
-        n_topics = len(self.components_)
-        columns: dict[str, list[Any]] = {
-            "label": [c.label for c in contrasts for _ in range(n_topics)],
-            "contrast": [c.description for c in contrasts for _ in range(n_topics)],
-            "topic": list(range(n_topics)) * len(contrasts),
-        }
-        for name in ("effect", "lower", "upper", "expected", "otherwise"):
-            columns[name] = getattr(found, name).ravel().tolist()
+        columns = effect_columns(self, level, labels, contrast, method, random_state)
         return make_frame(columns, self._model.source.frames)
 
     def predict_labels(
@@ -270,13 +260,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             number, are alternatives, and their probabilities sum to 1; each tag has a probability
             of its own. Its library is that of the training labels, otherwise pandas.
         """
-        check_is_fitted(self)
-        check_flag(prior, "prior", "HDSP.predict_labels")
-        candidates = make_candidates(self._model, target, values, prior)
-        counts, design = self._read_new(X, labels, "predict_labels")
-        known = without_target(self._model.schema, target, design)
-        found = self._model.label_probabilities(counts, known, candidates)
-        columns = dict(zip(candidates.names, found.T.tolist(), strict=True))
+        columns = probability_columns(self, X, target, labels, values, prior)
         return make_frame(columns, self._model.source.frames)
 
     def top_words(self, n: int = 10) -> list[list[str]]:
@@ -312,26 +296,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             `lowered_by`, those that change the topic's expected proportion most
             (`label_effects`). Its library is that of the training labels, otherwise pandas.
         """
-        check_is_fitted(self)
-        share = self._model.word_share().T
-        distinctive = distinctive_words(share, self.topic_weight_, n_words)
-        tokens = self._model.topic_tokens()
-        columns: dict[str, list[Any]] = {
-            "topic": list(range(len(self.components_))),
-            "weight": self.topic_weight_.tolist(),
-            "token_share": (tokens / tokens.sum()).tolist(),
-            "top_words": [" ".join(words) for words in self.top_words(n_words)],
-            "distinctive_words": [" ".join(self.words_[i] for i in row) for row in distinctive],
-            "coherence": self._model.report.coherence.tolist(),
-        }
-        contrasts = make_contrasts(self._model.schema, self._used(), None, None)
-        if contrasts:
-            effect = self._model.typical_effects(contrasts)
-            names = [contrast.label for contrast in contrasts]
-            raised, lowered = associated_labels(effect, _ASSOCIATED)
-            columns["raised_by"] = [[names[j] for j in row] for row in raised]
-            columns["lowered_by"] = [[names[j] for j in row] for row in lowered]
-        return make_frame(columns, self._model.source.frames)
+        return make_frame(topic_columns(self, n_words), self._model.source.frames)
 
     def simulate(
         self,
@@ -449,6 +414,14 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         return self._model
 
+    @property
+    def label_scale_(self) -> FloatArray:
+        """[T, J] expected scale of topics under each label alone: what it multiplies them by."""
+        check_is_fitted(self)
+        alone = csr_array(eye_array(self._model.schema.n_labels, format="csr", dtype=np.float64))
+        scale = self._model.scaling.expected_scale(self._model.state.scaling, alone)
+        return np.asarray(scale).T
+
     def _used(self) -> BoolArray:
         """Which labels the scaling function takes, [J]."""
         return used_columns(self._model.scaling, self._model.schema.n_labels)
@@ -499,3 +472,70 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             n_documents = count_rows(labels, owner)
         parsed = self._model.schema.read(labels, n_documents, owner)
         return parsed, encode_labels(self._model.schema, self._model.scaling, parsed)
+
+
+def topic_columns(model: FittedQueries, n_words: int = 10) -> Columns:
+    """The columns of `HDSP.topics`."""
+    check_is_fitted(model)
+    fitted = model._model
+    distinctive = distinctive_words(fitted.word_share().T, model.topic_weight_, n_words)
+    tokens = fitted.topic_tokens()
+    columns: Columns = {
+        "topic": list(range(len(model.components_))),
+        "weight": model.topic_weight_.tolist(),
+        "token_share": (tokens / tokens.sum()).tolist(),
+        "top_words": [" ".join(words) for words in model.top_words(n_words)],
+        "distinctive_words": [" ".join(model.words_[i] for i in row) for row in distinctive],
+        "coherence": model._model.report.coherence.tolist(),
+    }
+    contrasts = make_contrasts(fitted.schema, model._used(), None, None)
+    if contrasts:
+        effect = fitted.typical_effects(contrasts)
+        names = [contrast.label for contrast in contrasts]
+        raised, lowered = associated_labels(effect, _ASSOCIATED)
+        columns["raised_by"] = [[names[j] for j in row] for row in raised]
+        columns["lowered_by"] = [[names[j] for j in row] for row in lowered]
+    return columns
+
+
+def effect_columns(
+    model: FittedQueries,
+    level: float = 0.9,
+    labels: str | Sequence[str] | None = None,
+    contrast: tuple[Any, Any] | None = None,
+    method: Literal["calibrated", "ratio"] = "calibrated",
+    random_state: int = 0,
+) -> Columns:
+    """The columns of `HDSP.label_effects`."""
+    check_is_fitted(model)
+    check_share(level, "level", "HDSP.label_effects")
+    check_choice(method, ("calibrated", "ratio"), "method", "HDSP.label_effects")
+    contrasts = make_contrasts(model._model.schema, model._used(), labels, contrast)
+    found = model._model.effects(contrasts, level, method, random_state)
+    n_topics = len(model.components_)
+    columns: Columns = {
+        "label": [c.label for c in contrasts for _ in range(n_topics)],
+        "contrast": [c.description for c in contrasts for _ in range(n_topics)],
+        "topic": list(range(n_topics)) * len(contrasts),
+    }
+    for name in ("effect", "lower", "upper", "expected", "otherwise"):
+        columns[name] = getattr(found, name).ravel().tolist()
+    return columns
+
+
+def probability_columns(
+    model: FittedQueries,
+    X: Any,
+    target: str,
+    labels: object = None,
+    values: Sequence[Any] | None = None,
+    prior: bool = True,
+) -> Columns:
+    """The columns of `HDSP.predict_labels`."""
+    check_is_fitted(model)
+    check_flag(prior, "prior", "HDSP.predict_labels")
+    candidates = make_candidates(model._model, target, values, prior)
+    counts, design = model._read_new(X, labels, "predict_labels")
+    known = without_target(model._model.schema, target, design)
+    found = model._model.label_probabilities(counts, known, candidates)
+    return dict(zip(candidates.names, found.T.tolist(), strict=True))

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 from hdsp.cli import main
+from hdsp.cli.common import print_rows
 from hdsp.cli.main import make_parser
 
 PLACES = {
@@ -265,6 +267,18 @@ def test_wrong_options_are_status_2(capsys):
     assert main(["dance"]) == 2
     assert main(["--help"]) == 0
     assert "examples:" in capsys.readouterr().out
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"hdsp {version('hdsp')}\n"
+
+
+def test_messages_and_tables_cannot_steer_a_terminal(tmp_path, capsys):
+    assert main(["fit", "no\x1b[2J.csv", "-o", f"{tmp_path}/model.hdsp"]) == 2
+    assert capsys.readouterr().err.startswith("hdsp: no\\x1b[2J.csv: there is no such file")
+    print_rows(("label", "n"), [("a\x1b[31m", "1"), ("b", "2")])
+    assert capsys.readouterr().out == "label      n\na\\x1b[31m  1\nb          2\n"
 
 
 def test_completion_scripts(capsys):

@@ -13,7 +13,7 @@ from hdsp.cli import main
 from hdsp.cli.compare import MODELS
 from hdsp.cli.main import make_parser
 from hdsp.comparison import worker
-from hdsp.comparison.isolation import Outcome
+from hdsp.comparison.isolation import CellResult
 from hdsp.corpus import TextSettings
 from hdsp.peers import PEERS
 
@@ -53,7 +53,7 @@ def jobs(monkeypatch):
 
     def run_here(job, most_seconds):
         done.append((job, most_seconds))
-        return Outcome(worker.run(job), None)
+        return CellResult(worker.run(job), None)
 
     monkeypatch.setattr("hdsp.comparison.run.run_isolated", run_here)
     monkeypatch.setattr("hdsp.comparison.draw", lambda cells, path: [])
@@ -213,7 +213,7 @@ def test_words_are_chosen_by_training_documents(tmp_path, jobs):
     assert "frost" in words
     assert "frost" not in settings.count(frame["text"])[1]
     (cell,) = (tmp_path / "results" / "cells").iterdir()
-    recorded = json.loads(cell.read_text())["determined_by"]["split"]["choosing"]
+    recorded = json.loads(cell.read_text())["determined_by"]["split"]["text_settings"]
     assert recorded == json.loads(json.dumps(settings.to_dict()))
 
 

@@ -49,7 +49,7 @@ class LeavesQuietly(Peer):
 class Lingers(Peer):
     """Opens the pipe of the variable LINGERS, as a child of its own does, and then waits.
 
-    A reader of the pipe meets its end once both are gone. Only who waits to the end is told so.
+    A reader of the pipe meets its end once both are gone.
     """
 
     def fit(self, train, settings):

@@ -4,16 +4,26 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn.metrics
 
 import hdsp
-from hdsp.comparison import compare, measure, split_corpus, with_others, worker
+from hdsp.comparison import (
+    compare,
+    confusion_matrix,
+    f1_scores,
+    measure,
+    split_corpus,
+    with_others,
+    worker,
+)
 from hdsp.comparison.cells import Cell, cell_path, write_cell
-from hdsp.comparison.isolation import Job, Outcome
+from hdsp.comparison.isolation import CellResult, Job
 from hdsp.comparison.measures import topics_used
 from hdsp.corpus import Corpus, TextSettings
 from hdsp.metrics import npmi
-from hdsp.peers import Fitted, Settings, make_peer
+from hdsp.peers import FitSettings, Fitted, make_peer
 from hdsp.prediction import split_tokens
 from tests.comparison.fakes import FittedUnigram
 
@@ -57,7 +67,7 @@ def test_measures_by_their_definitions(corpus):
 
 def test_given_labels_is_that_of_the_estimator(corpus):
     train, test = split_corpus(corpus, 0.3, 0)
-    fitted = make_peer("hdsp").fit(train, Settings(n_topics=6, seed=1, quick=True))
+    fitted = make_peer("hdsp").fit(train, FitSettings(n_topics=6, seed=1, quick=True))
     found = measure(fitted, train, test, 0.0)
     for name, given in (("given_labels", "labels"), ("completion", "completion")):
         assert found[name] == pytest.approx(
@@ -73,6 +83,28 @@ def test_topics_without_an_average_document_do_not_count():
     assert len(topics_used(fitted, n_documents=10)) == 2
     fitted.topic_tokens = None
     assert len(topics_used(fitted, n_documents=10)) == 3
+
+
+def test_confusion_and_f1_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    true = rng.choice(list("abd"), 200)
+    found = np.where(rng.random(200) < 0.5, true, rng.choice(list("abcd"), 200))
+    matrix = confusion_matrix(true, found, "abcd")
+    np.testing.assert_array_equal(matrix, sklearn.metrics.confusion_matrix(true, found))
+    expected = sklearn.metrics.f1_score(true, found, labels=list("abd"), average=None)
+    # A value that no document has counts for nothing.
+    np.testing.assert_allclose(f1_scores(matrix), [*expected[:2], np.nan, expected[2]])
+
+
+def test_accuracy_and_macro_f1_of_documents_that_have_the_target():
+    place = ["north", None, "south", "south", "north"]
+    test = Corpus(np.ones((5, 2)), labels=pd.DataFrame({"place": place}))
+    fitted = Fitted()
+    fitted.predict = lambda counts, labels: ["north", "south", "west", "south"]
+    found = measure(fitted, test, test, 0.0, target="place")
+    assert found["accuracy"] == 0.5
+    # F1 of north is 2/3 and of south 1/2; no document is in the west.
+    assert found["macro_f1"] == pytest.approx((2 / 3 + 1 / 2) / 2)
 
 
 def test_a_model_that_can_do_nothing(corpus):
@@ -91,7 +123,7 @@ def test_shares_must_be_shares(corpus):
 
 def test_what_is_no_number_is_a_failure_and_no_dash(corpus):
     train, test = split_corpus(corpus, 0.3, 0)
-    job = Job(f"{FAKES}:Certain", Settings(), train, test)
+    job = Job(f"{FAKES}:Certain", FitSettings(), train, test)
     with pytest.raises(ArithmeticError, match="the measure completion came out as inf"):
         worker.run(job)
 
@@ -99,8 +131,8 @@ def test_what_is_no_number_is_a_failure_and_no_dash(corpus):
 def test_failures_are_recorded_and_the_rest_goes_on(corpus, tmp_path):
     names = ("Crashes", "Leaves", "Raises", "Unigram", "LeavesQuietly")
     models = [f"{FAKES}:{name}" for name in names]
-    told = []
-    cells = compare({"small": corpus}, models, tmp_path, seeds=[5], report=told.append)
+    reports = []
+    cells = compare({"small": corpus}, models, tmp_path, seeds=[5], report=reports.append)
     errors = [cell.error for cell in cells]
     assert errors[0] == "its process was ended by SIGSEGV"
     assert errors[1].startswith("its process ended with status 3")
@@ -108,7 +140,7 @@ def test_failures_are_recorded_and_the_rest_goes_on(corpus, tmp_path):
     assert errors[3] is None
     assert cells[3].measures["completion"] > 1.0
     assert errors[4] == "its process ended before there was a result"
-    assert [(now.number, now.total, now.cell is None) for now in told[:2]] == [
+    assert [(now.number, now.total, now.cell is None) for now in reports[:2]] == [
         (1, 5, True),
         (1, 5, False),
     ]
@@ -123,7 +155,7 @@ def jobs(monkeypatch):
 
     def run_here(job, most_seconds):
         done.append((job.model, job.settings.seed))
-        return Outcome(worker.run(job), None)
+        return CellResult(worker.run(job), None)
 
     monkeypatch.setattr("hdsp.comparison.run.run_isolated", run_here)
     return done
@@ -194,7 +226,7 @@ def test_a_cell_records_what_determined_it(corpus, tmp_path, jobs):
     assert path.name == "tests.comparison.fakes_Unigram--a_b_c--7.json"
     data = json.loads(path.read_text())
     assert data["determined_by"] == cell.determined_by
-    assert cell.determined_by["split"] == {"seed": 7, "test_size": 0.4, "choosing": None}
+    assert cell.determined_by["split"] == {"seed": 7, "test_size": 0.4, "text_settings": None}
     assert cell.determined_by["corpus"]["documents"] == 60
     assert {"hdsp", "numpy", "python"} <= set(cell.determined_by["versions"])
 
@@ -210,7 +242,10 @@ def test_a_cell_records_what_determined_it(corpus, tmp_path, jobs):
         ({"target": "colour"}, "has no block 'colour'"),
         ({"target": "tags"}, "one value a document"),
         ({"most_seconds": 0}, "`most_seconds` of compare must be positive. Got 0."),
-        ({"choosing": TextSettings(min_df=100)}, "No word is left of the 4. training documents"),
+        (
+            {"text_settings": TextSettings(min_df=100)},
+            "No word is left of the 4. training doc",
+        ),
         ({"seeds": [0, 1, 2], "test_size": 1e-9}, "must leave documents on both sides"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 import hdsp
 from hdsp.comparison import compare, split_corpus
 from hdsp.comparison.isolation import Job, run_isolated
-from hdsp.peers import Settings
+from hdsp.peers import FitSettings
 
 UNIGRAM = "tests.comparison.fakes:Unigram"
 LINGERS = "tests.comparison.fakes:Lingers"
@@ -50,7 +50,7 @@ def test_minutes_in_words(corpus, monkeypatch):
         return truly_wait(self)
 
     monkeypatch.setattr(subprocess.Popen, "wait", wait)
-    job = Job(UNIGRAM, Settings(), *split_corpus(corpus, 0.2, 0))
+    job = Job(UNIGRAM, FitSettings(), *split_corpus(corpus, 0.2, 0))
     assert run_isolated(job, 60).error == "it took more than 1 minute"
     assert run_isolated(job, 5400).error == "it took more than 90 minutes"
 
@@ -60,7 +60,7 @@ def test_it_ends_with_its_parent(corpus, tmp_path, number):
     """At Ctrl-C, and where the parent has no time for anything; and its own children with it."""
     pipe, file = tmp_path / "pipe", tmp_path / "job"
     os.mkfifo(pipe)
-    file.write_bytes(pickle.dumps(Job(LINGERS, Settings(), *split_corpus(corpus, 0.2, 0))))
+    file.write_bytes(pickle.dumps(Job(LINGERS, FitSettings(), *split_corpus(corpus, 0.2, 0))))
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT, str(file)],
         env=os.environ | {"LINGERS": str(pipe), "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hdsp.comparison import compare, split_corpus
-from hdsp.comparison.isolation import Outcome
+from hdsp.comparison.isolation import CellResult
 from hdsp.corpus import Corpus, TextSettings
 
 UNIGRAM = "tests.comparison.fakes:Unigram"
@@ -67,22 +67,22 @@ def test_a_comparison_chooses_by_split_and_says_how(tmp_path, monkeypatch):
 
     def run_nothing(job, most_seconds):
         jobs.append(job)
-        return Outcome({"completion": 2.0}, None)
+        return CellResult({"completion": 2.0}, None)
 
     monkeypatch.setattr("hdsp.comparison.run.run_isolated", run_nothing)
     settings = TextSettings(max_features=10, tokenizer=str.split)
     corpus = counted(texts(), settings)
-    cells = compare({"a": corpus}, [UNIGRAM], tmp_path, seeds=3, choosing=settings)
+    cells = compare({"a": corpus}, [UNIGRAM], tmp_path, seeds=3, text_settings=settings)
     for job in jobs:
         train, test = split_corpus(corpus, 0.2, job.settings.seed, settings)
         assert job.train.words == job.test.words == train.words
         np.testing.assert_array_equal(job.test.counts.toarray(), test.counts.toarray())
     assert len({job.train.words for job in jobs}) > 1
-    recorded = cells[0].determined_by["split"]["choosing"]
+    recorded = cells[0].determined_by["split"]["text_settings"]
     assert recorded["max_features"] == 10
-    with pytest.raises(ValueError, match=r"split.choosing.max_features is 10 there and 11 here"):
-        compare({"a": corpus}, [UNIGRAM], tmp_path, choosing=TextSettings(max_features=11))
-    with pytest.raises(ValueError, match=r"split.choosing is .* there and None here"):
+    with pytest.raises(ValueError, match=r"text_settings.max_features is 10 there and 11 here"):
+        compare({"a": corpus}, [UNIGRAM], tmp_path, text_settings=TextSettings(max_features=11))
+    with pytest.raises(ValueError, match=r"split.text_settings is .* there and None here"):
         compare({"a": corpus}, [UNIGRAM], tmp_path)
 
 

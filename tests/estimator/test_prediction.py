@@ -1,5 +1,4 @@
 import hashlib
-import os
 import subprocess
 import sys
 import warnings
@@ -582,8 +581,8 @@ def test_verbose_tells_of_starts_and_moves(capsys, every_line):
     assert moved
     for row in moved:
         (name,) = MOVES & row.keys()
-        assert any(f"pass {row['pass']}, " in line and f"after {row[name]} {name}" in line
-                   for line in lines)  # fmt: skip
+        made = f"after {row[name]} {name if row[name] > 1 else name.removesuffix('s')}, "
+        assert any(f"pass {row['pass']}, " in line and made in line for line in lines)
     assert f": best of {len(model.search_)} starts, topics {model.n_topics_}, " in lines[-1]
 
 
@@ -682,20 +681,3 @@ def test_a_fresh_process_gives_the_same_bits():
     bits = [*bits_of(1), *bits_of(1, **SEARCHED)]
     here = [hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits]
     assert run(2) == here
-
-
-def test_kernels_give_the_same_bits_when_compiled_and_when_loaded(tmp_path):
-    """Memory lies otherwise in a process that has compiled, which must not change a sum."""
-
-    def run():
-        return subprocess.run(
-            [sys.executable, "-c", _FIT_AND_PRINT, "1"],
-            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-
-    compiled = run()
-    assert list(tmp_path.rglob("*.nbi"))
-    assert run() == compiled

@@ -90,7 +90,10 @@ def test_what_is_shown(monkeypatch):
         )
         for line in lines
     )
-    assert any(re.search(r", after \d+ (merges|splits|deletions), ", line) for line in lines)
+    assert any(
+        re.search(r", after (1 (merge|split|deletion)|\d+ (merge|split|deletion)s), ", line)
+        for line in lines
+    )
     assert re.fullmatch(
         r"Fitting topics: best of 4 starts, topics \d+, pass 18, bound -[\d,.]+, after .*"
         r"stopping after this pass \(Ctrl-C again: at once\), took 0:11",

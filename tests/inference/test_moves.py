@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from hdsp.inference.moves.deleting import make_deletions
+from hdsp.inference.moves.merging import likely_pairs, pair_entropies, propose_merges
+from hdsp.inference.moves.snapshot import make_moves, take_snapshot
+from hdsp.inference.moves.splitting import propose_splits
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -10,10 +14,6 @@ from hdsp import HDSP, Categorical, Corpus, kernels
 from hdsp.corpus import LabelSchema
 from hdsp.execution import InProcess, fit_documents
 from hdsp.inference import Run, fit_batch, initial_state, refine
-from hdsp.inference.moves.deleting import make_deletions
-from hdsp.inference.moves.merging import likely_pairs, pair_entropies, propose_merges
-from hdsp.inference.moves.snapshot import make_moves, take_snapshot
-from hdsp.inference.moves.splitting import propose_splits
 from hdsp.metrics import match_topics
 from hdsp.model import (
     DocumentState,

@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 
 import hdsp
 from hdsp.corpus import Corpus, Labels
-from hdsp.peers import PEERS, Settings, make_peer
+from hdsp.peers import PEERS, FitSettings, make_peer
 
 N_WORDS = 40
-SETTINGS = Settings(n_topics=5, seed=3, quick=True, target="place")
-UNLABELLED = {"hdp", "hdp-tomotopy", "lda"}
-CLASSIFIERS = {"lda-svm", "svm", "nb", "tree"}
+SETTINGS = FitSettings(n_topics=5, seed=3, quick=True, target="place")
+UNLABELLED = {"hdp", "hdp-tomotopy", "lda", "lda-sklearn"}
+CLASSIFIERS = {"lda-svm", "svm", "logistic", "nb", "tree"}
 
 
 def table(rows):
@@ -180,7 +180,7 @@ def test_a_corpus_without_labels(name):
     for library in make_peer(name).libraries:
         pytest.importorskip(library, reason=f"{name} is a model of {library}")
     corpus = Corpus(training().counts)
-    settings = Settings(n_topics=5, quick=True)
+    settings = FitSettings(n_topics=5, quick=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if name in CLASSIFIERS | {"llda", "plda", "plda-2", "plda-5"}:

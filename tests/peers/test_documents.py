@@ -6,7 +6,15 @@ import pytest
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
-from hdsp.peers import Peer, Settings, carried, check_libraries, make_peer, target_values
+from hdsp.peers import (
+    Classifier,
+    FitSettings,
+    Peer,
+    check_libraries,
+    labels_in_use,
+    make_peer,
+    target_values,
+)
 from hdsp.peers.documents import KnownLabels, normalised, tokens, word_shares
 
 
@@ -40,10 +48,10 @@ def test_rows_without_weight_become_even():
 
 
 def test_labels_that_nobody_carries_are_left_out():
-    part = carried(labels()[1:])
+    part = labels_in_use(labels()[1:])
     assert [block.name for block in part.blocks] == ["place", "rating", "tags"]
     assert part.names == ("south", "rating", "b")
-    assert carried(Labels.empty(2)).blocks == ()
+    assert labels_in_use(Labels.empty(2)).blocks == ()
 
 
 def test_known_labels_ignore_the_rest():
@@ -62,7 +70,7 @@ def test_values_of_a_target():
         target_values(labels(), "colour")
 
 
-@pytest.mark.parametrize("name", ["hdsp", "slda", "lda-svm", "svm", "nb", "tree"])
+@pytest.mark.parametrize("name", ["hdsp", "slda", "lda-svm", "svm", "logistic", "nb", "tree"])
 def test_a_number_can_be_the_target(name):
     for library in make_peer(name).libraries:
         pytest.importorskip(library, reason=f"{name} is a model of {library}")
@@ -70,9 +78,22 @@ def test_a_number_can_be_the_target(name):
     rating = np.repeat([1.0, 5.0], 40)
     counts = rng.poisson(np.where(rating[:, None] == 1.0, [4.0, 0.2, 1.0], [0.2, 4.0, 1.0]))
     corpus = Corpus(counts, labels=pd.DataFrame({"rating": rating}))
-    model = make_peer(name).fit(corpus, Settings(n_topics=2, quick=True, target="rating"))
+    model = make_peer(name).fit(corpus, FitSettings(n_topics=2, quick=True, target="rating"))
     found = model.predict(corpus.counts, corpus.labels)
     assert np.mean(np.array(found, dtype=float) == rating) > 0.8
+
+
+@pytest.mark.parametrize("kind", ["nb", "logistic", "svm"])
+def test_balanced_classifiers_give_rare_values_their_due(kind):
+    rng = np.random.default_rng(0)
+    rare = np.arange(400) % 10 == 0
+    counts = rng.poisson(np.where(rare[:, None], [1.3, 1.0, 2.0], [1.0, 1.3, 2.0]))
+    corpus = Corpus(counts, labels=pd.DataFrame({"place": np.where(rare, "far", "near")}))
+    far = []
+    for balanced in (False, True):
+        fitted = Classifier(kind, balanced).fit(corpus, FitSettings(target="place"))
+        far.append(fitted.predict(corpus.counts, corpus.labels).count("far"))
+    assert far[0] < 40 < far[1]
 
 
 def test_unknown_names_are_refused():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hdsp.corpus import Corpus, Labels
-from hdsp.peers import Settings, make_peer, normalised
+from hdsp.peers import FitSettings, make_peer, normalised
 
 pytest.importorskip("tomotopy")
 
@@ -20,7 +20,7 @@ def fitted():
     # Nothing tells what such a document would have been labelled with.
     counts[1], tags[1] = 100, []
     corpus = Corpus(counts, labels=Labels.from_tags(tags))
-    return make_peer("llda").fit(corpus, Settings(quick=True))
+    return make_peer("llda").fit(corpus, FitSettings(quick=True))
 
 
 def test_a_rare_label_is_expected_where_it_is_given(fitted):
@@ -58,7 +58,7 @@ def test_documents_without_labels_do_not_count_as_use():
     counts[:100, :10] = 4
     counts[100:, 10:] = 4
     corpus = Corpus(counts, labels=Labels.from_tags([["a"]] * 100 + [[]] * 200))
-    fitted = make_peer("plda-2").fit(corpus, Settings(quick=True))
+    fitted = make_peer("plda-2").fit(corpus, FitSettings(quick=True))
     found = fitted.given_labels(Labels.from_tags([["a"]]))[0]
     words = found @ fitted.topics
     assert words[:10].sum() > 0.95

@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 import types
+import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,8 @@ from hdsp.progress.tasks import Task
 from hdsp.progress.wording import printable, roughly
 from tests.progress.terminals import run_on_terminal
 
+# Marks that turn the direction of what follows.
+TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 WORDS = [f"{a}{b}{c}{d}" for a in "bcdfg" for b in "aeiou" for c in "klmnp" for d in "rstvw"]
 
 
@@ -146,12 +149,18 @@ def test_what_could_steer_a_terminal_is_escaped(lines, clock):
 
 
 @given(st.text(st.characters(codec=None)))
-def test_printable_text_is_left_alone_and_all_other_is_written_out(text):
+def test_printable_text_is_left_alone_and_what_could_steer_a_terminal_is_written_out(text):
     found = printable(text)
-    assert found.isprintable()
+    assert not {unicodedata.category(c) for c in found} & {"Cc", "Cs", "Zl", "Zp"}
+    assert not {unicodedata.bidirectional(c) for c in found} & TURNING
     found.encode("utf-8")
     if text.isprintable():
         assert found == text
+
+
+def test_words_keep_the_joiners_of_their_language():
+    persian = "می\u200cخواهم"
+    assert printable(persian) == persian
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ class Squares(Study):
     def units(self, settings):
         return [{"number": number} for number in settings["numbers"]]
 
-    def together(self, unit):
+    def group(self, unit):
         return (unit["number"] - 1) // 2
 
-    def measure(self, unit, settings, source):
-        if source.folder and (source.folder / str(unit["number"])).is_file():
+    def measure(self, unit, settings, corpora):
+        if corpora.path and (corpora.path / str(unit["number"])).is_file():
             raise ArithmeticError(f"stopped at {unit['number']}")
         return [{"value": unit["number"] ** p} for p in range(settings["power"] + 1)]
 
@@ -30,5 +30,5 @@ class Squares(Study):
         panels[0, 0].plot([row["value"] for row in rows])
         return figure
 
-    def judge(self, rows):
+    def assess(self, rows):
         return []

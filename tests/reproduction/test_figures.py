@@ -10,7 +10,6 @@ from hdsp import Labels
 from hdsp.reproduction import STUDIES, drawing
 from hdsp.reproduction.embedding import unfold
 from hdsp.reproduction.studies.figure_9 import thinned
-from hdsp.reproduction.studies.perplexity import fits_by_topic_prior, of_one_start
 
 
 def two_kinds(n_documents=60):
@@ -68,8 +67,9 @@ def test_fits_of_one_start_are_measured_together():
         "seeds": [0],
     }
     groups = {}
-    for unit in fits_by_topic_prior(settings):
-        groups.setdefault(of_one_start(unit), []).append(unit["model"])
+    study = STUDIES["figure-4"]
+    for unit in study.units(settings):
+        groups.setdefault(study.group(unit), []).append(unit["model"])
     assert sorted(groups.values()) == [["HDP", "HDSP"]] * 2 + [["L-LDA"]] * 2 + [["wHDSP"]] * 2
 
 
@@ -84,7 +84,7 @@ def test_figure_3_is_drawn_of_unfinished_sides(n_runs):
     ]
     low, high = study.draw(rows).axes[0].get_ylim()
     assert low == 0.0 < high
-    assert len(study.judge(rows)) == 2
+    assert len(study.findings(rows)) == 2
 
 
 def test_figures_without_matplotlib_say_what_to_install(monkeypatch):

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, Categorical, Labels, simulate
-from hdsp.peers import Settings, normalised
-from hdsp.reproduction import Source, models
-from hdsp.reproduction.corpora import Reading
-from hdsp.reproduction.models import MODELS, fit_model, fit_settings, perplexities
+from hdsp.comparison import CorpusFolder, Reading, perplexities
+from hdsp.peers import FitSettings, normalised
+from hdsp.reproduction import models
+from hdsp.reproduction.models import MODELS, fit_model, fit_settings, reading_of
 
-QUICK = Settings(n_topics=6, seed=1, quick=True, topic_prior=0.3)
+QUICK = FitSettings(n_topics=6, seed=1, quick=True, topic_prior=0.3)
 
 
 @pytest.fixture(scope="module")
 def split(corpora):
     """Training and test documents."""
-    return Source(corpora).split("rcv1_subset", Reading())
+    return CorpusFolder(corpora).split("rcv1_subset", Reading())
 
 
 @pytest.mark.parametrize("name", ["HDSP", "wHDSP", "HDP"])
@@ -55,6 +55,16 @@ def test_an_author_topic_model_has_its_number_of_topics_in_its_name(split):
     assert len(fit_model("ATM-50", train, QUICK).topics) == 50
 
 
+def test_label_scales_are_what_labels_multiply_topics_by(split):
+    train, _ = split
+    model = fit_model("HDSP", train, QUICK).model
+    expected = normalised(model.topic_weight_ * model.label_scale_.T)
+    found = model.expected_topics(
+        Labels.from_tags([[name] for name in model.label_names_], "labels"), method="ratio"
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 def test_an_unknown_model_is_named(split):
     with pytest.raises(ValueError, match=r"no model 'LSA'.*HDSP, wHDSP, HDP"):
         fit_model("LSA", split[0], QUICK)
@@ -65,7 +75,7 @@ def test_a_kept_start_is_that_of_the_estimator(monkeypatch):
     corpus, _ = simulate(
         Labels.from_tags([["a"], ["b"]] * 30), n_topics=3, n_words=20, random_state=0
     )
-    settings = Settings(n_topics=4, seed=3, topic_prior=0.1)
+    settings = FitSettings(n_topics=4, seed=3, topic_prior=0.1)
     first, second = (fit_model("HDSP", corpus, settings).model.components_ for _ in range(2))
     assert len(models._STARTS) == 1
     plain = HDSP(
@@ -99,6 +109,31 @@ def test_a_start_is_of_its_words_number_prior_and_seed(monkeypatch):
 def test_a_unit_is_fitted_by_its_own_values_then_by_those_of_the_study():
     settings = {"topics": 20, "topic_prior": 0.1, "seed": 0, "quick": True}
     unit = {"corpus": "rcv1_subset", "seed": 7, "topic_prior": 0.5}
-    assert fit_settings(settings, unit, 2) == Settings(
-        n_topics=20, seed=7, quick=True, n_jobs=2, topic_prior=0.5
+    assert fit_settings(settings, unit) == FitSettings(
+        n_topics=20, seed=7, quick=True, topic_prior=0.5
+    )
+
+
+def test_categories_and_numbers_are_labels_too(corpora):
+    reading = Reading(tags=(), categories=("category",), numeric=("rating",))
+    train, test = CorpusFolder(corpora).split("clothing_reviews", reading)
+    for part in (train, test):
+        assert [(block.name, block.kind) for block in part.labels.blocks] == [
+            ("category", "category"),
+            ("rating", "number"),
+        ]
+    assert set(np.unique(train.labels.block("rating").values.data)) == {1, 2, 3, 4, 5}
+
+
+def test_a_study_reads_in_its_own_way_then_in_that_of_the_corpus():
+    nips = "nips_fulltext_1987_1999"
+    assert reading_of("rcv1_subset", {}) == Reading()
+    assert reading_of(nips, {}).text == "bow"
+    settings = {
+        "most_documents": 800,
+        "reading": {nips: {"most_documents": 150, "tags": ["authors"], "least_documents": 3}},
+    }
+    assert reading_of("rcv1_subset", settings) == Reading(most_documents=800)
+    assert reading_of(nips, settings) == Reading(
+        text="bow", tags=("authors",), largest_share=0.9, least_documents=3, most_documents=150
     )

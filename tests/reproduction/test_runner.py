@@ -8,12 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hdsp.reproduction import STUDIES, Source, run_study, runner
-from hdsp.reproduction.corpora import ORIGINS
+from hdsp.comparison import ORIGINS, CorpusFolder
+from hdsp.reproduction import STUDIES, run_study, runner
 from hdsp.reproduction.results import (
-    default_config,
-    fingerprint,
     finished_rows,
+    hash_settings,
     read_rows,
     read_settings,
     write_rows,
@@ -39,7 +38,7 @@ def folder(tmp_path):
 def never_measured(monkeypatch):
     """Whoever measures fails."""
 
-    def measure(self, unit, settings, source):
+    def measure(self, unit, settings, corpora):
         pytest.fail("measured before what is missing was found")
 
     for study in STUDIES.values():
@@ -52,12 +51,12 @@ def test_an_interrupted_run_goes_on(n_jobs, folder, tmp_path):
         raise KeyboardInterrupt
 
     shutil.copytree(folder, tmp_path / "whole")
-    assert run_study(Squares(), tmp_path / "whole", Source()) == 6
+    assert run_study(Squares(), tmp_path / "whole", CorpusFolder()) == 6
     with pytest.raises(KeyboardInterrupt):
-        run_study(Squares(), folder, Source(n_jobs=n_jobs), progress=interrupt)
+        run_study(Squares(), folder, CorpusFolder(), n_jobs=n_jobs, progress=interrupt)
     first = read_rows(folder / "results.csv")
     assert len({row["number"] for row in first}) == 1
-    assert run_study(Squares(), folder, Source(n_jobs=n_jobs)) == 5
+    assert run_study(Squares(), folder, CorpusFolder(), n_jobs=n_jobs) == 5
     assert results(folder) == results(tmp_path / "whole")
     # What was there is not measured again.
     assert [row for row in read_rows(folder / "results.csv") if row in first] == first
@@ -67,9 +66,9 @@ def test_an_interrupted_run_goes_on(n_jobs, folder, tmp_path):
 def test_what_was_measured_before_a_failure_stays(n_jobs, folder, tmp_path):
     stop = tmp_path / "6"
     stop.touch()
-    source = Source(tmp_path, n_jobs)
+    options = {"corpora": CorpusFolder(tmp_path), "n_jobs": n_jobs}
     with pytest.raises(ArithmeticError, match="stopped at 6"):
-        run_study(Squares(), folder, source)
+        run_study(Squares(), folder, **options)
     left = {row["number"] for row in results(folder)}
     if n_jobs == 1:
         assert left == {1, 2, 3, 4, 5}
@@ -77,7 +76,7 @@ def test_what_was_measured_before_a_failure_stays(n_jobs, folder, tmp_path):
         # A group that fails in another process is lost whole, and with it those that are under way.
         assert left <= {1, 2, 3, 4}
     stop.unlink()
-    assert run_study(Squares(), folder, source) == 6 - len(left)
+    assert run_study(Squares(), folder, **options) == 6 - len(left)
     assert [(row["number"], row["value"]) for row in results(folder)] == [
         (number, number**power) for number in range(1, 7) for power in range(3)
     ]
@@ -85,34 +84,34 @@ def test_what_was_measured_before_a_failure_stays(n_jobs, folder, tmp_path):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_without_time_nothing_is_begun(n_jobs, folder):
-    assert run_study(Squares(), folder, Source(n_jobs=n_jobs), most_seconds=0) == 0
+    assert run_study(Squares(), folder, CorpusFolder(), n_jobs=n_jobs, most_seconds=0) == 0
     assert results(folder) == []
-    assert run_study(Squares(), folder, Source()) == 6
+    assert run_study(Squares(), folder, CorpusFolder()) == 6
     before = results(folder)
     (folder / "config.toml").write_text(CONFIG.replace("6]", "6, 7, 8]"))
-    assert run_study(Squares(), folder, Source(n_jobs=n_jobs), most_seconds=0) == 0
+    assert run_study(Squares(), folder, CorpusFolder(), n_jobs=n_jobs, most_seconds=0) == 0
     assert results(folder) == before
 
 
 def test_after_its_time_a_run_begins_no_other_unit(folder, monkeypatch):
     measure, now = Squares.measure, [0.0]
 
-    def slow(self, unit, settings, source):
+    def slow(self, unit, settings, corpora):
         now[0] += 10.0
-        return measure(self, unit, settings, source)
+        return measure(self, unit, settings, corpora)
 
     monkeypatch.setattr(Squares, "measure", slow)
     clock = SimpleNamespace(time=lambda: now[0], perf_counter=lambda: now[0])
     monkeypatch.setattr(runner, "time", clock)
     # The third unit is begun and finished; the fourth, of its group, is not begun.
-    assert run_study(Squares(), folder, Source(), most_seconds=25.0) == 3
+    assert run_study(Squares(), folder, CorpusFolder(), most_seconds=25.0) == 3
     rows = read_rows(folder / "results.csv")
     assert {row["number"] for row in rows} == {1, 2, 3}
     assert {row["seconds"] for row in rows} == {10}
     page = (folder / "README.md").read_text()
     assert "**Unfinished.** 3 of 6 units are measured; still to come: 3." in page
     assert "in 30 seconds" in page
-    assert run_study(Squares(), folder, Source()) == 3
+    assert run_study(Squares(), folder, CorpusFolder()) == 3
     assert "**Unfinished.**" not in (folder / "README.md").read_text()
 
 
@@ -120,37 +119,37 @@ def test_units_that_share_work_follow_one_another(folder):
     """Also where their numbers do not, and the rows come in the order of the config."""
     (folder / "config.toml").write_text(CONFIG.replace("1, 2, 3, 4, 5, 6", "1, 3, 2, 4"))
     order = []
-    run_study(Squares(), folder, Source(), progress=lambda *now: order.append(now))
+    run_study(Squares(), folder, CorpusFolder(), progress=lambda *now: order.append(now))
     assert order == [(i, 4, {"number": n}) for i, n in enumerate((1, 2, 3, 4), 1)]
     assert list(dict.fromkeys(row["number"] for row in results(folder))) == [1, 3, 2, 4]
 
 
 def test_results_of_other_settings_are_neither_used_nor_lost(folder):
     config = folder / "config.toml"
-    assert run_study(Squares(), folder, Source()) == 6
+    assert run_study(Squares(), folder, CorpusFolder()) == 6
     # A number that joins leaves the others as they are; another power does not.
     config.write_text(CONFIG.replace("6]", "6, 7]"))
-    assert run_study(Squares(), folder, Source()) == 1
+    assert run_study(Squares(), folder, CorpusFolder()) == 1
     config.write_text(CONFIG.replace("6]", "6, 7]").replace("power = 2", "power = 3"))
     stored = (folder / "results.csv").read_text()
     with pytest.raises(FileExistsError, match="results of other settings: name another folder"):
-        run_study(Squares(), folder, Source())
+        run_study(Squares(), folder, CorpusFolder())
     with pytest.raises(FileExistsError, match="replace them with --again"):
-        run_study(Squares(), folder, Source(), quick=True, most_seconds=0)
+        run_study(Squares(), folder, CorpusFolder(), quick=True, most_seconds=0)
     assert (folder / "results.csv").read_text() == stored
-    assert run_study(Squares(), folder, Source(), again=True) == 7
+    assert run_study(Squares(), folder, CorpusFolder(), again=True) == 7
 
 
 def test_units_that_the_config_has_no_longer_stay_in_the_results(folder):
-    assert run_study(Squares(), folder, Source()) == 6
+    assert run_study(Squares(), folder, CorpusFolder()) == 6
     config, before = folder / "config.toml", read_rows(folder / "results.csv")
     config.write_text(CONFIG.replace("6]", "7]"))
-    assert run_study(Squares(), folder, Source()) == 1
+    assert run_study(Squares(), folder, CorpusFolder()) == 1
     after = read_rows(folder / "results.csv")
     assert [row["number"] for row in after[::3]] == [1, 2, 3, 4, 5, 7, 6]
     assert all(row in after for row in before)
     config.write_text(CONFIG)
-    assert run_study(Squares(), folder, Source()) == 0
+    assert run_study(Squares(), folder, CorpusFolder()) == 0
 
 
 @pytest.mark.usefixtures("never_measured")
@@ -160,7 +159,7 @@ def test_a_missing_corpus_is_named_before_any_work(corpora, tmp_path):
     # The corpus that comes first is there, a later one is not.
     (data / "rcv1_subset.parquet").symlink_to(corpora / "rcv1_subset.parquet")
     with pytest.raises(FileNotFoundError) as caught:
-        run_study(STUDIES["figure-4"], tmp_path / "run", Source(data), quick=True)
+        run_study(STUDIES["figure-4"], tmp_path / "run", CorpusFolder(data), quick=True)
     message = str(caught.value)
     assert f"{str(data)!r}, has no nips_fulltext_1987_1999.parquet. It can be made from" in message
     assert ORIGINS["nips_fulltext_1987_1999"] in message
@@ -180,14 +179,14 @@ def test_a_missing_library_is_named_before_any_work(name, library, corpora, tmp_
     )
     message = rf"{name} of hdsp reproduce needs {library}: pip install 'hdsp\[compare\]'\."
     with pytest.raises(ImportError, match=message):
-        run_study(STUDIES[name], tmp_path / "run", Source(corpora), quick=True)
+        run_study(STUDIES[name], tmp_path / "run", CorpusFolder(corpora), quick=True)
     assert not (tmp_path / "run").exists()
 
 
-def test_half_a_corpus_is_not_judged():
+def test_half_a_corpus_tests_no_claims():
     study = STUDIES["figure-4"]
-    settings = read_settings(study, default_config(study), quick=False)
-    mark = fingerprint(study, settings)
+    settings = read_settings(study, quick=False)
+    mark = hash_settings(study, settings)
     rows = [
         {**unit, "perplexity": 100.0, "calibrated": 90.0, "run": "full", "settings": mark}
         for unit in study.units(settings)
@@ -219,15 +218,15 @@ def test_what_is_missing_and_what_is_no_number(tmp_path):
 def test_a_config_that_lacks_a_setting_is_named(tmp_path):
     (tmp_path / "config.toml").write_text("[full]\ndocuments = 60\n")
     with pytest.raises(ValueError, match=r"config of figure-2 lacks 'seeds'"):
-        run_study(STUDIES["figure-2"], tmp_path, Source())
+        run_study(STUDIES["figure-2"], tmp_path, CorpusFolder())
 
 
 @pytest.mark.parametrize("share", [0.5, 0.98])
 def test_results_that_were_cut_are_not_taken_for_whole(folder, share):
-    assert run_study(Squares(), folder, Source()) == 6
+    assert run_study(Squares(), folder, CorpusFolder()) == 6
     results = folder / "results.csv"
     text = results.read_text()
     # In the midst of a line: at the comma before a value.
     results.write_text(text[: text.rindex(",", 0, int(share * len(text)))])
     with pytest.raises(ValueError, match=r"results\.csv' is not whole: restore it"):
-        run_study(Squares(), folder, Source())
+        run_study(Squares(), folder, CorpusFolder())

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from hdsp.peers import Settings
-from hdsp.reproduction import STUDIES, Source
-from hdsp.reproduction.corpora import Reading
+from hdsp.comparison import CorpusFolder, Reading
+from hdsp.peers import FitSettings
+from hdsp.reproduction import STUDIES
 from hdsp.reproduction.models import PapersProcess
 from hdsp.reproduction.ratings import RATERS, rate
-from hdsp.reproduction.results import default_config, read_settings
+from hdsp.reproduction.results import read_settings
 from hdsp.scaling import LogLinear
 
 STUDY = STUDIES["tables-3-4"]
@@ -41,7 +41,7 @@ def rows_with_shares_right(shares, corpus="reviews"):
 
 
 def verdicts(rows):
-    return [finding.verdict for finding in STUDY.judge(rows)]
+    return [finding.verdict for finding in STUDY.findings(rows)]
 
 
 def test_f1_is_that_of_scikit_learn():
@@ -63,9 +63,9 @@ def test_f1_is_that_of_scikit_learn():
 
 
 def test_the_papers_rule_takes_the_rating_that_makes_words_most_probable(corpora):
-    train, test = Source(corpora).split("clothing_reviews", REVIEWS, 0.1, 0)
-    found = rate("wHDSP", train, test, SMALL, seed=0, n_jobs=1)
-    settings = Settings(n_topics=6, quick=True, topic_prior=0.1)
+    train, test = CorpusFolder(corpora).split("clothing_reviews", REVIEWS, 0.1, 0)
+    found = rate("wHDSP", train, test, SMALL, seed=0)
+    settings = FitSettings(n_topics=6, quick=True, topic_prior=0.1)
     model = PapersProcess(LogLinear()).fit(train, settings).model
     topics = model.components_ / model.components_.sum(axis=1, keepdims=True)
     rating = test.labels.block("rating")
@@ -86,14 +86,14 @@ def test_every_document_gets_a_rating_that_there_is(model, corpora):
     rating = {} if RATERS[model].rating_is_number else {"numeric": ()}
     categories = ("category",) if RATERS[model].rating_is_number else ("category", "rating")
     reading = REVIEWS._replace(categories=categories, **rating)
-    train, test = Source(corpora).split("amazon_4domains", reading, 0.1, 0)
-    found = rate(model, train, test, SMALL, seed=0, n_jobs=1)
+    train, test = CorpusFolder(corpora).split("amazon_4domains", reading, 0.1, 0)
+    found = rate(model, train, test, SMALL, seed=0)
     assert len(found) == len(test)
     assert set(found) <= {1, 2, 4, 5}
 
 
 def test_models_that_take_no_categories_have_one_unit():
-    settings = read_settings(STUDY, default_config(STUDY), quick=False)
+    settings = read_settings(STUDY, quick=False)
     units = STUDY.units(settings)
     kinds = {}
     for unit in units:

@@ -1,4 +1,4 @@
-"""The command line: one module a subcommand."""
+"""The command line: one module per subcommand."""
 
 from hdsp.cli.main import main
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
 from hdsp.exceptions import MissingLabelsWarning
+from hdsp.progress import printable
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Table = Mapping[str, Sequence[Any]]
 
 STANDARD = "-"
-_WRITTEN = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
+_OUTPUT_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 
 
 def add_command(
@@ -50,11 +51,11 @@ def add_documents(parser: argparse.ArgumentParser) -> None:
     """New documents for a model."""
     add_model(parser)
     parser.add_argument("file", help="a table of documents; - reads standard input")
-    add_reading(parser)
+    add_table_options(parser)
 
 
-def add_reading(parser: argparse._ActionsContainer) -> None:
-    """How a table of documents is read, and with how many threads it is worked on."""
+def add_table_options(parser: argparse._ActionsContainer) -> None:
+    """How a table of documents is read, and how many threads work on it."""
     parser.add_argument("--text", default="text", help="the column of the texts (default: text)")
     parser.add_argument("--format", help="csv, tsv, jsonl, parquet or arrow; else by the name")
     parser.add_argument("--tag-separator", help="between tags written as one text, such as ;")
@@ -105,36 +106,48 @@ def reading(file: str) -> progress.Task:
     return progress.task(f"Reading {StandardInput.name if file == STANDARD else file}", unit=None)
 
 
-def read_new(options: argparse.Namespace, model: "HDSP", without: str | None = None) -> "Corpus":
-    """Documents in the way of the model: its words, and those of its labels that the file has."""
+def read_documents(
+    options: argparse.Namespace, model: "HDSP", target: str | None = None
+) -> "Corpus":
+    """Read new documents: the words of the model, and those of its labels that the file has.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The file and how to read it.
+    model : HDSP
+        A fitted model.
+    target : str, default=None
+        A label column that is not read, because it is to be predicted.
+    """
     from hdsp.corpus.readers import read_table, table_columns
 
-    kinds: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
-    blocks = {block.name: block.kind for block in model.label_schema_.blocks}
-    documents = source(options.file)
     if options.file == STANDARD and options.format is None:
         raise ValueError("What comes from standard input has no name to tell its format: --format.")
-    present = set(table_columns(documents, format=options.format))
-    if not isinstance(documents, str):
-        documents.seek(0)
-    for name, kind in blocks.items():
-        if name in present and name != without:
-            kinds[kind].append(name)
-    absent = [name for name in blocks if name not in present]
-    if absent and len(absent) == len(blocks):
-        warnings.warn(
-            f"{options.file} has none of the model's label columns ({', '.join(absent)}), so all "
-            "labels are missing.",
-            MissingLabelsWarning,
-            stacklevel=2,
-        )
     with reading(options.file):
+        documents = source(options.file)
+        present = set(table_columns(documents, format=options.format))
+        if not isinstance(documents, str):
+            documents.seek(0)
+        columns: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
+        blocks = model.label_schema_.blocks
+        for block in blocks:
+            if block.name in present and block.name != target:
+                columns[block.kind].append(block.name)
+        names = [block.name for block in blocks]
+        if names and present.isdisjoint(names):
+            warnings.warn(
+                f"{options.file} has none of the model's label columns ({', '.join(names)}), so "
+                "all labels are missing.",
+                MissingLabelsWarning,
+                stacklevel=2,
+            )
         return read_table(
             documents,
             text=options.text,
-            tags=kinds["tags"],
-            categories=kinds["category"],
-            numeric=kinds["number"],
+            tags=columns["tags"],
+            categories=columns["category"],
+            numeric=columns["number"],
             format=options.format,
             tag_separator=options.tag_separator,
             like=model,
@@ -142,17 +155,22 @@ def read_new(options: argparse.Namespace, model: "HDSP", without: str | None = N
 
 
 @contextmanager
-def told_warnings() -> Iterator[None]:
-    """Warnings as single lines on standard error, once the work is done."""
+def printed_warnings() -> Iterator[None]:
+    """Print the warnings of the work inside, one line each, on standard error when it is done."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for text in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
-        print(f"hdsp: warning: {_in_options(text)}", file=sys.stderr)
+    for text in dict.fromkeys(one_line(warning.message) for warning in caught):
+        print(f"hdsp: warning: {_with_option_names(text)}", file=sys.stderr)
 
 
-def _in_options(text: str) -> str:
-    """A message of the library in the words of the command line."""
+def one_line(message: object) -> str:
+    """A message as one line that a terminal can show."""
+    return printable(" ".join(str(message).split()))
+
+
+def _with_option_names(text: str) -> str:
+    """A message of the library with options in place of parameters."""
     for name, option in (
         ("n_components of HDSP", "--topics"),
         ("raise max_iter or tol", "raise --max-iter or --tol"),
@@ -162,8 +180,8 @@ def _in_options(text: str) -> str:
 
 
 def print_json(value: object) -> None:
-    """One JSON object on standard output; what is no number is null."""
-    print(json.dumps(_plain(value), allow_nan=False))
+    """Print one JSON object on standard output; NaN becomes null."""
+    print(json.dumps(_as_json(value), allow_nan=False))
 
 
 def write_table(table: Table, path: str) -> None:
@@ -172,10 +190,10 @@ def write_table(table: Table, path: str) -> None:
         _write_delimited(table, sys.stdout, ",")
         return
     suffix = Path(path).suffix.lower()
-    if suffix not in _WRITTEN:
+    if suffix not in _OUTPUT_SUFFIXES:
         raise ValueError(
             f"The name {path!r} does not tell in which format to write. End it with one of "
-            f"{', '.join(_WRITTEN)}."
+            f"{', '.join(_OUTPUT_SUFFIXES)}."
         )
     if suffix in (".csv", ".tsv"):
         with Path(path).open("w", newline="", encoding="utf-8") as file:
@@ -183,7 +201,7 @@ def write_table(table: Table, path: str) -> None:
     elif suffix == ".jsonl":
         with Path(path).open("w", encoding="utf-8") as file:
             for record in records(table):
-                file.write(json.dumps(_plain(record), ensure_ascii=False) + "\n")
+                file.write(json.dumps(_as_json(record), ensure_ascii=False) + "\n")
     else:
         import pyarrow as pa
         import pyarrow.feather
@@ -197,7 +215,7 @@ def write_table(table: Table, path: str) -> None:
 
 
 def check_output(path: str | None) -> None:
-    """Raise, before any work, where a result could not be written."""
+    """Raise before any work if a result could not be written."""
     if path in (None, STANDARD):
         return
     folder = Path(str(path)).absolute().parent
@@ -206,19 +224,12 @@ def check_output(path: str | None) -> None:
 
 
 def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """An aligned table for reading: the last column may be long."""
+    """Print an aligned table for reading; the last column may be long."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     for row in (header, *rows):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         print("  ".join(cells).rstrip())
-
-
-def frame_columns(frame: Any) -> dict[str, list[Any]]:
-    """A frame of any library as lists by column."""
-    import narwhals as nw
-
-    opened = nw.from_native(frame, eager_only=True)
-    return {name: opened[name].to_list() for name in opened.columns}
 
 
 def records(table: Table) -> list[dict[str, Any]]:
@@ -237,11 +248,11 @@ def _rows(table: Table) -> Iterator[tuple[Any, ...]]:
     return zip(*table.values(), strict=True)
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): _as_json(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_as_json(item) for item in value]
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and value != value:

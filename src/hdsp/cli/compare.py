@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import add_command, add_json, print_json, told_warnings
+from hdsp.cli.common import add_command, add_json, print_json, printed_warnings, reading
 from hdsp.cli.reading import add_reading, is_counted, read_file, text_settings
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 # The names of `hdsp.peers.PEERS`, which takes seconds to import.
 MODELS = (
-    *("hdsp", "whdsp", "hdp", "hdp-tomotopy", "lda", "llda", "plda", "plda-2", "plda-5"),
-    *("dmr", "dmr-topica", "slda", "stm", "atm", "atm-gensim", "lda-svm", "svm", "nb", "tree"),
+    *("hdsp", "whdsp", "hdp", "hdp-tomotopy", "lda", "lda-sklearn", "llda", "plda", "plda-2"),
+    *("plda-5", "dmr", "dmr-topica", "slda", "stm", "atm", "atm-gensim", "lda-svm", "svm"),
+    *("logistic", "nb", "tree"),
 )
 
 
@@ -70,11 +71,11 @@ def run(options: argparse.Namespace) -> None:
     folder = Path(options.output)
     # Test documents must not choose words, so that all are counted until each split chooses.
     settings = text_settings(options)
-    with told_warnings():
-        corpora = {
-            name: read_file(file, options, settings.all_words)
-            for name, file in _by_name(options.files).items()
-        }
+    with printed_warnings():
+        corpora = {}
+        for name, file in _by_name(options.files).items():
+            with reading(file):
+                corpora[name] = read_file(file, options, settings.all_words)
     with progress.task("Comparing models") as task:
         cells = comparison.compare(
             corpora,
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
             seeds=options.seeds,
             n_topics=options.topics,
             test_size=options.test_size,
-            choosing=None if is_counted(options) else settings,
+            text_settings=None if is_counted(options) else settings,
             quick=options.quick,
             n_jobs=options.jobs,
             target=options.target,

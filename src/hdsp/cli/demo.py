@@ -2,14 +2,14 @@
 
 import argparse
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import add_command
+from hdsp.cli.common import Table, add_command, records
 
 if TYPE_CHECKING:
-    from hdsp.corpus import Corpus
-    from hdsp.estimator import HDSP
+    from hdsp.corpus import LabelBlock
 
 _TOPICS_SHOWN = 12
 _LABELS_SHOWN = 8
@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> None:
     with progress.task("Reading docstrings"):
         from hdsp.datasets import load_docstrings
         from hdsp.estimator import HDSP
+        from hdsp.queries import effect_columns, topic_columns
 
         corpus = load_docstrings()
     print(f"{corpus!r}\n")
@@ -46,47 +47,40 @@ def run(options: argparse.Namespace) -> None:
         # The docstrings installed here may ask for a few more topics than there may be.
         warnings.filterwarnings("ignore", message=".* topics are in use of")
         model.fit(train)
-    _print_topics(model)
-    _print_effects(model, train)
+    with progress.task("Describing topics"):
+        topics = topic_columns(model, n_words=8)
+        effects = records(effect_columns(model, labels="module"))
+    _print_topics(topics, model.n_topics_)
+    _print_effects(effects, train.labels.block("module"), model.top_words(3))
     print(
         f"\nPerplexity of held-out docstrings: {model.perplexity(test):,.0f} from their labels "
         f"alone, {model.perplexity(test, given='completion'):,.0f} with half of their words; "
-        f"{_unlabelled_perplexity(model, test):,.0f} from nothing."
+        f"{model.perplexity(test.counts):,.0f} from nothing."
     )
 
 
-def _print_topics(model: "HDSP") -> None:
-    words = model.top_words(8)
-    shown = min(_TOPICS_SHOWN, len(words))
-    print(f"The {shown} largest of {model.n_topics_} topics in use:")
-    share = model.topics()["token_share"]
+def _print_topics(topics: Table, n_in_use: int) -> None:
+    shown = min(_TOPICS_SHOWN, len(topics["topic"]))
+    print(f"The {shown} largest of {n_in_use} topics in use:")
     for topic in range(shown):
-        print(f"  {topic:>3}  {share[topic]:6.1%}  {' '.join(words[topic])}")
+        print(f"  {topic:>3}  {topics['token_share'][topic]:6.1%}  {topics['top_words'][topic]}")
 
 
-def _print_effects(model: "HDSP", corpus: "Corpus") -> None:
+def _print_effects(
+    effects: Sequence[dict[str, Any]], modules: "LabelBlock", words: Sequence[Sequence[str]]
+) -> None:
     """For the largest modules: the topics whose expected share they raise most, and how surely."""
-    import numpy as np
-
     print(
         "\nWhat a label does: topics that a module raises, against other modules (90 % intervals)"
     )
-    modules = corpus.labels.block("module")
-    sizes = np.asarray(modules.values.sum(axis=0))
-    words = model.top_words(3)
-    effects = model.label_effects(labels="module")
-    for column in np.argsort(-sizes)[:_LABELS_SHOWN]:
-        own = effects[effects["contrast"] == f"{modules.columns[column]} - other module"]
-        best = own.nlargest(_EFFECTS_SHOWN, "effect")
+    sizes = modules.values.sum(axis=0)
+    largest = sorted(range(len(modules.columns)), key=lambda column: -sizes[column])
+    for module in (modules.columns[column] for column in largest[:_LABELS_SHOWN]):
+        own = [row for row in effects if row["contrast"] == f"{module} - other module"]
+        raised = sorted(own, key=lambda row: -row["effect"])[:_EFFECTS_SHOWN]
         shown = ", ".join(
-            f"{' '.join(words[row.topic])} +{row.effect:.0%} ({row.lower:.0%} to {row.upper:.0%})"
-            for row in best.itertuples()
+            f"{' '.join(words[row['topic']])} "
+            f"+{row['effect']:.0%} ({row['lower']:.0%} to {row['upper']:.0%})"
+            for row in raised
         )
-        print(f"  {modules.columns[column]:<24} {shown}")
-
-
-def _unlabelled_perplexity(model: "HDSP", corpus: "Corpus") -> float:
-    from hdsp.corpus import Corpus
-
-    unlabelled = Corpus(corpus.counts, words=corpus.words)
-    return float(model.perplexity(unlabelled))
+        print(f"  {module:<24} {shown}")

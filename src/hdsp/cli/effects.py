@@ -10,13 +10,13 @@ from hdsp.cli.common import (
     add_model,
     add_output,
     check_output,
-    frame_columns,
     load,
     print_json,
     print_rows,
     records,
     write_table,
 )
+from hdsp.progress import printable
 
 
 def add_parser(commands: Any) -> None:
@@ -43,7 +43,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--level", type=float, default=0.9, help="of the intervals (default 0.9)")
     parser.add_argument("--seed", type=int, default=0, help="of the draws (default 0)")
-    parser.add_argument("--most", type=int, default=6, help="topics printed a label (default 6)")
+    parser.add_argument("--most", type=int, default=6, help="topics printed per label (default 6)")
     add_output(parser, None)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -54,13 +54,15 @@ def run(options: argparse.Namespace) -> None:
     check_output(options.output)
     model = load(options)
     with progress.task("Finding effects of labels"):
-        frame = model.label_effects(
+        from hdsp.queries import effect_columns
+
+        table = effect_columns(
+            model,
             options.level,
             labels=options.label,
             contrast=options.contrast,
             random_state=options.seed,
         )
-    table = frame_columns(frame)
     rows = records(table)
     if options.json:
         print_json({"level": options.level, "effects": rows})
@@ -76,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     for row in rows:
         by_label.setdefault((row["label"], row["contrast"]), []).append(row)
     for (label, contrast), found in by_label.items():
-        print(f"{label} ({contrast})")
+        print(printable(f"{label} ({contrast})"))
         largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
         print_rows(
             ("  topic", "effect", f"{options.level:.0%} interval", "words"),

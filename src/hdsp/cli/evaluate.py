@@ -11,8 +11,8 @@ from hdsp.cli.common import (
     load,
     print_json,
     print_rows,
-    read_new,
-    told_warnings,
+    printed_warnings,
+    read_documents,
 )
 
 
@@ -32,9 +32,9 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Perplexities with their intervals."""
-    with told_warnings():
+    with printed_warnings():
         model = load(options)
-        corpus = read_new(options, model)
+        corpus = read_documents(options, model)
         with progress.task(f"Evaluating {len(corpus):,} documents"):
             found = {
                 given: model.perplexity(corpus, given=given, interval=options.level)

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hdsp.cli.common import add_command, add_json, check_output, print_json, told_warnings
+from hdsp.cli.common import add_command, add_json, check_output, print_json, printed_warnings
 from hdsp.cli.reading import add_reading, read_corpus
 
 
@@ -40,7 +40,7 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read, fit, save, and say what came of it."""
     check_output(options.output)
-    with told_warnings():
+    with printed_warnings():
         corpus = read_corpus(options)
         from hdsp.estimator import HDSP
 

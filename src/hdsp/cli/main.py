@@ -1,4 +1,4 @@
-"""`hdsp`: the parser, and what becomes of errors."""
+"""`hdsp`: the parser of all subcommands, and how errors end it."""
 
 import argparse
 import os
@@ -17,6 +17,7 @@ from hdsp.cli import (
     topics,
     transform,
 )
+from hdsp.cli.common import one_line
 
 _EXAMPLES = """\
 examples:
@@ -42,19 +43,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, TypeError, FileNotFoundError, IsADirectoryError, ImportError) as error:
-        print(f"hdsp: {_one_line(error)}", file=sys.stderr)
+        print(_sentence(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("hdsp: interrupted.", file=sys.stderr)
         return 1
     except (OSError, MemoryError) as error:
-        print(f"hdsp: {_one_line(error)}", file=sys.stderr)
+        print(_sentence(error), file=sys.stderr)
         return 1
     return 0
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all subcommands."""
+    from importlib.metadata import version
+
     import shtab
 
     parser = argparse.ArgumentParser(
@@ -63,6 +66,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"hdsp {version('hdsp')}")
     shtab.add_argument_to(parser, ["--print-completion"], help="print a shell's completion script")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (
@@ -80,5 +84,5 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+def _sentence(error: BaseException) -> str:
+    return f"hdsp: {one_line(error) or type(error).__name__}"

@@ -9,10 +9,9 @@ from hdsp.cli.common import (
     add_documents,
     add_output,
     check_output,
-    frame_columns,
     load,
-    read_new,
-    told_warnings,
+    printed_warnings,
+    read_documents,
     write_table,
 )
 
@@ -22,7 +21,7 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "predict",
-        "write the probabilities of a label's values, a row a document",
+        "write the probabilities of a label's values, one row per document",
         (
             "hdsp predict model.hdsp new.csv --target rating -o ratings.csv",
             "hdsp predict model.hdsp new.csv --target rating --uniform-prior",
@@ -41,17 +40,18 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read, predict, write; the most probable value comes first."""
     check_output(options.output)
-    with told_warnings():
+    with printed_warnings():
         model = load(options)
-        corpus = read_new(options, model, without=options.target)
+        corpus = read_documents(options, model, target=options.target)
         with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
-            found = frame_columns(
-                model.predict_labels(
-                    corpus,
-                    options.target,
-                    values=options.value,
-                    prior=not options.uniform_prior,
-                )
+            from hdsp.queries import probability_columns
+
+            found = probability_columns(
+                model,
+                corpus,
+                options.target,
+                values=options.value,
+                prior=not options.uniform_prior,
             )
     names = list(found)
     table: dict[str, list[Any]] = {}

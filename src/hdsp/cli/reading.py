@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
     """The file (or one or more `files`), its labels, and how texts become counts."""
-    what = "a table, a folder of texts, or another format; - is input"
+    what = "a table, a folder of texts, or another format; - is standard input"
     if several:
         parser.add_argument("files", nargs="+", metavar="file", help=what)
     else:
@@ -22,7 +22,7 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
     labels = parser.add_argument_group("labels")
     for name, help_text in (
         ("--tags", "a column of lists of tags; may be given several times"),
-        ("--category", "a column with one category a document; may be given several times"),
+        ("--category", "a column with one category per document; may be given several times"),
         ("--numeric", "a column of numbers or dates; may be given several times"),
     ):
         labels.add_argument(name, action="append", default=[], metavar="COLUMN", help=help_text)
@@ -36,7 +36,9 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
     text.add_argument(
         "--language", default="english", help="english, or none for no stop words (default english)"
     )
-    text.add_argument("--stop-words", metavar="FILE", help="further words to leave out, one a line")
+    text.add_argument(
+        "--stop-words", metavar="FILE", help="further words to leave out, one per line"
+    )
     text.add_argument("--phrases", type=int, default=1, metavar="N", help="count up to N words")
     text.add_argument("--min-df", type=_frequency, help="least documents (or share) of a word")
     text.add_argument("--max-df", type=_frequency, help="most documents (or share) of a word")
@@ -44,8 +46,9 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
 
 
 def read_corpus(options: argparse.Namespace) -> "Corpus":
-    """The corpus that the options tell of."""
-    return read_file(options.file, options, text_settings(options))
+    """The corpus that the options ask for."""
+    with reading(options.file):
+        return read_file(options.file, options, text_settings(options))
 
 
 def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") -> "Corpus":

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import add_command
+from hdsp.cli.common import add_command, one_line
 
 if TYPE_CHECKING:
-    from hdsp.reproduction import Source
+    from hdsp.comparison import CorpusFolder
     from hdsp.reproduction.study import Row
 
 # Quick results never take the place of full ones by themselves.
@@ -57,9 +57,11 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run what was asked for; what cannot run does not keep the rest from running."""
+    """Run the studies that were asked for; one that cannot run does not stop the others."""
+    from joblib import cpu_count
+
     from hdsp.reproduction import STUDIES, run_study
-    from hdsp.reproduction.page import findings
+    from hdsp.reproduction.page import all_findings
 
     if options.list:
         for name, study in STUDIES.items():
@@ -72,55 +74,55 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(
             f"There is no {unknown[0]!r} to reproduce. Choose from {', '.join(STUDIES)}."
         )
-    source = _source(options)
+    data = _corpora(options)
     output = options.output or (_QUICK if options.quick else _OUTPUT)
-    missed: list[Exception] = []
-    without = [name for name in names if source.folder is None and STUDIES[name].needs_corpora]
-    if without:
-        needs = f"{', '.join(without)} needs corpora: name their folder with --data or HDSP_DATA."
-        missed.append(ValueError(needs))
+    errors: list[Exception] = []
+    without_corpora = [name for name in names if data.path is None and STUDIES[name].needs_corpora]
+    if without_corpora:
+        studies = ", ".join(without_corpora)
+        needs = f"{studies} needs corpora: name their folder with --data or HDSP_DATA."
+        errors.append(ValueError(needs))
     done = 0
     for name in names:
-        if name in without:
+        if name in without_corpora:
             continue
         try:
             with progress.task(f"Reproducing {name}") as task:
                 run_study(
                     STUDIES[name],
                     output / name,
-                    source,
+                    data,
                     quick=options.quick,
                     again=options.again,
+                    n_jobs=options.jobs or cpu_count(),
                     most_seconds=None if options.minutes is None else 60.0 * options.minutes,
                     progress=partial(_show, task),
                 )
         except (ImportError, FileNotFoundError, FileExistsError) as error:
-            missed.append(error)
+            errors.append(error)
             continue
         done += 1
         print(f"{name}: {output / name}")
-        for _, note, found in findings({name: STUDIES[name]}, output):
+        for _, note, found in all_findings({name: STUDIES[name]}, output):
             print(f"  {found.verdict}: {found.claim}: {found.measured}{note}")
         sys.stdout.flush()
-    # What was named and did not run is an error; of all, what could run did.
-    if missed and (options.names or not done):
-        raise missed[0]
-    for reason in missed:
-        print(f"hdsp: {reason}", file=sys.stderr)
+    # It is an error if a study that was named did not run; without names, all that can run do.
+    if errors and (options.names or not done):
+        raise errors[0]
+    for reason in errors:
+        print(f"hdsp: {one_line(reason)}", file=sys.stderr)
 
 
-def _source(options: argparse.Namespace) -> "Source":
-    """The folder of the corpora, and how many processes there are to be."""
-    from joblib import cpu_count
-
-    from hdsp.reproduction import Source
+def _corpora(options: argparse.Namespace) -> "CorpusFolder":
+    """The folder of the corpora, after a check of the options."""
+    from hdsp.comparison import CorpusFolder
 
     if options.jobs is not None and options.jobs < 1:
         raise ValueError(f"--jobs must be at least 1. Got {options.jobs}.")
     data = options.data or os.environ.get("HDSP_DATA") or None
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"There is no folder {str(data)!r} to read corpora from.")
-    return Source(None if data is None else Path(data), options.jobs or cpu_count())
+    return CorpusFolder(None if data is None else Path(data))
 
 
 def _show(task: progress.Task, number: int, total: int, unit: "Row") -> None:

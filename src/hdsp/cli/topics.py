@@ -10,15 +10,14 @@ from hdsp.cli.common import (
     add_json,
     add_model,
     add_output,
-    add_reading,
+    add_table_options,
     check_output,
-    frame_columns,
     load,
     print_json,
     print_rows,
-    read_new,
+    printed_warnings,
+    read_documents,
     records,
-    told_warnings,
     write_table,
 )
 
@@ -50,7 +49,7 @@ def add_parser(commands: Any) -> None:
         help="fit the model's documents again with other seeds: which topics come back?",
     )
     stable.add_argument("--fits", type=int, default=4, help="how often (default 4)")
-    add_reading(stable)
+    add_table_options(stable)
     add_output(parser, None)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -65,13 +64,15 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--fits must be at least 1. Got {options.fits}.")
     model = load(options)
     with progress.task("Describing topics"):
-        table = frame_columns(model.topics(options.words))
+        from hdsp.queries import topic_columns
+
+        table = topic_columns(model, options.words)
     refits = None
     if options.file is not None:
         from hdsp.stability import refit, stability_columns
 
-        with told_warnings():
-            refits = refit(model, read_new(options, model), None, options.fits)
+        with printed_warnings():
+            refits = refit(model, read_documents(options, model), None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
         table = {name: values[: model.n_topics_] for name, values in table.items()}

@@ -10,8 +10,8 @@ from hdsp.cli.common import (
     add_output,
     check_output,
     load,
-    read_new,
-    told_warnings,
+    printed_warnings,
+    read_documents,
     write_table,
 )
 
@@ -21,7 +21,7 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "transform",
-        "write the proportions of topics in documents, a row a document",
+        "write the proportions of topics in documents, one row per document",
         (
             "hdsp transform model.hdsp new.jsonl -o proportions.parquet",
             "hdsp transform model.hdsp - --format jsonl < new.jsonl > proportions.csv",
@@ -35,9 +35,9 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read, transform, write."""
     check_output(options.output)
-    with told_warnings():
+    with printed_warnings():
         model = load(options)
-        corpus = read_new(options, model)
+        corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             proportions = model.transform(corpus)
     table = {f"topic{k}": column.tolist() for k, column in enumerate(proportions.T)}

@@ -11,14 +11,22 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of one model, corpus and seed.
+    """The result of one model on one corpus with one seed.
 
-    Parameters
+    Attributes
     ----------
-    model, corpus, seed : which
-    determined_by : all that decided the result: settings, versions, split, the corpus' fingerprint
-    measures : by name; None where the model cannot do it. Empty after a failure
-    error : why it failed, or None
+    model : str
+        Name of the model.
+    corpus : str
+        Name of the corpus.
+    seed : int
+        Seed of the split and of the model.
+    determined_by : mapping of str to Any
+        All that decided the result: settings, versions, split, the corpus' fingerprint.
+    measures : mapping of str to float or None
+        Values by the names of `MEASURES`; None is what the model cannot do. Empty after a failure.
+    error : str or None, default=None
+        Why it failed.
     """
 
     model: str
@@ -47,16 +55,16 @@ def cell_path(folder: Path, model: str, corpus: str, seed: int) -> Path:
 
 
 def write_cell(folder: Path, cell: Cell) -> None:
-    """Write a cell; a file of that name is replaced once the new one is whole."""
+    """Write a cell, in place of an earlier one."""
     text = json.dumps(cell.to_dict(), indent=1, allow_nan=False)
     write_whole(cell_path(folder, cell.model, cell.corpus, cell.seed), text + "\n")
 
 
 def read_finished(path: Path, determined_by: Mapping[str, Any]) -> Cell | None:
-    """The finished cell of a file, or None where it is missing, broken or of a failure.
+    """The finished cell in a file; None if there is no such file, or it is broken or a failure.
 
-    Raises where it is finished and something else decided it: neither would it be right to take
-    it for the result that was asked for, nor to write over it.
+    Raises a ValueError if the cell is finished and was made in another way: it is not the result
+    that was asked for, and must not be overwritten.
     """
     cell = _read_finished(path)
     if cell is None:
@@ -71,30 +79,32 @@ def read_finished(path: Path, determined_by: Mapping[str, Any]) -> Cell | None:
 
 
 def with_others(cells: Sequence[Cell], folder: Path) -> list[Cell]:
-    """Cells, and the finished ones of other models and seeds that were made in the same way.
+    """Add the finished cells of other models and seeds that were made in the same way.
 
     Parameters
     ----------
-    cells : as of `compare`
-    folder : that `compare` kept them in
+    cells : sequence of Cell
+        Cells that `compare` returned.
+    folder : Path
+        Folder that `compare` keeps them in.
 
     Returns
     -------
     list of Cell
-        By corpus, model and seed; models that were not asked for come last. Of the corpora of
-        `cells` alone, since nothing tells whether another is still what it was.
+        By corpus, model and seed; models that are not among `cells` come last. Only the corpora of
+        `cells` are there, because nothing tells whether another has changed since.
     """
     found = {(cell.corpus, cell.model, cell.seed): cell for cell in cells}
-    ways = {cell.corpus: _way(cell) for cell in cells}
+    shared = {cell.corpus: _shared_settings(cell) for cell in cells}
     models = {cell.model: cell.determined_by.get("model") for cell in cells}
     for path in sorted(folder.glob("*.json")):
         cell = _read_finished(path)
-        if cell is None or cell.corpus not in ways or _way(cell) != ways[cell.corpus]:
+        if cell is None or _shared_settings(cell) != shared.get(cell.corpus):
             continue
         own = cell.determined_by.get("model")
         if models.setdefault(cell.model, own) == own:
             found.setdefault((cell.corpus, cell.model, cell.seed), cell)
-    corpora, names = list(ways), list(models)
+    corpora, names = list(shared), list(models)
     return sorted(
         found.values(),
         key=lambda cell: (corpora.index(cell.corpus), names.index(cell.model), cell.seed),
@@ -102,7 +112,7 @@ def with_others(cells: Sequence[Cell], folder: Path) -> list[Cell]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file at once: a reader finds the old one or the new one, and no half."""
+    """Write a file at once: a reader finds either the old one or the new one, never a part."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         partial.write_text(text, encoding="utf-8")
@@ -120,8 +130,8 @@ def _read_finished(path: Path) -> Cell | None:
     return cell if cell.error is None else None
 
 
-def _way(cell: Cell) -> dict[str, Any]:
-    """What decided a cell, but for its model and its seed."""
+def _shared_settings(cell: Cell) -> dict[str, Any]:
+    """What decided a cell, apart from its model and its seed."""
     decided = {name: part for name, part in cell.determined_by.items() if name != "model"}
     for part in ("settings", "split"):
         decided[part] = {**decided.get(part, {}), "seed": None}

@@ -1,4 +1,4 @@
-"""A figure of a comparison: a panel a corpus and measure, a dot a model, with its interval."""
+"""A figure of a comparison: a panel for each corpus and measure, a dot for each model."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +18,10 @@ def draw(cells: Sequence[Cell], path: Path) -> list[Path]:
 
     Parameters
     ----------
-    cells : at least one that did not fail
-    path : without a suffix
+    cells : sequence of Cell
+        Cells, of which at least one did not fail.
+    path : Path
+        Path of the files without a suffix.
 
     Returns
     -------
@@ -39,7 +41,7 @@ def draw(cells: Sequence[Cell], path: Path) -> list[Path]:
     heights = [_height(found, columns) for found in by_corpus.values()]
     figure = Figure(figsize=(3.4 * columns + 0.8, sum(heights) + 0.4), layout="constrained")
     parts = figure.subfigures(len(by_corpus), 1, squeeze=False, height_ratios=heights).ravel()
-    # Apart, since perplexities of different corpora are of different sizes.
+    # Each corpus has its own panels, because perplexities of different corpora differ in size.
     for part, (corpus, found) in zip(parts, by_corpus.items(), strict=True):
         if len(by_corpus) > 1:
             part.suptitle(corpus, fontsize=10, fontweight="bold")
@@ -74,14 +76,14 @@ def _draw_corpus(part: Any, entries: Sequence[Entry], columns: int) -> None:
         panel.tick_params(axis="x", labelsize=8)
         panel.grid(axis="x", alpha=0.3)
         panel.spines[["top", "right"]].set_visible(False)
-    # Shared: one turn puts the first model on top everywhere.
+    # The panels share their axis, so that this puts the first model on top in all of them.
     panels[0].set_ylim(len(models) - 0.5, -0.5)
     for panel in panels[len(names) :]:
         panel.set_axis_off()
 
 
 def _height(entries: Sequence[Entry], columns: int) -> float:
-    """Of the panels of one corpus, in inches."""
+    """Height of the panels of one corpus, in inches."""
     rows = -(-len(_measures(entries)) // columns)
     return 0.4 + rows * (0.8 + 0.28 * len(_models(entries)))
 

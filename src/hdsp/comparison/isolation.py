@@ -1,4 +1,4 @@
-"""A cell in a process of its own: a library that crashes takes no more than its cell along."""
+"""Every cell runs in its own process, so that a library that crashes ends that cell alone."""
 
 import json
 import os
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hdsp.corpus import Corpus
-from hdsp.peers import Settings
+from hdsp.peers import FitSettings
 
-JOB, OUTCOME = "job.pickle", "outcome.json"
-_SAID = "stderr.txt"
+JOB, RESULT = "job.pickle", "result.json"
+_ERRORS = "stderr.txt"
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -23,33 +23,47 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS
 class Job:
     """What a child process is to do: fit one model and measure it.
 
-    Parameters
+    Attributes
     ----------
-    model : its name
-    train, test : as of `split_corpus`
+    model : str
+        Name of the model.
+    settings : FitSettings
+        Settings of the fit.
+    train : Corpus
+        Training documents from `split_corpus`.
+    test : Corpus
+        Test documents from `split_corpus`.
     """
 
     model: str
-    settings: Settings
+    settings: FitSettings
     train: Corpus
     test: Corpus
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Measures, or why there are none."""
+class CellResult:
+    """Measures of a cell, or why there are none.
+
+    Attributes
+    ----------
+    measures : dict of str to float or None
+        Values by the names of `MEASURES`; empty after a failure.
+    error : str or None
+        Why it failed.
+    """
 
     measures: dict[str, float | None]
     error: str | None
 
 
-def run_isolated(job: Job, most_seconds: float | None = None) -> Outcome:
+def run_isolated(job: Job, most_seconds: float | None = None) -> CellResult:
     """Run a job in a new interpreter and wait for it.
 
-    The interpreter and whatever it started are ended with it: after `most_seconds`, at Ctrl-C, and
-    where this process is killed.
+    The interpreter and all that it started end after `most_seconds`, at Ctrl-C, and when this
+    process is killed.
     """
-    # Not multiprocessing: its children run the caller's script once more.
+    # Not multiprocessing, whose children run the caller's script once more.
     with tempfile.TemporaryDirectory(prefix="hdsp-") as name:
         folder = Path(name)
         with (folder / JOB).open("wb") as file:
@@ -57,30 +71,29 @@ def run_isolated(job: Job, most_seconds: float | None = None) -> Outcome:
         try:
             status = _run_worker(folder, job.settings.n_jobs, most_seconds)
         except subprocess.TimeoutExpired as late:
-            return Outcome({}, f"it took more than {_minutes(late.timeout)}")
-        if status == 0 and (folder / OUTCOME).exists():
-            data = json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
-            return Outcome(data["measures"], data["error"])
-        said = (folder / _SAID).read_text(encoding="utf-8", errors="replace")
-        return Outcome({}, _describe(status, said))
+            return CellResult({}, f"it took more than {_minutes(late.timeout)}")
+        if status == 0 and (folder / RESULT).exists():
+            return CellResult(**json.loads((folder / RESULT).read_text(encoding="utf-8")))
+        errors = (folder / _ERRORS).read_text(encoding="utf-8", errors="replace")
+        return CellResult({}, _describe(status, errors))
 
 
 def _run_worker(folder: Path, n_jobs: int, most_seconds: float | None) -> int:
-    """The exit status of a worker; it is killed where it takes longer."""
-    # Nothing is written to this pipe: the worker sees that it closes where this process is gone.
+    """The exit status of a worker, which is killed if it takes longer."""
+    # Nothing is written to this pipe. When this process is gone it closes, and the worker sees it.
     watched, held = os.pipe()
     try:
-        with (folder / _SAID).open("wb") as said:
+        with (folder / _ERRORS).open("wb") as errors:
             worker = subprocess.Popen(
-                # -P: no folder comes first that did not for the parent.
+                # -P: the child's path begins with no other folder than the parent's.
                 [sys.executable, "-P", "-m", "hdsp.comparison.worker", str(folder), str(watched)],
                 env=_environment(n_jobs),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                # A file, and no pipe, which what the worker left behind could keep open.
-                stderr=said,
+                # A file rather than a pipe, which a child of the worker could keep open.
+                stderr=errors,
                 pass_fds=[watched],
-                # A group of its own, to be ended as a whole.
+                # A group of its own, so that it can be ended as a whole.
                 start_new_session=True,
             )
         try:
@@ -100,14 +113,14 @@ def _end_group(worker: "subprocess.Popen[bytes]") -> None:
 
 def _environment(n_jobs: int) -> dict[str, str]:
     environment = dict(os.environ)
-    # The child must find what the parent found, one's own models included.
+    # The child must find all modules that the parent finds, a user's own models included.
     environment["PYTHONPATH"] = os.pathsep.join(place or os.getcwd() for place in sys.path)
     for variable in _THREAD_VARIABLES:
         environment[variable] = str(n_jobs)
     return environment
 
 
-def _describe(status: int, said: str) -> str:
+def _describe(status: int, errors: str) -> str:
     if status < 0:
         try:
             name = signal.Signals(-status).name
@@ -116,7 +129,7 @@ def _describe(status: int, said: str) -> str:
         return f"its process was ended by {name}"
     if status == 0:
         return "its process ended before there was a result"
-    last = said.strip().splitlines()[-1:] or ["without a word"]
+    last = errors.strip().splitlines()[-1:] or ["without a message"]
     return f"its process ended with status {status}: {last[0][:200]}"
 
 

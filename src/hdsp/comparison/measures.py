@@ -1,5 +1,7 @@
-"""What is measured: the same code for every model."""
+"""What is measured of a fitted model, by the same code for all models."""
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +11,15 @@ from hdsp.corpus import Corpus
 from hdsp.metrics import npmi, topic_diversity, topic_top_words
 from hdsp.model import split_tokens, word_log_likelihood
 from hdsp.numerics.types import FloatArray
-from hdsp.peers import Fitted, target_values
+from hdsp.peers import (
+    FitSettings,
+    Fitted,
+    FittedHDSP,
+    Peer,
+    SampledByLabel,
+    normalised,
+    target_values,
+)
 
 N_TOP_WORDS = 10
 
@@ -18,11 +28,14 @@ N_TOP_WORDS = 10
 class Measure:
     """How a measure is shown.
 
-    Parameters
+    Attributes
     ----------
-    title : of its column
-    digits : after the point
-    better : ``"lower"``, ``"higher"``, or ``""`` where neither is
+    title : str
+        Title of its column.
+    digits : int
+        Digits after the point.
+    better : {"lower", "higher", ""}
+        Which values are better, if either.
     """
 
     title: str
@@ -42,16 +55,53 @@ MEASURES = {
 }
 
 
-def measure(
-    fitted: Fitted, train: Corpus, test: Corpus, seconds: float, target: str | None = None
-) -> dict[str, float | None]:
-    """All measures of one fitted model; None is what the model cannot do.
+def fit_and_measure(
+    peer: Peer, train: Corpus, test: Corpus, settings: FitSettings
+) -> tuple[Fitted, dict[str, float | None]]:
+    """Fit a model to training documents and measure it on test documents.
 
     Parameters
     ----------
-    train, test : as of `split_corpus`
-    seconds : that the fit took
-    target : the label column to predict; without one there is no accuracy
+    peer : Peer
+        The model.
+    train, test : Corpus
+        Documents from `split_corpus`.
+    settings : FitSettings
+        Settings of the fit.
+
+    Returns
+    -------
+    fitted : Fitted
+        The fitted model.
+    measures : dict of str to float or None
+        The measures, as from `measure`.
+    """
+    start = time.perf_counter()
+    fitted = peer.fit(train, settings)
+    seconds = time.perf_counter() - start
+    return fitted, measure(fitted, train, test, seconds, settings.target)
+
+
+def measure(
+    fitted: Fitted, train: Corpus, test: Corpus, seconds: float, target: str | None = None
+) -> dict[str, float | None]:
+    """Measure a fitted model.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The model.
+    train, test : Corpus
+        Documents from `split_corpus`.
+    seconds : float
+        Time that the fit took.
+    target : str or None, default=None
+        Label column to predict; without one, accuracy and F1 are left out.
+
+    Returns
+    -------
+    dict of str to float or None
+        Values by the names of `MEASURES`; None is what the model cannot do.
     """
     observed, held_out = split_tokens(test.counts)
     found: dict[str, float | None] = {
@@ -65,18 +115,40 @@ def measure(
     return found
 
 
-def topics_used(fitted: Fitted, n_documents: int) -> FloatArray | None:
-    """The topics with at least an average training document's worth of tokens, [T', V]."""
-    if fitted.topics is None:
-        return None
-    if fitted.topic_tokens is None:
-        return fitted.topics
-    used = fitted.topic_tokens >= fitted.topic_tokens.sum() / n_documents
-    return fitted.topics[used] if used.any() else fitted.topics
+def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
+    """Perplexity given labels by each method that a model has to expect topics.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The model.
+    test : Corpus
+        Documents from `split_corpus`.
+
+    Returns
+    -------
+    dict of str to float or None
+        By method: ``"perplexity"`` takes expected proportions from the model's prior, as the
+        paper does (``"ratio"`` of `HDSP.expected_topics`); ``"calibrated"``, where the model has
+        it, from how training documents with such labels use topics; ``"exact"`` is HDSP's alone.
+    """
+    proportions: dict[str, FloatArray | None]
+    if isinstance(fitted, FittedHDSP):
+        proportions = {
+            "perplexity": fitted.given_labels(test.labels, "ratio"),
+            "calibrated": fitted.given_labels(test.labels, "calibrated"),
+            "exact": fitted.given_labels(test.labels, "exact"),
+        }
+    elif isinstance(fitted, SampledByLabel):
+        prior = normalised(fitted.prior(test.labels))
+        proportions = {"perplexity": prior, "calibrated": fitted.given_labels(test.labels)}
+    else:
+        proportions = {"perplexity": fitted.given_labels(test.labels)}
+    return {name: perplexity(test.counts, fitted, shares) for name, shares in proportions.items()}
 
 
 def perplexity(counts: csr_array, fitted: Fitted, proportions: FloatArray | None) -> float | None:
-    """Of words by a model's topics in these proportions, [M, T]; None where it has none."""
+    """Perplexity of words by a model's topics in these proportions, [M, T]; None without any."""
     if fitted.topics is None or proportions is None or not counts.sum():
         return None
     found = word_likelihoods(counts, fitted, proportions)
@@ -87,14 +159,42 @@ def word_likelihoods(counts: csr_array, fitted: Fitted, proportions: FloatArray)
     """ln p of each document's words by a model's topics in these proportions, [M]."""
     topics = np.asarray(fitted.topics)
     for what, shares in (("topics", topics), ("proportions", proportions)):
-        # Shares that add up to more would make a perplexity that nobody could reach.
+        # Shares that sum to more would make a perplexity that no model could reach.
         if (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1.0, atol=1e-5):
             raise ValueError(f"The {what} of a model must be shares: rows that sum to 1.")
     return word_log_likelihood(counts, proportions, topics.T)
 
 
+def topics_used(fitted: Fitted, n_documents: int) -> FloatArray | None:
+    """The topics with at least an average training document's worth of tokens, [T', V]."""
+    if fitted.topics is None:
+        return None
+    if fitted.topic_tokens is None:
+        return fitted.topics
+    used = fitted.topic_tokens >= fitted.topic_tokens.sum() / n_documents
+    return fitted.topics[used] if used.any() else fitted.topics
+
+
+def confusion_matrix(
+    true: Sequence[object], found: Sequence[object], values: Sequence[object]
+) -> FloatArray:
+    """How often each true value (rows) was predicted as each (columns), over these C values."""
+    place = {value: i for i, value in enumerate(values)}
+    matrix = np.zeros((len(values), len(values)))
+    for a, b in zip(true, found, strict=True):
+        matrix[place[a], place[b]] += 1.0
+    return matrix
+
+
+def f1_scores(confusion: FloatArray) -> FloatArray:
+    """F1 of each of C values from a confusion matrix [C, C]; NaN of those that nothing has."""
+    right, total = np.diag(confusion), confusion.sum(axis=0) + confusion.sum(axis=1)
+    present = confusion.sum(axis=1) > 0
+    return np.where(present, 2.0 * right / np.maximum(total, 1.0), np.nan)
+
+
 def _topic_measures(fitted: Fitted, train: Corpus) -> dict[str, float | None]:
-    """Of the topics in use alone: a truncation's empty topics are no topics."""
+    """Measures of the topics in use: a truncation's empty topics are no topics."""
     topics = topics_used(fitted, len(train))
     if topics is None:
         return {"npmi": None, "diversity": None, "n_topics": None}
@@ -107,22 +207,17 @@ def _topic_measures(fitted: Fitted, train: Corpus) -> dict[str, float | None]:
 
 
 def _target_measures(fitted: Fitted, test: Corpus, target: str) -> dict[str, float | None]:
-    """Of the test documents that have a value of the target."""
-    from sklearn.metrics import f1_score
-
-    nothing: dict[str, float | None] = {"accuracy": None, "macro_f1": None}
+    """Measures on the test documents that have a value of the target."""
     true = target_values(test.labels, target)
     rows = np.array([m for m, value in enumerate(true) if value is not None], dtype=np.int64)
-    if not len(rows):
-        return nothing
-    found = fitted.predict(csr_array(test.counts[rows]), test.labels[rows])
+    found = None
+    if len(rows):
+        found = fitted.predict(csr_array(test.counts[rows]), test.labels[rows])
     if found is None:
-        return nothing
-    values = [str(true[m]) for m in rows]
-    hits = [a == b for a, b in zip(values, found, strict=True)]
+        return {"accuracy": None, "macro_f1": None}
+    values = [true[m] for m in rows]
+    confusion = confusion_matrix(values, found, sorted({*map(str, values), *found}))
     return {
-        "accuracy": float(np.mean(hits)),
-        "macro_f1": float(
-            f1_score(values, found, labels=sorted(set(values)), average="macro", zero_division=0)
-        ),
+        "accuracy": float(np.trace(confusion) / confusion.sum()),
+        "macro_f1": float(np.nanmean(f1_scores(confusion))),
     }

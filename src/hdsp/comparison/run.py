@@ -1,4 +1,4 @@
-"""Models x corpora x seeds: what is to be done, what is done already, and doing the rest."""
+"""Models x corpora x seeds: plan the cells, take those that are done, and run the rest."""
 
 import json
 import platform
@@ -11,15 +11,31 @@ from typing import Any, NamedTuple
 from hdsp.comparison.cells import Cell, cell_path, read_finished, write_cell
 from hdsp.comparison.isolation import Job, run_isolated
 from hdsp.comparison.measures import N_TOP_WORDS
-from hdsp.comparison.split import corpus_fingerprint, split_corpus
+from hdsp.comparison.split import hash_corpus, split_corpus
 from hdsp.corpus import Corpus, TextSettings
-from hdsp.peers import Settings, check_libraries, make_peer, target_values
+from hdsp.peers import FitSettings, check_libraries, make_peer, target_values
 
 _PACKAGES = ("hdsp", "numpy", "scipy", "scikit-learn")
 
 
 class Progress(NamedTuple):
-    """Where a comparison is: before a cell is begun, and once it is done."""
+    """Where a comparison is.
+
+    Attributes
+    ----------
+    number : int
+        Number of the cell among those to be run, from 1.
+    total : int
+        Number of cells to be run.
+    model : str
+        Name of the model.
+    corpus : str
+        Name of the corpus.
+    seed : int
+        Seed of the split and of the model.
+    cell : Cell or None
+        The finished cell; None before it is run.
+    """
 
     number: int
     total: int
@@ -29,12 +45,12 @@ class Progress(NamedTuple):
     cell: Cell | None
 
 
-class _Place(NamedTuple):
-    """A cell that was asked for, all that decides it, and the one that is there already."""
+class _PlannedCell(NamedTuple):
+    """A cell that was asked for, all that decides it, and the finished one if there is one."""
 
     corpus: str
     model: str
-    settings: Settings
+    settings: FitSettings
     determined_by: dict[str, Any]
     finished: Cell | None
 
@@ -47,30 +63,45 @@ def compare(
     seeds: int | Sequence[int] = 3,
     n_topics: int = 50,
     test_size: float = 0.2,
-    choosing: TextSettings | None = None,
+    text_settings: TextSettings | None = None,
     quick: bool = False,
     n_jobs: int = 1,
     target: str | None = None,
     most_seconds: float | None = None,
     report: Callable[[Progress], None] | None = None,
 ) -> list[Cell]:
-    """Fit every model to every corpus with every seed, and measure all of them alike.
+    """Fit every model to every corpus with every seed, and measure them by the same code.
 
-    Each cell runs in a process of its own and is kept in a file in `folder`. Cells that are there
-    already are not done again, but for those that failed.
+    Each cell runs in a process of its own and is kept in a file in `folder`. Finished cells that
+    are there already are not run again; failed ones are.
 
     Parameters
     ----------
-    corpora : by name
-    models : names of `hdsp.peers.PEERS`, or one's own as ``module:name``
-    folder : of the results; made where it is missing
-    seeds : how many, from 0, or which. A seed decides the split and whatever a model draws
-    n_topics, quick, n_jobs, target : as of `hdsp.peers.Settings`
-    test_size : share of test documents
-    choosing : chooses the words of each split by its training documents, of corpora that were
-        counted with all their words (`TextSettings.all_words`); None where they were chosen before
-    most_seconds : a cell that takes longer is ended, and has failed; None is no limit
-    report : called before and after every cell that is done now
+    corpora : mapping of str to Corpus
+        Corpora by name.
+    models : sequence of str
+        Names of `hdsp.peers.PEERS`, or ``module:name`` of your own.
+    folder : Path
+        Folder of the results, made if it is missing.
+    seeds : int or sequence of int, default=3
+        Number of seeds, from 0, or the seeds. A seed decides the split and a model's draws.
+    n_topics : int, default=50
+        Number of topics, as in `hdsp.peers.FitSettings`.
+    test_size : float, default=0.2
+        Share of test documents.
+    text_settings : TextSettings or None, default=None
+        Chooses the words of each split by its training documents, in corpora that were counted
+        with all their words (`TextSettings.all_words`); None keeps the words of the corpora.
+    quick : bool, default=False
+        Whether to run few sweeps, for a first look.
+    n_jobs : int, default=1
+        Threads of each model.
+    target : str or None, default=None
+        Label column to predict from words.
+    most_seconds : float or None, default=None
+        Time after which a cell is ended and has failed; None is no limit.
+    report : callable or None, default=None
+        Called with `Progress` before and after every cell that is run.
 
     Returns
     -------
@@ -81,20 +112,20 @@ def compare(
     _check_plan(corpora, models, chosen, target)
     if most_seconds is not None and not most_seconds > 0:
         raise ValueError(f"`most_seconds` of compare must be positive. Got {most_seconds}.")
-    split = {"test_size": test_size, "choosing": _plain(choosing)}
-    plan: list[_Place] = []
+    split = {"test_size": test_size, "text_settings": _plain(text_settings)}
+    plan: list[_PlannedCell] = []
     for name, corpus in corpora.items():
         described = _describe(name, corpus)
         for model in models:
             for seed in chosen:
-                settings = Settings(n_topics, seed, quick, n_jobs, target)
+                settings = FitSettings(n_topics, seed, quick, n_jobs, target)
                 decided = _determined_by(model, settings, described, split)
                 finished = read_finished(cell_path(folder, model, name, seed), decided)
-                plan.append(_Place(name, model, settings, decided, finished))
+                plan.append(_PlannedCell(name, model, settings, decided, finished))
     missing = [place for place in plan if place.finished is None]
     for name, seed in dict.fromkeys((place.corpus, place.settings.seed) for place in missing):
-        # Raises now, and not hours later, where a split leaves no words or documents.
-        split_corpus(corpora[name], test_size, seed, choosing)
+        # Now rather than hours later: it raises if a split leaves no words or documents.
+        split_corpus(corpora[name], test_size, seed, text_settings)
     folder.mkdir(parents=True, exist_ok=True)
     cells: list[Cell] = []
     number = 0
@@ -104,9 +135,9 @@ def compare(
             now = Progress(number, len(missing), model, name, settings.seed, None)
             if report is not None:
                 report(now)
-            train, test = split_corpus(corpora[name], test_size, settings.seed, choosing)
-            outcome = run_isolated(Job(model, settings, train, test), most_seconds)
-            finished = Cell(model, name, settings.seed, decided, outcome.measures, outcome.error)
+            train, test = split_corpus(corpora[name], test_size, settings.seed, text_settings)
+            result = run_isolated(Job(model, settings, train, test), most_seconds)
+            finished = Cell(model, name, settings.seed, decided, result.measures, result.error)
             write_cell(folder, finished)
             if report is not None:
                 report(now._replace(cell=finished))
@@ -117,7 +148,7 @@ def compare(
 def _check_plan(
     corpora: Mapping[str, Corpus], models: Sequence[str], seeds: Sequence[int], target: str | None
 ) -> None:
-    """Raise, before any work, where some of it could not be done."""
+    """Raise before any work if some of it could not be done."""
     for what, names in (("model", models), ("seed", seeds), ("corpus", list(corpora))):
         if not names:
             raise ValueError(f"A comparison needs at least one {what}.")
@@ -146,7 +177,7 @@ def _check_plan(
 def _describe(name: str, corpus: Corpus) -> dict[str, Any]:
     return {
         "name": name,
-        "fingerprint": corpus_fingerprint(corpus),
+        "fingerprint": hash_corpus(corpus),
         "documents": len(corpus),
         "words": corpus.n_words,
         "tokens": corpus.n_tokens,
@@ -154,13 +185,13 @@ def _describe(name: str, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def _plain(choosing: TextSettings | None) -> dict[str, Any] | None:
-    """For the record; what a tokenizer did is in the counts, and so in their fingerprint."""
-    return None if choosing is None else replace(choosing, tokenizer=None).to_dict()
+def _plain(text_settings: TextSettings | None) -> dict[str, Any] | None:
+    """Settings for the record; what a tokenizer did shows in the fingerprint of the counts."""
+    return None if text_settings is None else replace(text_settings, tokenizer=None).to_dict()
 
 
 def _determined_by(
-    model: str, settings: Settings, corpus: dict[str, Any], split: dict[str, Any]
+    model: str, settings: FitSettings, corpus: dict[str, Any], split: dict[str, Any]
 ) -> dict[str, Any]:
     peer = make_peer(model)
     libraries = {name: version(name) for name in peer.libraries}
@@ -173,6 +204,6 @@ def _determined_by(
         "measures": {"top_words": N_TOP_WORDS, "completion_seed": 0},
         "versions": versions | {"python": platform.python_version()},
     }
-    # As a file gives it back: tuples become lists.
+    # As it is read from a file: tuples become lists.
     plain: dict[str, Any] = json.loads(json.dumps(decided))
     return plain

@@ -1,45 +1,73 @@
-"""Training and test documents as every model of a comparison sees them."""
+"""Training and test documents, the same for every model that is measured."""
 
 import hashlib
 
 import numpy as np
 
 from hdsp.corpus import Corpus, LabelSchema, TextSettings
-from hdsp.peers import carried
+from hdsp.numerics.types import IntArray
+from hdsp.peers import labels_in_use
 from hdsp.persistence import fingerprint
 
 
 def split_corpus(
-    corpus: Corpus, test_size: float, seed: int, choosing: TextSettings | None = None
+    corpus: Corpus,
+    test_size: float,
+    seed: int,
+    text_settings: TextSettings | None = None,
+    least_documents: int = 1,
 ) -> tuple[Corpus, Corpus]:
-    """Training and test documents, with the words of training documents alone.
+    """Split documents as `Corpus.split` does, with words and labels chosen by training documents.
 
     A word that training did not see has no probability in some models and a prior's in others, so
-    that no comparison could be made on it. Test labels stay as they are: what becomes of unknown
-    ones is a model's own affair.
+    models could not be compared on it. Test labels stay as they are: every model ignores unknown
+    ones in its own way.
 
     Parameters
     ----------
-    choosing : chooses words by the training documents' frequencies, of a corpus that was counted
-        with all its words (`TextSettings.all_words`); None where they were chosen before
+    corpus : Corpus
+        All documents; counted with all their words (`TextSettings.all_words`) if `text_settings`
+        is to choose among them.
+    test_size : float
+        Share of test documents.
+    seed : int
+        Seed of the split.
+    text_settings : TextSettings or None, default=None
+        Chooses words by their frequency in the training documents; None keeps all that occur
+        there.
+    least_documents : int, default=1
+        Least number of training documents that must carry a label.
+
+    Returns
+    -------
+    train : Corpus
+        The training documents.
+    test : Corpus
+        The test documents, over the same words.
     """
     train, test = corpus.split(test_size, seed)
-    kept = np.bincount(train.counts.indices, minlength=corpus.n_words) > 0
-    if choosing is not None:
-        kept &= choosing.kept(train.counts)
-    if not kept.any():
+    chosen = choose_words(train, text_settings)
+    if not len(chosen):
         raise ValueError(
             f"No word is left of the {len(train)} training documents: choose words less strictly."
         )
-    chosen = np.flatnonzero(kept)
     words = [corpus.words[i] for i in chosen]
+    labels = labels_in_use(train.labels, least_documents)
     return (
-        Corpus(train.counts[:, chosen], words, carried(train.labels)),
+        Corpus(train.counts[:, chosen], words, labels),
         Corpus(test.counts[:, chosen], words, test.labels),
     )
 
 
-def corpus_fingerprint(corpus: Corpus) -> str:
+def choose_words(corpus: Corpus, text_settings: TextSettings | None) -> IntArray:
+    """Positions of the words that occur in a corpus and that settings keep, if there are any."""
+    kept = np.bincount(corpus.counts.indices, minlength=corpus.n_words) > 0
+    if text_settings is not None:
+        kept &= text_settings.kept(corpus.counts)
+    return np.flatnonzero(kept)
+
+
+def hash_corpus(corpus: Corpus) -> str:
     """The SHA-256 of counts, words and labels."""
     schema = LabelSchema.of(corpus.labels)
     digest = hashlib.sha256(fingerprint(corpus.counts, schema.encode(corpus.labels)).encode())

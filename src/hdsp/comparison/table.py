@@ -19,12 +19,21 @@ DASH = "-"
 class Entry:
     """A measure of one model on one corpus.
 
-    Parameters
+    Attributes
     ----------
-    mean : over seeds
-    margin : half of Student's t interval for the mean, or None for a single seed. It speaks of
-        seeds, that is, of splits and starts, and not of other corpora
-    n_seeds : that the mean is over
+    corpus : str
+        Name of the corpus.
+    model : str
+        Name of the model.
+    measure : str
+        A name of `MEASURES`.
+    mean : float
+        Mean over seeds.
+    margin : float or None
+        Half of Student's t interval for the mean; None with a single seed. It says how results
+        vary over splits and starts, and nothing of other corpora.
+    n_seeds : int
+        Number of seeds.
     """
 
     corpus: str
@@ -36,14 +45,14 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """As a reader would want it."""
+        """The mean and its margin, rounded for display."""
         digits = MEASURES[self.measure].digits
         shown = f"{self.mean:.{digits}f}"
         return shown if self.margin is None else f"{shown} ± {self.margin:.{digits}f}"
 
 
 def summarise(cells: Iterable[Cell]) -> list[Entry]:
-    """Means over seeds. What a model cannot do has no entry."""
+    """Means over seeds; what a model cannot do has no entry."""
     values: dict[tuple[str, str, str], list[float]] = {}
     for cell in cells:
         for name in MEASURES:
@@ -57,7 +66,7 @@ def summarise(cells: Iterable[Cell]) -> list[Entry]:
 
 
 def as_text(cells: Sequence[Cell]) -> str:
-    """An aligned table a corpus, with a dash for what a model cannot do, and the failures."""
+    """An aligned table per corpus, with a dash for what a model cannot do, and the failures."""
     entries = {(e.corpus, e.model, e.measure): e for e in summarise(cells)}
     names = shown_measures(cells)
     lines: list[str] = []
@@ -78,7 +87,7 @@ def failure_text(cell: Cell) -> str:
 
 
 def as_csv(cells: Iterable[Cell]) -> str:
-    """A line a corpus, model and measure; what a model cannot do has none."""
+    """One line for each corpus, model and measure; what a model cannot do has none."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["corpus", "model", "measure", "mean", "lower", "upper", "n_seeds"])
@@ -89,7 +98,7 @@ def as_csv(cells: Iterable[Cell]) -> str:
 
 
 def as_data(cells: Sequence[Cell]) -> dict[str, Any]:
-    """Plain data for JSON: a row a corpus and model; null for what a model cannot do."""
+    """Plain data for JSON: one row per corpus and model, with null for what a model cannot do."""
     entries = {(e.corpus, e.model, e.measure): e for e in summarise(cells)}
     rows = []
     for corpus, model in dict.fromkeys((cell.corpus, cell.model) for cell in cells):

@@ -21,12 +21,17 @@ ARITHMETIC: Any = {
 }
 # Unused elements behind each working array, so that no two arrays are too close.
 _PADDING = 64
-# For functions that only kernels call, which need no wrapper.
+# For functions that only kernels call. They must become part of the kernel's own code: where a call
+# is left, numba leads it to the first function of that name in the process, which is the one that
+# was compiled on its own, or the copy in whichever cached kernel was loaded first. Each of these is
+# optimised differently, and rounds differently.
+INLINED: Any = {"forceinline": True, **ARITHMETIC}
+# For those that are compiled on their own, too: they need no wrapper.
 DEVICE: dict[str, Any] = {
     "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
-    **ARITHMETIC,
+    **INLINED,
 }
 
 
@@ -48,20 +53,20 @@ _HALF_LOG_2PI = 0.9189385332046727
 
 
 # Loops in place of NumPy's slices and reductions, whose general forms take seconds to compile.
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def scratch(length: Any, dtype: Any) -> Any:
     """A working array that is not too close to others in memory."""
     return np.empty(length + _PADDING, dtype)[:length]
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def fill(row: Any, value: Any) -> None:
     """``row[:] = value`` for a one-dimensional array and a number."""
     for i in range(row.shape[0]):
         row[i] = value
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def largest(row: Any) -> Any:
     """``row.max()`` of a one-dimensional array."""
     result = row[0]
@@ -70,7 +75,7 @@ def largest(row: Any) -> Any:
     return result
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def smallest(row: Any) -> Any:
     """``row.min()`` of a one-dimensional array."""
     result = row[0]
@@ -79,7 +84,7 @@ def smallest(row: Any) -> Any:
     return result
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def _exp_of_negative(x: Any) -> Any:
     """exp(x) in float32 for x <= 0; exact zero below -80, so that no subnormal appears."""
     scaled = max(x, np.float32(-80.0)) * _LOG2E
@@ -98,7 +103,7 @@ def _exp_of_negative(x: Any) -> Any:
     return result if x > np.float32(-80.0) else np.float32(0.0)
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def _exp_digamma_float32(a: Any) -> Any:
     y = a + np.float32(4.0)
     r = np.float32(1.0) / y
@@ -113,7 +118,7 @@ def _exp_digamma_float32(a: Any) -> Any:
     return y * _exp_of_negative(-(series + shift))
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def _digamma_series(y: Any) -> Any:
     """ln y - psi(y) for y >= 8, to 1e-15."""
     r = 1.0 / y
@@ -122,7 +127,7 @@ def _digamma_series(y: Any) -> Any:
     return r * 0.5 + r2 * (1.0 / 12.0 - r2 * (1.0 / 120.0 - r2 * tail))
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def digamma_and_log_gamma(a: Any) -> Any:
     """psi(a) and ln Gamma(a) for a > 0, by shifting the argument above 8.
 
@@ -153,7 +158,7 @@ def digamma_and_log_gamma(a: Any) -> Any:
     return log_y - _digamma_series(y) - harmonic, log_gamma
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def _exp_digamma_float64(a: Any) -> Any:
     y = a
     harmonic = 0.0
@@ -164,14 +169,14 @@ def _exp_digamma_float64(a: Any) -> Any:
     return y * np.exp(-_digamma_series(y) - harmonic)
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def _exp_float32(x: Any) -> Any:
     """exp(x) in float32 for |x| <= 80: a reciprocal turns the sign of a positive argument."""
     small = _exp_of_negative(-abs(x))
     return small if x <= np.float32(0.0) else np.float32(1.0) / small
 
 
-@register_jitable(**ARITHMETIC)
+@register_jitable(**INLINED)
 def _log_float32(x: Any) -> Any:
     """ln(x) in float32 for positive, normal x, to about one unit in the last place."""
     bits = np.float32(x).view(np.int32)
@@ -229,7 +234,7 @@ def _compile_by_precision(function: Any, single: Any, double: Any) -> None:
 
         return implementation
 
-    overload(function, jit_options=ARITHMETIC)(choose)
+    overload(function, jit_options=INLINED)(choose)
 
 
 _compile_by_precision(exp_digamma, _exp_digamma_float32, _exp_digamma_float64)

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Fitted, Peer, Settings, given
+from hdsp.peers.base import FitSettings, Fitted, Peer, without_none
 from hdsp.peers.documents import KnownLabels, normalised, tokens, topica_topics
 
 _SWEEPS = {False: 300, True: 40}
@@ -20,8 +20,14 @@ class FittedAuthors(Fitted):
 
     Parameters
     ----------
-    topics, topic_tokens : as of `Fitted`
-    authors : each author's proportions of topics, [T]
+    topics : float array of shape [T, V]
+        Word probabilities, as in `Fitted`.
+    topic_tokens : float array of shape [T]
+        Tokens of the topics, as in `Fitted`.
+    authors : mapping of str to float array of shape [T]
+        Each author's proportions of topics.
+    known : KnownLabels
+        Labels that training saw.
     """
 
     def __init__(
@@ -57,13 +63,13 @@ class AuthorTopic(Peer):
 
     libraries = ("topica",)
 
-    def fit(self, train: Corpus, settings: Settings) -> FittedAuthors:
+    def fit(self, train: Corpus, settings: FitSettings) -> FittedAuthors:
         """Sample; documents without tags or categories share one more author."""
         import topica
 
         known = KnownLabels.of(train.labels)
         model = topica.AuthorTopic(
-            settings.n_topics, seed=settings.seed, **given(beta=settings.topic_prior)
+            settings.n_topics, seed=settings.seed, **without_none(beta=settings.topic_prior)
         )
         model.fit(
             tokens(train.counts),
@@ -74,7 +80,7 @@ class AuthorTopic(Peer):
         authors = dict(zip(model.authors, normalised(np.asarray(model.author_topic)), strict=True))
         return FittedAuthors(*topica_topics(model, train), authors, known)
 
-    def details(self, settings: Settings) -> dict[str, object]:
+    def details(self, settings: FitSettings) -> dict[str, object]:
         """Sweeps over the training documents."""
         return {"sweeps": _SWEEPS[settings.quick]}
 
@@ -84,7 +90,7 @@ class VariationalAuthors(Peer):
 
     libraries = ("gensim",)
 
-    def fit(self, train: Corpus, settings: Settings) -> FittedAuthors:
+    def fit(self, train: Corpus, settings: FitSettings) -> FittedAuthors:
         """Fit; documents without tags or categories share one more author."""
         from gensim.matutils import Sparse2Corpus
         from gensim.models import AuthorTopicModel
@@ -99,7 +105,7 @@ class VariationalAuthors(Peer):
             random_state=settings.seed,
             # No bound on the way: it takes longer than a pass.
             eval_every=0,
-            **given(eta=settings.topic_prior),
+            **without_none(eta=settings.topic_prior),
         )
         weights = np.asarray(model.state.get_lambda(), dtype=np.float64)
         shares = normalised(np.asarray(model.state.gamma))
@@ -107,7 +113,7 @@ class VariationalAuthors(Peer):
         found = (weights - np.asarray(model.eta)).sum(axis=1).clip(min=0.0)
         return FittedAuthors(normalised(weights), found, authors, known)
 
-    def details(self, settings: Settings) -> dict[str, object]:
+    def details(self, settings: FitSettings) -> dict[str, object]:
         """Passes over the training documents."""
         return {"passes": _PASSES[settings.quick]}
 

@@ -13,19 +13,25 @@ from hdsp.numerics.types import FloatArray
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What every model of a comparison is told alike.
+class FitSettings:
+    """Settings that every model of a comparison shares.
 
-    Parameters
+    Attributes
     ----------
-    n_topics : topics; a nonparametric model takes it as the most there may be, and one whose
-        topics belong to labels leaves it aside
-    seed : of whatever is random
-    quick : fewer sweeps, to see that everything works; not for conclusions
-    n_jobs : threads. With one, every model gives the same numbers again
-    target : the label column that models predict from words, or None
-    topic_prior : the Dirichlet parameter of words in topics, where a model has one; None is each
-        model's own default
+    n_topics : int, default=50
+        Number of topics. A nonparametric model takes it as the most there may be, and one whose
+        topics belong to labels ignores it.
+    seed : int, default=0
+        Seed of all random draws.
+    quick : bool, default=False
+        Whether to run few sweeps, to see that everything works; not for conclusions.
+    n_jobs : int, default=1
+        Number of threads. With one, every model gives the same numbers again.
+    target : str or None, default=None
+        Label column that models predict from words.
+    topic_prior : float or None, default=None
+        Dirichlet parameter of words in topics, where a model has one; None is each model's own
+        default.
     """
 
     n_topics: int = 50
@@ -41,39 +47,66 @@ class Fitted:
 
     Attributes
     ----------
-    topics : [T, V] word shares over the training corpus' vocabulary; positive, rows sum to 1
-    topic_tokens : [T] tokens of the training documents that each topic took
+    topics : float array of shape [T, V] or None
+        Probabilities of the training corpus' words; positive, and rows sum to 1.
+    topic_tokens : float array of shape [T] or None
+        Number of tokens of the training documents that belong to each topic.
     """
 
     topics: FloatArray | None = None
     topic_tokens: FloatArray | None = None
 
     def given_labels(self, labels: Labels) -> FloatArray | None:
-        """Expected proportions of topics in documents of which only labels are known, [M, T].
+        """Expected proportions of topics in documents of which only the labels are known.
 
         Labels that training did not see are ignored. A model that takes no labels expects the
         same of every document.
+
+        Parameters
+        ----------
+        labels : Labels
+            Labels of M documents.
+
+        Returns
+        -------
+        float array of shape [M, T] or None
+            Rows sum to 1.
         """
         return None
 
     def given_words(self, counts: csr_array, labels: Labels) -> FloatArray | None:
-        """Proportions of topics in documents of which words and labels are known, [M, T].
+        """Proportions of topics in documents of which words and labels are known.
 
         Parameters
         ----------
-        counts : [M, V]; a document may be empty
-        labels : of the M documents
+        counts : sparse array of shape [M, V]
+            Word counts; a document may be empty.
+        labels : Labels
+            Labels of the M documents.
+
+        Returns
+        -------
+        float array of shape [M, T] or None
+            Rows sum to 1.
         """
         return None
 
     def predict(self, counts: csr_array, labels: Labels) -> list[str] | None:
-        """The target's value for each document, from its words and its other labels."""
+        """Predict the target's value of each document from its words and its other labels.
+
+        Parameters
+        ----------
+        counts : sparse array of shape [M, V]
+            Word counts; a document may be empty.
+        labels : Labels
+            Labels of the M documents.
+
+        Returns
+        -------
+        list of str or None
+            One value for each document.
+        """
         return None
-
-
-def given(**options: Any) -> dict[str, Any]:
-    """The options that are not None: the others are left to a library's defaults."""
-    return {name: value for name, value in options.items() if value is not None}
 
 
 class Peer(ABC):
@@ -81,27 +114,47 @@ class Peer(ABC):
 
     Attributes
     ----------
-    libraries : packages beyond those of hdsp that it needs
-    needs_target : whether it does nothing but predict the target
+    libraries : tuple of str
+        Packages that it needs beyond those that hdsp needs.
+    needs_target : bool
+        Whether predicting the target is all that it does.
     """
 
     libraries: ClassVar[tuple[str, ...]] = ()
     needs_target: ClassVar[bool] = False
 
     @abstractmethod
-    def fit(self, train: Corpus, settings: Settings) -> Fitted:
-        """Fit to documents."""
+    def fit(self, train: Corpus, settings: FitSettings) -> Fitted:
+        """Fit the model to documents.
 
-    def details(self, settings: Settings) -> dict[str, object]:
-        """What else decides the result, such as the number of sweeps; for the record."""
+        Parameters
+        ----------
+        train : Corpus
+            The training documents.
+        settings : FitSettings
+            Settings that all models share.
+
+        Returns
+        -------
+        Fitted
+            The fitted model.
+        """
+
+    def details(self, settings: FitSettings) -> dict[str, object]:
+        """Whatever else decides the result, such as the number of sweeps, for the record."""
         return {}
 
     def warm_up(self, train: Corpus) -> None:  # noqa: B027 - most have nothing to warm up
-        """Do whatever happens once a process, so that its time is not taken for the fit's."""
+        """Compile or load what a process needs once, so that it is not timed with a fit."""
+
+
+def without_none(**options: Any) -> dict[str, Any]:
+    """The options that are not None; a library has its own defaults for the others."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def check_libraries(names: Iterable[str], owner: str) -> None:
-    """Raise where a package is missing that `owner` needs."""
+    """Raise an ImportError if a package is missing that `owner` needs."""
     for name in names:
         if importlib.util.find_spec(name) is None:
             raise ImportError(f"{owner} needs {name}: pip install 'hdsp[compare]'.")

@@ -7,11 +7,10 @@ from scipy.sparse import csr_array, hstack
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Fitted, Peer, Settings
-from hdsp.peers.documents import KnownLabels, normalised
-from hdsp.peers.targets import target_values, without_target
-
-_LDA_PASSES = {False: 20, True: 5}
+from hdsp.peers.base import FitSettings, Fitted, Peer
+from hdsp.peers.documents import KnownLabels, with_narrow_indices
+from hdsp.peers.lda import FittedLDA, VariationalLDA
+from hdsp.peers.targets import other_labels, target_values
 
 
 class FittedClassifier(Fitted):
@@ -29,23 +28,23 @@ class FittedClassifier(Fitted):
 
     def features(self, counts: csr_array, labels: Labels) -> Any:
         """Words, and other labels beside them, [M, V + J]."""
-        if self.known is None:
-            return _narrow(counts)
-        return _beside(counts, self.known.design(without_target(labels, self.target)))
+        if self.known is not None:
+            design = self.known.design(other_labels(labels, self.target))
+            counts = csr_array(hstack([counts, design], format="csr"))
+        return with_narrow_indices(counts)
 
 
 class FittedTopicClassifier(FittedClassifier):
     """A classifier of LDA's proportions."""
 
-    def __init__(self, lda: Any, classifier: Any, known: KnownLabels, target: str) -> None:
+    def __init__(self, lda: FittedLDA, classifier: Any, known: KnownLabels, target: str) -> None:
         super().__init__(classifier, known, target)
         self.lda = lda
-        self.topics = normalised(lda.components_)
-        self.topic_tokens = (lda.components_ - lda.topic_word_prior_).sum(axis=1).clip(min=0.0)
+        self.topics, self.topic_tokens = lda.topics, lda.topic_tokens
 
     def given_words(self, counts: csr_array, labels: Labels) -> FloatArray:
         """LDA's, from words alone."""
-        return normalised(self.lda.transform(_narrow(counts)))
+        return self.lda.given_words(counts, labels)
 
     def features(self, counts: csr_array, labels: Labels) -> Any:
         """Proportions, and other labels beside them, [M, T + J]."""
@@ -57,43 +56,56 @@ class Classifier(Peer):
 
     Parameters
     ----------
-    kind : ``"svm"`` on tf-idf weights, ``"nb"`` or ``"tree"`` on counts. All but naive Bayes,
-        whose features are counts, see the other labels, too
+    kind : {"nb", "logistic", "svm", "tree"}
+        Naive Bayes or a decision tree (CART) on counts; logistic regression or a linear SVM on
+        tf-idf weights. All but naive Bayes, whose features are counts, see the other labels too.
+    balanced : bool, default=False
+        Whether rare values of the target count as much as frequent ones.
     """
 
     needs_target = True
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, balanced: bool = False) -> None:
         self.kind = kind
+        self.balanced = balanced
 
-    def fit(self, train: Corpus, settings: Settings) -> FittedClassifier:
+    def fit(self, train: Corpus, settings: FitSettings) -> FittedClassifier:
         """Fit to the documents that have a value of the target."""
-        target, rows, values = _labelled_rows(train, settings)
+        target = _target(settings)
         known = None
         if self.kind != "nb":
-            known = KnownLabels.of(without_target(train.labels, target))
+            known = KnownLabels.of(other_labels(train.labels, target))
         fitted = FittedClassifier(self._make(train.n_words, settings), known, target)
-        features = fitted.features(train.counts[rows], train.labels[rows])
-        fitted.classifier.fit(features, values)
-        return fitted
+        return _fit_classifier(fitted, train)
 
-    def _make(self, n_words: int, settings: Settings) -> Any:
+    def details(self, settings: FitSettings) -> dict[str, object]:
+        """Whether values of the target are balanced."""
+        return {"balanced": self.balanced}
+
+    def _make(self, n_words: int, settings: FitSettings) -> Any:
         from sklearn.compose import ColumnTransformer
         from sklearn.feature_extraction.text import TfidfTransformer
+        from sklearn.linear_model import LogisticRegression
         from sklearn.naive_bayes import MultinomialNB
         from sklearn.pipeline import make_pipeline
         from sklearn.svm import LinearSVC
         from sklearn.tree import DecisionTreeClassifier
 
         if self.kind == "nb":
-            return MultinomialNB()
+            return MultinomialNB(fit_prior=not self.balanced)
+        options: dict[str, Any] = {
+            "class_weight": "balanced" if self.balanced else None,
+            "random_state": settings.seed,
+        }
         if self.kind == "tree":
-            return DecisionTreeClassifier(random_state=settings.seed)
-        words = slice(0, n_words)
+            return DecisionTreeClassifier(**options)
         weights = ColumnTransformer(
-            [("words", TfidfTransformer(sublinear_tf=True), words)], remainder="passthrough"
+            [("words", TfidfTransformer(sublinear_tf=True), slice(0, n_words))],
+            remainder="passthrough",
         )
-        return make_pipeline(weights, LinearSVC(random_state=settings.seed))
+        if self.kind == "logistic":
+            return make_pipeline(weights, LogisticRegression(max_iter=500, **options))
+        return make_pipeline(weights, LinearSVC(**options))
 
 
 class TopicClassifier(Peer):
@@ -101,44 +113,34 @@ class TopicClassifier(Peer):
 
     needs_target = True
 
-    def fit(self, train: Corpus, settings: Settings) -> FittedTopicClassifier:
+    def __init__(self) -> None:
+        self.lda = VariationalLDA()
+
+    def fit(self, train: Corpus, settings: FitSettings) -> FittedClassifier:
         """Fit LDA to all documents, the SVM to those that have a value of the target."""
-        from sklearn.decomposition import LatentDirichletAllocation
         from sklearn.svm import LinearSVC
 
-        target, rows, values = _labelled_rows(train, settings)
-        lda = LatentDirichletAllocation(
-            settings.n_topics,
-            topic_word_prior=settings.topic_prior,
-            learning_method="batch",
-            max_iter=_LDA_PASSES[settings.quick],
-            random_state=settings.seed,
-            n_jobs=1,
-        ).fit(_narrow(train.counts))
-        known = KnownLabels.of(without_target(train.labels, target))
+        target = _target(settings)
+        known = KnownLabels.of(other_labels(train.labels, target))
+        lda = self.lda.fit(train, settings)
         fitted = FittedTopicClassifier(lda, LinearSVC(random_state=settings.seed), known, target)
-        features = fitted.features(train.counts[rows], train.labels[rows])
-        fitted.classifier.fit(features, values)
-        return fitted
+        return _fit_classifier(fitted, train)
 
-    def details(self, settings: Settings) -> dict[str, object]:
+    def details(self, settings: FitSettings) -> dict[str, object]:
         """Passes of LDA."""
-        return {"passes": _LDA_PASSES[settings.quick]}
+        return self.lda.details(settings)
 
 
-def _labelled_rows(train: Corpus, settings: Settings) -> tuple[str, Any, list[str]]:
+def _target(settings: FitSettings) -> str:
     if settings.target is None:
         raise ValueError("A classifier predicts one label column: name it as the target.")
-    values = target_values(train.labels, settings.target)
+    return settings.target
+
+
+def _fit_classifier(fitted: FittedClassifier, train: Corpus) -> FittedClassifier:
+    """Fit to the documents that have a value of the target."""
+    values = target_values(train.labels, fitted.target)
     rows = np.array([m for m, value in enumerate(values) if value is not None], dtype=np.int64)
-    return settings.target, rows, [value for value in values if value is not None]
-
-
-def _beside(words: csr_array, labels: csr_array) -> csr_array:
-    return _narrow(csr_array(hstack([words, labels], format="csr")))
-
-
-def _narrow(matrix: csr_array) -> csr_array:
-    """With 32-bit indices, the only ones that scikit-learn's trees and LDA take."""
-    arrays = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
-    return csr_array(arrays, shape=matrix.shape)
+    features = fitted.features(train.counts[rows], train.labels[rows])
+    fitted.classifier.fit(features, [values[m] for m in rows])
+    return fitted

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Fitted, Peer, Settings, given
+from hdsp.peers.base import FitSettings, Fitted, Peer, without_none
 from hdsp.peers.documents import KnownLabels, normalised, tokens, topica_topics
 from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 
@@ -34,7 +34,7 @@ class SampledDMR(Sampled):
 class DMR(Sampler):
     """tomotopy's DMR, of tags and categories: numbers are left out."""
 
-    def fit(self, train: Corpus, settings: Settings) -> SampledDMR:
+    def fit(self, train: Corpus, settings: FitSettings) -> SampledDMR:
         """Sample."""
         import tomotopy
 
@@ -48,7 +48,9 @@ class DMR(Sampler):
 class FittedRegression(Fitted):
     """topica's DMR."""
 
-    def __init__(self, model: Any, train: Corpus, known: KnownLabels, settings: Settings) -> None:
+    def __init__(
+        self, model: Any, train: Corpus, known: KnownLabels, settings: FitSettings
+    ) -> None:
         self.model = model
         self.known = known
         self.settings = settings
@@ -74,7 +76,7 @@ class CollapsedDMR(Peer):
 
     libraries = ("topica",)
 
-    def fit(self, train: Corpus, settings: Settings) -> FittedRegression:
+    def fit(self, train: Corpus, settings: FitSettings) -> FittedRegression:
         """Fit."""
         import topica
 
@@ -88,7 +90,7 @@ class CollapsedDMR(Peer):
             num_threads=settings.n_jobs,
             burn_in=min(40, sweeps // 3),
             optimize_interval=min(50, sweeps // 3),
-            **given(beta=settings.topic_prior),
+            **without_none(beta=settings.topic_prior),
         )
         model.fit(
             tokens(train.counts),
@@ -99,6 +101,6 @@ class CollapsedDMR(Peer):
         )
         return FittedRegression(model, train, known, settings)
 
-    def details(self, settings: Settings) -> dict[str, object]:
+    def details(self, settings: FitSettings) -> dict[str, object]:
         """Sweeps over the training documents."""
         return {"sweeps": _CVB_SWEEPS[settings.quick], "sampler": "cvb0"}

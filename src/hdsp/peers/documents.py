@@ -14,10 +14,10 @@ _LEAST_SHARE = 1e-12
 
 
 def tokens(counts: csr_array) -> list[list[str]]:
-    """Each document's words, one by one, as their positions in the vocabulary.
+    """Each document's tokens, as the positions of their words in the vocabulary.
 
-    Positions rather than words: no library can then drop, fold or cut one. Samplers know whole
-    tokens only, so that counts are rounded.
+    Positions rather than words, so that no library can drop, fold or cut one. Samplers know whole
+    tokens only, so counts are rounded.
     """
     names = np.array([str(word) for word in range(counts.shape[1])], dtype=object)
     times = np.rint(counts.data).astype(np.int64)
@@ -25,20 +25,29 @@ def tokens(counts: csr_array) -> list[list[str]]:
     return [np.repeat(names[counts.indices[a:b]], times[a:b]).tolist() for a, b in bounds]
 
 
-def spoken_rows(counts: csr_array) -> IntArray:
-    """The documents that have tokens."""
+def nonempty_rows(counts: csr_array) -> IntArray:
+    """Positions of the documents that have tokens."""
     return np.array([m for m, row in enumerate(tokens(counts)) if row], dtype=np.int64)
 
 
 def word_shares(weights: FloatArray, places: IntArray, n_words: int) -> FloatArray:
-    """Topics over our vocabulary, [T, V], positive with rows that sum to 1.
+    """Topics over our vocabulary, from those of a library.
 
     A word that the library did not see is as rare in a topic as the rarest that it did see.
 
     Parameters
     ----------
-    weights : [T, U] of the words that the library knows
-    places : [U] their positions in the vocabulary
+    weights : float array of shape [T, U]
+        Weights of the words that the library knows.
+    places : int array of shape [U]
+        Positions of these words in the vocabulary.
+    n_words : int
+        Size of the vocabulary, V.
+
+    Returns
+    -------
+    float array of shape [T, V]
+        Positive; rows sum to 1.
     """
     least = np.maximum(weights.min(axis=1, keepdims=True), 0.0)
     shares = np.repeat(least, n_words, axis=1)
@@ -63,11 +72,29 @@ def normalised(weights: FloatArray) -> FloatArray:
     return even
 
 
-def carried(labels: Labels, least: int = 1) -> Labels:
-    """The labels without the columns that no document carries, or fewer than `least`.
+def with_narrow_indices(matrix: csr_array) -> csr_array:
+    """The same matrix with 32-bit indices, the only ones that scikit-learn's trees and LDA take."""
+    arrays = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
+    return csr_array(arrays, shape=matrix.shape)
 
-    A part of a corpus names the columns of the whole: what its documents lack, a model fitted to
-    them has not seen.
+
+def labels_in_use(labels: Labels, least: int = 1) -> Labels:
+    """Labels without the columns that fewer than `least` documents carry.
+
+    A part of a corpus names the columns of the whole; a model that is fitted to the part has not
+    seen those that its documents lack.
+
+    Parameters
+    ----------
+    labels : Labels
+        Labels of some documents.
+    least : int, default=1
+        Least number of documents that must carry a column.
+
+    Returns
+    -------
+    Labels
+        The same documents' labels.
     """
     blocks = []
     for block in labels.blocks:
@@ -81,14 +108,22 @@ def carried(labels: Labels, least: int = 1) -> Labels:
 
 @dataclass(frozen=True)
 class KnownLabels:
-    """The labels that training documents carry: reads those of others, and ignores the rest."""
+    """The labels that training documents carry.
+
+    It encodes the labels of other documents, and ignores those that training did not see.
+
+    Attributes
+    ----------
+    schema : LabelSchema
+        The label space of the training documents.
+    """
 
     schema: LabelSchema
 
     @classmethod
     def of(cls, labels: Labels) -> Self:
-        """The labels of training documents."""
-        return cls(LabelSchema.of(carried(labels)))
+        """The labels that training documents carry."""
+        return cls(LabelSchema.of(labels_in_use(labels)))
 
     @property
     def n_labels(self) -> int:
@@ -96,7 +131,7 @@ class KnownLabels:
         return self.schema.n_labels
 
     def is_number(self) -> list[bool]:
-        """Which of the columns hold numbers, [J]."""
+        """For each of the J columns, whether it holds numbers."""
         return [block.kind == "number" for block in self.schema.blocks for _ in block.columns]
 
     def design(self, labels: Labels) -> csr_array:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Settings
+from hdsp.peers.base import FitSettings
 from hdsp.peers.documents import KnownLabels, normalised
 from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 
@@ -16,7 +16,8 @@ class SampledByLabel(Sampled):
 
     Attributes
     ----------
-    use : [T] a topic's share of the tokens of the labelled training documents that may have it
+    use : float array of shape [T]
+        Each topic's share of the tokens of the labelled training documents that may have it.
     """
 
     use: FloatArray
@@ -40,11 +41,12 @@ class SampledByLabel(Sampled):
         return normalised(self.prior(labels) * weights)
 
     def learn_use(self, labels: Labels) -> None:
-        """Find out how much labelled documents use the topics that they may have.
+        """Find how much labelled documents use the topics that they may have.
 
         Parameters
         ----------
-        labels : of the documents that the model was trained on
+        labels : Labels
+            Labels of the documents that the model was trained on.
         """
         held, possible = np.zeros(self.model.k), np.zeros(self.model.k)
         rows = zip(self.model.docs, self._names(labels), self.prior(labels), strict=True)
@@ -65,19 +67,23 @@ class SampledByLabel(Sampled):
 
 
 class LabelledLDA(Sampler):
-    """tomotopy's partially labelled LDA; with one topic a label and no background, labelled LDA.
+    """tomotopy's partially labelled LDA.
+
+    With one topic for each label and no background it is labelled LDA.
 
     Parameters
     ----------
-    topics_per_label : topics of each tag or category
-    background : topics that every document has
+    topics_per_label : int
+        Number of topics of each tag or level of a category.
+    background : int
+        Number of topics that every document has.
     """
 
     def __init__(self, topics_per_label: int, background: int) -> None:
         self.topics_per_label = topics_per_label
         self.background = background
 
-    def fit(self, train: Corpus, settings: Settings) -> SampledByLabel:
+    def fit(self, train: Corpus, settings: FitSettings) -> SampledByLabel:
         """Sample; without background topics, only documents that have labels."""
         import tomotopy
 
@@ -90,8 +96,8 @@ class LabelledLDA(Sampler):
             topics_per_label=self.topics_per_label,
             **sampler_options(settings),
         )
-        # It would learn a prior as though every document could have every topic, so that a rare
-        # label's topic would be rare in documents with that label, too.
+        # It would learn a prior as if every document could have every topic, and then expect a rare
+        # label's topic to be rare even in documents with that label.
         model.optim_interval = 0
         metadata = [{"labels": row} if row or self.background else None for row in names]
         sampled = train_sampler(model, train, metadata, settings)
@@ -99,7 +105,7 @@ class LabelledLDA(Sampler):
         fitted.learn_use(train.labels[sampled])
         return fitted
 
-    def details(self, settings: Settings) -> dict[str, object]:
+    def details(self, settings: FitSettings) -> dict[str, object]:
         """Sweeps, topics of a label and of all, and what is expected of a document."""
         own = {
             "topics_per_label": self.topics_per_label,

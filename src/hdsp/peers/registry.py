@@ -8,7 +8,7 @@ from hdsp.peers.base import Peer
 from hdsp.peers.classifiers import Classifier, TopicClassifier
 from hdsp.peers.dmr import DMR, CollapsedDMR
 from hdsp.peers.labelled import LabelledLDA
-from hdsp.peers.lda import LDA, HDPSampler
+from hdsp.peers.lda import LDA, HDPSampler, VariationalLDA
 from hdsp.peers.scaling import ScalingProcess
 from hdsp.peers.slda import SupervisedLDA
 from hdsp.peers.stm import StructuralTopicModel
@@ -17,9 +17,10 @@ from hdsp.scaling import Constant, LogLinear
 PEERS: dict[str, Callable[[], Peer]] = {
     "hdsp": lambda: ScalingProcess("auto"),
     "whdsp": lambda: ScalingProcess(LogLinear()),
-    "hdp": lambda: ScalingProcess(Constant(), labelled=False),
+    "hdp": lambda: ScalingProcess(Constant()),
     "hdp-tomotopy": HDPSampler,
     "lda": LDA,
+    "lda-sklearn": VariationalLDA,
     "llda": lambda: LabelledLDA(topics_per_label=1, background=0),
     "plda": lambda: LabelledLDA(topics_per_label=2, background=2),
     "plda-2": lambda: LabelledLDA(topics_per_label=2, background=2),
@@ -32,13 +33,25 @@ PEERS: dict[str, Callable[[], Peer]] = {
     "atm-gensim": VariationalAuthors,
     "lda-svm": TopicClassifier,
     "svm": lambda: Classifier("svm"),
+    "logistic": lambda: Classifier("logistic"),
     "nb": lambda: Classifier("nb"),
     "tree": lambda: Classifier("tree"),
 }
 
 
 def make_peer(name: str) -> Peer:
-    """The model of a name, or one's own as ``module:name`` of something that makes a `Peer`."""
+    """Make a model by its name.
+
+    Parameters
+    ----------
+    name : str
+        A name of `PEERS`, or ``module:name`` of a class or function that makes a `Peer`.
+
+    Returns
+    -------
+    Peer
+        The model, to be fitted.
+    """
     if name in PEERS:
         return PEERS[name]()
     module, colon, attribute = name.partition(":")

@@ -8,12 +8,12 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.peers.base import Fitted, Peer, Settings, given
-from hdsp.peers.documents import KnownLabels, normalised, spoken_rows, tokens, word_shares
+from hdsp.peers.base import FitSettings, Fitted, Peer, without_none
+from hdsp.peers.documents import KnownLabels, nonempty_rows, normalised, tokens, word_shares
 
 SWEEPS = {False: 300, True: 40}
-# tomotopy's proportions of a new document are of the one state that its chain ended in, and the
-# chain is the same in every call: so it runs to several lengths, and their mean is taken.
+# tomotopy's proportions of a new document are those of the state in which its chain ends, and the
+# chain is the same in every call. So it runs to several lengths, and the mean is taken.
 CHAIN_LENGTHS = {False: tuple(range(50, 150, 10)), True: tuple(range(20, 40, 4))}
 
 
@@ -22,7 +22,7 @@ class Sampler(Peer):
 
     libraries = ("tomotopy",)
 
-    def details(self, settings: Settings) -> dict[str, object]:
+    def details(self, settings: FitSettings) -> dict[str, object]:
         """Sweeps over the training documents, and over a new one."""
         return {
             "sweeps": SWEEPS[settings.quick],
@@ -35,12 +35,17 @@ class Sampled(Fitted):
 
     Parameters
     ----------
-    model : tomotopy's
-    n_words : V of our vocabulary
-    known : the labels that training saw
+    model : object
+        The trained model of tomotopy.
+    n_words : int
+        Size of our vocabulary, V.
+    known : KnownLabels
+        Labels that training saw.
+    settings : FitSettings
+        Settings that all models share.
     """
 
-    def __init__(self, model: Any, n_words: int, known: KnownLabels, settings: Settings) -> None:
+    def __init__(self, model: Any, n_words: int, known: KnownLabels, settings: FitSettings) -> None:
         self.model = model
         self.known = known
         self.settings = settings
@@ -59,7 +64,7 @@ class Sampled(Fitted):
         return np.tile(np.asarray(self.model.alpha, dtype=np.float64), (len(labels), 1))
 
     def metadata(self, labels: Labels) -> list[dict[str, Any]]:
-        """What tomotopy is told of each document besides its words."""
+        """Further arguments of tomotopy's `make_doc` for each document."""
         return [{} for _ in range(len(labels))]
 
     def given_labels(self, labels: Labels) -> FloatArray | None:
@@ -68,13 +73,13 @@ class Sampled(Fitted):
 
     def given_words(self, counts: csr_array, labels: Labels) -> FloatArray:
         """By sampling the new documents with the topics as they are; a mean of several states."""
-        # Of a document without words nothing is known but the prior.
+        # All that is known of a document without words is the prior.
         found = normalised(self.prior(labels))
-        spoken = spoken_rows(counts)
-        total = np.zeros((len(spoken), len(self.live)))
-        for _, proportions in self.states(csr_array(counts[spoken]), labels[spoken]):
+        nonempty = nonempty_rows(counts)
+        total = np.zeros((len(nonempty), len(self.live)))
+        for _, proportions in self.states(csr_array(counts[nonempty]), labels[nonempty]):
             total += normalised(proportions)
-        found[spoken] = normalised(total)
+        found[nonempty] = normalised(total)
         return found
 
     def states(self, counts: csr_array, labels: Labels) -> Iterator[tuple[list[Any], FloatArray]]:
@@ -88,13 +93,25 @@ class Sampled(Fitted):
 
 
 def train_sampler(
-    model: Any, train: Corpus, metadata: Iterable[Mapping[str, Any] | None], settings: Settings
+    model: Any, train: Corpus, metadata: Iterable[Mapping[str, Any] | None], settings: FitSettings
 ) -> IntArray:
-    """Add the documents and run the sampler; a document whose metadata is None is left out.
+    """Add the documents and run the sampler.
+
+    Parameters
+    ----------
+    model : object
+        An empty model of tomotopy.
+    train : Corpus
+        The M training documents.
+    metadata : iterable of dict or None
+        Further arguments of `add_doc` for each document; one with None is left out.
+    settings : FitSettings
+        Settings that all models share.
 
     Returns
     -------
-    Which documents the sampler has, in its order.
+    int array
+        Positions of the documents that the sampler has, in its order.
     """
     added = []
     pairs = zip(tokens(train.counts), metadata, strict=True)
@@ -106,6 +123,6 @@ def train_sampler(
     return np.array(added, dtype=np.int64)
 
 
-def sampler_options(settings: Settings) -> dict[str, Any]:
-    """For every model of tomotopy: a seed, whole and positive, and the topic prior."""
-    return {"seed": settings.seed + 1, **given(eta=settings.topic_prior)}
+def sampler_options(settings: FitSettings) -> dict[str, Any]:
+    """Options of every model of tomotopy: a positive seed, and the topic prior."""
+    return {"seed": settings.seed + 1, **without_none(eta=settings.topic_prior)}

@@ -1,24 +1,33 @@
 """The models of this package: HDSP, with either scaling function of the paper, and the HDP."""
 
 import warnings
+from typing import Any
 
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.estimator import HDSP
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Fitted, Peer, Settings, given
-from hdsp.peers.documents import carried, normalised
-from hdsp.peers.targets import without_target
+from hdsp.peers.base import FitSettings, Fitted, Peer, without_none
+from hdsp.peers.documents import labels_in_use, normalised
+from hdsp.peers.targets import other_labels
 from hdsp.prediction import Method
-from hdsp.scaling import ScalingFunction
+from hdsp.scaling import Constant, ScalingFunction
 
 _PASSES = {False: 100, True: 15}
 _WARM_UP_DOCUMENTS = 50
 
 
 class FittedHDSP(Fitted):
-    """A fitted HDSP."""
+    """A fitted HDSP.
+
+    Parameters
+    ----------
+    model : HDSP
+        The fitted estimator.
+    target : str or None
+        Label column to predict.
+    """
 
     def __init__(self, model: HDSP, target: str | None) -> None:
         self.model = model
@@ -29,7 +38,7 @@ class FittedHDSP(Fitted):
         self.topic_tokens = tokens.clip(min=0.0)
 
     def given_labels(self, labels: Labels, method: Method = "calibrated") -> FloatArray:
-        """By the calibrated rule, unless another is named."""
+        """By the calibrated method of `HDSP.expected_topics`, unless another is named."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return normalised(self.model.expected_topics(labels, method=method))
@@ -46,7 +55,7 @@ class FittedHDSP(Fitted):
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            known = without_target(labels, self.target)
+            known = other_labels(labels, self.target)
             found = self.model.predict_labels(counts, self.target, labels=known)
         names = list(found.columns)
         return [names[place] for place in found.to_numpy().argmax(axis=1)]
@@ -57,44 +66,46 @@ class ScalingProcess(Peer):
 
     Parameters
     ----------
-    scaling : as of `HDSP`
-    labelled : whether the model predicts labels at all
+    scaling : str or ScalingFunction
+        Scaling function, as in `HDSP`; with `Constant` it is the HDP, which predicts no labels.
+    **options : Any
+        Further parameters of `HDSP`.
     """
 
-    def __init__(self, scaling: str | ScalingFunction, labelled: bool = True) -> None:
+    def __init__(self, scaling: str | ScalingFunction, **options: Any) -> None:
         self.scaling = scaling
-        self.labelled = labelled
+        self.options = options
 
-    def fit(self, train: Corpus, settings: Settings) -> FittedHDSP:
+    def fit(self, train: Corpus, settings: FitSettings) -> FittedHDSP:
         """Fit by batch variational inference."""
         model = self.estimator(train, settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(train.counts, labels=carried(train.labels))
-        return FittedHDSP(model, settings.target if self.labelled else None)
+            model.fit(train.counts, labels=labels_in_use(train.labels))
+        return FittedHDSP(model, None if isinstance(self.scaling, Constant) else settings.target)
 
-    def estimator(self, train: Corpus, settings: Settings) -> HDSP:
+    def estimator(self, train: Corpus, settings: FitSettings) -> HDSP:
         """The estimator to be fitted."""
-        return HDSP(
-            settings.n_topics,
-            scaling=self.scaling,
-            max_iter=_PASSES[settings.quick],
-            n_jobs=settings.n_jobs,
-            random_state=settings.seed,
-            **given(topic_prior=settings.topic_prior),
-        )
+        options = {
+            "scaling": self.scaling,
+            "max_iter": _PASSES[settings.quick],
+            "n_jobs": settings.n_jobs,
+            "random_state": settings.seed,
+            **without_none(topic_prior=settings.topic_prior),
+        }
+        return HDSP(settings.n_topics, **(options | self.options))
 
-    def details(self, settings: Settings) -> dict[str, object]:
-        """Passes at most, the tolerance and the scaling function."""
+    def details(self, settings: FitSettings) -> dict[str, object]:
+        """Passes at most, the tolerance, the scaling function and whatever else was set."""
         return {
             "max_iter": _PASSES[settings.quick],
             "tol": HDSP().tol,
             "scaling": str(self.scaling),
+            **self.options,
         }
 
     def warm_up(self, train: Corpus) -> None:
         """Compile, or load what is compiled."""
         few = train[:_WARM_UP_DOCUMENTS]
         if few.counts.nnz:
-            quick = Settings(n_topics=4, quick=True)
-            self.fit(few, quick)
+            self.fit(few, FitSettings(n_topics=4, quick=True))

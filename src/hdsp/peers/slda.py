@@ -1,4 +1,4 @@
-"""Supervised LDA: labels are what a document's topics bring forth."""
+"""Supervised LDA: labels are responses to a document's topics."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Settings
-from hdsp.peers.documents import KnownLabels, spoken_rows
+from hdsp.peers.base import FitSettings
+from hdsp.peers.documents import KnownLabels, nonempty_rows
 from hdsp.peers.sampling import Sampled, Sampler, sampler_options, train_sampler
 from hdsp.peers.targets import most_frequent, target_values
 
@@ -19,14 +19,18 @@ _COEFFICIENT_VARIANCE = 100.0
 
 @dataclass(frozen=True)
 class Responses:
-    """What each document's topics are to bring forth, a column a response.
+    """The responses that each document's topics are to explain.
 
-    Parameters
+    Attributes
     ----------
-    kinds : tomotopy's letters: l for a number, b for yes or no
-    values : [M, R]; NaN where missing
-    candidates : the target's values that a prediction chooses from; empty without a target
-    usual : the most frequent of them
+    kinds : tuple of str
+        Letter that tomotopy has for each response: l for a number, b for yes or no.
+    values : float array of shape [M, R]
+        One column for each response; NaN where it is missing.
+    candidates : tuple of str, default=()
+        Values of the target that a prediction chooses from; none without a target.
+    usual : str, default=""
+        The most frequent of them.
     """
 
     kinds: tuple[str, ...]
@@ -47,7 +51,7 @@ class Responses:
 
     @classmethod
     def of_target(cls, labels: Labels, target: str) -> "Responses":
-        """The target alone: a number as it is, a category as one yes or no a level."""
+        """The target alone: a number as it is, a category as a yes or no for each level."""
         found = target_values(labels, target)
         seen = [value for value in found if value is not None]
         candidates = tuple(sorted(set(seen)))
@@ -63,7 +67,7 @@ class Responses:
 
 
 class SampledSLDA(Sampled):
-    """Proportions do not follow from labels here: that would take Bayes' rule, which it lacks."""
+    """Supervised LDA. Proportions given labels would take Bayes' rule, which it does not have."""
 
     responses: Responses
 
@@ -77,15 +81,15 @@ class SampledSLDA(Sampled):
         if not candidates:
             return None
         found = [self.responses.usual] * len(labels)
-        spoken = spoken_rows(counts)
-        if not len(spoken):
+        nonempty = nonempty_rows(counts)
+        if not len(nonempty):
             return found
-        states = self.states(csr_array(counts[spoken]), labels[spoken])
+        states = self.states(csr_array(counts[nonempty]), labels[nonempty])
         estimates = [[self.model.estimate(row) for row in documents] for documents, _ in states]
         response = np.mean(estimates, axis=0)
         if self.responses.kinds == ("l",):
             response = -np.abs(response - np.array([float(value) for value in candidates]))
-        for m, place in zip(spoken, response.argmax(axis=1), strict=True):
+        for m, place in zip(nonempty, response.argmax(axis=1), strict=True):
             found[m] = candidates[place]
         return found
 
@@ -93,7 +97,7 @@ class SampledSLDA(Sampled):
 class SupervisedLDA(Sampler):
     """tomotopy's supervised LDA: of the target where there is one, else of all labels."""
 
-    def fit(self, train: Corpus, settings: Settings) -> SampledSLDA:
+    def fit(self, train: Corpus, settings: FitSettings) -> SampledSLDA:
         """Sample."""
         import tomotopy
 
@@ -114,6 +118,6 @@ class SupervisedLDA(Sampler):
         fitted.responses = responses
         return fitted
 
-    def details(self, settings: Settings) -> dict[str, object]:
+    def details(self, settings: FitSettings) -> dict[str, object]:
         """Sweeps, and the prior variance of the regression's coefficients."""
         return super().details(settings) | {"coefficient_variance": _COEFFICIENT_VARIANCE}

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels
 from hdsp.numerics.types import FloatArray
-from hdsp.peers.base import Fitted, Peer, Settings
+from hdsp.peers.base import FitSettings, Fitted, Peer
 from hdsp.peers.documents import KnownLabels, normalised, tokens, topica_topics
 
 _STEPS = {False: 100, True: 15}
@@ -53,7 +53,7 @@ class StructuralTopicModel(Peer):
 
     libraries = ("topica",)
 
-    def fit(self, train: Corpus, settings: Settings) -> FittedSTM:
+    def fit(self, train: Corpus, settings: FitSettings) -> FittedSTM:
         """Fit."""
         import topica
 
@@ -69,6 +69,6 @@ class StructuralTopicModel(Peer):
         )
         return FittedSTM(model, train, known, settings.seed)
 
-    def details(self, settings: Settings) -> dict[str, object]:
+    def details(self, settings: FitSettings) -> dict[str, object]:
         """Steps of EM at most."""
         return {"steps": _STEPS[settings.quick]}

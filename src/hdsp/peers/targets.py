@@ -9,7 +9,7 @@ from hdsp.corpus import Labels
 
 
 def target_values(labels: Labels, target: str) -> list[str | None]:
-    """Each document's value of a category or a number, None where it is missing."""
+    """Each document's value of a category or a number; None where it is missing."""
     block = labels.block(target)
     if block.kind == "tags" or (block.kind == "number" and len(block.columns) > 1):
         raise ValueError(
@@ -28,8 +28,8 @@ def target_values(labels: Labels, target: str) -> list[str | None]:
     return found
 
 
-def without_target(labels: Labels, target: str) -> Labels:
-    """What is known besides the target."""
+def other_labels(labels: Labels, target: str) -> Labels:
+    """The labels without the target."""
     return labels.without([block.name for block in labels.blocks if block.name == target])
 
 

@@ -21,8 +21,19 @@ from typing import Any, TypeVar
 
 from hdsp.progress.displays import Lines, Live, Notebook, Silent
 from hdsp.progress.tasks import Clock, Display, Task
+from hdsp.progress.wording import printable
 
-__all__ = ["Clock", "Display", "Task", "choose_display", "counted", "shown", "task", "update"]
+__all__ = [
+    "Clock",
+    "Display",
+    "Task",
+    "choose_display",
+    "counted",
+    "printable",
+    "shown",
+    "task",
+    "update",
+]
 
 T = TypeVar("T")
 

@@ -1,17 +1,21 @@
-"""Numbers, times and names as whoever waits for a task reads them."""
+"""Numbers, times and names as people read them on a terminal."""
+
+import re
+
+# Control characters, line separators, changes of direction, and halves of characters. Other
+# characters without a shape, such as joiners, belong to the words of some languages.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    r"""Text that cannot steer a terminal: what is not printable is written as an escape.
+    r"""Text that cannot steer a terminal: characters that could are written as escapes.
 
     Examples
     --------
     >>> printable("a file\x1b[2J.csv")
     'a file\\x1b[2J.csv'
     """
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def duration(seconds: float) -> str:

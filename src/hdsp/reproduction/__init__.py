@@ -1,6 +1,8 @@
-"""The paper's figures, made again: settings, measurements, figures, and whether claims hold."""
+"""The paper's figures, made again: settings, measurements, figures, and whether claims hold.
 
-from hdsp.reproduction.corpora import Source
+Not part of the public interface: what is here may change between releases.
+"""
+
 from hdsp.reproduction.models import MODELS
 from hdsp.reproduction.page import claims_table
 from hdsp.reproduction.runner import run_study
@@ -11,7 +13,6 @@ __all__ = [
     "MODELS",
     "STUDIES",
     "Finding",
-    "Source",
     "Study",
     "claims_table",
     "run_study",

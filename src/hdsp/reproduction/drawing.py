@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hdsp.peers import check_libraries
+
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = {
     "HDSP": "#0072B2",
@@ -18,7 +20,7 @@ COLOURS = {
     "ATM-100": "#F0E442",
     "ATM-150": "#000000",
 }
-# For models that join.
+# For further models.
 _OTHERS = ("#882255", "#44AA99", "#999933", "#332288")
 _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
@@ -34,25 +36,18 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def require_matplotlib() -> Any:
-    """matplotlib; a missing one says what to install."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError("Figures need matplotlib: pip install 'hdsp[compare]'.") from error
-    return matplotlib
-
-
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the style of these figures, and leave that of others alone."""
-    with require_matplotlib().rc_context(_STYLE):
+    """Draw in the style of these figures, and leave that of other figures alone."""
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE):
         yield
 
 
 def axes(n_rows: int, n_columns: int, width: float, height: float, **options: Any) -> Any:
-    """A figure and its array of axes; width and height are of one panel, in inches."""
-    require_matplotlib()
+    """A figure and its array of axes; width and height are those of one panel, in inches."""
+    check_libraries(["matplotlib"], "A figure")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -4,27 +4,38 @@ import numpy as np
 
 from hdsp.numerics.types import FloatArray
 
-# Added to a distance before it is divided by: the closest pairs would else outweigh all others.
+# Added to a distance before dividing by it, else the closest pairs would outweigh all others.
 _SOFTENING = 0.5
 
 
 def unfold(
     distance: FloatArray, rng: np.random.Generator, n_starts: int = 20, n_steps: int = 300
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Places in the plane for rows and columns whose distances come close to those given.
+    """Place rows and columns in the plane so that their distances are close to given ones.
 
-    The stress is lowered by majorisation (SMACOF) from several random starts; the best is returned.
-    Pairs of two rows or two columns have weight 0; others count by their relative error, so that
-    what is close comes out close, and how far the far is matters less.
+    The stress is lowered by majorisation (SMACOF) from several random starts. Pairs of two rows or
+    two columns have weight 0; others count by their relative error, so that small distances are
+    kept better than large ones.
 
     Parameters
     ----------
-    distance : [K, J], not negative
+    distance : float array of shape [K, J]
+        Distances of rows and columns, not negative.
+    rng : numpy.random.Generator
+        Draws the starts.
+    n_starts : int, default=20
+        Number of starts.
+    n_steps : int, default=300
+        Steps from each start.
 
     Returns
     -------
-    rows [K, 2], columns [J, 2] and the stress, the root of the weighted squared error over
-    that of the distances given: 0 is a perfect fit
+    rows : float array of shape [K, 2]
+        Places of the rows, from the best start.
+    columns : float array of shape [J, 2]
+        Places of the columns.
+    stress : float
+        Root of the weighted squared error, relative to that of the distances; 0 is a perfect fit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models by the names that the paper gives them."""
+"""Models by the names that the paper gives them, fitted as a study says."""
 
 import hashlib
 from collections.abc import Callable
@@ -6,39 +6,25 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array
 
-from hdsp.comparison import perplexity
+from hdsp.comparison import READINGS, CorpusFolder, Reading
 from hdsp.corpus import Corpus
 from hdsp.estimator import HDSP
 from hdsp.inference.start import lda_topics
 from hdsp.numerics.types import FloatArray
-from hdsp.peers import (
-    Fitted,
-    FittedHDSP,
-    Peer,
-    SampledByLabel,
-    ScalingProcess,
-    Settings,
-    make_peer,
-    normalised,
-)
-from hdsp.prediction import METHODS
-from hdsp.reproduction.corpora import Source, reading_of
-from hdsp.reproduction.study import Row
-from hdsp.reproduction.study import Settings as StudySettings
+from hdsp.peers import FitSettings, Fitted, FittedHDSP, Peer, ScalingProcess, make_peer
+from hdsp.reproduction.study import Row, Settings
 from hdsp.scaling import Categorical, Constant, LogLinear
 
 # The last start alone: fits that share one follow one another.
 _STARTS: dict[tuple[str, int, float, int], FloatArray] = {}
-# The paper's measure: what is expected of documents by beta p_k E[s_k].
-_OF_THE_PAPER = "ratio"
 
 
 class PapersProcess(ScalingProcess):
-    """HDSP, wHDSP or HDP as the paper fits it: all T topics are kept, from a start by LDA."""
+    """HDSP, wHDSP or HDP as the paper fits it: all topics are kept, and LDA gives the start."""
 
-    def estimator(self, train: Corpus, settings: Settings) -> HDSP:
+    def estimator(self, train: Corpus, settings: FitSettings) -> HDSP:
         """The estimator to be fitted."""
         model = super().estimator(train, settings)
         prior = float(model.topic_prior)
@@ -52,7 +38,7 @@ _ATM = "ATM-"
 MODELS: dict[str, Callable[[], Peer]] = {
     "HDSP": lambda: PapersProcess(Categorical()),
     "wHDSP": lambda: PapersProcess(LogLinear()),
-    "HDP": lambda: PapersProcess(Constant(), labelled=False),
+    "HDP": lambda: PapersProcess(Constant()),
     "HDSP found": lambda: make_peer("hdsp"),
     "L-LDA": lambda: make_peer("llda"),
     "PLDA-2": lambda: make_peer("plda-2"),
@@ -62,12 +48,12 @@ MODELS: dict[str, Callable[[], Peer]] = {
     "ATM-150": lambda: make_peer("atm-gensim"),
 }
 
-# Those whose start, which takes longer than their fit, is the same.
+# Models with the same start, which takes longer than their fit.
 SHARING_STARTS = ("HDSP", "wHDSP", "HDP")
 
 
-def fit_model(name: str, train: Corpus, settings: Settings) -> Fitted:
-    """The model of that name, fitted."""
+def fit_model(name: str, train: Corpus, settings: FitSettings) -> Fitted:
+    """Fit the model of that name."""
     if name not in MODELS:
         raise ValueError(
             f"There is no model {name!r} to reproduce with. Choose from {', '.join(MODELS)}."
@@ -77,61 +63,49 @@ def fit_model(name: str, train: Corpus, settings: Settings) -> Fitted:
     return MODELS[name]().fit(train, settings)
 
 
-def fit_whole(unit: Row, settings: StudySettings, source: Source) -> tuple[Corpus, HDSP]:
+def split_unit(
+    unit: Row, settings: Settings, corpora: CorpusFolder
+) -> tuple[Corpus, Corpus, FitSettings]:
+    """Training and test documents of a unit, and how its model is fitted."""
+    corpus = unit["corpus"]
+    train, test = corpora.split(corpus, reading_of(corpus, settings))
+    return train, test, fit_settings(settings, unit)
+
+
+def fit_whole(unit: Row, settings: Settings, corpora: CorpusFolder) -> tuple[Corpus, FittedHDSP]:
     """A unit's corpus, of which nothing is held out, and the paper's HDSP fitted to it."""
-    documents = source.whole(unit["corpus"], reading_of(unit["corpus"], settings))
-    chosen = fit_settings(settings, unit, source.n_jobs)
-    return documents, PapersProcess(Categorical()).fit(documents, chosen).model
+    documents = corpora.whole(unit["corpus"], reading_of(unit["corpus"], settings))
+    fitted = PapersProcess(Categorical()).fit(documents, fit_settings(settings, unit))
+    return documents, fitted
 
 
-def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
-    """Perplexity of words given labels, by the name of each way that the model has.
-
-    `perplexity` is the paper's way, which takes what is expected of a document from the model's
-    prior; `calibrated` takes it from how training documents with such labels use topics.
-    """
-    if isinstance(fitted, FittedHDSP):
-        found: dict[str, float | None] = {
-            method: perplexity(test.counts, fitted, fitted.given_labels(test.labels, method))
-            for method in METHODS
-        }
-        return {"perplexity": found.pop(_OF_THE_PAPER), **found}
-    expected = fitted.given_labels(test.labels)
-    if isinstance(fitted, SampledByLabel):
-        prior = normalised(fitted.prior(test.labels))
-        return {
-            "perplexity": perplexity(test.counts, fitted, prior),
-            "calibrated": perplexity(test.counts, fitted, expected),
-        }
-    return {"perplexity": perplexity(test.counts, fitted, expected)}
+def reading_of(corpus: str, settings: Settings) -> Reading:
+    """How a study reads a corpus: its own settings first, then the usual reading of the corpus."""
+    own: dict[str, Any] = {"most_documents": settings.get("most_documents")}
+    own |= settings.get("reading", {}).get(corpus, {})
+    for name, value in own.items():
+        own[name] = tuple(value) if isinstance(value, list) else value
+    return READINGS.get(corpus, Reading())._replace(**own)
 
 
-def fit_settings(settings: StudySettings, unit: Row, n_jobs: int) -> Settings:
-    """How a unit's model is fitted: by its own values, else by those of the study."""
+def fit_settings(settings: Settings, unit: Row) -> FitSettings:
+    """How a unit's model is fitted: by the unit's own values, else by those of the study."""
 
     def chosen(name: str) -> Any:
         return unit[name] if name in unit else settings[name]
 
-    return Settings(
+    return FitSettings(
         n_topics=chosen("topics"),
         seed=chosen("seed"),
         quick=settings["quick"],
-        n_jobs=n_jobs,
         topic_prior=chosen("topic_prior"),
     )
 
 
-def label_scales(model: HDSP) -> FloatArray:
-    """What each label multiplies each topic's weight by, [T, J]: the inferred parameters."""
-    fitted = model._model
-    alone = csr_array(eye_array(fitted.schema.n_labels, format="csr", dtype=np.float64))
-    return np.asarray(fitted.scaling.expected_scale(fitted.state.scaling, alone)).T
-
-
 def _start(counts: csr_array, n_topics: int, topic_prior: float, seed: int) -> FloatArray:
-    """What ``init="lda"`` starts from, [T, V], kept for the fits that share it.
+    """The topics that ``init="lda"`` starts from, [T, V], kept for the fits that share them.
 
-    It knows no labels, so models and label sets share it; and it takes longer than a fit.
+    They do not depend on labels, and finding them takes longer than a fit.
     """
     digest = hashlib.blake2b(digest_size=16)
     for array in (counts.data, counts.indices, counts.indptr):

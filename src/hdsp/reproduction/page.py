@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hdsp.reproduction.results import (
-    CONFIG,
     RESULTS,
     finished_rows,
     is_quick,
@@ -17,12 +16,23 @@ from hdsp.reproduction.study import Finding, Row, Study
 
 
 def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Sequence[Row]) -> str:
-    """What the paper claims, what was measured, whether it holds.
+    """The page of a study: what the paper claims, what was measured, and whether it holds.
 
     Parameters
     ----------
-    units : all units of the settings; their rows repeat their seconds
-    missing : those that are not yet measured
+    study : Study
+        The study.
+    rows : sequence of Row
+        Its results; all rows of a unit repeat its seconds.
+    units : sequence of Row
+        All units of the settings.
+    missing : sequence of Row
+        Those that are not yet measured.
+
+    Returns
+    -------
+    str
+        Markdown.
     """
     notes = ""
     if is_quick(rows):
@@ -37,7 +47,7 @@ def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Seq
         )
     body = table(
         ["The paper", "Here", "Verdict"],
-        [[found.claim, found.measured, found.verdict] for found in study.judge(rows)],
+        [[found.claim, found.measured, found.verdict] for found in study.findings(rows)],
     )
     for shown in study.tables(rows):
         body += f"\n\n## {shown.title}\n\n{table(shown.header, shown.body)}"
@@ -46,27 +56,26 @@ def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Seq
     quick = " --quick" if is_quick(rows) else ""
     return (
         f"# {study.title}\n\n{notes}![{study.title}](figure.png)\n\n{body}\n\n{study.about}\n\n"
-        f"Made by `hdsp reproduce {study.name}{quick}` with the settings in `{CONFIG}`, "
-        f"in {seconds:,.0f} seconds, all fits added up; the numbers are in `{RESULTS}`, and this "
-        "page is written from them.\n"
+        f"Made by `hdsp reproduce {study.name}{quick}` in {seconds:,.0f} seconds, all fits added "
+        f"up; the numbers are in `{RESULTS}`, and this page is written from them.\n"
     )
 
 
-def findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, str, Finding]]:
-    """Every claim of every study, and what there is to say of its run."""
+def all_findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, str, Finding]]:
+    """Every claim of every study, and a note on its run."""
     result = []
     for name, study in studies.items():
         rows: list[Row] = list(read_rows(folder / name / RESULTS))
         note = ""
         if rows:
             quick = is_quick(rows)
-            settings = read_settings(study, (folder / name / CONFIG).read_text("utf-8"), quick)
+            settings = read_settings(study, quick, folder / name)
             rows = wanted_rows(study, settings, rows)
             missing = missing_units(study, settings, rows)
             note += " (quick run)" if quick else ""
             note += f" (still to come: {still_to_come(missing)})" if missing else ""
             rows = finished_rows(study, settings, rows)
-        result += [(study, note, finding) for finding in study.judge(rows)]
+        result += [(study, note, finding) for finding in study.findings(rows)]
     return result
 
 
@@ -81,8 +90,17 @@ def claims_table(studies: Mapping[str, Study], folder: Path, link: str) -> str:
 
     Parameters
     ----------
-    folder : of the studies' results
-    link : the folder as the page that shows the table refers to it
+    studies : mapping of str to Study
+        Studies by name.
+    folder : Path
+        Folder of the studies' results.
+    link : str
+        The same folder as seen from the page that shows the table.
+
+    Returns
+    -------
+    str
+        Markdown.
     """
     return table(
         ["", "The paper", "Here", "Verdict"],
@@ -93,12 +111,12 @@ def claims_table(studies: Mapping[str, Study], folder: Path, link: str) -> str:
                 found.measured + note if found.measured else "",
                 found.verdict,
             ]
-            for study, note, found in findings(studies, folder)
+            for study, note, found in all_findings(studies, folder)
         ],
     )
 
 
-def table(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+def table(header: Sequence[str], body: Sequence[Sequence[object]]) -> str:
     """A Markdown table."""
     lines = [header, ["---"] * len(header), *body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

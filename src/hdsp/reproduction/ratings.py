@@ -9,8 +9,7 @@ from scipy.sparse import csr_array
 
 from hdsp.comparison import word_likelihoods
 from hdsp.corpus import Corpus, Labels
-from hdsp.peers import FittedHDSP, Peer, make_peer, target_values
-from hdsp.peers import Settings as FitSettings
+from hdsp.peers import FitSettings, FittedHDSP, Peer, make_peer, target_values
 from hdsp.reproduction.models import PapersProcess
 from hdsp.reproduction.study import Settings
 from hdsp.scaling import LogLinear
@@ -20,16 +19,21 @@ _TARGET = "rating"
 
 @dataclass(frozen=True)
 class Rater:
-    """A classifier by its name in the paper.
+    """How a classifier of the paper rates reviews.
 
     Attributes
     ----------
-    make : makes the model
-    n_topics : of its topics; None takes the study's
-    takes_categories : whether it can know a review's category
-    rating_is_number : else it is a category
-    by_likelihood : whether a review gets the rating that makes its words most probable, as in the
-        paper; else the model predicts it
+    make : callable
+        Makes the model.
+    n_topics : int or None, default=None
+        Number of topics; None takes the study's.
+    takes_categories : bool, default=True
+        Whether it can know a review's category.
+    rating_is_number : bool, default=True
+        Whether it takes the rating as a number, else as a category.
+    by_likelihood : bool, default=False
+        Whether a review gets the rating that makes its words most probable, as in the paper, else
+        what the model predicts.
     """
 
     make: Callable[[], Peer]
@@ -58,10 +62,8 @@ RATERS = {
 }
 
 
-def rate(
-    model: str, train: Corpus, test: Corpus, settings: Settings, seed: int, n_jobs: int
-) -> list[int]:
-    """Fit the model of that name, and give every test document a rating."""
+def rate(model: str, train: Corpus, test: Corpus, settings: Settings, seed: int) -> list[int]:
+    """Fit the model of that name, and rate every test document."""
     rater = RATERS[model]
     fitted = rater.make().fit(
         train,
@@ -69,31 +71,30 @@ def rate(
             n_topics=rater.n_topics or settings["topics"],
             seed=seed,
             quick=settings["quick"],
-            n_jobs=n_jobs,
             target=_TARGET,
             # The peers keep their own.
             topic_prior=settings["topic_prior"] if rater.by_likelihood else None,
         ),
     )
     if rater.by_likelihood and isinstance(fitted, FittedHDSP):
-        return _by_the_papers_rule(fitted, train, test)
-    found = fitted.predict(test.counts, test.labels)
+        found: list[str] | None = most_likely_ratings(fitted, train, test)
+    else:
+        found = fitted.predict(test.counts, test.labels)
     if found is None:
         raise TypeError(f"The model {model!r} predicts no labels.")
     return [int(float(value)) for value in found]
 
 
-def _by_the_papers_rule(fitted: FittedHDSP, train: Corpus, test: Corpus) -> list[int]:
-    """The rating whose expected topics, by the paper's ratio, make the words most probable."""
-    seen = {float(value) for value in target_values(train.labels, _TARGET) if value is not None}
-    values = np.array(sorted(seen))
+def most_likely_ratings(fitted: FittedHDSP, train: Corpus, test: Corpus) -> list[str]:
+    """The paper's rule: the rating whose expected topics make the words most probable."""
+    values = sorted({value for value in target_values(train.labels, _TARGET) if value is not None})
     scores = [
         word_likelihoods(
-            test.counts, fitted, fitted.given_labels(_rated(test.labels, value), "ratio")
+            test.counts, fitted, fitted.given_labels(_rated(test.labels, float(value)), "ratio")
         )
         for value in values
     ]
-    return [int(value) for value in values[np.argmax(scores, axis=0)]]
+    return [values[place] for place in np.argmax(scores, axis=0)]
 
 
 def _rated(labels: Labels, value: float) -> Labels:

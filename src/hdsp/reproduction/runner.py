@@ -8,18 +8,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from hdsp.comparison import CorpusFolder
 from hdsp.peers import check_libraries
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.page import readme
 from hdsp.reproduction.results import (
-    CONFIG,
-    FINGERPRINT,
     RESULTS,
     RUN,
-    default_config,
-    fingerprint,
+    SETTINGS_HASH,
     finished_rows,
+    hash_settings,
     missing_units,
     read_rows,
     read_settings,
@@ -35,64 +33,72 @@ Progress = Callable[[int, int, Row], None]
 def run_study(
     study: Study,
     folder: Path,
-    source: Source,
+    corpora: CorpusFolder,
     *,
     quick: bool = False,
     again: bool = False,
+    n_jobs: int = 1,
     most_seconds: float | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Measure what is not yet measured, draw the figure, and write the page.
 
-    A config that the folder holds is used; else the study's own is put there. Results that the
-    folder holds from the same settings are kept, so that an interrupted run goes on, and a
-    complete one is only drawn again. Results of other settings are an error, unless `again`.
+    Results in the folder that were made with the same settings are kept: an interrupted run goes
+    on, and a complete one is only drawn again. Results of other settings are an error, unless
+    `again`.
 
     Parameters
     ----------
-    folder : of this study
-    source : where corpora come from, and how many processes measure side by side
-    quick : the small settings
-    again : measure everything afresh
-    most_seconds : after which no other unit is begun; figure and page show the corpora that are
-        done by then
-    progress : called after every unit
+    study : Study
+        The study.
+    folder : Path
+        Folder of its results; a ``config.toml`` there replaces the settings of the package.
+    corpora : CorpusFolder
+        Where corpora are read from.
+    quick : bool, default=False
+        Whether to use the small settings.
+    again : bool, default=False
+        Whether to measure everything afresh.
+    n_jobs : int, default=1
+        Number of processes that measure side by side; each fit has one thread.
+    most_seconds : float or None, default=None
+        Time after which no other unit is begun. Figure and page then show the corpora that are
+        finished.
+    progress : callable or None, default=None
+        Called after every unit.
 
     Returns
     -------
-    How many units were measured.
+    int
+        Number of units that were measured.
     """
-    # Before any work: what is missing would be found out only in the midst of it.
+    # Now, rather than when the work is half done.
     check_libraries(study.libraries, f"{study.name} of hdsp reproduce")
-    config = folder / CONFIG
-    text = config.read_text("utf-8") if config.is_file() else default_config(study)
-    settings = read_settings(study, text, quick)
-    mark = fingerprint(study, settings)
+    settings = read_settings(study, quick, folder)
+    own = hash_settings(study, settings)
     before = [] if again else read_rows(folder / RESULTS)
-    if any(row[FINGERPRINT] != mark for row in before):
+    if any(row[SETTINGS_HASH] != own for row in before):
         raise FileExistsError(
             f"{str(folder)!r} holds results of other settings: name another folder with --output, "
             "or replace them with --again."
         )
     waiting = missing_units(study, settings, before)
     for corpus in dict.fromkeys(unit["corpus"] for unit in waiting if "corpus" in unit):
-        source.path(corpus)
+        corpora.file(corpus)
     folder.mkdir(parents=True, exist_ok=True)
-    if not config.is_file():
-        config.write_text(text, encoding="utf-8")
     rows: list[Row] = list(before)
     done = 0
-    made = {RUN: "quick" if quick else "full", FINGERPRINT: mark}
-    # Closed: whatever ends the loop ends the processes, too.
-    with closing(_measured(study, waiting, settings, source, most_seconds)) as units_done:
+    made = {RUN: "quick" if quick else "full", SETTINGS_HASH: own}
+    # Closing it ends the processes, whatever ends the loop.
+    with closing(_measured(study, waiting, settings, corpora, n_jobs, most_seconds)) as units_done:
         for last, measured in units_done:
             rows += [{**last, **row, **made} for row in measured]
             write_rows(folder / RESULTS, rows)
             done += 1
             if progress:
                 progress(done, len(waiting), last)
-    # As from the file: in the order of the units, and with the figures that it holds. Units that
-    # the config has no longer come last.
+    # From the file, which has fewer digits, and in the order of the units. Units that are no longer
+    # in the config come last.
     stored = read_rows(folder / RESULTS)
     rows = wanted_rows(study, settings, stored)
     wanted = {id(row) for row in rows}
@@ -102,7 +108,7 @@ def run_study(
 
 
 def _show(study: Study, settings: Settings, rows: Sequence[Row], folder: Path) -> None:
-    """Figure and page of the corpora that are done; of none, nothing."""
+    """Write figure and page of the corpora that are finished, if there are any."""
     finished = finished_rows(study, settings, rows)
     if not finished:
         return
@@ -117,25 +123,26 @@ def _measured(
     study: Study,
     units: Sequence[Row],
     settings: Settings,
-    source: Source,
+    corpora: CorpusFolder,
+    n_jobs: int,
     most_seconds: float | None,
 ) -> Generator[tuple[Row, list[dict[str, Any]]], None, None]:
-    """Units and their rows, as they are done: of several groups at once, in as many processes."""
-    # By the clock that all processes share.
+    """Units and their rows as they are done, with several groups at once in as many processes."""
+    # By a clock that all processes share.
     until = math.inf if most_seconds is None else time.time() + most_seconds
     groups: dict[Hashable, list[Row]] = {}
     for unit in units:
-        groups.setdefault(study.together(unit), []).append(unit)
-    jobs = [(study, group, settings, Source(source.folder), until) for group in groups.values()]
-    if source.n_jobs == 1:
+        groups.setdefault(study.group(unit), []).append(unit)
+    jobs = [(study, group, settings, corpora, until) for group in groups.values()]
+    if n_jobs == 1:
         for job in jobs:
             yield from _measure_group(*job)
         return
     from joblib import Parallel, delayed
 
-    # Processes, not the threads of one fit: most models have none, and what they give must not
-    # depend on how many there are.
-    pool = Parallel(source.n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
+    # Processes rather than threads of a fit: most models have none, and results must not depend on
+    # their number.
+    pool = Parallel(n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
     groups_done = pool(delayed(_listed)(*job) for job in jobs)
     try:
         for group in groups_done:
@@ -151,13 +158,13 @@ def _listed(*job: Any) -> list[tuple[Row, list[dict[str, Any]]]]:
 
 
 def _measure_group(
-    study: Study, units: Sequence[Row], settings: Settings, source: Source, until: float
+    study: Study, units: Sequence[Row], settings: Settings, corpora: CorpusFolder, until: float
 ) -> Iterator[tuple[Row, list[dict[str, Any]]]]:
     """Units and their rows, one after another; none is begun after `until`."""
     for unit in units:
         if time.time() >= until:
             return
         start = time.perf_counter()
-        rows = study.measure(unit, settings, source)
+        rows = study.measure(unit, settings, corpora)
         seconds = round(time.perf_counter() - start, 2)
         yield unit, [{**row, "seconds": seconds} for row in rows]

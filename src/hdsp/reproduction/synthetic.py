@@ -1,6 +1,5 @@
 """The paper's synthetic corpora (section 5.1), and how well a fit recovers what made them."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ from hdsp.metrics import match_topics
 from hdsp.model import Truth, draw_documents
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
-from hdsp.reproduction.models import label_scales
 from hdsp.scaling import Categorical
 
 _MEAN_LENGTH = 20.0
@@ -25,9 +23,12 @@ class Drawn:
 
     Attributes
     ----------
-    truth : topics, their weights, the labels' scales
-    counts : [M, V]
-    labels : [M, J], 0 and 1
+    truth : Truth
+        Topics, their weights, and the labels' scales.
+    counts : sparse array of shape [M, V]
+        Word counts.
+    labels : sparse array of shape [M, J]
+        Labels, 0 or 1.
     """
 
     truth: Truth
@@ -41,14 +42,20 @@ class Recovery:
 
     Attributes
     ----------
-    topics : [K, V] the found topics, as distributions, in the order of the true ones
-    distance : [K] total variation of each pair
-    scales : [K, J] the found scales of labels, in the same order
-    rho : Spearman's rho of true and found scales over all pairs of label and topic
-    rho_by_label : its mean over labels of rho between topics. A label's scales have a common
-        factor that cancels when proportions are normalised, so what can be recovered is the order
-        of topics under each label
-    error : mean absolute error of the scales
+    topics : float array of shape [K, V]
+        Found topics as distributions, in the order of the true ones.
+    distance : float array of shape [K]
+        Total variation between the topics of each pair.
+    scales : float array of shape [K, J]
+        Found scales of labels, in the same order.
+    rho : float
+        Spearman's rho of true and found scales over all pairs of label and topic.
+    rho_by_label : float
+        Mean over labels of rho between topics. A label's scales have a common factor that cancels
+        when proportions are normalised, so only the order of topics under each label can be
+        recovered.
+    error : float
+        Mean absolute error of the scales.
     """
 
     topics: FloatArray
@@ -74,7 +81,7 @@ def first_corpus(seed: int, n_documents: int = 500) -> Drawn:
 
 
 def second_corpus(seed: int, side: float, n_documents: int = 1_000) -> Drawn:
-    """Scales are distances of topics and labels placed at random in a cube of this side."""
+    """Scales are the distances between topics and labels placed at random in a cube."""
     rng = np.random.default_rng(seed)
     topics, labels = side * rng.random((10, 3)), side * rng.random((_N_LABELS, 3))
     truth = Truth(
@@ -94,36 +101,27 @@ def bars(n_topics: int = 5, n_words: int = 10) -> FloatArray:
     return np.asarray(share / share.sum(axis=1, keepdims=True))
 
 
-def recover(
-    drawn: Drawn,
-    seed: int,
-    *,
-    labelled: bool = True,
-    fixed_number: bool = False,
-    n_jobs: int | None = None,
-) -> Recovery:
-    """Fit HDSP, or without labels the HDP, and pair its topics with the truth.
+def recover(drawn: Drawn, seed: int, *, labelled: bool = True) -> Recovery:
+    """Fit HDSP, or without labels the HDP, and pair its topics with the true ones.
 
-    As in the paper: twice the topics, three passes of LDA to start from, alpha = beta = 1.
+    As in the paper: twice as many topics, three passes of LDA to start from, alpha = beta = 1.
     """
     truth = drawn.truth
     model = HDSP(
         2 * len(truth.topic_weight),
-        fixed_number=fixed_number,
+        fixed_number=True,
         init="lda",
         document_concentration=1.0,
-        n_jobs=n_jobs,
+        n_jobs=1,
         random_state=seed,
     )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="All .* topics are in use")
-        model.fit(drawn.counts, labels=drawn.labels.toarray() if labelled else None)
+    model.fit(drawn.counts, labels=drawn.labels.toarray() if labelled else None)
     index, distance = match_topics(truth.word_share, model.components_)
     topics = model.components_ / model.components_.sum(axis=1, keepdims=True)
     if not labelled:
         nothing = np.full_like(truth.weights, np.nan)
         return Recovery(topics[index], distance, nothing, np.nan, np.nan, np.nan)
-    scales = label_scales(model)[index]
+    scales = model.label_scale_[index]
     return Recovery(
         topics[index],
         distance,

@@ -1,30 +1,21 @@
 """Appendix B: how many words the topics hold."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from hdsp.comparison import CorpusFolder
 from hdsp.metrics import effective_topics
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source, reading_of
-from hdsp.reproduction.models import fit_model, fit_settings
-from hdsp.reproduction.studies.perplexity import fits_by_topic_prior, of_one_start
-from hdsp.reproduction.study import (
-    Finding,
-    Row,
-    Settings,
-    Study,
-    distinct,
-    graded,
-    mean,
-    select,
-)
+from hdsp.reproduction.models import fit_model, split_unit
+from hdsp.reproduction.studies.perplexity import TopicPriorStudy
+from hdsp.reproduction.study import Finding, Row, Settings, distinct, graded, mean, select
 
 _SHADES = ("#08306b", "#2171b5", "#4eb3d3", "#fe9929", "#cc4c02")
 
 
-class AppendixB(Study):
+class AppendixB(TopicPriorStudy):
     """Posterior word counts of topics, by eta, of HDP and HDSP."""
 
     name = "appendix-b"
@@ -36,22 +27,16 @@ class AppendixB(Study):
         "effective number is the exponential of the entropy of the topics' shares. The paper "
         "reads the number off its figure and does not name the corpus."
     )
-    spans = ("models", "corpora", "topic_priors", "seeds")
+    claims = (
+        "Only a few of the 200 topics are used, 50 to 100 by HDSP",
+        "HDSP tends to use more topics than HDP",
+    )
 
-    def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit a corpus, model, eta and seed."""
-        return fits_by_topic_prior(settings)
-
-    def together(self, unit: Row) -> Hashable:
-        """Fits that share a start."""
-        return of_one_start(unit)
-
-    def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """The tokens of every topic, largest first."""
-        train, _ = source.split(unit["corpus"], reading_of(unit["corpus"], settings))
-        chosen = fit_settings(settings, unit, source.n_jobs)
-        tokens = fit_model(unit["model"], train, chosen).topic_tokens
-        tokens = np.sort(np.asarray(tokens))[::-1]
+        train, _, chosen = split_unit(unit, settings, corpora)
+        tokens = np.asarray(fit_model(unit["model"], train, chosen).topic_tokens)
+        tokens = np.sort(tokens)[::-1]
         in_use = int((tokens >= tokens.sum() / len(train)).sum())
         found = {"in use": in_use, "effective": effective_topics(tokens)}
         return [
@@ -59,7 +44,7 @@ class AppendixB(Study):
         ]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """Word counts against rank, a row of panels a corpus."""
+        """Word counts against rank, with a row of panels for each corpus."""
         corpora, models = distinct(rows, "corpus"), distinct(rows, "model")
         figure, panels = drawing.axes(
             len(corpora), len(models), 3.8, 2.6, sharey="row", sharex=True
@@ -84,14 +69,8 @@ class AppendixB(Study):
             place.set_xlabel("topics, largest first")
         return figure
 
-    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
         """How many topics are used, and by which model more."""
-        claims = (
-            "Only a few of the 200 topics are used, 50 to 100 by HDSP",
-            "HDSP tends to use more topics than HDP",
-        )
-        if not rows:
-            return [Finding(claim, "not yet run", "") for claim in claims]
         firsts = select(rows, rank=1)
         ours = select(firsts, model="HDSP")
         used = [row["in use"] for row in ours]
@@ -115,12 +94,12 @@ class AppendixB(Study):
         ]
         return [
             Finding(
-                claims[0],
+                self.claims[0],
                 graded(inside == len(used), inside > 0 or max(used) < 0.75 * largest),
                 f"of {largest} topics, over eta: {ranges}",
             ),
             Finding(
-                claims[1],
+                self.claims[1],
                 graded(more == total, more > total / 2),
                 f"more in {more} of {total} comparisons; {averages[0]:.0f} (HDSP) and "
                 f"{averages[1]:.0f} (HDP) in use on average; by the effective number "

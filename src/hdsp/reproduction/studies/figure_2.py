@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.comparison import CorpusFolder
 from hdsp.numerics.types import FloatArray
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, mean, select
 from hdsp.reproduction.synthetic import first_corpus, recover
 
@@ -37,19 +37,22 @@ class Figure2(Study):
         "that cancels when proportions are normalised; the lower heat maps are therefore "
         "divided by each label's geometric mean."
     )
+    claims = (
+        "HDSP and HDP both recover the topics, without significant differences",
+        "The relative differences between scaling parameters are preserved",
+    )
     needs_corpora = False
     spans = ("seeds",)
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One synthetic corpus a seed."""
+        """One synthetic corpus for each seed."""
         return [{"seed": seed} for seed in settings["seeds"]]
 
-    def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """Every cell of the heat maps, and the measures of the run."""
         drawn = first_corpus(unit["seed"], settings["documents"])
-        options: dict[str, Any] = {"fixed_number": True, "n_jobs": source.n_jobs}
-        hdsp = recover(drawn, unit["seed"], **options)
-        hdp = recover(drawn, unit["seed"], labelled=False, **options)
+        hdsp = recover(drawn, unit["seed"])
+        hdp = recover(drawn, unit["seed"], labelled=False)
         rows = [
             _cell("distance HDSP", hdsp.distance.mean()),
             _cell("distance HDP", hdp.distance.mean()),
@@ -88,14 +91,8 @@ class Figure2(Study):
         panels.flat[-1].set_axis_off()
         return figure
 
-    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
         """Topics by their distance, parameters by their order."""
-        claims = (
-            "HDSP and HDP both recover the topics, without significant differences",
-            "The relative differences between scaling parameters are preserved",
-        )
-        if not rows:
-            return [Finding(claim, "not yet run", "") for claim in claims]
         found = {name: _values(rows, name) for name in ("distance HDSP", "distance HDP")}
         hdsp, hdp = (mean(values) for values in found.values())
         both = max(hdsp, hdp) < _RECOVERED
@@ -103,13 +100,13 @@ class Figure2(Study):
         n = len(distinct(rows, "seed"))
         return [
             Finding(
-                claims[0],
+                self.claims[0],
                 graded(both and abs(hdsp - hdp) < _ALIKE, min(hdsp, hdp) < _RECOVERED),
                 f"mean total variation from the true topics {hdsp:.3f} (HDSP) and {hdp:.3f} (HDP), "
                 f"{n} runs",
             ),
             Finding(
-                claims[1],
+                self.claims[1],
                 graded(min(rho, pairs) >= _HIGH, max(rho, pairs) >= _FAIR),
                 f"Spearman's rho {pairs:.2f} over all pairs of label and topic, {rho:.2f} between "
                 f"the topics of a label, {n} runs",

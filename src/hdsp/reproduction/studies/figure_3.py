@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import kruskal, spearmanr
 
+from hdsp.comparison import CorpusFolder
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, mean, select
 from hdsp.reproduction.synthetic import recover, second_corpus
 
@@ -39,19 +39,23 @@ class Figure3(Study):
         "depend on it but by chance, and the error, which is measured in units of x, must grow "
         "with it."
     )
+    claims = (
+        "The mean absolute error increases with the volume of the space",
+        "Spearman's rho is high and stabilises as the volume grows",
+    )
     needs_corpora = False
     spans = ("seeds", "sides")
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One synthetic corpus a side and seed."""
+        """One synthetic corpus for each side and seed."""
         return [{"side": x, "seed": seed} for x in settings["sides"] for seed in settings["seeds"]]
 
-    def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """One row of measures."""
-        # Every side has draws of its own: with the same ones, documents would be the same too.
+        # Every side has its own draws: with the same ones, the documents would be the same too.
         seed = 1_000 * unit["side"] + unit["seed"]
         drawn = second_corpus(seed, float(unit["side"]), settings["documents"])
-        found = recover(drawn, seed, fixed_number=True, n_jobs=source.n_jobs)
+        found = recover(drawn, seed)
         return [
             {
                 "error": found.error,
@@ -95,14 +99,8 @@ class Figure3(Study):
             place.set(xlabel="x, the side of the cube", ylabel=title)
         return figure
 
-    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
         """Whether the error rises, and whether the order is stable and high."""
-        claims = (
-            "The mean absolute error increases with the volume of the space",
-            "Spearman's rho is high and stabilises as the volume grows",
-        )
-        if not rows:
-            return [Finding(claim, "not yet run", "") for claim in claims]
         sides = distinct(rows, "side")
         average = {
             name: [mean([row[name] for row in select(rows, side=x)]) for x in sides]
@@ -119,13 +117,13 @@ class Figure3(Study):
         n = len(distinct(rows, "seed"))
         return [
             Finding(
-                claims[0],
+                self.claims[0],
                 graded(rise >= _RISING, rise > 0.5),
                 f"from {average['error'][0]:.2f} at x = {sides[0]} to {average['error'][-1]:.2f} "
                 f"at x = {sides[-1]}, rank correlation with x {rise:.2f}; {n} runs",
             ),
             Finding(
-                claims[1],
+                self.claims[1],
                 graded(stable and level >= _HIGH, stable),
                 f"rho {average['rho'][0]:.2f} at x = {sides[0]}, {average['rho'][-1]:.2f} at "
                 f"x = {sides[-1]}; over the larger half of x its mean is {level:.2f} "

@@ -1,20 +1,19 @@
 """Figure 4: perplexity of held-out documents given their labels."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from hdsp.reproduction.corpora import Source, reading_of
-from hdsp.reproduction.models import fit_model, fit_settings, perplexities
+from hdsp.comparison import CorpusFolder, perplexities
+from hdsp.reproduction.models import fit_model, split_unit
 from hdsp.reproduction.studies.perplexity import (
     MEASURES,
+    TopicPriorStudy,
     average,
     by_both,
     draw_lines,
-    fits_by_topic_prior,
-    of_one_start,
     times_below,
 )
-from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, select
+from hdsp.reproduction.study import Finding, Row, Settings, distinct, select
 
 _OWN = ("HDSP", "wHDSP")
 _FOUND = "HDSP found"
@@ -29,7 +28,7 @@ _CLAIMS = {
 _ORDER = "Of the labelled models L-LDA has the highest perplexity, then PLDA, then HDSP and wHDSP"
 
 
-class Figure4(Study):
+class Figure4(TopicPriorStudy):
     """Perplexity against the Dirichlet parameter of topics, by model and corpus."""
 
     name = "figure-4"
@@ -51,30 +50,21 @@ class Figure4(Study):
         "medline_mesh has MEDLINE abstracts with 52 MeSH headings as the paper's OHSUMED has, "
         "ohsumed23 is OHSUMED with 23 disease categories, NIPS goes to 1999 (the paper: 2003). "
         "In NIPS a word may be in 90 % of the documents, elsewhere in 30 %. A claim holds if it "
-        "does by both measures. The paper averages 20 runs; the number here is in `config.toml`."
+        "does by both measures. The paper averages 20 runs; the number here stands with the claims."
     )
-    spans = ("models", "models_of", "corpora", "topic_priors", "seeds")
+    claims = (*_CLAIMS, _ORDER)
     libraries = ("matplotlib", "tomotopy", "gensim")
 
-    def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit a corpus, model, eta and seed."""
-        return fits_by_topic_prior(settings)
-
-    def together(self, unit: Row) -> Hashable:
-        """Fits that share a start."""
-        return of_one_start(unit)
-
-    def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """Perplexities of the test documents."""
-        train, test = source.split(unit["corpus"], reading_of(unit["corpus"], settings))
-        chosen = fit_settings(settings, unit, source.n_jobs)
+        train, test, chosen = split_unit(unit, settings, corpora)
         return [perplexities(fit_model(unit["model"], train, chosen), test)]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """A panel a corpus."""
+        """One panel for each corpus."""
         return draw_lines(rows, "topic_prior", "eta")
 
-    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
         """HDSP and wHDSP against each peer, over corpora and etas."""
         result = [_against(rows, peers, claim) for claim, peers in _CLAIMS.items()]
         return [*result, _order(rows)]
@@ -90,7 +80,7 @@ def _against(rows: Sequence[Row], named: Sequence[str], claim: str) -> Finding:
     """One claim: in how many settings are HDSP and wHDSP below every one of the peers?"""
     rows = _compared(rows, named)
     if not rows:
-        return Finding(claim, "not yet run", "")
+        return Finding(claim, "not yet run")
     peers = [name for name in named if select(rows, model=name)]
     etas = distinct(rows, "topic_prior")
     counted = []
@@ -125,7 +115,7 @@ def _order(rows: Sequence[Row]) -> Finding:
     """Whether L-LDA is above every PLDA, and every PLDA above HDSP and wHDSP."""
     rows = [row for row in _compared(rows, _LLDA) if row["model"] in (*_LLDA, *_PLDA, *_OWN)]
     if not rows:
-        return Finding(_ORDER, "not yet run", "")
+        return Finding(_ORDER, "not yet run")
     counted, means = [], []
     settings = [(c, e) for c in distinct(rows, "corpus") for e in distinct(rows, "topic_prior")]
     for measure in MEASURES:

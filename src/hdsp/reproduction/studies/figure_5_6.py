@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.comparison import CorpusFolder
 from hdsp.numerics.types import FloatArray
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.embedding import unfold
-from hdsp.reproduction.models import fit_whole, label_scales
+from hdsp.reproduction.models import fit_whole
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 
 _TOPIC, _LABEL = "#0072B2", "#C62828"
@@ -28,29 +28,34 @@ class Figure56(Study):
         "most, less their own. Only differences under a label count, because a factor common "
         "to its topics cancels. Distances between two labels or two topics are not given to the "
         "scaling (SMACOF, weighted by relative error), so that they lie close by what they have in "
-        "common. Shown are chosen labels (`config.toml`; those of the paper where the corpora "
+        "common. Shown are chosen labels (those of the paper where the corpora "
         "have them) and the topics most expected with each. A topic that the paper names is "
         "found by its words. Near means among the nearest quarter of the topics shown. NIPS goes "
         "to 1999 here (the paper: 2003), with authors of two papers or more; MeSH headings are "
         "those of medline_mesh (the paper: OHSUMED)."
     )
+    claims = (
+        "Hinton and LeCun lie close to neural network topics ('learning network error', "
+        "'recognition character network')",
+        "Sutton lies close to the topic 'state learning policy'",
+        "The labels Preschool, Pregnancy and Infant lie close to one another",
+    )
     spans = ("corpora",)
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit a corpus."""
+        """One fit for each corpus."""
         return [{"corpus": corpus} for corpus in settings["corpora"]]
 
-    def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """Places of labels and topics, and the measures of the claims."""
         corpus = unit["corpus"]
-        documents, model = fit_whole(unit, settings, source)
-        # Of tags the names are those of the columns.
+        documents, fitted = fit_whole(unit, settings, corpora)
+        model, share = fitted.model, np.asarray(fitted.topics)
         column = {name: j for j, name in enumerate(documents.labels.blocks[0].columns)}
         labels = [name for name in settings["labels"][corpus] if name in column]
-        scales = label_scales(model)[:, [column[name] for name in labels]]
+        scales = model.label_scale_[:, [column[name] for name in labels]]
         expected = model.topic_weight_[:, None] * scales
         most = np.argsort(-expected, axis=0)[: settings["topics_of_a_label"]]
-        share = model.components_ / model.components_.sum(axis=1, keepdims=True)
         named = {
             label: _topic_of(words, share, documents.words)
             for label, words in settings["near"].items()
@@ -94,7 +99,7 @@ class Figure56(Study):
         return rows
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """A panel a corpus: labels red, topics blue."""
+        """One panel for each corpus, with labels in red and topics in blue."""
         corpora = distinct(rows, "corpus")
         figure, panels = drawing.axes(len(corpora), 1, 8.0, 5.6)
         for place, corpus in zip(panels.flat, corpora, strict=True):
@@ -107,21 +112,16 @@ class Figure56(Study):
             place.margins(x=0.15, y=0.06)
         return figure
 
-    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
         """Nearness of the authors' topics, and of the three headings."""
-        claims = (
-            "Hinton and LeCun lie close to neural network topics ('learning network error', "
-            "'recognition character network')",
-            "Sutton lies close to the topic 'state learning policy'",
-            "The labels Preschool, Pregnancy and Infant lie close to one another",
-        )
         near = {row["name"]: row for row in rows if row["kind"] == "near"}
         together = [row for row in rows if row["kind"] == "together"]
         result = []
-        for claim, names in zip(claims, (("Hinton_G", "LeCun_Y"), ("Sutton_R",)), strict=False):
+        authors = (("Hinton_G", "LeCun_Y"), ("Sutton_R",))
+        for claim, names in zip(self.claims, authors, strict=False):
             found = [near[name] for name in names if name in near]
             if not found:
-                result.append(Finding(claim, "not yet run", ""))
+                result.append(Finding(claim, "not yet run"))
                 continue
             close = [row["value"] <= _NEAR * row["of"] for row in found]
             shown = "; ".join(
@@ -132,11 +132,11 @@ class Figure56(Study):
             )
             result.append(Finding(claim, graded(all(close), any(close)), shown))
         if not together:
-            return [*result, Finding(claims[2], "not yet run", "")]
+            return [*result, Finding(self.claims[2], "not yet run")]
         row = together[0]
         result.append(
             Finding(
-                claims[2],
+                self.claims[2],
                 graded(row["closer"] < 0.25, row["closer"] < 0.5),
                 f"{row['name']}: mean distance {row['value']:.2f}, that of all labels shown "
                 f"{row['all']:.2f}; {row['closer']:.0%} of all pairs are closer",
@@ -179,7 +179,7 @@ def _point(kind: str, name: str, at: FloatArray) -> dict[str, Any]:
 
 
 def _topic_of(words: Sequence[str], share: FloatArray, known: Sequence[str]) -> int:
-    """The topic with most of these words."""
+    """The topic with the largest share of these words."""
     columns = [i for i, word in enumerate(known) if word in words]
     return int(share[:, columns].sum(axis=1).argmax())
 

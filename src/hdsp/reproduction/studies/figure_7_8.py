@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.comparison import CorpusFolder
 from hdsp.corpus import Labels
 from hdsp.metrics import topic_top_words
 from hdsp.numerics.types import FloatArray
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Source
 from hdsp.reproduction.models import fit_whole
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 
@@ -25,23 +25,29 @@ class Figure78(Study):
     title = "Figures 7 and 8: expected topics given labels"
     about = (
         "HDSP with T = 200 on all documents; expected proportions by the paper's formula, beta "
-        "p_k E[s_k], normalised. The sets are chosen in `config.toml` (the paper's are random "
+        "p_k E[s_k], normalised. The sets are chosen by hand (the paper's are random "
         "for RCV and OHSUMED). The heat maps show the two topics that each set expects most, "
         "filled up with the largest topics, in the order of their word counts. For the claim, a "
         "label's own topic is the one whose share it raises most when it is given alone; with a "
         "set of labels, the own topic of each member should still be expected more than without "
         "labels, and be among the five most expected."
     )
+    claims = (
+        "With several labels, high probabilities for topics that are similar to all of them",
+        "With Market and Sports: high probabilities for sports topics and relatively high ones "
+        "for market topics",
+    )
     spans = ("corpora",)
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit a corpus."""
+        """One fit for each corpus."""
         return [{"corpus": corpus} for corpus in settings["corpora"]]
 
-    def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """Shares of the topics shown, and what becomes of each label's own topic."""
         corpus = unit["corpus"]
-        documents, model = fit_whole(unit, settings, source)
+        documents, fitted = fit_whole(unit, settings, corpora)
+        model = fitted.model
         block = documents.labels.blocks[0]
         sets = [tags for tags in settings["sets"][corpus] if set(block.columns).issuperset(tags)]
 
@@ -51,7 +57,7 @@ class Figure78(Study):
         shares = expected([[], *sets])
         base, shares = shares[0], shares[1:]
         most = {int(k) for row in shares for k in np.argsort(-row)[:2]}
-        largest = np.argsort(-model._model.topic_tokens())
+        largest = np.argsort(-np.asarray(fitted.topic_tokens))
         shown = [k for k in largest if k in most]
         shown += [k for k in largest if k not in most][: max(settings["shown"] - len(shown), 0)]
         words = [
@@ -89,7 +95,7 @@ class Figure78(Study):
         return rows
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """A heat map a corpus: sets of labels by topics."""
+        """A heat map for each corpus: sets of labels by topics."""
         corpora = distinct(rows, "corpus")
         figure, panels = drawing.axes(len(corpora), 1, 10.5, 3.7)
         for place, corpus in zip(panels.flat, corpora, strict=True):
@@ -110,21 +116,16 @@ class Figure78(Study):
             figure.colorbar(image, ax=place, label="expected share", extend="max")
         return figure
 
-    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
         """Whether a set expects what its members expect."""
-        claims = (
-            "With several labels, high probabilities for topics that are similar to all of them",
-            "With Market and Sports: high probabilities for sports topics and relatively high ones "
-            "for market topics",
-        )
         members = [row for row in rows if row["kind"] == "member"]
         if not members:
-            return [Finding(claim, "not yet run", "") for claim in claims]
+            return [Finding(claim, "not yet run") for claim in self.claims]
         raised = sum(row["share"] > row["without labels"] for row in members)
         among = sum(row["rank"] <= _AMONG for row in members)
         result = [
             Finding(
-                claims[0],
+                self.claims[0],
                 graded(raised == among == len(members), raised > len(members) / 2),
                 f"of {len(members)} labels in sets of two, the label's own topic is expected more "
                 f"than without labels in {raised}, and among the {_AMONG} most expected in {among}",
@@ -132,7 +133,7 @@ class Figure78(Study):
         ]
         pair = {row["label"]: row for row in members if row["set"] == _AND.join(_PAIR)}
         if len(pair) < len(_PAIR):
-            return [*result, Finding(claims[1], "not yet run", "")]
+            return [*result, Finding(self.claims[1], "not yet run")]
         good = [
             row["share"] > row["without labels"] and row["rank"] <= _AMONG for row in pair.values()
         ]
@@ -141,7 +142,7 @@ class Figure78(Study):
             f"{row['rank']}), without labels {row['without labels']:.1%}"
             for label, row in pair.items()
         )
-        return [*result, Finding(claims[1], graded(all(good), any(good)), shown)]
+        return [*result, Finding(self.claims[1], graded(all(good), any(good)), shown)]
 
 
 _PAIR = ("Markets", "Sports")

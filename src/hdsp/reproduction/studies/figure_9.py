@@ -8,9 +8,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
+from hdsp.comparison import CorpusFolder, perplexities
 from hdsp.corpus import Corpus, Labels
-from hdsp.reproduction.corpora import Source, reading_of
-from hdsp.reproduction.models import fit_model, fit_settings, perplexities
+from hdsp.reproduction.models import fit_model, split_unit
 from hdsp.reproduction.studies.perplexity import (
     MEASURES,
     average,
@@ -19,16 +19,7 @@ from hdsp.reproduction.studies.perplexity import (
     of_one_start,
     times_below,
 )
-from hdsp.reproduction.study import (
-    Finding,
-    Row,
-    Settings,
-    Study,
-    distinct,
-    graded,
-    mean,
-    select,
-)
+from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, mean, select
 
 _FALLING = -0.9
 _OWN, _PLDA = ("HDSP", "wHDSP"), ("PLDA-2", "PLDA-5")
@@ -51,11 +42,16 @@ class Figure9(Study):
         "'similar' is at most 5 % above the better of PLDA-2 and PLDA-5 with all labels, at the "
         "same eta: the paper's PLDA is at its best."
     )
+    claims = (
+        "For both scaling functions perplexity decreases as more labels are observed",
+        "HDSP outperforms wHDSP when less than half of the labels are observed",
+        "HDSP reaches the perplexity of PLDA with 20 % of the labels",
+    )
     spans = ("models", "peers", "corpora", "kept", "peers_kept", "seeds")
     libraries = ("matplotlib", "tomotopy")
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit a corpus, model, share of labels and seed."""
+        """One fit for each corpus, model, share of labels and seed."""
         return [
             {"corpus": corpus, "model": model, "kept": kept, "seed": seed}
             for seed in settings["seeds"]
@@ -68,31 +64,23 @@ class Figure9(Study):
             for model in models
         ]
 
-    def together(self, unit: Row) -> Hashable:
+    def group(self, unit: Row) -> Hashable:
         """Fits that share a start."""
         return of_one_start(unit)
 
-    def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """Perplexities of the test documents."""
-        train, test = source.split(unit["corpus"], reading_of(unit["corpus"], settings))
+        train, test, chosen = split_unit(unit, settings, corpora)
         labels = thinned(train.labels, unit["kept"], unit["seed"])
-        chosen = fit_settings(settings, unit, source.n_jobs)
         fitted = fit_model(unit["model"], Corpus(train.counts, train.words, labels), chosen)
         return [perplexities(fitted, test)]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """A panel a corpus."""
+        """One panel for each corpus."""
         return draw_lines(rows, "kept", "share of training labels kept")
 
-    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
         """Whether labels help, and which function does better with few."""
-        claims = (
-            "For both scaling functions perplexity decreases as more labels are observed",
-            "HDSP outperforms wHDSP when less than half of the labels are observed",
-            "HDSP reaches the perplexity of PLDA with 20 % of the labels",
-        )
-        if not rows:
-            return [Finding(claim, "not yet run", "") for claim in claims]
         trends, parts, ratios = [], [], []
         few = [share for share in distinct(select(rows, model="HDSP"), "kept") if share < 0.5]
         for corpus in distinct(rows, "corpus"):
@@ -121,14 +109,16 @@ class Figure9(Study):
         ]
         (won, total), (calibrated, _) = counted
         return [
-            Finding(claims[0], graded(all(falls), any(falls)), f"{'; '.join(parts)}; {n} run(s)"),
             Finding(
-                claims[1],
+                self.claims[0], graded(all(falls), any(falls)), f"{'; '.join(parts)}; {n} run(s)"
+            ),
+            Finding(
+                self.claims[1],
                 by_both(counted),
                 f"lower in {won} of {total} comparisons below 0.5, {calibrated} calibrated; "
                 f"HDSP's perplexity over wHDSP's there, on average: {'; '.join(ratios)}",
             ),
-            _reaching(rows, claims[2]),
+            _reaching(rows, self.claims[2]),
         ]
 
 
@@ -150,7 +140,7 @@ def _reaching(rows: Sequence[Row], claim: str) -> Finding:
                 f"PLDA {theirs[0]:,.0f} / {theirs[1]:,.0f} with {most:.0%}"
             )
     if not parts:
-        return Finding(claim, "not yet run", "")
+        return Finding(claim, "not yet run")
     measured = f"the paper's measure / calibrated: {'; '.join(parts)}"
     return Finding(claim, graded(all(similar), any(similar)), measured)
 

@@ -5,20 +5,45 @@ from typing import Any
 
 from hdsp.reproduction import drawing
 from hdsp.reproduction.models import SHARING_STARTS
-from hdsp.reproduction.study import Row, Settings, Verdict, distinct, graded, mean, select
+from hdsp.reproduction.study import Row, Settings, Study, Verdict, distinct, graded, mean, select
 
-# The paper's measure, and the calibrated one where a model has it. A claim holds by both.
+# The paper's measure, and the calibrated one where a model has it, with their lines. A claim must
+# hold by both.
 MEASURES = {"perplexity": "-", "calibrated": "--"}
 
 
+class TopicPriorStudy(Study):
+    """A study of fits with several values of eta, the Dirichlet parameter of topics."""
+
+    spans = ("models", "models_of", "corpora", "topic_priors", "seeds")
+
+    def units(self, settings: Settings) -> list[dict[str, Any]]:
+        """One fit for each corpus, model, eta and seed.
+
+        Models with the same start follow one another. A corpus has the models of `models`, or its
+        own of `models_of`.
+        """
+        return [
+            {"corpus": corpus, "model": model, "topic_prior": eta, "seed": seed}
+            for seed in settings["seeds"]
+            for corpus in settings["corpora"]
+            for eta in settings["topic_priors"]
+            for model in settings.get("models_of", {}).get(corpus, settings["models"])
+        ]
+
+    def group(self, unit: Row) -> Hashable:
+        """Fits that share a start."""
+        return of_one_start(unit)
+
+
 def average(rows: Sequence[Row], measure: str, **wanted: Any) -> float:
-    """The mean of a measure over the rows with these values; NaN where a model has it not."""
+    """The mean of a measure over the rows with these values; NaN if a model does not have it."""
     values = [row.get(measure, "") for row in select(rows, **wanted)]
     return mean([float(value) for value in values if value != ""])
 
 
 def draw_lines(rows: Sequence[Row], key: str, label: str) -> Any:
-    """Perplexity against `key`: a panel a corpus, a colour a model, a dash a measure."""
+    """Perplexity against `key`: a panel per corpus, a colour per model, a dash per measure."""
     corpora, models = distinct(rows, "corpus"), distinct(rows, "model")
     n_columns = min(2, len(corpora))
     figure, panels = drawing.axes(-(-len(corpora) // n_columns), n_columns, 4.6, 3.4)
@@ -53,7 +78,7 @@ def draw_lines(rows: Sequence[Row], key: str, label: str) -> Any:
 def times_below(
     rows: Sequence[Row], measure: str, first: str, others: Sequence[str], key: str, values: Any
 ) -> tuple[int, int]:
-    """In how many of the settings a model is below all others, and in how many it was compared."""
+    """In how many settings a model is below all others, and in how many it was compared."""
     below = total = 0
     for corpus in distinct(rows, "corpus"):
         own = select(rows, corpus=corpus)
@@ -66,31 +91,17 @@ def times_below(
 
 
 def measured(rows: Sequence[Row], measure: str, model: str, at: Row) -> float:
-    """A model's own measure of this name, or the only one that it has: ATM's."""
+    """A model's measure of this name, or for ATM the only one that it has."""
     found = average(rows, measure, model=model, **at)
     return found if found == found else average(rows, "perplexity", model=model, **at)
 
 
 def by_both(counted: Sequence[tuple[int, int]]) -> Verdict:
-    """Whether something holds by each measure, of how often it did and could have."""
+    """The verdict on a claim from how often it held, and could have held, by each measure."""
     return graded(
         all(won == total for won, total in counted),
         any(won > total / 2 for won, total in counted),
     )
-
-
-def fits_by_topic_prior(settings: Settings) -> list[dict[str, Any]]:
-    """One fit a corpus, model, eta and seed; models follow one another on the same start.
-
-    A corpus has the models of `models`, or its own of `models_of`.
-    """
-    return [
-        {"corpus": corpus, "model": model, "topic_prior": eta, "seed": seed}
-        for seed in settings["seeds"]
-        for corpus in settings["corpora"]
-        for eta in settings["topic_priors"]
-        for model in settings.get("models_of", {}).get(corpus, settings["models"])
-    ]
 
 
 def of_one_start(unit: Row) -> Hashable:

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.comparison import CorpusFolder, Reading, confusion_matrix, f1_scores
 from hdsp.corpus import Corpus
 from hdsp.numerics.types import FloatArray
 from hdsp.peers import target_values
 from hdsp.reproduction import drawing
-from hdsp.reproduction.corpora import Reading, Source, reading_of
+from hdsp.reproduction.models import reading_of
 from hdsp.reproduction.ratings import RATERS, rate
 from hdsp.reproduction.study import (
     Finding,
@@ -24,7 +25,7 @@ from hdsp.reproduction.study import (
 )
 
 _RATING, _CATEGORY = "rating", "category"
-_TEST_SHARE = 0.1
+_TEST_SIZE = 0.1
 _STARS = (1, 2, 3, 4, 5)
 _WITH, _WITHOUT = "with", "without"
 _OURS, _SLDA = "wHDSP", ("SLDA50", "SLDA100", "SLDA200")
@@ -66,19 +67,20 @@ class Tables34(Study):
         "from, and a review gets the rating that makes its words most probable given the topics "
         "expected with it (beta p_k E[s_k]) and the category. `HDSP found`, which the paper "
         "does not have, is the library's own way: the rating is a category, the number of topics "
-        "is found, and `predict_labels` chooses. SLDA is tomotopy's with a response a rating, of "
-        "which the largest is chosen; it and naive Bayes take no categories. LDA+SVM is "
+        "is found, and `predict_labels` chooses. SLDA is tomotopy's with one response per rating, "
+        "of which the largest is chosen; it and naive Bayes take no categories. LDA+SVM is "
         "scikit-learn's LDA (20 passes) and linear SVM on proportions and categories; SVM is "
         "linear on tf-idf weights, naive Bayes and the decision tree (CART) see counts. Micro F1 "
         "is accuracy. The reviews are not the paper's: clothing_reviews has its shape, "
         "amazon_4domains is balanced and has no three stars. Comparable means within 0.03 of F1, "
         "worse or better means by more; of SLDA, all that were measured count."
     )
+    claims = _CLAIMS
     spans = ("models", "without_categories", "corpora", "seeds")
     libraries = ("matplotlib", "tomotopy")
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit a corpus, model, with or without categories, and seed."""
+        """One fit for each corpus, model, seed, and with or without categories."""
         both = settings["without_categories"]
         return [
             {"corpus": corpus, "model": model, "categories": categories, "seed": seed}
@@ -89,27 +91,26 @@ class Tables34(Study):
             if (RATERS[model].takes_categories if categories == _WITH else model in both)
         ]
 
-    def together(self, unit: Row) -> Hashable:
+    def group(self, unit: Row) -> Hashable:
         """A model with categories and without starts from the same topics."""
         return unit["corpus"], unit["model"], unit["seed"]
 
-    def measure(self, unit: Row, settings: Settings, source: Source) -> list[dict[str, Any]]:
-        """The confusion matrix, a row a true rating."""
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
+        """The confusion matrix, one row for each true rating."""
         reading = reading_of(unit["corpus"], settings)
         reading = _columns(reading, RATERS[unit["model"]].rating_is_number)
-        train, test = source.split(unit["corpus"], reading, _TEST_SHARE, unit["seed"])
+        train, test = corpora.split(unit["corpus"], reading, _TEST_SIZE, unit["seed"])
         if unit["categories"] == _WITHOUT:
             train, test = (_without_categories(part) for part in (train, test))
         values = target_values(test.labels, _RATING)
         test = test[[value is not None for value in values]]
         true = [int(float(value)) for value in values if value is not None]
-        found = rate(unit["model"], train, test, settings, unit["seed"], source.n_jobs)
+        found = rate(unit["model"], train, test, settings, unit["seed"])
+        matrix = confusion_matrix(true, found, _STARS).astype(int)
         return [
-            {
-                "true": star,
-                **{f"as {s}": _times(true, star, found, s) for s in _STARS},
-            }
-            for star in sorted(set(true))
+            {"true": star, **{f"as {s}": n for s, n in zip(_STARS, row, strict=True)}}
+            for star, row in zip(_STARS, matrix, strict=True)
+            if row.any()
         ]
 
     def draw(self, rows: Sequence[Row]) -> Any:
@@ -133,7 +134,7 @@ class Tables34(Study):
         return figure
 
     def tables(self, rows: Sequence[Row]) -> list[Table]:
-        """F1 by rating, macro and micro F1: a table a corpus."""
+        """F1 by rating, macro and micro F1, in one table for each corpus."""
         result = []
         for corpus in distinct(rows, "corpus"):
             own = select(rows, corpus=corpus)
@@ -150,10 +151,8 @@ class Tables34(Study):
             result.append(Table(f"{corpus}, means over {n} split(s)", header, body))
         return result
 
-    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
         """wHDSP against the others, by corpus."""
-        if not rows:
-            return [Finding(claim, "not yet run", "") for claim in _CLAIMS]
         found = {
             corpus: {
                 (model, categories): _scores(_of(own, model, categories))
@@ -164,10 +163,10 @@ class Tables34(Study):
             for corpus in distinct(rows, "corpus")
             for own in [select(rows, corpus=corpus)]
         }
-        judges = (_best_macro, _below_slda, _by_stars, _categories_help, _svm_alike, _extremes)
+        tests = (_best_macro, _below_slda, _by_stars, _categories_help, _svm_alike, _extremes)
         return [
-            _over_corpora(claim, [(corpus, *judge(scores)) for corpus, scores in found.items()])
-            for claim, judge in zip(_CLAIMS, judges, strict=True)
+            _over_corpora(claim, [(corpus, *test(scores)) for corpus, scores in found.items()])
+            for claim, test in zip(_CLAIMS, tests, strict=True)
         ]
 
 
@@ -178,8 +177,8 @@ _Scores = dict[tuple[str, str], dict[str, float]]
 def _over_corpora(claim: str, parts: Sequence[tuple[str, bool, str]]) -> Finding:
     """A claim holds where it holds on every corpus, and in part where it does on some."""
     held = [holds for _, holds, _ in parts]
-    said = "; ".join(f"{corpus}: {text}" for corpus, _, text in parts)
-    return Finding(claim, graded(all(held), any(held)), said)
+    measured = "; ".join(f"{corpus}: {text}" for corpus, _, text in parts)
+    return Finding(claim, graded(all(held), any(held)), measured)
 
 
 def _best_macro(scores: _Scores) -> tuple[bool, str]:
@@ -255,12 +254,11 @@ def _scores(rows: Sequence[Row]) -> dict[str, float]:
     for seed in distinct(rows, "seed"):
         own = select(rows, seed=seed)
         matrix = _confusion(own)
-        right, given, true = np.diag(matrix), matrix.sum(axis=0), matrix.sum(axis=1)
-        f1 = 2.0 * right / np.maximum(given + true, 1.0)
+        f1 = f1_scores(matrix)
         one = {str(star): float(f1[star - 1]) for star in _present(own)}
-        one["macro"], one["micro"] = mean(list(one.values())), float(right.sum() / matrix.sum())
-        one["extremes"] = float((given[0] + given[-1]) / matrix.sum())
-        one["true extremes"] = float((true[0] + true[-1]) / matrix.sum())
+        one["macro"], one["micro"] = float(np.nanmean(f1)), float(np.trace(matrix) / matrix.sum())
+        one["extremes"] = float(matrix[:, [0, -1]].sum() / matrix.sum())
+        one["true extremes"] = float(matrix[[0, -1]].sum() / matrix.sum())
         found.append(one)
     names = dict.fromkeys(name for one in found for name in one)
     return {name: mean([one[name] for one in found if name in one]) for name in names}
@@ -286,7 +284,3 @@ def _columns(reading: Reading, rating_is_number: bool) -> Reading:
 
 def _without_categories(corpus: Corpus) -> Corpus:
     return Corpus(corpus.counts, corpus.words, corpus.labels.without([_CATEGORY]))
-
-
-def _times(true: Sequence[int], star: int, found: Sequence[int], given: int) -> int:
-    return sum(t == star and f == given for t, f in zip(true, found, strict=True))

@@ -11,9 +11,9 @@ def test_topics_and_the_order_of_scales_are_recovered():
     order = []
     for seed in range(3):
         drawn = first_corpus(seed)
-        found = recover(drawn, seed, fixed_number=True)
+        found = recover(drawn, seed)
         assert found.distance.mean() < 0.12
-        assert recover(drawn, seed, labelled=False, fixed_number=True).distance.mean() < 0.12
+        assert recover(drawn, seed, labelled=False).distance.mean() < 0.12
         order.append(found.rho_by_label)
     assert np.mean(order) > 0.6
 
@@ -22,8 +22,8 @@ def test_order_survives_as_scales_and_their_error_grow():
     # Five topics' worth of noise in 1,000 documents of 20 words: rho was 0.46 to 0.69 (mean 0.60)
     # over six seeds, and 0.80 to 0.87 with 3,000 documents.
     for seed in range(2):
-        near = recover(second_corpus(seed, side=1.0), seed, fixed_number=True)
-        far = recover(second_corpus(seed, side=20.0), seed, fixed_number=True)
+        near = recover(second_corpus(seed, side=1.0), seed)
+        far = recover(second_corpus(seed, side=20.0), seed)
         assert near.distance.mean() < 0.25
         assert near.rho_by_label > 0.4
         assert abs(far.rho_by_label - near.rho_by_label) < 0.1
@@ -31,5 +31,5 @@ def test_order_survives_as_scales_and_their_error_grow():
 
 
 def test_more_documents_recover_the_order_better():
-    found = recover(second_corpus(0, side=20.0, n_documents=3_000), 0, fixed_number=True)
+    found = recover(second_corpus(0, side=20.0, n_documents=3_000), 0)
     assert found.rho_by_label > 0.7

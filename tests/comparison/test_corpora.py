@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hdsp.reproduction import Source
-from hdsp.reproduction.corpora import ORIGINS, Reading, reading_of
+from hdsp.comparison import ORIGINS, CorpusFolder, Reading
 
 N_DOCUMENTS = 200
 IS_TEST = np.random.default_rng(0).random(N_DOCUMENTS) < 0.2
@@ -24,7 +23,7 @@ def by_document(held):
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory):
+def small(tmp_path_factory):
     """Words and labels by how many training and test documents carry them."""
     words = {
         "usual": carriers(30, 10),
@@ -43,12 +42,12 @@ def source(tmp_path_factory):
     texts = [" ".join(names) for names in by_document(words)]
     frame = pd.DataFrame({"text": texts, "labels": by_document(labels)})
     frame.to_parquet(folder / "small.parquet")
-    return Source(folder)
+    return CorpusFolder(folder)
 
 
-def test_words_and_labels_are_chosen_by_training_documents(source):
+def test_words_and_labels_are_chosen_by_training_documents(small):
     assert 0.3 * N_TRAIN < WIDE < 0.3 * N_DOCUMENTS
-    train, test = source.split("small", Reading())
+    train, test = small.split("small", Reading())
     assert (len(train), len(test)) == (N_TRAIN, N_DOCUMENTS - N_TRAIN)
     assert train.words == test.words == ("barely", "usual")
     assert train.labels.names == ("barely", "common")
@@ -56,65 +55,40 @@ def test_words_and_labels_are_chosen_by_training_documents(source):
     np.testing.assert_array_equal(test.counts.sum(axis=0), [0, 10])
 
 
-def test_of_a_whole_corpus_all_documents_choose(source):
-    whole = source.whole("small", Reading())
+def test_of_a_whole_corpus_all_documents_choose(small):
+    whole = small.whole("small", Reading())
     assert len(whole) == N_DOCUMENTS
     assert whole.words == ("barely", "secret", "short", "usual", "wide")
     assert whole.labels.names == ("barely", "common", "secret", "short")
 
 
-def test_a_reading_says_how_strictly(source):
+def test_a_reading_says_how_strictly(small):
     strict = Reading(largest_share=0.1, least_documents=25)
-    train, _ = source.split("small", strict)
+    train, _ = small.split("small", strict)
     assert train.words == ("barely",)
     assert train.labels.names == ("common",)
 
 
-def test_a_part_is_the_same_every_time(source):
+def test_a_part_is_the_same_every_time(small):
     reading = Reading(largest_share=1.0, most_documents=120)
-    part = source.whole("small", reading)
+    part = small.whole("small", reading)
     assert len(part) == 120
-    again = Source(source.folder).whole("small", reading)
+    again = CorpusFolder(small.path).whole("small", reading)
     np.testing.assert_array_equal(part.counts.toarray(), again.counts.toarray())
-    all_of_it = source.whole("small", reading._replace(most_documents=10 * N_DOCUMENTS))
+    all_of_it = small.whole("small", reading._replace(most_documents=10 * N_DOCUMENTS))
     assert len(all_of_it) == N_DOCUMENTS
-
-
-def test_categories_and_numbers_are_labels_too(corpora):
-    reading = Reading(tags=(), categories=("category",), numeric=("rating",))
-    train, test = Source(corpora).split("clothing_reviews", reading)
-    for part in (train, test):
-        assert [(block.name, block.kind) for block in part.labels.blocks] == [
-            ("category", "category"),
-            ("rating", "number"),
-        ]
-    assert set(np.unique(train.labels.block("rating").values.data)) == {1, 2, 3, 4, 5}
-
-
-def test_a_study_reads_in_its_own_way_then_in_that_of_the_corpus():
-    nips = "nips_fulltext_1987_1999"
-    assert reading_of("rcv1_subset", {}) == Reading()
-    assert reading_of(nips, {}).text == "bow"
-    settings = {
-        "most_documents": 800,
-        "reading": {nips: {"most_documents": 150, "tags": ["authors"], "least_documents": 3}},
-    }
-    assert reading_of("rcv1_subset", settings) == Reading(most_documents=800)
-    assert reading_of(nips, settings) == Reading(
-        text="bow", tags=("authors",), largest_share=0.9, least_documents=3, most_documents=150
-    )
 
 
 @pytest.mark.parametrize("name", ORIGINS)
 def test_a_missing_corpus_is_named_with_where_to_obtain_it(name, tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
-        Source(tmp_path).split(name, Reading())
+        CorpusFolder(tmp_path).split(name, Reading())
     expected = f"The folder of the corpora, {str(tmp_path)!r}, has no {name}.parquet."
     assert str(caught.value) == f"{expected} It can be made from {ORIGINS[name]}."
 
 
 def test_a_corpus_of_unknown_origin_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"has no missing\.parquet\.$"):
-        Source(tmp_path).whole("missing", Reading())
+        CorpusFolder(tmp_path).whole("missing", Reading())
     with pytest.raises(ValueError, match="--data or HDSP_DATA"):
-        Source().whole("missing", Reading())
+        CorpusFolder().whole("missing", Reading())
