@@ -11,6 +11,7 @@ from hdsp.kernels.parallel import Threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
+    from hdsp.kernels.cvb0 import predict_documents
     from hdsp.kernels.documents import fit_documents
     from hdsp.kernels.factors import descend_rows
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
@@ -33,6 +34,7 @@ _HOME = {
     "descend_rows": "factors",
     "mean_proportions": "terms",
     "mixture_log_likelihood": "likelihood",
+    "predict_documents": "cvb0",
     "sum_log_gamma": "moves",
     "sum_pair_entropies": "moves",
     "sum_proportion_terms": "moves",
@@ -56,6 +58,7 @@ __all__ = [
     "fit_documents",
     "mean_proportions",
     "mixture_log_likelihood",
+    "predict_documents",
     "sparse_product",
     "sum_log_gamma",
     "sum_pair_entropies",
