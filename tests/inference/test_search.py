@@ -1,81 +1,121 @@
-"""The search for the number of topics, on curves that are known."""
+"""The search for the number of topics: on curves that are known, and on draws of other models."""
 
 import numpy as np
 import pytest
 
-from hdsp.inference.search import Outcome, peak_number, search_number
+from hdsp import HDSP, Corpus
+from hdsp.datasets import make_corpus
+from hdsp.inference.number import (
+    ELASTICITY,
+    best_number,
+    number_range,
+    settles,
+    worthwhile_number,
+)
+from hdsp.metrics import match_topics
+
+NUMBERS = (9, 14, 21, 32, 48, 72, 108, 162)
 
 
-def curve(peak, cost=1.0):
-    """A bound like those of real corpora, highest at `peak` topics."""
-    gain = 2.0 * cost * peak**1.5
-    return lambda n: -cost * n - gain / n**0.5
+def power_law(elasticity, numbers=NUMBERS):
+    """A gain whose elasticity is the same everywhere."""
+    return {n: n**elasticity for n in numbers}
 
 
-@pytest.mark.parametrize("peak", [3, 9, 24, 40, 70, 128, 190, 350, 900])
-def test_the_peak_is_found_to_within_its_resolution(peak):
-    bound = curve(peak)
-    found = search_number(lambda n: Outcome(bound(n), n), 2_000)
-    assert abs(np.log(found / peak)) <= 0.12 or abs(found - peak) <= 1
+def saturating(scale, numbers=NUMBERS):
+    """A gain that saturates about `scale` topics: its elasticity is known in closed form."""
+    return {n: 1.0 - np.exp(-n / scale) for n in numbers}
 
 
-@pytest.mark.parametrize("peak", [24, 70, 128, 190])
-def test_the_number_does_not_depend_on_the_ceiling(peak):
-    bound = curve(peak)
-    found = [search_number(lambda n: Outcome(bound(n), n), c) for c in (2 * peak, 400, 8 * peak)]
-    assert np.ptp(np.log(found)) <= 0.15
+@pytest.mark.parametrize("peak", [14, 30, 47, 100])
+def test_the_best_number_is_where_a_parabola_peaks(peak):
+    gain = {n: 1.0 - np.log(n / peak) ** 2 for n in NUMBERS}
+    assert best_number(gain) == pytest.approx(peak, rel=1e-6)
 
 
-@pytest.mark.parametrize("peak", [60, 128, 180])
-def test_noise_in_the_bound_moves_the_number_little(peak):
-    bound, noise = curve(peak), np.random.default_rng(0)
-    size = 0.002 * (bound(peak) - bound(peak / 2))
-    found = [
-        search_number(lambda n: Outcome(bound(n) + noise.normal(0, size), n), 400)
-        for _ in range(20)
-    ]
-    assert np.ptp(np.log(found)) <= 0.25
+def test_a_gain_that_only_rises_has_its_best_at_the_end():
+    assert best_number(power_law(0.3)) == 162
+    assert best_number({2: 0.0}) == 2
 
 
-def test_the_ceiling_is_where_a_rising_bound_stops():
-    assert search_number(lambda n: Outcome(float(n), n), 100) == 100
-    assert search_number(lambda n: Outcome(float(n), n), 5) == 5
-    assert search_number(lambda n: Outcome(float(n), n), 1) == 1
+@pytest.mark.parametrize("scale", [8.0, 15.0, 40.0])
+def test_the_worthwhile_number_is_where_the_elasticity_has_fallen(scale):
+    found = worthwhile_number(saturating(scale))
+    numbers = np.linspace(2, 300, 20_000)
+    x = numbers / scale
+    elasticity = x * np.exp(-x) / (1.0 - np.exp(-x))
+    exact = numbers[np.argmax(elasticity < ELASTICITY)]
+    # Between numbers that are a factor of 1.5 apart.
+    assert abs(np.log(found / exact)) < 0.15
 
 
-def test_no_number_is_tried_twice_and_few_are_tried():
-    tried = []
-
-    def attempt(number):
-        tried.append(number)
-        return Outcome(curve(130)(number), number)
-
-    search_number(attempt, 400)
-    assert len(tried) == len(set(tried)) <= 6
-    assert max(tried) < 300
+def test_a_sharp_edge_is_found_whatever_the_elasticity():
+    gain = {n: min(n, 30) ** 1.0 for n in NUMBERS}
+    assert 21 <= worthwhile_number(gain) <= 32
 
 
-def test_a_fit_that_keeps_few_topics_is_followed_by_one_with_as_many():
-    tried = []
-
-    def attempt(number):
-        tried.append(number)
-        left = min(number, 7)
-        return Outcome(-abs(number - 7.0), left)
-
-    assert search_number(attempt, 400) == 7
-    assert tried == [32, 7]
+def test_topics_that_say_nothing_are_few():
+    assert worthwhile_number({2: -0.1, 4: -0.2, 8: -0.3}) == 2
 
 
-def test_an_interrupted_search_takes_the_best_so_far():
-    outcomes = iter([Outcome(-10.0, 32), Outcome(-5.0, 64)])
-    found = search_number(lambda n: next(outcomes, Outcome(-np.inf, n)), 400)
-    assert found == 64
+def test_a_climb_ends_once_two_steps_gain_little():
+    assert not settles(power_law(0.3))
+    assert settles(power_law(0.1))
+    assert not settles({32: 1.0, 48: 1.01})
 
 
-def test_the_peak_of_a_curve_through_three_points():
-    bound = curve(90)
-    assert peak_number({n: bound(n) for n in (32, 64, 128)}) == pytest.approx(90)
-    assert peak_number({32: 0.0, 64: 1.0}) is None
-    # A bound that falls without having risen has no peak.
-    assert peak_number({32: 0.0, 64: -10.0, 128: -11.0}) is None
+def test_the_range_holds_the_number_and_narrows_with_documents():
+    rng = np.random.default_rng(0)
+    widths = []
+    for n_documents in (50, 5_000):
+        tokens = np.full(n_documents, 20.0)
+        unigram = np.full(n_documents, -140.0)
+        gain = saturating(15.0)
+        likelihood = {
+            n: unigram + tokens * gain[n] + rng.normal(0.0, 3.0, size=n_documents) for n in gain
+        }
+        low, high = number_range(likelihood, tokens, unigram, "evidence")
+        assert low <= round(worthwhile_number(gain)) <= high
+        widths.append(np.log(high / low))
+    assert widths[1] < 0.4 * widths[0]
+
+
+@pytest.fixture(scope="module")
+def overlapping():
+    """Twenty topics that share words, of Zipf-like weights."""
+    return make_corpus(
+        n_documents=1_500,
+        n_topics=20,
+        n_words=1_000,
+        document_length=80,
+        overlap=0.2,
+        random_state=1,
+    )
+
+
+@pytest.mark.parametrize("number_by", ["evidence", "prediction"])
+def test_overlapping_topics_are_found(overlapping, number_by):
+    corpus, truth = overlapping
+    model = HDSP(60, number_by=number_by, random_state=0).fit(corpus)
+    assert 14 <= model.n_topics_ <= 26
+    apart = match_topics(truth.word_share, model.components_)[1]
+    assert (apart <= 0.3).sum() >= 12
+    low, high = model.n_topics_range_
+    assert low <= len(model.components_) <= high
+    assert model.search_[0]["topics"] == 32
+    best = min(model.search_, key=lambda row: row["perplexity"])
+    assert 10 < best["topics"] < 60
+
+
+def test_noise_without_topics_has_few():
+    rng = np.random.default_rng(0)
+    frequency = rng.dirichlet(np.ones(300))
+    counts = rng.multinomial(60, frequency, size=400).astype(float)
+    assert HDSP(60, random_state=0).fit(Corpus(counts)).n_topics_ <= 4
+
+
+@pytest.mark.parametrize("n_documents", [1, 2, 5, 9])
+def test_a_handful_of_documents_is_enough(n_documents):
+    counts = np.random.default_rng(0).poisson(1.0, size=(n_documents, 12)) + 1.0
+    model = HDSP(random_state=0).fit(counts)
+    assert 1 <= len(model.components_) <= max(n_documents, 2)

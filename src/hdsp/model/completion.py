@@ -16,9 +16,12 @@ from hdsp.model.state import GlobalState, padded
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 
+# Documents a thread takes at a time; fixed, so that results do not depend on threads.
 _DOCUMENT_RANGE = 64
+_PREDICTED_RANGE = 128
 # Documents whose rates are held at once.
 _BLOCK_SIZE = 8192
+# A document that has not settled by then changes by little more than the tolerance.
 _MAX_ITER = 100
 _TOL = 1e-3
 
@@ -60,29 +63,60 @@ class PredictiveView:
         tol : float, default=1e-3
             The share of a document's tokens that may still move when it stops.
         """
-        width = self.word_share.shape[1]
-        prior_shape = pad(concentration * self.topic_weight, width, self.word_share.dtype)
-        out = np.empty((counts.shape[0], width), dtype=self.word_share.dtype)
+        width, dtype = self.word_share.shape[1], self.word_share.dtype
+        prior_shape = pad(concentration * self.topic_weight, width, dtype)
+        out = np.empty((counts.shape[0], len(self.topic_weight)))
         for first in range(0, counts.shape[0], _BLOCK_SIZE):
             rows = slice(first, first + _BLOCK_SIZE)
-            part = counts[rows]
-            indptr, indices, data = csr_arrays(part)
-            run_ranges(
-                kernels.predict_documents,
-                part.shape[0],
-                _DOCUMENT_RANGE,
-                indptr,
-                indices,
-                data.astype(out.dtype),
-                self.word_share,
-                prior_shape,
-                expected_rates(self.scaling, self.parameters, design[rows], width, out.dtype),
-                np.asarray(part.sum(axis=1)).astype(out.dtype),
-                _MAX_ITER,
-                out.dtype.type(tol),
-                out[rows],
-            )
-        return out[:, : len(self.topic_weight)]
+            rate = expected_rates(self.scaling, self.parameters, design[rows], width, dtype)
+            predict_proportions(counts[rows], self.word_share, prior_shape, rate, out[rows], tol)
+        return out
+
+
+def predict_proportions(
+    counts: csr_array,
+    word_share: FloatArray,
+    prior_shape: FloatArray,
+    rate: FloatArray,
+    out: FloatArray,
+    tol: float = _TOL,
+) -> None:
+    """Write the proportions of documents [M, T] (equation 22) to `out`.
+
+    A document without words has the prior's means, prior_shape / rate, normalised.
+
+    Parameters
+    ----------
+    counts : sparse array of shape [M, V]
+        The documents.
+    word_share : float array of shape [V, K]
+        E[phi], padded with zeros.
+    prior_shape : float array of shape [K]
+        beta p, padded with zeros.
+    rate : float array of shape [M, K]
+        E[rho_mk], padded with ones.
+    out : float array of shape [M, T]
+        Written; rows sum to 1.
+    tol : float, default=1e-3
+        The share of a document's tokens that may still move when it stops.
+    """
+    indptr, indices, data = csr_arrays(counts)
+    dtype = word_share.dtype
+    run_ranges(
+        kernels.predict_documents,
+        counts.shape[0],
+        _PREDICTED_RANGE,
+        indptr,
+        indices,
+        data.astype(dtype),
+        word_share,
+        prior_shape,
+        rate,
+        np.asarray(counts.sum(axis=1)).astype(dtype),
+        _MAX_ITER,
+        dtype.type(tol),
+        out,
+    )
 
 
 def make_predictive_view(state: GlobalState, scaling: ScalingFunction) -> PredictiveView:

@@ -1,11 +1,7 @@
-"""Moves gain exactly what they say, change nothing when refused, and find simulated topics."""
+"""Merges gain exactly what they say, and change nothing when refused."""
 
 import numpy as np
 import pytest
-from hdsp.inference.moves.deleting import make_deletions
-from hdsp.inference.moves.merging import likely_pairs, pair_entropies, propose_merges
-from hdsp.inference.moves.snapshot import make_moves, take_snapshot
-from hdsp.inference.moves.splitting import propose_splits
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -13,7 +9,9 @@ from scipy.sparse import csr_array
 from hdsp import HDSP, Categorical, Corpus, kernels
 from hdsp.corpus import LabelSchema
 from hdsp.execution import InProcess, fit_documents
-from hdsp.inference import Run, fit_batch, initial_state, refine
+from hdsp.inference import Run, fit_batch, initial_state, merge_topics
+from hdsp.inference.merging import likely_pairs, pair_entropies, propose_merges
+from hdsp.inference.snapshot import make_merges, take_snapshot
 from hdsp.metrics import match_topics
 from hdsp.model import (
     DocumentState,
@@ -128,69 +126,18 @@ def test_a_merge_gains_what_the_bound_gains(scaling, data):
     snapshot, dense = snapshot_of(data, scaling)
     tokens = tokens_of(snapshot)
     before, size = bound_before(snapshot, dense, tokens)
-    for move in propose_merges(snapshot):
-        fit = make_moves(snapshot, "moves", [move]).fit
-        merged = np.delete(tokens, move.removed, axis=2)
-        merged = np.concatenate([merged, tokens[..., move.removed].sum(axis=2)[..., None]], axis=2)
-        weight = np.delete(snapshot.state.prior_shape, move.removed)
-        weight = np.concatenate([weight, move.added().prior_shape])
+    for merge in propose_merges(snapshot):
+        fit = make_merges(snapshot, [merge])
+        first, second = merge.pair
+        merged, weight = tokens.copy(), snapshot.state.prior_shape
+        merged[..., first] += merged[..., second]
+        weight[first] += weight[second]
+        merged, weight = np.delete(merged, second, axis=2), np.delete(weight, second)
         merged = merged[..., np.argsort(-weight, kind="stable")]
         after, _ = reference_bound(
             dense, snapshot.problem, fit.state, merged, fit.documents.tangent
         )
-        np.testing.assert_allclose(after - before, move.gain, rtol=0, atol=ROUNDING * size)
-
-
-@pytest.mark.parametrize("scaling", SCALINGS)
-@given(data=st.data())
-def test_a_split_gains_what_the_bound_gains(scaling, data):
-    snapshot, dense = snapshot_of(data, scaling)
-    tokens = tokens_of(snapshot)
-    before, size = bound_before(snapshot, dense, tokens)
-    topics = np.arange(snapshot.state.n_topics)
-    for move in propose_splits(snapshot, topics, least=-np.inf):
-        (k,) = move.removed
-        part, _ = plain.divide_topic(
-            tokens[..., k],
-            snapshot.documents.token_counts[:, k],
-            snapshot.state.prior_shape[k],
-            snapshot.problem.priors.topic_prior,
-            0.05,
-        )
-        halves = np.stack([tokens[..., k] * part, tokens[..., k] * (1 - part)], axis=2)
-        fit = make_moves(snapshot, "moves", [move]).fit
-        weight = np.delete(snapshot.state.prior_shape, k)
-        weight = np.concatenate([weight, move.added().prior_shape])
-        made = np.concatenate([np.delete(tokens, k, axis=2), halves], axis=2)
-        made = made[..., np.argsort(-weight, kind="stable")]
-        after, _ = reference_bound(dense, snapshot.problem, fit.state, made, fit.documents.tangent)
-        np.testing.assert_allclose(after - before, move.gain, rtol=0, atol=ROUNDING * size)
-
-
-@pytest.mark.parametrize("scaling", SCALINGS)
-@given(data=st.data())
-def test_a_deletion_gains_at_least_what_it_says(scaling, data):
-    snapshot, dense = snapshot_of(data, scaling)
-    before, size = bound_before(snapshot, dense, tokens_of(snapshot))
-    merges = propose_merges(snapshot)
-    moved = make_deletions(snapshot, merges, SETTLED, least=-np.inf)
-    if snapshot.state.n_topics == 2:
-        assert moved is None
-        return
-    problem, state, documents = snapshot.problem, moved.fit.state, moved.fit.documents
-    assert state.n_topics == snapshot.state.n_topics - moved.counts["deletions"]
-    # Responsibilities at their best for the documents: a little better than those of the move.
-    (block,) = problem.blocks
-    view = make_view(state, problem.scaling, problem.dtype)
-    once = LocalSettings(1, 0.0, prune=0.0)
-    solution = solve_block(view, block, documents, once)
-    tokens = np.zeros((problem.n_documents, *state.topics.shape))
-    rows = np.repeat(np.arange(len(dense)), np.diff(block.indptr))
-    tokens[rows, block.indices] = (
-        solution.token_weight[:, None] * solution.weight[rows] * view.table[block.indices]
-    )[:, : state.n_topics]
-    after, _ = reference_bound(dense, problem, state, tokens, solution.documents.tangent)
-    assert after - before >= moved.gain - ROUNDING * size
+        np.testing.assert_allclose(after - before, merge.gain, rtol=0, atol=ROUNDING * size)
 
 
 def test_every_accepted_move_raises_the_bound_and_passes_never_lower_it():
@@ -198,7 +145,7 @@ def test_every_accepted_move_raises_the_bound_and_passes_never_lower_it():
     many = HDSP(12, fixed_number=True, random_state=0).fit(corpus)
     model = HDSP(12, init=many.components_, random_state=0).fit(corpus)
     bounds = np.array([row["bound"] for row in model.history_])
-    moved = [i for i, row in enumerate(model.history_) if {"merges", "deletions"} & row.keys()]
+    moved = [i for i, row in enumerate(model.history_) if "merges" in row]
     assert moved
     assert model.n_topics_ < 12
     # Documents are solved to a tolerance, so that passes may lose a little to it.
@@ -209,14 +156,14 @@ def test_the_reported_gain_is_reached_by_the_next_pass():
     corpus, _ = even_corpus(5, 3)
     problem, fit, _, _ = fitted(corpus, 12)
     snapshot, _ = take_snapshot(problem, fit, SETTLED, HERE)
-    merges = [move for move in propose_merges(snapshot) if move.gain > 0]
+    merges = [merge for merge in propose_merges(snapshot) if merge.gain > 0]
     assert merges
     before = bound_of(problem, snapshot.state, snapshot.documents)
-    for move in merges[:3]:
-        fit = make_moves(snapshot, "merges", [move]).fit
+    for merge in merges[:3]:
+        fit = make_merges(snapshot, [merge])
         after = bound_of(problem, fit.state, fit.documents)
         # A pass adds to both; to the one with a move at least as much, but for rounding.
-        assert after > before + 0.5 * move.gain
+        assert after > before + 0.5 * merge.gain
 
 
 def test_a_refused_move_leaves_the_fit_as_it_was():
@@ -233,10 +180,7 @@ def test_a_refused_move_leaves_the_fit_as_it_was():
         "table": snapshot.responsibilities.table,
     }
     copies = {name: array.copy() for name, array in arrays.items()}
-    merges = propose_merges(snapshot)
-    assert all(move.gain < 0 for move in merges)
-    assert propose_splits(snapshot, np.arange(4), least=1.0) == []
-    assert make_deletions(snapshot, merges, SETTLED, least=1.0) is None
+    assert all(merge.gain < 0 for merge in propose_merges(snapshot))
     for name, array in arrays.items():
         np.testing.assert_array_equal(array, copies[name], err_msg=name)
 
@@ -246,7 +190,7 @@ def test_refusing_every_move_is_a_pass_and_no_more():
     problem, fit, run, history = fitted(corpus, 4)
     held = fit.documents.token_counts.copy()
     twin = Fit(fit.state, DocumentState(held, fit.documents.tangent.copy()))
-    refined = refine(problem, fit, run, history, 4)
+    refined = merge_topics(problem, fit, run, history)
     documents, statistics = fit_documents(
         problem, twin.state, twin.documents, LocalSettings(), HERE
     )
@@ -261,7 +205,7 @@ def test_moves_are_the_same_for_any_number_of_threads():
     for n_threads in (1, 3):
         with InProcess(n_threads) as executor:
             problem, fit, run, history = fitted(corpus, 14, executor)
-            found.append(refine(problem, fit, run, history, 20))
+            found.append(merge_topics(problem, fit, run, history))
     one, three = found
     assert one.state.n_topics < 14
     np.testing.assert_array_equal(one.state.topics, three.state.topics)
@@ -274,37 +218,6 @@ def test_a_topic_that_was_split_in_two_is_merged_again():
     model = HDSP(4, init=doubled, random_state=0).fit(corpus)
     assert len(model.topic_weight_) == 3
     assert match_topics(truth.word_share, model.components_)[1].max() < 0.1
-
-
-def test_two_topics_that_were_taken_together_are_split():
-    corpus, truth = even_corpus(4, 2)
-    problem, _, run, _ = fitted(corpus, 3)
-    together = truth.word_share[1:].copy()
-    together[0] += truth.word_share[0]
-    rng = np.random.default_rng(0)
-    start = initial_state(problem, 3, together + 1e-6, 1.0, 20.0, rng)
-    history = run.new_history()
-    fit = fit_batch(problem, start, run, history)
-    before = fit.state.topics.T
-    assert match_topics(truth.word_share, before)[1].max() > 0.4
-    refined = refine(problem, fit, run, history, 10)
-    assert sum(made.moves.get("splits", 0) for made in history.passes) == 1
-    assert match_topics(truth.word_share, refined.state.topics.T)[1].max() < 0.15
-
-
-def test_a_topic_of_one_document_is_deleted():
-    corpus, truth = even_corpus(3, 4)
-    own = corpus.counts[[7]].toarray()
-    model = HDSP(4, init=np.concatenate([truth.word_share, own / own.sum()]) + 1e-6).fit(corpus)
-    assert len(model.topic_weight_) == 3
-
-
-@pytest.mark.parametrize("labelled", [False, True])
-@pytest.mark.parametrize(("n_topics", "ceiling"), [(5, 10), (5, 40), (10, 20)])
-def test_the_number_of_simulated_topics_is_found(n_topics, ceiling, labelled):
-    corpus, _ = even_corpus(n_topics, n_topics, labelled=labelled)
-    model = HDSP(ceiling, random_state=0).fit(corpus)
-    assert abs(model.n_topics_ - n_topics) <= 0.1 * n_topics
 
 
 def test_kernels_agree_with_their_twins():
@@ -326,7 +239,7 @@ def test_kernels_agree_with_their_twins():
 
 
 @given(data=st.data())
-def test_pair_entropies_and_divisions_agree_with_their_twins(data):
+def test_pair_entropies_agree_with_their_twin(data):
     snapshot, _ = snapshot_of(data, "constant")
     tokens = tokens_of(snapshot)
     pairs = likely_pairs(snapshot.topic_words, 3.0)
@@ -334,35 +247,3 @@ def test_pair_entropies_and_divisions_agree_with_their_twins(data):
     size = np.abs(tokens).sum() + 1
     found = pair_entropies(snapshot, pairs)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * size)
-    held = snapshot.documents.token_counts
-    topics = np.arange(snapshot.state.n_topics)
-    words = np.zeros((len(topics), snapshot.problem.n_words))
-    halves = np.zeros((len(held), len(topics)))
-    share, entropy = np.empty((2, len(topics)))
-    kernels.divide_topics(
-        0,
-        len(topics),
-        topics,
-        *snapshot.entry_arrays,
-        held,
-        snapshot.state.prior_shape,
-        snapshot.problem.priors.topic_prior,
-        0.05,
-        words,
-        halves,
-        share,
-        entropy,
-    )
-    for k in topics:
-        part, expected_share = plain.divide_topic(
-            tokens[..., k],
-            held[:, k],
-            snapshot.state.prior_shape[k],
-            snapshot.problem.priors.topic_prior,
-            0.05,
-        )
-        np.testing.assert_allclose(share[k], expected_share, rtol=1e-6)
-        if part is not None:
-            half = tokens[..., k] * part
-            np.testing.assert_allclose(words[k], half.sum(axis=0), rtol=1e-6, atol=1e-7 * size)
-            np.testing.assert_allclose(halves[:, k], half.sum(axis=1), rtol=1e-6, atol=1e-7 * size)
