@@ -3,12 +3,14 @@
 import argparse
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hdsp.cli.common import check_output
 from hdsp.corpus import Corpus
-from hdsp.datasets import load_docstrings
+from hdsp.datasets import collect_docstrings, load_docstrings
 from hdsp.estimator import HDSP
 
 _TOPICS_SHOWN = 12
@@ -22,10 +24,13 @@ def add_parser(commands: Any) -> None:
         "demo",
         help="fit the docstrings of NumPy, SciPy and scikit-learn",
         description="Fit a model to the docstrings of the scientific Python packages installed "
-        "here, and print its topics and what labels do to them.",
+        "here, print its topics and what labels do to them, and write a report to look at.",
     )
     parser.add_argument(
         "--topics", type=int, help="exactly this many (default: as many as the corpus needs)"
+    )
+    parser.add_argument(
+        "-o", "--output", default="report.html", help="the report to write (default report.html)"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
     parser.set_defaults(run=run)
@@ -33,6 +38,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fit and print."""
+    check_output(options.output)
     progress = sys.stderr.isatty()
     if progress:
         print("Reading docstrings ...", file=sys.stderr)
@@ -53,6 +59,26 @@ def run(options: argparse.Namespace) -> None:
         f"\nPerplexity of held-out docstrings: {model.perplexity(test):,.0f} from their labels "
         f"alone, {model.perplexity(test, given='completion'):,.0f} with half of their words; "
         f"{_unlabelled_perplexity(model, test):,.0f} from nothing."
+    )
+    write_demo_report(model, corpus, options.output)
+    print(f"\nTo look at topics, labels and documents, open {Path(options.output).absolute()}")
+
+
+def write_demo_report(model: HDSP, corpus: Corpus, path: str) -> None:
+    """The report of a model of docstrings, with their names and texts."""
+    records = collect_docstrings()
+    named = Corpus(
+        corpus.counts,
+        corpus.words,
+        corpus.labels,
+        text_settings=corpus.text_settings,
+        ids=[record.name for record in records],
+    )
+    model.report(
+        path,
+        named,
+        texts=[record.text for record in records],
+        title="Docstrings of NumPy, SciPy and scikit-learn",
     )
 
 

@@ -12,6 +12,7 @@ from hdsp.cli import (
     evaluate,
     fit,
     predict,
+    report,
     reproduce,
     topics,
     transform,
@@ -71,6 +72,7 @@ def make_parser() -> argparse.ArgumentParser:
         transform,
         predict,
         evaluate,
+        report,
         compare,
         reproduce,
     ):

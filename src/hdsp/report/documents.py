@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def _by_thirds(name: str, rows: IntArray, values: FloatArray) -> list[tuple[str,
     if len(edges) == 1:
         return [(f"{name} {edges[0]:.6g}", rows)]
     groups = []
-    for number, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for number, (low, high) in enumerate(pairwise(edges.tolist())):
         last = number == len(edges) - 2
         inside = (values >= low) & ((values <= high) if last else (values < high))
         shown = f"{low:.6g} to {high:.6g}" if last else f"{low:.6g} to under {high:.6g}"
@@ -117,12 +118,13 @@ def typical_documents(
     proportions : [M, T]
     lengths : [M] tokens
     """
-    short = lengths < min(_LEAST_TOKENS, np.median(lengths))
+    short = np.asarray(lengths < min(_LEAST_TOKENS, float(np.median(lengths))))
     by_topic = [
-        np.lexsort((-proportions[:, topic], short))[:n] for topic in range(proportions.shape[1])
+        np.asarray(np.lexsort((-proportions[:, topic], short))[:n])
+        for topic in range(proportions.shape[1])
     ]
     roots = np.sqrt(proportions)
-    by_group = []
+    by_group: list[IntArray] = []
     members = groups.members
     for number, mean in enumerate(np.sqrt(groups.observed)):
         own = members.indices[members.indptr[number] : members.indptr[number + 1]]

@@ -10,7 +10,7 @@ from hdsp.report.packing import pack_rounded, rounded
 from hdsp.report.topics import table_of
 
 # Points of a curve. A page holds the curves of so many numbers at most.
-_POINTS = 13
+_POINTS = 9
 _MOST_CURVES = 12
 
 

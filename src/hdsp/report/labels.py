@@ -54,7 +54,5 @@ def _number(fitted: FittedLabels, column: int, mean: float, scale: float) -> dic
     if len(values) == 0:
         return {"mean": mean, "scale": scale, "low": mean, "high": mean, "middle": mean}
     middle = values[np.searchsorted(np.cumsum(counts), counts.sum() / 2.0)]
-    low, middle, high = (
-        float(value) * scale + mean for value in (values[0], middle, values[-1])
-    )
+    low, middle, high = (float(value) * scale + mean for value in (values[0], middle, values[-1]))
     return {"mean": mean, "scale": scale, "low": low, "high": high, "middle": middle}

@@ -13,8 +13,8 @@ _DIMENSIONS = 50
 # An exact order of leaves takes time that grows with the cube of their number.
 _MOST_ORDERED = 400
 # Related topics of each topic, and the least correlation that counts.
-_LINKS = 3
-_LEAST_CORRELATION = 0.1
+_LINKS = 2
+_LEAST_CORRELATION = 0.15
 _LEAST_ROWS = 8
 
 
@@ -54,13 +54,16 @@ def _few_places(points: FloatArray) -> FloatArray:
 def _many_places(points: FloatArray, seed: int) -> FloatArray:
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
 
     n = min(_DIMENSIONS, *points.shape)
     reduced = PCA(n, svd_solver="randomized", random_state=seed).fit_transform(points)
     perplexity = min(_PERPLEXITY, (len(points) - 1) / 3.0)
     # A start of two equal columns, as of points on a line, would divide by zero.
     init = "pca" if n > 1 and reduced[:, 1].std() > 0 else "random"
-    places = TSNE(perplexity=perplexity, init=init, random_state=seed).fit_transform(reduced)
+    # One thread: for so few points several wait for one another, and change the order of sums.
+    with threadpool_limits(1):
+        places = TSNE(perplexity=perplexity, init=init, random_state=seed).fit_transform(reduced)
     return np.asarray(places, dtype=np.float64)
 
 
@@ -86,7 +89,7 @@ def related_topics(proportions: FloatArray) -> list[tuple[int, int, float]]:
     """Pairs of topics that occur in the same documents: both numbers, and the correlation.
 
     The correlation is of the roots of proportions, which are less skewed. Each topic brings its
-    three nearest, where they correlate at all.
+    two nearest, where they correlate at all.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class TopicNames:
         """Build from the file's content, and refuse what it should not hold."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ValueError(
-                f"{owner} is no file of topic names: it lacks \"format\": \"{FORMAT}\". Save one "
+                f'{owner} is no file of topic names: it lacks "format": "{FORMAT}". Save one '
                 "from a report's page."
             )
         names, combined = data.get("names", {}), data.get("combined", [])
@@ -68,12 +68,20 @@ class TopicNames:
             raise ValueError(f"{owner} combines a topic twice: put it in one set only.")
         return cls(found, tuple(groups))
 
+    def columns(self, n_topics: int) -> dict[str, list[str]]:
+        """The columns of a table of topics: `name`, and `combined`, such as ``"3+17"``."""
+        names = [self.names.get(topic, "") for topic in range(n_topics)]
+        combined = [""] * n_topics
+        for name, topics in self.combined:
+            for topic in topics:
+                combined[topic] = "+".join(map(str, topics))
+                names[topic] = name or names[topic]
+        return {"name": names, "combined": combined}
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
         return {
             "format": FORMAT,
             "names": {str(topic): name for topic, name in self.names.items()},
-            "combined": [
-                {"name": name, "topics": list(topics)} for name, topics in self.combined
-            ],
+            "combined": [{"name": name, "topics": list(topics)} for name, topics in self.combined],
         }

@@ -11,7 +11,13 @@ import numpy as np
 from hdsp.numerics.types import FloatArray
 
 # What ends a script element, opens a comment in one, or ends a line in older JavaScript.
-_ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_ESCAPED = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
 _STEPS = 32_767
 
 
@@ -36,12 +42,12 @@ def pack_rounded(values: FloatArray) -> dict[str, Any]:
 
 
 def to_json(value: object) -> str:
-    """JSON for a script element; what is no finite number is null.
+    r"""JSON for a script element; what is no finite number is null.
 
     Examples
     --------
     >>> to_json({"text": "</script>", "coherence": float("nan")})
-    '{"text":"\\\\u003c/script\\\\u003e","coherence":null}'
+    '{"text":"\\u003c/script\\u003e","coherence":null}'
     """
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, escaped in _ESCAPED.items():

@@ -51,6 +51,11 @@ def make_view(
     corpus : documents to show; None shows none
     texts : of the corpus' documents; None shows their words without their order
     """
+    if corpus is not None and not isinstance(corpus, Corpus):
+        raise TypeError(
+            "`corpus` of HDSP.report must be a Corpus. Got a "
+            f"{type(corpus).__name__}. Make one with Corpus(counts, words, labels)."
+        )
     if texts is not None and (corpus is None or len(texts) != len(corpus)):
         found = "no corpus" if corpus is None else f"{len(corpus)} documents"
         raise ValueError(

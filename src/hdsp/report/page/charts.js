@@ -50,7 +50,6 @@ function chart({ title, file, caption, describe, draw, table, onpick, legend, le
   function update(changes = {}) {
     if (changes.title !== undefined) heading.textContent = changes.title;
     if (changes.caption !== undefined) captionElement.textContent = changes.caption;
-    if (legend) fill(legendElement, legend());
     width = Math.floor(room.clientWidth);
     if (width < 40) return;
     const picture = draw(width);
@@ -61,6 +60,7 @@ function chart({ title, file, caption, describe, draw, table, onpick, legend, le
     for (const child of svg.children) child.setAttribute("aria-hidden", "true");
     if (onpick) picture.addEventListener("click", () => picture.value && onpick(picture.value));
     room.replaceChildren(picture);
+    if (legend) fill(legendElement, legend());
     if (details.open) fillTable();
   }
 
@@ -89,10 +89,10 @@ function intervalPlot(entries, width, axis) {
   const colour = (entry) => (entry.lower !== null && !sure(entry) ? "var(--grey)" : entry.effect >= 0 ? "var(--up)" : "var(--down)");
   return Plot.plot({
     width,
-    height: 56 + 25 * entries.length,
+    height: 60 + 25 * entries.length,
     marginLeft: room,
     marginRight: 24,
-    marginBottom: 38,
+    marginBottom: 42,
     style: { fontSize: "12px" },
     x: { label: axis, grid: true, nice: true, tickFormat: (value) => `${value > 0 ? "+" : ""}${Number((100 * value).toPrecision(6))}`, ticks: Math.max(3, Math.floor(width / 110)) },
     y: { label: null, domain: entries.map((entry) => entry.key), tickFormat: (key) => nameOf.get(key), tickSize: 0, type: "band" },

@@ -10,16 +10,18 @@ function h(tag, properties = {}, ...children) {
     else if (name === "value" || name === "checked") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
 function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
 const percent = (value, digits = 1) => `${(100 * value).toFixed(digits)}%`;
+/** A share on an axis: as many digits as it needs. */
+const percentTick = (value) => `${Number((100 * value).toPrecision(4))}%`;
 /** A change of a proportion, in points of a hundred. */
 const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(2)}`;
 const thousands = d3.format(",");

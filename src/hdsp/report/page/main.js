@@ -8,8 +8,11 @@ function show() {
     const section = document.getElementById(`view-${name}`);
     section.hidden = name !== state.view;
     const link = document.querySelector(`nav a[data-view="${name}"]`);
-    if (name === state.view) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (name === state.view) {
+      link.setAttribute("aria-current", "page");
+      // On a phone the row of views is wider than the screen.
+      link.parentElement.scrollLeft = link.offsetLeft - 60;
+    } else link.removeAttribute("aria-current");
   }
   const section = document.getElementById(`view-${state.view}`);
   made[state.view] ??= makers[state.view](section);

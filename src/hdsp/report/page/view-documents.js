@@ -160,8 +160,8 @@ function documentsView(room) {
     const { room: left, fit } = nameRoom(width, rows.map((row) => row.label));
     const nameOf = new Map(rows.map((row) => [row.key, fit(row.label)]));
     return Plot.plot({
-      width, height: 50 + 25 * rows.length, marginLeft: left, marginRight: 24, marginBottom: 38, style: { fontSize: "12px" },
-      x: { label: "mean proportion", tickFormat: (value) => percent(value, value * 100 === Math.round(value * 100) ? 0 : 1), grid: true, zero: true, ticks: Math.max(3, Math.floor(width / 120)) },
+      width, height: 50 + 25 * rows.length, marginLeft: left, marginRight: 24, marginBottom: 42, style: { fontSize: "12px" },
+      x: { label: "mean proportion", tickFormat: percentTick, grid: true, zero: true, ticks: Math.max(3, Math.floor(width / 120)) },
       y: { label: null, domain: rows.map((row) => row.key), tickFormat: (key) => nameOf.get(key), tickSize: 0, type: "band" },
       marks: [
         Plot.ruleY(rows, { y: "key", x1: "observed", x2: "expected", stroke: "var(--line)", strokeWidth: 4 }),

@@ -76,9 +76,9 @@ function effectsView(room) {
     const titles = keys.map((key) => placed.find((row) => row.key === key));
     const lines = Math.ceil(keys.length / columns);
     return Plot.plot({
-      width, height: 40 + 150 * lines, marginLeft: 44, marginRight: 12, marginBottom: 34, style: { fontSize: "12px" },
+      width, height: 48 + 150 * lines, marginLeft: 44, marginRight: 12, marginBottom: 42, style: { fontSize: "12px" },
       fx: { axis: null, padding: 0.12, domain: d3.range(Math.min(columns, keys.length)) }, fy: { axis: null, padding: 0.22, domain: d3.range(lines) },
-      x: { label: DATA.labels.names[state.label], ticks: 4 }, y: { label: null, tickFormat: (value) => percent(value), ticks: 4, grid: true, zero: true },
+      x: { label: DATA.labels.names[state.label], ticks: 4 }, y: { label: null, tickFormat: percentTick, ticks: 4, grid: true, zero: true },
       marks: [
         Plot.areaY(placed.filter((row) => row.lower !== null), { fx: "fx", fy: "fy", x: "value", y1: (row) => Math.max(0, row.lower), y2: "upper", z: "key", fill: "var(--accent)", fillOpacity: 0.16 }),
         Plot.lineY(placed, { fx: "fx", fy: "fy", x: "value", y: "expected", z: "key", stroke: "var(--accent)", strokeWidth: 2 }),
@@ -103,9 +103,14 @@ function effectsView(room) {
       h("label", { class: "field" }, h("input", { type: "checkbox", checked: own.sureOnly, id: "sure-only", onchange: (event) => { own.sureOnly = event.target.checked; forest.update(); } }), "only sure ones"));
   }
 
+  function contrastText(label) {
+    const text = DATA.effects.contrasts[effectRow.get(label)];
+    return numberOf(label) ? `${DATA.labels.names[label]} ${text}, one standard deviation` : text;
+  }
+
   function draw() {
     drawControls();
-    const contrast = state.side === "label" ? DATA.effects.contrasts[effectRow.get(state.label)] : "each label against its absence, its category's other levels, or one standard deviation less";
+    const contrast = state.side === "label" ? contrastText(state.label) : "each label against its absence, its category's other levels, or one standard deviation less";
     forest.update({ title: forestTitle(), caption: `Average change over documents (${contrast}), with ${level} % intervals.` });
     curveRoom.hidden = !(state.side === "label" && curve());
     if (!curveRoom.hidden) {

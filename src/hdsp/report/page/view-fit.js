@@ -10,7 +10,7 @@ function fitView(room) {
     draw: (width) => {
       const rows = series.flatMap((one) => one.values.map((value, i) => ({ pass: number[i], value, name: one.name, colour: one.colour })));
       return Plot.plot({
-        width, height: options.height ?? 240, marginLeft: 74, marginRight: 14, style: { fontSize: "12px" },
+        width, height: options.height ?? 250, marginLeft: 74, marginRight: 14, marginBottom: 42, style: { fontSize: "12px" },
         x: { label: "pass", tickFormat: (value) => (Number.isInteger(value) ? value : ""), ticks: Math.min(number.length, 8) },
         y: { label: null, grid: true, ticks: 4, tickFormat: options.format ?? d3.format(",.7~r"), type: options.log ? "log" : "linear" },
         marks: [
@@ -31,7 +31,7 @@ function fitView(room) {
     caption: "Each fit started with a number of topics and settled on another; the highest value wins. Compared is the bound without the densities of sticks and concentrations.",
     describe: () => `Compared bound by number of topics for ${search.length} starts.`,
     draw: (width) => Plot.plot({
-      width, height: 260, marginLeft: 84, marginRight: 20, style: { fontSize: "12px" },
+      width, height: 260, marginLeft: 84, marginRight: 34, marginBottom: 42, style: { fontSize: "12px" },
       x: { label: "topics that the fit settled on", nice: true }, y: { label: null, grid: true, ticks: 5, tickFormat: d3.format(",.7~r") },
       marks: [
         Plot.line([...search].sort((a, b) => a.topics - b.topics), { x: "topics", y: "compared", stroke: "var(--line)", strokeWidth: 2 }),
@@ -47,9 +47,9 @@ function fitView(room) {
       passes.bound ? add(lineChart("The bound", "bound", [{ name: "bound", values: passes.bound, colour: accent }], { caption: "The evidence lower bound (ELBO) after each pass over the documents of the chosen start." })) : null,
       searched ? add(searched) : null,
       concentrations.length ? add(lineChart("Concentrations", "concentrations", concentrations.map((name, i) => ({ name: i ? "document β" : "corpus α", values: passes[name], colour: i ? "var(--second)" : accent })), { format: d3.format("~g") })) : null,
-      passes.topics_in_use ? add(lineChart("Topics in use", "topics-in-use", [{ name: "topics_in_use", values: passes.topics_in_use, colour: accent }], { format: d3.format("d") })) : null),
+      passes.topics_in_use ? add(lineChart("Topics in use", "topics-in-use", [{ name: "topics_in_use", values: passes.topics_in_use, colour: accent }], { format: (value) => (Number.isInteger(value) ? value : "") })) : null),
     terms.length ? h("h2", { style: "margin:.4rem 0 .7rem" }, "The bound, term by term") : h("span"),
-    h("div", { class: "grid three", style: "margin-bottom:1rem" }, terms.map((name) => add(lineChart(name, `bound-${name}`, [{ name, values: passes[name], colour: accent }], { height: 160, level: "h3" })))),
+    h("div", { class: "grid three", style: "margin-bottom:1rem" }, terms.map((name) => add(lineChart(name, `bound-${name}`, [{ name, values: passes[name], colour: accent }], { height: 172, level: "h3" })))),
     h("div", { class: "grid three" }, factTable("Corpus and model", facts), factTable("Settings", settings), factTable("Versions", versions)));
   return { draw() { for (const one of charts) one.update(); } };
 }

@@ -1,12 +1,17 @@
 // The heat map: effects of labels on topics, in an order that puts similar ones side by side.
 
 function heatView(room) {
+  let limit = 0.01;
   const own = { page: 0, size: 40, topics: 40, block: "" };
   const controls = h("div", { class: "bar-row" });
   const heat = chart({
     title: "Topics × labels", file: "heat-map",
     caption: `Change of a topic's expected proportion by a label, in points of 100; pale where the ${Math.round(100 * DATA.effects.level)} % interval holds zero. Neighbours are similar: rows and columns are in the order of a clustering.`,
     describe: () => `Heat map of the effects of ${rowLabels().length} labels on ${columnUnits().length} topics.`,
+    legend: () => {
+      const stops = d3.range(-1, 1.01, 0.1).map((part) => colours()(part * limit));
+      return h("span", {}, points(-limit), h("i", { style: `width:10rem;height:.7rem;border-radius:3px;background:linear-gradient(to right,${stops.join()})` }), points(limit));
+    },
     draw: drawHeat,
     table: () => {
       const shown = columnUnits();
@@ -28,20 +33,25 @@ function heatView(room) {
     return [...new Set(DATA.order.topics.map((k) => unitOf[k]))].filter((unit) => largest.has(unit));
   }
 
+  /** Colours by the root of an effect, so that small ones can be told from none. */
+  function colours() {
+    return d3.scaleDivergingSqrt([-limit, 0, limit], d3.piecewise(d3.interpolateLab, [themed("--down"), themed("--cell"), themed("--up")])).clamp(true);
+  }
+
   function drawHeat(width) {
     const [labels, columns] = [rowLabels(), columnUnits()];
     const cells = labels.flatMap((label) => columns.map((unit) => ({ label, key: unit.key, unit, ...unitEffect(label, unit) })));
     const { room: left, fit } = nameRoom(width, labels.map((label) => DATA.labels.names[label]));
     // The extreme hundredth would else pale all others.
-    const limit = d3.quantile(cells.map((cell) => Math.abs(cell.effect)), 0.99) || 1e-6;
+    limit = d3.quantile(cells.map((cell) => Math.abs(cell.effect)), 0.99) || 1e-6;
     const wide = Math.max(width, left + 20 + 15 * columns.length);
-    const colour = d3.scaleDiverging([-limit, 0, limit], d3.interpolateRgbBasis([themed("--down"), themed("--surface"), themed("--up")])).clamp(true);
+    const colour = colours();
     const picture = Plot.plot({
       width: wide, height: 150 + 20 * labels.length, marginLeft: left, marginTop: 6, marginBottom: 120, marginRight: 20, style: { fontSize: "12px" },
       x: { label: null, domain: columns.map((unit) => unit.key), tickRotate: -60, tickSize: 0, tickFormat: (key) => cut(unitLabel(units.find((unit) => unit.key === key)), 22), padding: 0.06 },
       y: { label: null, domain: labels, tickFormat: (label) => fit(DATA.labels.names[label]), tickSize: 0, padding: 0.06 },
       marks: [
-        Plot.cell(cells, { x: "key", y: "label", fill: (cell) => colour(cell.effect), fillOpacity: (cell) => (cell.lower !== null && !sure(cell) ? 0.45 : 1), rx: 2 }),
+        Plot.cell(cells, { x: "key", y: "label", fill: (cell) => colour(cell.effect), fillOpacity: (cell) => (cell.lower !== null && !sure(cell) ? 0.4 : 1), rx: 2 }),
         Plot.tip(cells, Plot.pointer({ x: "key", y: "label", fill: "var(--surface)", stroke: "var(--line)", title: (cell) =>
           `${DATA.labels.names[cell.label]}\n${unitLabel(cell.unit)}\n${points(cell.effect)} points` + (cell.lower === null ? "" : ` (${points(cell.lower)} to ${points(cell.upper)})`) })),
       ],

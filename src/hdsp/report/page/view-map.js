@@ -65,7 +65,7 @@ function mapView(room) {
   }
 
   /** The places whose names fit without hiding others, the largest first. */
-  function readable(points, position) {
+  function readable(points, position, width) {
     const boxes = [];
     const fits = (box) => boxes.every((other) => box.x2 < other.x1 || box.x1 > other.x2 || box.y2 < other.y1 || box.y1 > other.y2);
     const chosen = [];
@@ -73,7 +73,7 @@ function mapView(room) {
       const [x, y] = position(point);
       const half = 3.4 * Math.min(point.text.length, 30) + 4;
       const box = { x1: x - half, x2: x + half, y1: y - 26, y2: y - 6 };
-      if (point.force || fits(box)) {
+      if (point.force || (box.x1 > 0 && box.x2 < width && fits(box))) {
         boxes.push(box);
         chosen.push(point);
       }
@@ -84,7 +84,7 @@ function mapView(room) {
   function drawMap(width) {
     const height = Math.round(width * aspect());
     const all = places();
-    const x = own.zoom.rescaleX(d3.scaleLinear([-1.12, 1.12], [0, width]));
+    const x = own.zoom.rescaleX(d3.scaleLinear([-1.2, 1.2], [0, width]));
     const y = own.zoom.rescaleY(d3.scaleLinear([-1.12, 1.12], [0, height]));
     const inside = all.filter((place) => x(place.x) > -30 && x(place.x) < width + 30 && y(place.y) > -30 && y(place.y) < height + 30);
     const topics = inside.filter((place) => place.kind === "topic");
@@ -96,7 +96,7 @@ function mapView(room) {
     const largestTopic = [...topics].sort(byShare);
     // Turn by turn, so that both kinds have names.
     const turns = d3.range(Math.max(labels.length, topics.length)).flatMap((i) => [largestTopic[i], largestCarrier[i]]).filter((place) => place);
-    const named = readable([...chosen, ...turns.filter((place) => !place.force)], (place) => [x(place.x), y(place.y)]).slice(0, Math.round(width / 14));
+    const named = readable([...chosen, ...turns.filter((place) => !place.force)], (place) => [x(place.x), y(place.y)], width).slice(0, Math.round(width / 14));
     const most = d3.max(units, shareOf) || 1;
     const radius = (place) => Math.sqrt(place.share / most) * Math.min(22, width / 40) * Math.sqrt(own.zoom.k ** 0.5) + 1.5;
     return Plot.plot({
@@ -147,20 +147,20 @@ function mapView(room) {
     const height = Math.round(width * aspect());
     const fitted = (axis, size) => {
       const [low, high] = d3.extent(nodes, (node) => node[axis]);
-      return d3.scaleLinear([low, high], [34, size - 24]);
+      return d3.scaleLinear([low, high], axis === "x" ? [Math.min(90, size / 8), size - Math.min(90, size / 8)] : [34, size - 24]);
     };
     const [x, y] = [fitted("x", width), fitted("y", height)];
     const most = d3.max(units, shareOf) || 1;
     const chosen = nodes.filter((node) => node.key === chosenUnit().key);
     for (const node of nodes) node.force = chosen.includes(node);
-    const named = readable([...chosen, ...nodes.filter((node) => !node.force).sort((a, b) => b.share - a.share)], (node) => [x(node.x), y(node.y)]).slice(0, Math.round(width / 16));
+    const named = readable([...chosen, ...nodes.filter((node) => !node.force).sort((a, b) => b.share - a.share)], (node) => [x(node.x), y(node.y)], width).slice(0, Math.round(width / 16));
     return Plot.plot({
       width, height, margin: 0, style: { fontSize: "12px", overflow: "hidden" },
       x: { axis: null, domain: x.domain(), range: x.range() }, y: { axis: null, domain: y.domain(), range: y.range() }, r: { type: "identity" },
       marks: [
         Plot.link(links, { x1: (link) => link.source.x, y1: (link) => link.source.y, x2: (link) => link.target.x, y2: (link) => link.target.y, stroke: "var(--grey)", strokeOpacity: 0.55, strokeWidth: (link) => 0.6 + 6 * link.value }),
-        Plot.dot(nodes, { x: "x", y: "y", r: (node) => 3 + 9 * Math.sqrt(node.share / most), fill: (node) => (node.force ? "var(--accent)" : "var(--surface)"), stroke: "var(--accent)", strokeWidth: 1.6 }),
-        Plot.text(named, { x: "x", y: "y", dy: -14, text: (node) => cut(node.text, 30), stroke: "var(--surface)", strokeWidth: 4, fontWeight: (node) => (node.force ? 700 : 500) }),
+        Plot.dot(nodes, { x: "x", y: "y", r: (node) => Math.min(1, width / 700) * (3 + 9 * Math.sqrt(node.share / most)), fill: (node) => (node.force ? "var(--accent)" : "var(--surface)"), stroke: "var(--accent)", strokeWidth: 1.6 }),
+        Plot.text(named, { x: "x", y: "y", dy: -14, text: (node) => cut(node.text, 30), fill: "var(--ink)", stroke: "var(--surface)", strokeWidth: 4, fontWeight: (node) => (node.force ? 700 : 500) }),
         Plot.tip(nodes, Plot.pointer({ x: "x", y: "y", fill: "var(--surface)", stroke: "var(--line)", title: (node) => unitLabel(node.unit) })),
       ],
     });

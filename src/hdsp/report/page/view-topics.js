@@ -116,7 +116,7 @@ function topicsView(room) {
         h("td", { class: "number extra", "data-value": coherenceOf(unit) ?? "" }, coherenceOf(unit)?.toFixed(2) ?? "–"),
         stable ? h("td", { class: "number extra", "data-value": found ?? "", title: found === null ? "" : `found again in ${foundInOf(unit)} of ${DATA.topics.fits} fits` }, found === null ? "–" : found.toFixed(2)) : null,
         h("td", { class: "words", onclick: pick }, unit.name ? h("span", { class: "topic-name" }, `${unit.name} `) : null, h("span", { class: unit.name ? "muted" : "" }, wordsOf(unit, own.relevance, 8).map((entry) => entry.word).join(" "))),
-        hasEffects ? h("td", { class: "labels" }, labelsOf(unit, 2).map((entry) => DATA.labels.names[entry.label]).join(", ")) : null);
+        hasEffects ? h("td", { class: "labels" }, labelsOf(unit, 2).map((entry) => h("span", { class: "one-line" }, DATA.labels.names[entry.label]))) : null);
     }));
     if (!shown.length) fill(body, h("tr", {}, h("td", { colspan: columns.length + 1, class: "empty" }, "No topic has that.")));
     drawCombine();
@@ -165,8 +165,8 @@ function topicsView(room) {
 function wordPlot(words, width) {
   const { room, fit } = nameRoom(width, words.map((entry) => entry.word));
   return Plot.plot({
-    width, height: 34 + 20 * words.length, marginLeft: room, marginRight: 12, marginTop: 4, marginBottom: 30, style: { fontSize: "12px" },
-    x: { label: "probability", tickFormat: (value) => percent(value, value && value < 0.01 ? 2 : 0), ticks: 4, grid: true },
+    width, height: 46 + 20 * words.length, marginLeft: room, marginRight: 12, marginTop: 4, marginBottom: 42, style: { fontSize: "12px" },
+    x: { label: "probability", tickFormat: percentTick, ticks: 4, grid: true },
     y: { label: null, domain: words.map((entry) => entry.word), tickFormat: fit, tickSize: 0, padding: 0.25 },
     marks: [
       Plot.barX(words, { y: "word", x: "p", fill: "var(--accent)", rx: 2 }),
