@@ -84,6 +84,7 @@ function documentsView(room) {
     const rows = found();
     const unit = units.find((other) => other.key === own.topic);
     if (state.document === null || (rows.length && !rows.includes(state.document))) state.document = rows[0] ?? null;
+    own.none = rows.length === 0;
     count.textContent = `${thousands(rows.length)} ${rows.length === 1 ? "document" : "documents"}`;
     fill(list, rows.slice(0, own.most).map((row) => {
       const entry = all[row];
@@ -105,7 +106,7 @@ function documentsView(room) {
   }
 
   function drawDocument() {
-    const entry = state.document === null ? null : all[state.document];
+    const entry = own.none || state.document === null ? null : all[state.document];
     if (!entry) return fill(pane, h("p", { class: "empty" }, "No document has that."));
     const { sorted, number } = colouring(entry);
     const only = units.find((unit) => unit.key === own.only);

@@ -55,7 +55,7 @@ function topicsView(room) {
   function matches(unit) {
     if (!own.all && !unit.used) return false;
     if (!own.query) return true;
-    const texts = [unit.key, unit.name, ...wordsOf(unit, own.relevance, 30).map((entry) => entry.word), ...labelsOf(unit, 3).map((entry) => DATA.labels.names[entry.label])];
+    const texts = [unit.key, unit.name, ...wordsOf(unit, own.relevance, 20).filter((entry) => entry.p > entry.overall).map((entry) => entry.word), ...labelsOf(unit, 3).map((entry) => DATA.labels.names[entry.label])];
     return own.query.split(/\s+/).every((word) => texts.some((text) => text.toLowerCase().includes(word)));
   }
 
