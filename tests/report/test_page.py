@@ -21,15 +21,20 @@ def values(page, selector):
     return page.eval_on_selector_all(selector, "all => all.map(e => Number(e.dataset.value))")
 
 
-def expected_table(page):
-    """Topic to the expected proportions A and B, of the explorer's table."""
-    figure = page.locator('[data-chart="expected-topics"]')
-    details = figure.locator("details")
-    if details.get_attribute("open") is None:
-        details.locator("summary").click()
-    rows = figure.locator("tbody tr").evaluate_all(
+def table_rows(page, chart):
+    """The rows of a chart's table: numbers as the page has them, and texts."""
+    figure = page.locator(f'[data-chart="{chart}"]')
+    if figure.locator("details").get_attribute("open") is None:
+        figure.locator("summary").click()
+    figure.locator("tbody tr").first.wait_for()
+    return figure.locator("tbody tr").evaluate_all(
         "rows => rows.map(r => [...r.children].map(c => c.dataset.value ?? c.textContent))"
     )
+
+
+def expected_table(page):
+    """Topic to the expected proportions A and B, of the explorer's table."""
+    rows = table_rows(page, "expected-topics")
     return {int(row[0]): (float(row[2]), float(row[3])) for row in rows}
 
 
@@ -218,12 +223,7 @@ def test_topics_are_named_combined_saved_and_read_back(
     assert page.locator('[data-topic="1"]').count() == 0
 
     page.click('nav a[data-view="explorer"]')
-    figure = page.locator('[data-chart="expected-topics"]')
-    figure.locator("summary").click()
-    rows = figure.locator("tbody tr").evaluate_all(
-        "rows => rows.map(r => [r.children[0].textContent, r.children[5].dataset.value])"
-    )
-    none = dict(rows)
+    none = {row[0]: row[5] for row in table_rows(page, "expected-topics")}
     expected = model.expected_topics([[]])[0]
     assert float(none["1+3"]) == pytest.approx(expected[1] + expected[3], abs=1e-6)
 
@@ -292,11 +292,7 @@ def test_effects_are_those_of_the_model(shown, model):
     effects = effects[effects["label"] == "shoes"]
     label = model.label_schema_.names.index("shoes")
     page = shown.show(f"#view=effects&side=label&label={label}")
-    figure = page.locator('[data-chart="effects"]')
-    figure.locator("summary").click()
-    rows = figure.locator("tbody tr").evaluate_all(
-        "rows => rows.map(r => [...r.children].map(c => c.dataset.value ?? c.textContent))"
-    )
+    rows = table_rows(page, "effects")
     assert len(rows) == model.n_topics_
     largest = np.abs(effects[["effect", "lower", "upper"]].to_numpy()).max()
     for row in rows:
@@ -312,10 +308,7 @@ def test_a_number_has_curves(shown, model):
     label = model.label_schema_.names.index("rating")
     page = shown.show(f"#view=effects&side=label&label={label}")
     assert page.locator('[data-chart="curve"] svg').is_visible()
-    page.locator('[data-chart="curve"] summary').click()
-    rows = page.locator('[data-chart="curve"] tbody tr').evaluate_all(
-        "rows => rows.map(r => [...r.children].map(c => c.dataset.value ?? c.textContent))"
-    )
+    rows = table_rows(page, "curve")
     effects = model.label_effects(labels="rating", contrast=(2.0, 5.0))
     for row in rows:
         if float(row[0]) == 5.0:
@@ -363,10 +356,7 @@ def test_typical_documents_of_a_topic_come_first(shown, model, corpus):
 def test_observed_proportions_stand_beside_expected_ones(shown, model, corpus):
     page = shown.show("#view=documents")
     page.get_by_label("Observed in documents with").select_option("shoes")
-    page.locator('[data-chart="observed-expected"] summary').click()
-    rows = page.locator('[data-chart="observed-expected"] tbody tr').evaluate_all(
-        "rows => rows.map(r => [...r.children].map(c => c.dataset.value ?? c.textContent))"
-    )
+    rows = table_rows(page, "observed-expected")
     column = model.label_schema_.names.index("shoes")
     own = model.label_schema_.encode(corpus.labels).toarray()[:, column] == 1
     observed = model.transform(corpus)[own].mean(axis=0)

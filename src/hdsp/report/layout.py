@@ -9,6 +9,8 @@ from hdsp.numerics.types import FloatArray, IntArray
 # Below this many points distances are kept as they are; above, neighbours matter.
 _FEW = 12
 _PERPLEXITY = 20.0
+# Of more points a step takes longer, and the later ones change little.
+_MANY = 500
 _DIMENSIONS = 50
 # An exact order of leaves takes time that grows with the cube of their number.
 _MOST_ORDERED = 400
@@ -63,7 +65,12 @@ def _many_places(points: FloatArray, seed: int) -> FloatArray:
     init = "pca" if n > 1 and reduced[:, 1].std() > 0 else "random"
     # One thread: for so few points several wait for one another, and change the order of sums.
     with threadpool_limits(1):
-        places = TSNE(perplexity=perplexity, init=init, random_state=seed).fit_transform(reduced)
+        places = TSNE(
+            perplexity=perplexity,
+            init=init,
+            max_iter=1_000 if len(points) <= _MANY else 500,
+            random_state=seed,
+        ).fit_transform(reduced)
     return np.asarray(places, dtype=np.float64)
 
 

@@ -140,13 +140,20 @@ function wordsOf(unit, relevance, n) {
     .slice(0, n);
 }
 
-/** The labels that raise a unit most, or lower it most. */
+/** The labels that raise a unit most, or lower it most: one pass, since there may be thousands. */
 function labelsOf(unit, n, sign = 1) {
-  return DATA.effects.labels
-    .map((label, row) => ({ label, effect: sumOver(unit, (k) => effectOf().at(row, k)) }))
-    .filter((entry) => entry.effect * sign > 0)
-    .sort((a, b) => sign * (b.effect - a.effect))
-    .slice(0, n);
+  const effect = effectOf();
+  const best = [];
+  for (let row = 0; row < DATA.effects.labels.length; row++) {
+    let value = 0;
+    for (const k of unit.topics) value += effect.at(row, k);
+    if (value * sign <= 0 || (best.length === n && value * sign <= best[n - 1].effect * sign)) continue;
+    let place = best.length;
+    while (place > 0 && best[place - 1].effect * sign < value * sign) place--;
+    best.splice(place, 0, { label: DATA.effects.labels[row], effect: value });
+    if (best.length > n) best.pop();
+  }
+  return best;
 }
 
 const shortTitles = new Map();

@@ -104,7 +104,7 @@ function mapView(room) {
       x: { axis: null, domain: x.domain(), range: [0, width] }, y: { axis: null, domain: y.domain(), range: [0, height] }, r: { type: "identity" },
       marks: [
         Plot.dot(topics, { x: "x", y: "y", r: radius, fill: "var(--accent)", fillOpacity: 0.28, stroke: "var(--accent)", strokeOpacity: 0.7 }),
-        Plot.dot(labels, { x: "x", y: "y", r: 4.5, symbol: "diamond", fill: "var(--second)", stroke: "var(--surface)", strokeWidth: 0.8 }),
+        Plot.dot(labels, { x: "x", y: "y", r: labels.length > 300 ? 2.5 : 4.5, symbol: "diamond", fill: "var(--second)", stroke: "var(--surface)", strokeWidth: 0.8 }),
         Plot.dot(chosen, { x: "x", y: "y", r: (place) => radius(place) + 3, stroke: "var(--accent)", strokeWidth: 2.5 }),
         Plot.text(named, { x: "x", y: "y", dy: -13, text: (place) => cut(place.text, 30), fill: (place) => (place.kind === "topic" ? "var(--ink)" : "var(--second)"), stroke: "var(--surface)", strokeWidth: 4, fontWeight: (place) => (place.force ? 700 : 500) }),
         Plot.tip(inside, Plot.pointer({ x: "x", y: "y", fill: "var(--surface)", stroke: "var(--line)", title: (place) =>
