@@ -1,6 +1,6 @@
 """The hierarchical Dirichlet scaling process: topic models that labels drive."""
 
-from hdsp import datasets
+from hdsp import datasets, plots
 from hdsp.corpus import (
     Corpus,
     Labels,
@@ -35,6 +35,7 @@ __all__ = [
     "datasets",
     "from_gensim",
     "from_vectorizer",
+    "plots",
     "read_folder",
     "read_ldac",
     "read_mallet",

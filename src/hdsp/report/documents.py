@@ -119,7 +119,7 @@ def typical_documents(
     lengths : [M] tokens
     """
     short = np.asarray(lengths < min(_LEAST_TOKENS, float(np.median(lengths))))
-    by_topic = [
+    by_topic: list[IntArray] = [
         np.asarray(np.lexsort((-proportions[:, topic], short))[:n])
         for topic in range(proportions.shape[1])
     ]

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hdsp.plots.drawing import require_matplotlib
+
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = {
     "HDSP": "#0072B2",
@@ -32,15 +34,6 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "hdsp",
 }
-
-
-def require_matplotlib() -> Any:
-    """matplotlib; a missing one says what to install."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError("Figures need matplotlib: pip install 'hdsp[compare]'.") from error
-    return matplotlib
 
 
 @contextmanager
