@@ -16,7 +16,7 @@ function documentsView(room) {
   const gap = data.observed.names.length ? chart({
     title: "Observed against expected", file: "observed-expected",
     describe: () => `Observed and expected proportions of topics in documents with ${data.observed.names[own.observed]}.`,
-    legend: () => [swatch("var(--accent)", "observed, with a 90 % interval"), swatch("var(--second)", "expected from labels", "diamond")],
+    legend: () => [swatch("var(--accent)", "observed, with a 90\u00a0% interval"), swatch("var(--second)", "expected from labels", "diamond")],
     draw: drawObserved,
     table: () => ({ columns: ["topic", "name", "observed", "error", "expected"], rows: observedRows().map((row) => [row.key, row.name, row.observed, row.error, row.expected]) }),
     onpick: (row) => go({ view: "topics", topic: row.key }),

@@ -7,7 +7,7 @@ function effectsView(room) {
   const forest = chart({
     title: "Effects", file: "effects",
     describe: () => `${forestTitle()}: ${entries().slice(0, 3).map((entry) => `${entry.name} ${points(entry.effect)} points`).join("; ")}`,
-    legend: () => [swatch("var(--up)", "raises"), swatch("var(--down)", "lowers"), swatch("var(--grey)", `the ${level} % interval holds zero`)],
+    legend: () => [swatch("var(--up)", "raises"), swatch("var(--down)", "lowers"), swatch("var(--grey)", `the ${level}\u00a0% interval holds zero`)],
     draw: (width) => intervalPlot(shown(), width, "change of the expected proportion, in points of 100"),
     table: () => (state.side === "label"
       ? { columns: ["topic", "name", "effect", "lower", "upper"], rows: entries().map((entry) => [entry.key, entry.title, entry.effect, entry.lower, entry.upper]) }
@@ -111,10 +111,10 @@ function effectsView(room) {
   function draw() {
     drawControls();
     const contrast = state.side === "label" ? contrastText(state.label) : "each label against its absence, its category's other levels, or one standard deviation less";
-    forest.update({ title: forestTitle(), caption: `Average change over documents (${contrast}), with ${level} % intervals.` });
+    forest.update({ title: forestTitle(), caption: `Average change over documents (${contrast}), with ${level}\u00a0% intervals.` });
     curveRoom.hidden = !(state.side === "label" && curve());
     if (!curveRoom.hidden) {
-      curves.update({ title: curveTitle(), caption: `Expected proportions of the topics that change most, averaged over documents. Bands are ${level} % intervals of the change from ${brief(curve().reference)}, the middle value.` });
+      curves.update({ title: curveTitle(), caption: `Expected proportions of the topics that change most, averaged over documents. Bands are ${level}\u00a0% intervals of the change from ${brief(curve().reference)}, the middle value.` });
     }
   }
   return { draw };

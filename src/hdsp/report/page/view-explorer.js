@@ -46,18 +46,18 @@ function explorerView(room) {
     const shown = rows().slice(0, own.most);
     const { room: left, fit } = nameRoom(width, shown.map((row) => row.label));
     const nameOf = new Map(shown.map((row) => [row.key, fit(row.label)]));
-    const value = (side, colour, dy) => [
-      Plot.barX(shown, { y: "key", x: side, fill: colour, rx: 2, insetTop: 10.5 + dy, insetBottom: 10.5 - dy }),
-      Plot.text(shown, { y: "key", x: side, text: (row) => percent(row[side]), dy, dx: 4, textAnchor: "start", fill: "var(--muted)", stroke: "var(--surface)", strokeWidth: 3, fontSize: 11 }),
-    ];
+    const bar = (side, colour, dy) => Plot.barX(shown, { y: "key", x: side, fill: colour, rx: 2, insetTop: 10.5 + dy, insetBottom: 10.5 - dy });
+    const number = (side, dy) => Plot.text(shown, { y: "key", x: side, text: (row) => percent(row[side]), dy, dx: 4, textAnchor: "start", fill: "var(--muted)", stroke: "var(--surface)", strokeWidth: 3, fontSize: 11 });
     return Plot.plot({
       width, height: 46 + 34 * shown.length, marginLeft: left, marginRight: 48, marginTop: 4, marginBottom: 42, style: { fontSize: "12px" },
       x: { label: "expected proportion", tickFormat: percentTick, grid: true, ticks: Math.max(3, Math.floor(width / 120)), zero: true },
       y: { label: null, domain: shown.map((row) => row.key), tickFormat: (key) => nameOf.get(key), tickSize: 0, padding: 0 },
       marks: [
-        ...value("a", "var(--accent)", -6.5),
-        ...value("b", "var(--second)", 6.5),
+        bar("a", "var(--accent)", -6.5),
+        bar("b", "var(--second)", 6.5),
         Plot.tickX(shown, { y: "key", x: "none", stroke: "var(--grey)", strokeWidth: 1.5, insetTop: 2, insetBottom: 2 }),
+        number("a", -6.5),
+        number("b", 6.5),
         Plot.tip(shown, Plot.pointerY({ y: "key", x: (row) => Math.max(row.a, row.b), fill: "var(--surface)", stroke: "var(--line)", title: (row) => `${row.label}\nA ${percent(row.a, 2)}\nB ${percent(row.b, 2)}\nno labels ${percent(row.none, 2)}` })),
       ],
     });

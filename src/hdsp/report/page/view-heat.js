@@ -6,7 +6,7 @@ function heatView(room) {
   const controls = h("div", { class: "bar-row" });
   const heat = chart({
     title: "Topics × labels", file: "heat-map",
-    caption: `Change of a topic's expected proportion by a label, in points of 100; pale where the ${Math.round(100 * DATA.effects.level)} % interval holds zero. Neighbours are similar: rows and columns are in the order of a clustering.`,
+    caption: `Change of a topic's expected proportion by a label, in points of 100; pale where the ${Math.round(100 * DATA.effects.level)}\u00a0% interval holds zero. Neighbours are similar: rows and columns are in the order of a clustering.`,
     describe: () => `Heat map of the effects of ${rowLabels().length} labels on ${columnUnits().length} topics.`,
     legend: () => {
       const stops = d3.range(-1, 1.01, 0.1).map((part) => colours()(part * limit));

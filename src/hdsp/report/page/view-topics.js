@@ -28,7 +28,7 @@ function topicsView(room) {
   const search = h("input", { type: "search", id: "topic-search", placeholder: "Search words, names, labels", "aria-label": "Search topics",
     oninput: () => { own.query = search.value.trim().toLowerCase(); drawTable(); } });
   const controls = h("div", { class: "bar-row" }, search,
-    h("label", { class: "field" }, "Words: distinctive", slider, h("span", {}, "probable ", output)),
+    h("label", { class: "field" }, "distinctive", slider, h("span", {}, "probable words ", output)),
     h("span", { id: "relevance-help", class: "caption", hidden: true }, "At 1 words are in the order of their probability in the topic, at 0 by how much more often the topic uses them than the whole corpus."),
     unused ? h("label", { class: "field" }, h("input", { type: "checkbox", onchange: (event) => { own.all = event.target.checked; drawTable(); } }), "also topics that hold next to nothing") : null,
     h("span", { class: "spacer" }), count, combine);
