@@ -124,7 +124,16 @@ def test_every_example_of_the_help_runs(folder, example):
 
 def test_there_are_examples_for_every_command():
     shown = " ".join(examples())
-    for command in ("fit", "topics", "effects", "transform", "predict", "evaluate", "compare"):
+    for command in (
+        "fit",
+        "topics",
+        "effects",
+        "transform",
+        "predict",
+        "evaluate",
+        "compare",
+        "report",
+    ):
         assert f"hdsp {command} " in shown
 
 

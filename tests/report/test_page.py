@@ -231,7 +231,7 @@ def test_topics_are_named_combined_saved_and_read_back(
         page.click("#names-save")
     path = tmp_path / "topic-names.json"
     saved.value.save_as(path)
-    names = TopicNames.read(path, len(model.components_))
+    names = TopicNames.read(path, model)
     assert names.names == {2: "Footwear <b>"}
     assert names.combined == (("", (1, 3)),)
     model.save(tmp_path / "model.hdsp")
@@ -255,6 +255,10 @@ def test_topics_are_named_combined_saved_and_read_back(
     wrong.write_text('{"format": "other"}')
     page.set_input_files("#names-load", wrong)
     page.wait_for_function("document.getElementById('status').textContent.includes('no file')")
+    other = {**json.loads(path.read_text()), "model": "00000000"}
+    (tmp_path / "other.json").write_text(json.dumps(other))
+    page.set_input_files("#names-load", tmp_path / "other.json")
+    page.wait_for_function("document.getElementById('status').textContent.includes('another')")
     again = tmp_path / "named.html"
     model.report(again, names=path)
     assert "Footwear \\u003cb\\u003e" in again.read_text()

@@ -341,18 +341,25 @@ def test_a_corpus_with_other_words_is_refused(model, tmp_path):
         ),
     ],
 )
-def test_wrong_files_of_names_are_refused(tmp_path, content, message):
+def test_wrong_files_of_names_are_refused(model, tmp_path, content, message):
     path = tmp_path / "names.json"
     path.write_text(content)
     with pytest.raises(ValueError, match=message):
-        TopicNames.read(path, 8)
+        TopicNames.read(path, model)
 
 
-def test_names_come_back_as_they_were(tmp_path):
+def test_names_of_another_model_are_told(model, tmp_path):
+    path = tmp_path / "names.json"
+    path.write_text('{"format": "hdsp-names-1", "model": "00000000", "names": {"1": "x"}}')
+    with pytest.warns(UserWarning, match="saved from the report of another model"):
+        assert TopicNames.read(path, model).names == {1: "x"}
+
+
+def test_names_come_back_as_they_were(model, tmp_path):
     names = TopicNames({3: "Shoes"}, (("Bags", (1, 4)), ("", (0, 2))))
     path = tmp_path / "names.json"
     path.write_text(json.dumps(names.to_dict()))
-    assert TopicNames.read(path, 8) == names
+    assert TopicNames.read(path, model) == names
     assert names.columns(5) == {
         "name": ["", "Bags", "", "Shoes", "Bags"],
         "combined": ["0+2", "1+4", "0+2", "", "1+4"],

@@ -71,8 +71,8 @@ def run(options: argparse.Namespace) -> None:
     model = load(options)
     table = frame_columns(model.topics(options.words))
     if options.names is not None:
-        n_topics = len(model.components_)
-        table |= TopicNames.read(options.names, n_topics).columns(n_topics)
+        with told_warnings():
+            table |= TopicNames.read(options.names, model).columns(len(model.components_))
     refits = None
     if options.file is not None:
         with told_warnings():

@@ -28,7 +28,7 @@ def write_report(
     most_documents: int = 1_000,
 ) -> None:
     """Write the report of a fitted `HDSP`; see `HDSP.report`."""
-    known = None if names is None else TopicNames.read(names, len(model.components_))
+    known = None if names is None else TopicNames.read(names, model)
     view = make_view(
         model,
         corpus,

@@ -2,10 +2,13 @@
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+
+from hdsp.report.fitted import model_key
 
 FORMAT = "hdsp-names-1"
 
@@ -24,12 +27,12 @@ class TopicNames:
     combined: Sequence[tuple[str, tuple[int, ...]]] = ()
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], n_topics: int) -> Self:
-        """Read the file that a report's page has saved.
+    def read(cls, path: str | os.PathLike[str], model: Any) -> Self:
+        """Read the file that a report's page has saved; warns where it was of another model.
 
         Parameters
         ----------
-        n_topics : T of the model that the names are for
+        model : the fitted `HDSP` that the names are for
         """
         file = Path(path)
         try:
@@ -38,7 +41,15 @@ class TopicNames:
             raise ValueError(
                 f"{file} is no file of topic names: {error}. Save one from a report's page."
             ) from error
-        return cls.from_dict(data, n_topics, str(file))
+        names = cls.from_dict(data, len(model.components_), str(file))
+        if data.get("model") not in (None, model_key(model)):
+            warnings.warn(
+                f"{file} was saved from the report of another model, whose topics may be others: "
+                "check the names.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return names
 
     @classmethod
     def from_dict(cls, data: Any, n_topics: int, owner: str) -> Self:

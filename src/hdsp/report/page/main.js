@@ -49,10 +49,12 @@ function start() {
     event.target.value = "";
     if (!file) return;
     try {
-      readNames(JSON.parse(await file.text()));
+      const content = JSON.parse(await file.text());
+      readNames(content);
       namesChanged();
       show();
-      announce("Names loaded.");
+      const other = content.model && content.model !== DATA.key;
+      announce(other ? "Names loaded. They were saved from another model: check them." : "Names loaded.");
     } catch (error) {
       announce(error instanceof SyntaxError ? "This is no file of topic names." : error.message);
     }
