@@ -261,7 +261,16 @@ def test_topics_are_named_combined_saved_and_read_back(
     page.wait_for_function("document.getElementById('status').textContent.includes('another')")
     again = tmp_path / "named.html"
     model.report(again, names=path)
-    assert "Footwear \\u003cb\\u003e" in again.read_text()
+    shown.path = again
+    page = shown.show()
+    assert "Footwear <b>" in page.inner_text('[data-topic="2"]')
+    page.click('[data-topic="2"] .plain')
+    page.fill("#topic-name", "Shoes")
+    page.press("#topic-name", "Enter")
+    assert "Shoes" in shown.show().inner_text('[data-topic="2"]')
+    # A report with other names does not show those that were kept.
+    model.report(again)
+    assert shown.show().locator('[data-topic="1+3"]').count() == 0
 
 
 def test_views_are_linked(shown):

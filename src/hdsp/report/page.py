@@ -70,7 +70,7 @@ def _script() -> str:
 
 @cache
 def _read(name: str) -> str:
-    return (files("hdsp.report") / "page" / name).read_text(encoding="utf-8")
+    return (files("hdsp.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _hash(script: str) -> str:

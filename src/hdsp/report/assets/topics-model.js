@@ -55,7 +55,7 @@ function readNames(file) {
 function namesChanged() {
   makeUnits();
   try {
-    localStorage.setItem(storeKey, JSON.stringify(namesAsFile()));
+    localStorage.setItem(storeKey, JSON.stringify({ given: JSON.stringify(given), file: namesAsFile() }));
   } catch {
     // A browser may keep nothing for pages from disk: names can be saved as a file.
   }
@@ -85,12 +85,12 @@ function splitUnit(unit) {
   namesChanged();
 }
 
-/** The names of the page, and those that this browser kept since. */
+/** The names of the page, and those that this browser kept since; a report with other names wins. */
 function loadNames() {
   readNames(given);
   try {
-    const kept = localStorage.getItem(storeKey);
-    if (kept) readNames(JSON.parse(kept));
+    const kept = JSON.parse(localStorage.getItem(storeKey) ?? "null");
+    if (kept?.given === JSON.stringify(given)) readNames(kept.file);
   } catch {
     readNames(given);
   }
