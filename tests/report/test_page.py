@@ -461,9 +461,11 @@ def test_a_phone_shows_it_without_scrolling_sideways(open_page, page_file, view)
     assert page.locator(f"#view-{view}").is_visible()
 
 
-def test_it_prints_without_its_controls(shown):
-    page = shown.show("#view=topics")
+def test_it_prints_in_light_without_its_controls(open_page, page_file):
+    page = open_page(page_file, color_scheme="dark").show("#view=topics")
     page.emulate_media(media="print")
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert colour == "rgb(255, 255, 255)"
     assert not page.locator("nav").is_visible()
     assert not page.locator("#topic-search").is_visible()
     assert page.locator(".topic-table").is_visible()

@@ -22,7 +22,7 @@ function documentsView(room) {
     onpick: (row) => go({ view: "topics", topic: row.key }),
   }) : null;
   const gapControls = h("div", { class: "bar-row" });
-  room.append(controls, h("div", { class: "grid list-side", style: "margin-bottom:1rem" }, h("div", { class: "card" }, count, list), pane),
+  room.append(controls, h("div", { class: "grid list-side", style: "margin-bottom:1rem" }, h("div", { class: "card no-print" }, count, list), pane),
     gap ? h("div", { class: "card" }, gapControls, gap.figure) : h("span"));
 
   const shareIn = (entry, unit) => d3.sum(entry.topics, (k, i) => (unit.topics.includes(k) ? entry.shares[i] : 0));
