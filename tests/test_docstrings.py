@@ -20,7 +20,7 @@ from numpydoc.docscrape import NumpyDocString
 import hdsp
 
 ROOT = Path(__file__).parent.parent
-PUBLIC = ["hdsp", "hdsp.datasets", "hdsp.metrics", "hdsp.testing"]
+PUBLIC = ["hdsp", "hdsp.datasets", "hdsp.metrics", "hdsp.plots", "hdsp.testing"]
 
 
 def module_names() -> list[str]:

@@ -1,0 +1,55 @@
+// The fit: its bound, the search over numbers of topics, settings and versions.
+
+function fitView(room) {
+  const { history: passes, terms, search, facts, settings, versions } = DATA.fit;
+  const number = passes.pass ?? [];
+  const lineChart = (title, file, series, options = {}) => chart({
+    title, file, caption: options.caption, level: options.level ?? "h2",
+    describe: () => `${title} by pass: from ${brief(series[0].values[0])} to ${brief(series[0].values.at(-1))}`,
+    legend: series.length > 1 ? () => series.map((one) => swatch(one.colour, one.name, "line")) : undefined,
+    draw: (width) => {
+      const rows = series.flatMap((one) => one.values.map((value, i) => ({ pass: number[i], value, name: one.name, colour: one.colour })));
+      return Plot.plot({
+        width, height: options.height ?? 250, marginLeft: 74, marginRight: 14, marginBottom: 42, style: { fontSize: "12px" },
+        x: { label: "pass", tickFormat: (value) => (Number.isInteger(value) ? value : ""), ticks: Math.min(number.length, 8) },
+        y: { label: null, grid: true, ticks: 4, tickFormat: options.format ?? d3.format(",.7~r"), type: options.log ? "log" : "linear" },
+        marks: [
+          Plot.lineY(rows, { x: "pass", y: "value", z: "name", stroke: "colour", strokeWidth: 2 }),
+          Plot.dot(rows, { x: "pass", y: "value", fill: "colour", r: 2.5 }),
+          Plot.tip(rows, Plot.pointer({ x: "pass", y: "value", fill: "var(--surface)", stroke: "var(--line)", title: (row) => `${row.name}\npass ${row.pass}: ${brief(row.value)}` })),
+        ],
+      });
+    },
+    table: () => ({ columns: ["pass", ...series.map((one) => one.name)], rows: number.map((pass, i) => [pass, ...series.map((one) => one.values[i])]) }),
+  });
+  const accent = "var(--accent)";
+  const charts = [];
+  const add = (made) => { charts.push(made); return h("div", { class: "card" }, made.figure); };
+  const factTable = (title, rows) => h("div", { class: "card" }, h("h2", {}, title), h("table", { class: "facts-table" }, h("tbody", {}, rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value))))));
+  const searched = search.length ? chart({
+    title: "The search over numbers of topics", file: "search",
+    caption: "Each fit started with a number of topics and settled on another; the highest value wins. Compared is the bound without the densities of sticks and concentrations.",
+    describe: () => `Compared bound by number of topics for ${search.length} starts.`,
+    draw: (width) => Plot.plot({
+      width, height: 260, marginLeft: 84, marginRight: 34, marginBottom: 42, style: { fontSize: "12px" },
+      x: { label: "topics that the fit settled on", nice: true }, y: { label: null, grid: true, ticks: 5, tickFormat: d3.format(",.7~r") },
+      marks: [
+        Plot.line([...search].sort((a, b) => a.topics - b.topics), { x: "topics", y: "compared", stroke: "var(--line)", strokeWidth: 2 }),
+        Plot.dot(search, { x: "topics", y: "compared", r: 5, fill: (row) => (row.compared === d3.max(search, (other) => other.compared) ? "var(--second)" : accent) }),
+        Plot.text(search, { x: "topics", y: "compared", text: (row) => `from ${row.start}`, dy: -12, fill: "var(--muted)" }),
+      ],
+    }),
+    table: () => ({ columns: Object.keys(search[0]), rows: search.map((row) => Object.values(row)) }),
+  }) : null;
+  const concentrations = ["corpus_concentration", "document_concentration"].filter((name) => passes[name]);
+  room.append(
+    h("div", { class: "grid two", style: "margin-bottom:1rem" },
+      passes.bound ? add(lineChart("The bound", "bound", [{ name: "bound", values: passes.bound, colour: accent }], { caption: "The evidence lower bound (ELBO) after each pass over the documents of the chosen start." })) : null,
+      searched ? add(searched) : null,
+      concentrations.length ? add(lineChart("Concentrations", "concentrations", concentrations.map((name, i) => ({ name: i ? "document β" : "corpus α", values: passes[name], colour: i ? "var(--second)" : accent })), { format: d3.format("~g") })) : null,
+      passes.topics_in_use ? add(lineChart("Topics in use", "topics-in-use", [{ name: "topics_in_use", values: passes.topics_in_use, colour: accent }], { format: (value) => (Number.isInteger(value) ? value : "") })) : null),
+    terms.length ? h("h2", { style: "margin:.4rem 0 .7rem" }, "The bound, term by term") : h("span"),
+    h("div", { class: "grid three", style: "margin-bottom:1rem" }, terms.map((name) => add(lineChart(name, `bound-${name}`, [{ name, values: passes[name], colour: accent }], { height: 172, level: "h3" })))),
+    h("div", { class: "grid three" }, factTable("Corpus and model", facts), factTable("Settings", settings), factTable("Versions", versions)));
+  return { draw() { for (const one of charts) one.update(); } };
+}
