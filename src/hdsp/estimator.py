@@ -435,17 +435,17 @@ class HDSP(FittedQueries):
         Parameters
         ----------
         path : str or path
-            Where to write the page, by custom named ``.html``.
-        corpus : Corpus, default=None
+            Where to write the page; by convention the name ends in ``.html``.
+        corpus : Corpus or None, default=None
             Documents to show, counted with the model's words; None shows none.
-        texts : sequence of str, default=None
+        texts : sequence of str or None, default=None
             The texts of the corpus' documents; None shows their words with their counts.
         title : str, default="Topics and labels"
             The heading of the page.
-        names : str or path, default=None
+        names : str, path or None, default=None
             Names of topics, in a file that a report's page has saved.
-        stability : frame, default=None
-            The table of `topic_stability`; None shows no stability.
+        stability : table or None, default=None
+            What `topic_stability` returned; None shows no stability.
         most_documents : int, default=1000
             How many documents the page holds: typical ones, and others at random.
         """
@@ -453,16 +453,17 @@ class HDSP(FittedQueries):
 
         check_is_fitted(self)
         check_whole(most_documents, "most_documents", 1)
-        write_report(
-            self,
-            path,
-            corpus,
-            texts=texts,
-            title=title,
-            names=names,
-            stability=stability,
-            most_documents=most_documents,
-        )
+        with shown(quiet=not self.verbose):
+            write_report(
+                self,
+                path,
+                corpus,
+                texts=texts,
+                title=title,
+                names=names,
+                stability=stability,
+                most_documents=most_documents,
+            )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -9,8 +9,8 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hdsp import HDSP, plots
-from tests.report.corpora import fit, make_corpus, reviews
+from hdsp import plots, simulate
+from tests.report.corpora import fit, make_corpus, reviews, searched_by_the_bound
 
 
 @pytest.fixture(scope="module")
@@ -155,11 +155,26 @@ def test_the_history_is_drawn(model, ax):
         np.testing.assert_allclose(line.get_ydata(), [row[name] for row in model.history_])
 
 
-def test_the_search_is_drawn(corpus, ax):
-    model = HDSP(12, random_state=0, max_iter=8, tol=1e-2, n_jobs=1).fit(corpus)
+@pytest.mark.parametrize("before", [False, True])
+def test_the_search_is_drawn(before, ax):
+    corpus, _ = simulate(n_documents=300, n_topics=6, n_words=80, random_state=0)
+    model = fit(corpus, 40, fixed_number=False)
+    model = searched_by_the_bound(model) if before else model
     assert plots.search(model, ax=ax) is ax
-    found = sorted((row["topics"], row["compared"]) for row in model.search_)
-    np.testing.assert_allclose(ax.collections[0].get_offsets(), found)
+    number, curve = ax.lines
+    measure = "compared" if before else "perplexity"
+    found = sorted((row["topics"], row[measure]) for row in model.search_)
+    np.testing.assert_allclose(curve.get_xydata(), found)
+    assert number.get_xdata() == [len(model.components_)] * 2
+    low_high = [] if before else [model.n_topics_range_]
+    assert [(band.get_x(), band.get_x() + band.get_width()) for band in ax.patches] == low_high
+    assert ax.get_ylabel() == (
+        "bound that is compared" if before else "perplexity of held-out words"
+    )
+    # More than one number is written below the axis.
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    assert sum(low <= tick <= high for tick in ax.get_xticks()) > 2
 
 
 def test_observed_against_expected(model, corpus, ax):

@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 
+from hdsp import simulate
 from tests.report.corpora import fit, hostile, make_corpus, reviews
 
 # Without its services in the background, which would ask for hosts that are not there.
@@ -47,6 +48,13 @@ def corpus():
 @pytest.fixture(scope="session")
 def model(corpus):
     return fit(corpus)
+
+
+@pytest.fixture(scope="session")
+def searched():
+    """A model whose number of topics was searched for, among several."""
+    corpus, _ = simulate(n_documents=300, n_topics=6, n_words=80, random_state=0)
+    return fit(corpus, 40, fixed_number=False)
 
 
 @pytest.fixture(scope="session")

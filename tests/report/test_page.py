@@ -11,6 +11,7 @@ import pytest
 from hdsp.cli import main
 from hdsp.report import TopicNames
 from hdsp.report.topics import relevance, topic_words, word_frequency
+from tests.report.corpora import searched_by_the_bound
 
 VIEWS = ("topics", "explorer", "effects", "map", "heat", "documents", "fit")
 PHONE = {"width": 390, "height": 844}
@@ -206,6 +207,30 @@ def test_back_returns_to_the_view_before(shown):
     assert page.locator("#view-topics").is_visible()
 
 
+@pytest.mark.parametrize("before", [False, True])
+def test_the_search_is_shown(open_page, searched, tmp_path, before):
+    model = searched_by_the_bound(searched) if before else searched
+    model.report(tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html").show("#view=fit")
+    rows = sorted(model.search_, key=lambda row: row["topics"])
+    found = [[float(value) for value in row] for row in table_rows(page, "search")]
+    np.testing.assert_allclose(found, [list(row.values()) for row in rows])
+    figure = page.locator('[data-chart="search"]')
+    assert figure.locator("svg circle").count() == len(rows)
+    text = figure.locator("svg[role=img]").get_attribute("aria-label")
+    assert f"the model has {len(model.components_)}." in text
+    assert text.startswith("Compared bound" if before else "Perplexity of held-out words")
+    if not before:
+        low, high = model.n_topics_range_
+        assert f"{low} to {high} topics are about as good" in text
+        left, width = (
+            float(figure.locator("svg [aria-label=rect] rect").get_attribute(name))
+            for name in ("x", "width")
+        )
+        line = figure.locator("svg [aria-label=rule] line").last
+        assert left <= float(line.get_attribute("x1")) <= left + width
+
+
 def test_topics_are_named_combined_saved_and_read_back(
     shown, model, page_file, corpus, tmp_path, capsys
 ):
@@ -254,11 +279,11 @@ def test_topics_are_named_combined_saved_and_read_back(
     wrong = tmp_path / "wrong.json"
     wrong.write_text('{"format": "other"}')
     page.set_input_files("#names-load", wrong)
-    page.wait_for_function("document.getElementById('status').textContent.includes('no file')")
+    page.locator("#status", has_text="no file").wait_for(state="attached")
     other = {**json.loads(path.read_text()), "model": "00000000"}
     (tmp_path / "other.json").write_text(json.dumps(other))
     page.set_input_files("#names-load", tmp_path / "other.json")
-    page.wait_for_function("document.getElementById('status').textContent.includes('another')")
+    page.locator("#status", has_text="another").wait_for(state="attached")
     again = tmp_path / "named.html"
     model.report(again, names=path)
     shown.path = again

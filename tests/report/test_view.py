@@ -3,6 +3,8 @@
 import base64
 import json
 from contextlib import nullcontext
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,7 +26,7 @@ from hdsp.report.fitted import fitted_labels
 from hdsp.report.layout import place_together, related_topics, seriate
 from hdsp.report.packing import pack_exact, pack_rounded, rounded, to_json
 from hdsp.report.topics import relevance, topic_words, word_frequency, word_view
-from tests.report.corpora import hostile, make_corpus, reviews
+from tests.report.corpora import fit, hostile, make_corpus, reviews, searched_by_the_bound
 
 
 def unpacked(packed):
@@ -259,6 +261,41 @@ def test_the_fit_is_told(view, model):
     np.testing.assert_allclose(total, fit["history"]["bound"], rtol=1e-9)
     assert dict(fit["settings"])["random_state"] == "0"
     assert {"Python", "hdsp", "numpy"} <= set(dict(fit["versions"]))
+    assert facts["β for new documents"] == f"{model.predictive_concentration_:.4g}"
+    assert (facts["Number of topics"], fit["search"]) == ("fixed", None)
+
+
+def test_the_search_is_told(searched):
+    fit = make_view(searched).model["fit"]
+    low, high = searched.n_topics_range_
+    told = dict(fit["facts"])["Number of topics"]
+    assert told == f"by evidence; {low} to {high} are about as good"
+    search = fit["search"]
+    tried = [row["topics"] for row in search["rows"]]
+    assert tried == sorted(row["topics"] for row in searched.search_)
+    assert len(tried) > 2
+    assert search["measure"] == "perplexity"
+    assert (search["number"], search["range"]) == (len(searched.components_), (low, high))
+
+
+def test_a_search_by_the_bound_is_told(searched):
+    fit = make_view(searched_by_the_bound(searched)).model["fit"]
+    assert dict(fit["facts"])["Number of topics"] == "by the bound"
+    assert (fit["search"]["measure"], fit["search"]["range"]) == ("compared", None)
+
+
+def test_moves_are_no_terms_of_the_bound(model):
+    moved = copy(model)
+    report = model._model.report
+    rows = [{**row, "merges": 1} for row in report.history]
+    moved._model = replace(model._model, report=replace(report, history=rows))
+    assert make_view(moved).model["fit"]["terms"] == make_view(model).model["fit"]["terms"]
+
+
+def test_a_number_that_was_merged_from_initial_topics_is_told(corpus):
+    model = fit(corpus, 8, fixed_number=False, init=np.eye(8, len(corpus.words)) + 0.1)
+    facts = dict(make_view(model).model["fit"]["facts"])
+    assert facts["Number of topics"] == "from the initial topics"
 
 
 def test_the_same_model_gives_the_same_page(model, view):

@@ -17,7 +17,7 @@ def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = N
     Parameters
     ----------
     model : HDSP
-        Fitted.
+        A fitted model.
     corpus : Corpus
         Documents with the model's words.
     label : str
@@ -30,6 +30,7 @@ def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = N
     Returns
     -------
     Axes
+        What was drawn on.
     """
     from hdsp.report.documents import observed_by_label
 

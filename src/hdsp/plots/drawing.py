@@ -94,7 +94,18 @@ def draw_matrix(
 
     Parameters
     ----------
-    options : of ``Axes.imshow``, and `extend` of the colour bar
+    ax : Axes
+        Where to draw.
+    values : float array of shape [R, C]
+        One number for each cell.
+    rows : sequence of str
+        Names of the R rows.
+    columns : sequence of str
+        Names of the C columns.
+    label : str
+        What the colours mean.
+    **options : object
+        Options of ``Axes.imshow``, and `extend` of the colour bar.
     """
     extend = options.pop("extend", "neither")
     image = ax.imshow(values, aspect="auto", **options)
@@ -109,8 +120,14 @@ class Point:
 
     Attributes
     ----------
-    kind : ``"topic"`` or ``"label"``
-    size : the area of its mark, in points squared
+    kind : str
+        Either ``"topic"`` or ``"label"``.
+    name : str
+        What is written beside it.
+    x, y : float
+        Where it is.
+    size : float, default=10.0
+        The area of its mark, in points squared.
     """
 
     kind: str
@@ -131,7 +148,12 @@ def draw_points(ax: Any, points: Sequence[Point], named: Sequence[Point] | None 
 
     Parameters
     ----------
-    named : the points to write names beside; None is all
+    ax : Axes
+        Where to draw.
+    points : sequence of Point
+        All points.
+    named : sequence of Point or None, default=None
+        The points to write names beside; None is all.
     """
     for kind, colour in _COLOURS.items():
         own = [point for point in points if point.kind == kind]

@@ -1,9 +1,9 @@
-"""Figures of a fit: its bound, and the search over numbers of topics."""
+"""Figures of a fit: its bound, and the search for the number of topics."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from hdsp.plots.drawing import BLUE, GREY, ORANGE, SERIES, axes_or_new, without_frame
+from hdsp.plots.drawing import BLUE, ORANGE, SERIES, axes_or_new, without_frame
 
 
 def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = None) -> Any:
@@ -12,7 +12,7 @@ def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = Non
     Parameters
     ----------
     model : HDSP
-        Fitted.
+        A fitted model.
     columns : str or sequence of str, default="bound"
         What to draw: ``"bound"``, a term of it, ``"document_concentration"`` and so on.
     ax : Axes, default=None
@@ -21,6 +21,7 @@ def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = Non
     Returns
     -------
     Axes
+        What was drawn on.
     """
     from hdsp.report.fit import history_columns
 
@@ -46,40 +47,49 @@ def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = Non
 
 
 def search(model: Any, *, ax: Any = None) -> Any:
-    """The fits that the number of topics was found with; the chosen one is orange.
+    """How well the numbers of topics that were tried predict held-out words.
+
+    The line is the number of the model's topics, and the band the numbers that are about as good
+    (`n_topics_range_`). Of files written before words were held out, the bound is drawn by which
+    numbers were compared.
 
     Parameters
     ----------
     model : HDSP
-        Fitted, with a number of topics that was found.
+        A fitted model, whose number of topics was searched for.
     ax : Axes, default=None
         Where to draw; None makes a figure.
 
     Returns
     -------
     Axes
+        What was drawn on.
     """
+    from hdsp.report.fit import search_measure
+
     if not model.search_:
         raise ValueError(
             "hdsp.plots.search needs a fit that found its number of topics: here it was fixed, or "
             "`init` was an array."
         )
+    measure = search_measure(model)
     rows = sorted(model.search_, key=lambda row: row["topics"])
-    best = max(rows, key=lambda row: row["compared"])
     ax = axes_or_new(ax, 5.0, 3.2)
-    topics, compared = [row["topics"] for row in rows], [row["compared"] for row in rows]
-    ax.plot(topics, compared, color=GREY, linewidth=1.0, zorder=1)
-    ax.scatter(topics, compared, color=[ORANGE if row is best else BLUE for row in rows], zorder=2)
-    for row in rows:
-        ax.annotate(
-            f"from {row['start']}",
-            (row["topics"], row["compared"]),
-            xytext=(0, 6),
-            textcoords="offset points",
-            ha="center",
-            fontsize="small",
-        )
-    ax.set(xlabel="topics", ylabel="bound that is compared")
-    ax.margins(y=0.15)
+    from matplotlib.ticker import LogLocator, ScalarFormatter
+
+    # Each number tried is a multiple of the one before.
+    ax.set_xscale("log", base=2, subs=())
+    if model.n_topics_range_ is not None:
+        ax.axvspan(*model.n_topics_range_, color=ORANGE, alpha=0.15, linewidth=0)
+    ax.axvline(len(model.components_), color=ORANGE, linewidth=1.5)
+    topics, score = [row["topics"] for row in rows], [row[measure] for row in rows]
+    ax.plot(topics, score, color=BLUE, marker="o", markersize=4)
+    ax.xaxis.set_major_locator(LogLocator(base=2, subs=(1.0, 1.5)))
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    held_out = measure == "perplexity"
+    ax.set(
+        xlabel="topics",
+        ylabel="perplexity of held-out words" if held_out else "bound that is compared",
+    )
     without_frame(ax)
     return ax

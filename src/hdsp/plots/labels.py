@@ -32,7 +32,7 @@ def effects(
     Parameters
     ----------
     model : HDSP
-        Fitted.
+        A fitted model.
     label : str, default=None
         The name of a label; its `n` largest effects are drawn.
     topic : int, default=None
@@ -47,6 +47,7 @@ def effects(
     Returns
     -------
     Axes
+        What was drawn on.
     """
     from hdsp.report.effects import effect_table
 
@@ -92,7 +93,7 @@ def curves(
     Parameters
     ----------
     model : HDSP
-        Fitted.
+        A fitted model.
     label : str
         The name of a number.
     topics : sequence of int, default=None
@@ -107,6 +108,7 @@ def curves(
     Returns
     -------
     Axes
+        What was drawn on.
     """
     from hdsp.report.effects import number_curve
     from hdsp.report.fitted import fitted_labels
@@ -145,7 +147,7 @@ def heat_map(
     Parameters
     ----------
     model : HDSP
-        Fitted.
+        A fitted model.
     labels : str or sequence of str, default=None
         Labels or columns of labels; None is all. The most frequent are drawn.
     n_labels, n_topics : int, default=25
@@ -156,6 +158,7 @@ def heat_map(
     Returns
     -------
     Axes
+        What was drawn on.
     """
     from hdsp.report.effects import effect_table
     from hdsp.report.fitted import fitted_labels
@@ -194,7 +197,7 @@ def expected_topics(
     Parameters
     ----------
     model : HDSP
-        Fitted.
+        A fitted model.
     label_sets : mapping
         By the name of a set, the labels of one document, in any form that
         `HDSP.expected_topics` takes.
@@ -206,6 +209,7 @@ def expected_topics(
     Returns
     -------
     Axes
+        What was drawn on.
     """
     shares = np.concatenate([model.expected_topics(labels) for labels in label_sets.values()])
     if len(shares) != len(label_sets):

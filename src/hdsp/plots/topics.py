@@ -22,7 +22,7 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
     Parameters
     ----------
     model : HDSP
-        Fitted.
+        A fitted model.
     topic : int
         Its number.
     n : int, default=15
@@ -35,6 +35,7 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
     Returns
     -------
     Axes
+        What was drawn on.
     """
     from hdsp.report import topics as measures
 
@@ -60,7 +61,7 @@ def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
     Parameters
     ----------
     model : HDSP
-        Fitted.
+        A fitted model.
     n_names : int, default=20
         How many of the largest topics, and of the most frequent labels, have their names.
     ax : Axes, default=None
@@ -69,6 +70,7 @@ def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
     Returns
     -------
     Axes
+        What was drawn on.
     """
     from hdsp.report.effects import effect_table
     from hdsp.report.fitted import fitted_labels

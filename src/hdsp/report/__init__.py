@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hdsp import progress
 from hdsp.corpus import Corpus
 from hdsp.report.names import TopicNames
 from hdsp.report.page import render
@@ -29,13 +30,14 @@ def write_report(
 ) -> None:
     """Write the report of a fitted `HDSP`; see `HDSP.report`."""
     known = None if names is None else TopicNames.read(names, model)
-    view = make_view(
-        model,
-        corpus,
-        texts=texts,
-        title=title,
-        names=known,
-        stability=stability,
-        most_documents=most_documents,
-    )
-    Path(path).write_text(render(view), encoding="utf-8", newline="\n")
+    with progress.task("Writing the report"):
+        view = make_view(
+            model,
+            corpus,
+            texts=texts,
+            title=title,
+            names=known,
+            stability=stability,
+            most_documents=most_documents,
+        )
+        Path(path).write_text(render(view), encoding="utf-8", newline="\n")

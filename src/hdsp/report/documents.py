@@ -32,10 +32,18 @@ class Observed:
 
     Attributes
     ----------
-    names : [G] a label, or a number with a range
-    sizes : [G] documents
-    observed, expected, error : [G, T] means over documents; the standard error of the first
-    members : [G, M] ones where a document belongs to a group
+    names : list of str
+        The G groups: a label, or a number with a range.
+    sizes : int array of shape [G]
+        Documents of each group.
+    observed : float array of shape [G, T]
+        Mean proportions of the documents.
+    expected : float array of shape [G, T]
+        Mean proportions that their labels lead one to expect.
+    error : float array of shape [G, T]
+        Standard errors of `observed`.
+    members : sparse array of shape [G, M]
+        Ones where a document belongs to a group.
     """
 
     names: list[str]
@@ -51,7 +59,12 @@ def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Ob
 
     Parameters
     ----------
-    proportions : [M, T] of ``model.transform(corpus)``
+    model : HDSP
+        A fitted model.
+    corpus : Corpus
+        Documents with the model's words.
+    proportions : float array of shape [M, T]
+        Those of ``model.transform(corpus)``.
     """
     schema = model.label_schema_
     design = schema.encode(corpus.labels, warn=False).tocsc()
@@ -115,8 +128,14 @@ def typical_documents(
 
     Parameters
     ----------
-    proportions : [M, T]
-    lengths : [M] tokens
+    proportions : float array of shape [M, T]
+        Topics in documents.
+    lengths : float array of shape [M]
+        Tokens of documents.
+    groups : Observed
+        Groups of the documents.
+    n : int, default=8
+        How many documents of each.
     """
     short = np.asarray(lengths < min(_LEAST_TOKENS, float(np.median(lengths))))
     by_topic: list[IntArray] = [
@@ -153,12 +172,25 @@ def choose_documents(
 def document_view(
     model: Any, corpus: Corpus, texts: Sequence[str] | None, most: int
 ) -> tuple[dict[str, Any], FloatArray]:
-    """All of the documents that a page shows, and the proportions of all documents [M, T].
+    """The documents that a page shows, and the proportions of all documents.
 
     Parameters
     ----------
-    texts : of the corpus' documents, or None to show their words in the order of their counts
-    most : how many documents to show
+    model : HDSP
+        A fitted model.
+    corpus : Corpus
+        Documents with the model's words.
+    texts : sequence of str or None
+        Texts of the documents; None shows their words in the order of their counts.
+    most : int
+        How many documents to show.
+
+    Returns
+    -------
+    view : dict
+        The documents for a page.
+    proportions : float array of shape [M, T]
+        Topics in all documents.
     """
     proportions = np.asarray(model.transform(corpus), dtype=np.float64)
     groups = observed_by_label(model, corpus, proportions)

@@ -20,9 +20,16 @@ class EffectTable:
 
     Attributes
     ----------
-    labels : [C] positions in the label space
-    contrasts : [C] what is compared, in words
-    effect, lower, upper, expected : [C, T]
+    labels : int array of shape [C]
+        Positions in the label space.
+    contrasts : list of str
+        What is compared, in words.
+    effect : float array of shape [C, T]
+        Changes of expected proportions.
+    lower, upper : float array of shape [C, T]
+        Limits of the intervals.
+    expected : float array of shape [C, T]
+        Proportions after the change.
     """
 
     labels: IntArray
@@ -65,11 +72,16 @@ class Curve:
 
     Attributes
     ----------
-    label : the number's name
-    values : [G]
-    reference : the value that intervals are against
-    expected, lower, upper : [G, T] the limits are those of the change from `reference`, around
-        the expected proportion there
+    label : str
+        The number's name.
+    values : float array of shape [G]
+        Values of the number.
+    reference : float
+        The value that intervals are against.
+    expected : float array of shape [G, T]
+        Expected proportions at the values.
+    lower, upper : float array of shape [G, T]
+        Limits of the change from `reference`, around the expected proportion there.
     """
 
     label: str
@@ -105,7 +117,14 @@ def curve_views(
 
     Parameters
     ----------
-    labels : of `label_view`
+    model : HDSP
+        A fitted model.
+    labels : dict
+        The label space, of `label_view`.
+    effects : EffectTable
+        The model's effects: a number has a curve where it has one.
+    level : float
+        The probability that an interval contains the effect.
     """
     used = set(effects.labels.tolist())
     result: list[dict[str, Any]] = []

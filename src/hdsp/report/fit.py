@@ -1,28 +1,16 @@
 """The fit as the report shows it: the bound, the search, settings and versions."""
 
 import platform
+from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
+from hdsp.model import Bound
 from hdsp.report.fitted import FittedLabels
 from hdsp.report.packing import rounded
 
-# In the history, but no terms of the bound.
-NOT_TERMS = frozenset(
-    {
-        "pass",
-        "bound",
-        "n_topics",
-        "corpus_concentration",
-        "document_concentration",
-        "topics_in_use",
-        "inner_iterations",
-        "moves",
-        "seconds",
-    }
-)
 _PACKAGES = ("hdsp", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -38,7 +26,17 @@ def history_columns(model: Any) -> dict[str, list[float | None]]:
 
 def bound_terms(model: Any) -> list[str]:
     """The terms that the bound is the sum of, by name."""
-    return [name for name in history_columns(model) if name not in NOT_TERMS]
+    known = history_columns(model)
+    return [term.name for term in fields(Bound) if term.name in known]
+
+
+def search_measure(model: Any) -> str:
+    """The column of `search_` by which numbers of topics are compared.
+
+    ``"perplexity"`` of held-out words, the lower the better; ``"compared"``, a part of the bound,
+    the higher the better, in files written before words were held out.
+    """
+    return "perplexity" if all("perplexity" in row for row in model.search_) else "compared"
 
 
 def fit_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
@@ -51,21 +49,46 @@ def fit_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
         ("Tokens", f"{tokens:,.0f}"),
         ("Labels", f"{model.label_schema_.n_labels:,}"),
         ("Topics in use", f"{model.n_topics_:,} of {n_topics:,}"),
+        ("Number of topics", _number_found(model)),
         ("Passes", f"{model.n_iter_:,}"),
         ("Converged", "yes" if model.converged_ else "no"),
         ("Corpus concentration α", f"{float(model.corpus_concentration_):.4g}"),
         ("Document concentration β", f"{float(model.document_concentration_):.4g}"),
+        ("β for new documents", f"{float(model.predictive_concentration_):.4g}"),
     ]
     return {
         "facts": facts,
         "history": history_columns(model),
         "terms": bound_terms(model),
-        "search": [
-            {name: rounded([float(value)], 12)[0] for name, value in row.items()}
-            for row in model.search_
-        ],
+        "search": _search(model),
         "settings": [(name, _short(value)) for name, value in _parameters(model).items()],
         "versions": [("Python", platform.python_version()), *_versions()],
+    }
+
+
+def _number_found(model: Any) -> str:
+    """How the number of topics was found, and which others are about as good."""
+    if not model.search_:
+        return "fixed" if model.fixed_number else "from the initial topics"
+    by = f"by {model.number_by}" if search_measure(model) == "perplexity" else "by the bound"
+    if model.n_topics_range_ is None:
+        return by
+    low, high = model.n_topics_range_
+    return f"{by}; {low:,} to {high:,} are about as good"
+
+
+def _search(model: Any) -> dict[str, Any] | None:
+    """The numbers of topics that were tried, smallest first, and the number that there are."""
+    if not model.search_:
+        return None
+    rows = sorted(model.search_, key=lambda row: row["topics"])
+    return {
+        "measure": search_measure(model),
+        "rows": [
+            {name: rounded([float(value)], 12)[0] for name, value in row.items()} for row in rows
+        ],
+        "number": len(model.components_),
+        "range": model.n_topics_range_,
     }
 
 

@@ -22,13 +22,19 @@ class FittedLabels:
 
     Attributes
     ----------
-    intercept : [T]
-    coefficients : [J, T]
-    carriers : [J] how many training documents carry a label, or have a number
-    n_documents : of training
-    values : by column of the design, the values of a number as the design has them, in order, and
-        how many documents have each, [2, n]
-    sample : [S, J] the labels of some training documents, as the design has them
+    intercept : float array of shape [T]
+        Log proportions without labels, up to a constant.
+    coefficients : float array of shape [J, T]
+        What labels add to them.
+    carriers : float array of shape [J]
+        How many training documents carry a label, or have a number.
+    n_documents : int
+        How many training documents there were.
+    values : mapping of int to float array of shape [2, n]
+        By column of the design, the values of a number as the design has them, in order, and how
+        many documents have each.
+    sample : sparse array of shape [S, J]
+        Labels of some training documents, as the design has them.
     """
 
     intercept: FloatArray

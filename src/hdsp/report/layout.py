@@ -23,7 +23,7 @@ _LEAST_ROWS = 8
 def place_together(
     word_share: FloatArray, effect: FloatArray, seed: int = 0
 ) -> tuple[FloatArray, FloatArray]:
-    """Places in the plane for topics [T, 2] and labels [C, 2], between -1 and 1.
+    """Places in the plane for topics and labels, between -1 and 1.
 
     A topic is the distribution of its words, a label the mixture of the topics that it raises, by
     how much. Points whose distributions are near by Hellinger's distance come out near (t-SNE;
@@ -31,8 +31,19 @@ def place_together(
 
     Parameters
     ----------
-    word_share : [T, V] E[phi]
-    effect : [C, T] changes of expected proportions
+    word_share : float array of shape [T, V]
+        Words of topics, E[phi].
+    effect : float array of shape [C, T]
+        Changes of expected proportions by labels.
+    seed : int, default=0
+        Of the random start.
+
+    Returns
+    -------
+    topics : float array of shape [T, 2]
+        Places of topics.
+    labels : float array of shape [C, 2]
+        Places of labels.
     """
     raised = np.maximum(effect, 0.0)
     total = raised.sum(axis=1, keepdims=True)
@@ -100,7 +111,13 @@ def related_topics(proportions: FloatArray) -> list[tuple[int, int, float]]:
 
     Parameters
     ----------
-    proportions : [M, T]
+    proportions : float array of shape [M, T]
+        Topics in documents.
+
+    Returns
+    -------
+    list of tuple
+        One for each pair.
     """
     distinct = len(np.unique(proportions, axis=0))
     if distinct < _LEAST_ROWS or proportions.shape[1] < 2:

@@ -19,8 +19,10 @@ class TopicNames:
 
     Attributes
     ----------
-    names : the name of a topic by its number
-    combined : sets of topics, each with its name, which may be empty
+    names : mapping of int to str
+        The name of a topic by its number.
+    combined : sequence of tuple
+        Sets of topics, each with its name, which may be empty.
     """
 
     names: Mapping[int, str] = field(default_factory=dict)
@@ -32,7 +34,15 @@ class TopicNames:
 
         Parameters
         ----------
-        model : the fitted `HDSP` that the names are for
+        path : str or path
+            The file.
+        model : HDSP
+            The fitted model that the names are for.
+
+        Returns
+        -------
+        TopicNames
+            What the file holds.
         """
         file = Path(path)
         try:

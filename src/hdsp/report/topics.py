@@ -21,11 +21,14 @@ def table_of(frame: Any) -> Mapping[str, Any]:
 
 
 def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
-    """All of the topics but their words.
+    """The topics without their words.
 
     Parameters
     ----------
-    stability : the table of ``HDSP.topic_stability``, or None
+    model : HDSP
+        A fitted model.
+    stability : table or None, default=None
+        What ``HDSP.topic_stability`` returned.
     """
     table = table_of(model.topics())
     result: dict[str, Any] = {

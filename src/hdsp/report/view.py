@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hdsp import progress
 from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
 from hdsp.report.effects import curve_views, effect_table, effect_view
@@ -25,8 +26,10 @@ class View:
 
     Attributes
     ----------
-    model : plain data that JSON can hold
-    documents : likewise; None where no corpus was given
+    model : dict
+        Plain data that JSON can hold.
+    documents : dict or None
+        Likewise; None where no corpus was given.
     """
 
     model: dict[str, Any]
@@ -43,14 +46,7 @@ def make_view(
     stability: Any = None,
     most_documents: int = 1_000,
 ) -> View:
-    """Look at a fitted model, and at documents.
-
-    Parameters
-    ----------
-    model : a fitted `HDSP`
-    corpus : documents to show; None shows none
-    texts : of the corpus' documents; None shows their words without their order
-    """
+    """Everything that a page shows of a fitted model, and of documents; see `HDSP.report`."""
     if corpus is not None and not isinstance(corpus, Corpus):
         raise TypeError(
             "`corpus` of HDSP.report must be a Corpus. Got a "
@@ -64,10 +60,15 @@ def make_view(
         )
     fitted = fitted_labels(model)
     labels = label_view(model, fitted)
-    effects = effect_table(model, LEVEL)
+    with progress.task("Finding effects of labels"):
+        effects = effect_table(model, LEVEL)
+        curves = curve_views(model, labels, effects, LEVEL)
     documents, proportions = None, None
     if corpus is not None:
-        documents, proportions = document_view(model, corpus, texts, most_documents)
+        with progress.task(f"Finding topics of {len(corpus):,} documents"):
+            documents, proportions = document_view(model, corpus, texts, most_documents)
+    with progress.task("Drawing the map"):
+        places = map_view(topic_words(model), effects.effect)
     data = {
         "title": title,
         "key": model_key(model),
@@ -76,8 +77,8 @@ def make_view(
         "labels": labels,
         "form": form_view(fitted),
         "effects": effect_view(effects, LEVEL),
-        "curves": curve_views(model, labels, effects, LEVEL),
-        "map": map_view(topic_words(model), effects.effect),
+        "curves": curves,
+        "map": places,
         "related": _related(fitted, proportions),
         "order": {
             "topics": seriate(effects.effect.T).tolist(),

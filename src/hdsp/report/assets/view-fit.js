@@ -1,4 +1,4 @@
-// The fit: its bound, the search over numbers of topics, settings and versions.
+// The fit: its bound, the search for the number of topics, settings and versions.
 
 function fitView(room) {
   const { history: passes, terms, search, facts, settings, versions } = DATA.fit;
@@ -26,25 +26,11 @@ function fitView(room) {
   const charts = [];
   const add = (made) => { charts.push(made); return h("div", { class: "card" }, made.figure); };
   const factTable = (title, rows) => h("div", { class: "card" }, h("h2", {}, title), h("table", { class: "facts-table" }, h("tbody", {}, rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value))))));
-  const searched = search.length ? chart({
-    title: "The search over numbers of topics", file: "search",
-    caption: "Each fit started with a number of topics and settled on another; the highest value wins. Compared is the bound without the densities of sticks and concentrations.",
-    describe: () => `Compared bound by number of topics for ${search.length} starts.`,
-    draw: (width) => Plot.plot({
-      width, height: 260, marginLeft: 84, marginRight: 34, marginBottom: 42, style: { fontSize: "12px" },
-      x: { label: "topics that the fit settled on", nice: true }, y: { label: null, grid: true, ticks: 5, tickFormat: d3.format(",.7~r") },
-      marks: [
-        Plot.line([...search].sort((a, b) => a.topics - b.topics), { x: "topics", y: "compared", stroke: "var(--line)", strokeWidth: 2 }),
-        Plot.dot(search, { x: "topics", y: "compared", r: 5, fill: (row) => (row.compared === d3.max(search, (other) => other.compared) ? "var(--second)" : accent) }),
-        Plot.text(search, { x: "topics", y: "compared", text: (row) => `from ${row.start}`, dy: -12, fill: "var(--muted)" }),
-      ],
-    }),
-    table: () => ({ columns: Object.keys(search[0]), rows: search.map((row) => Object.values(row)) }),
-  }) : null;
+  const searched = search ? chart(searchChart(search)) : null;
   const concentrations = ["corpus_concentration", "document_concentration"].filter((name) => passes[name]);
   room.append(
     h("div", { class: "grid two", style: "margin-bottom:1rem" },
-      passes.bound ? add(lineChart("The bound", "bound", [{ name: "bound", values: passes.bound, colour: accent }], { caption: "The evidence lower bound (ELBO) after each pass over the documents of the chosen start." })) : null,
+      passes.bound ? add(lineChart("The bound", "bound", [{ name: "bound", values: passes.bound, colour: accent }], { caption: "The evidence lower bound (ELBO) after each pass over the documents." })) : null,
       searched ? add(searched) : null,
       concentrations.length ? add(lineChart("Concentrations", "concentrations", concentrations.map((name, i) => ({ name: i ? "document β" : "corpus α", values: passes[name], colour: i ? "var(--second)" : accent })), { format: d3.format("~g") })) : null,
       passes.topics_in_use ? add(lineChart("Topics in use", "topics-in-use", [{ name: "topics_in_use", values: passes.topics_in_use, colour: accent }], { format: (value) => (Number.isInteger(value) ? value : "") })) : null),
@@ -52,4 +38,32 @@ function fitView(room) {
     h("div", { class: "grid three", style: "margin-bottom:1rem" }, terms.map((name) => add(lineChart(name, `bound-${name}`, [{ name, values: passes[name], colour: accent }], { height: 172, level: "h3" })))),
     h("div", { class: "grid three" }, factTable("Corpus and model", facts), factTable("Settings", settings), factTable("Versions", versions)));
   return { draw() { for (const one of charts) one.update(); } };
+}
+
+/** Numbers of topics that were tried; before format 1.2 of model files they were compared by a part of the bound. */
+function searchChart({ measure, rows, number, range }) {
+  const heldOut = measure === "perplexity";
+  const good = range ? [{ low: range[0], high: range[1] }] : [];
+  const asGood = range ? ` ${range[0]} to ${range[1]} topics are about as good.` : "";
+  const how = heldOut
+    ? "Short fits predicted half of the words of held-out documents from the other half: the lower the perplexity, the better."
+    : "Fits that started with several numbers of topics, and the number that they settled on: the higher the bound that is compared, the better.";
+  return {
+    title: "The search for the number of topics", file: "search",
+    caption: `${how} The line is the number of the model's topics.${asGood}`,
+    describe: () => `${heldOut ? "Perplexity of held-out words" : "Compared bound"} for ${rows.length} numbers of topics from ${rows[0].topics} to ${rows.at(-1).topics}; the model has ${number}.${asGood}`,
+    draw: (width) => Plot.plot({
+      width, height: 260, marginLeft: 74, marginRight: 20, marginBottom: 42, style: { fontSize: "12px" },
+      x: { label: "topics", type: "log", base: 2, nice: false, tickFormat: (value) => (Number.isInteger(value) ? value : ""), ticks: 6 },
+      y: { label: null, grid: true, ticks: 5, tickFormat: d3.format(",.7~r") },
+      marks: [
+        Plot.rectX(good, { x1: "low", x2: "high", fill: "var(--second)", fillOpacity: 0.15 }),
+        Plot.ruleX([number], { stroke: "var(--second)", strokeWidth: 2 }),
+        Plot.lineY(rows, { x: "topics", y: measure, stroke: "var(--accent)", strokeWidth: 2 }),
+        Plot.dot(rows, { x: "topics", y: measure, r: 4, fill: "var(--accent)" }),
+        Plot.tip(rows, Plot.pointer({ x: "topics", y: measure, fill: "var(--surface)", stroke: "var(--line)", title: (row) => `${row.topics} topics${row.start ? ` from ${row.start}` : ""}: ${brief(row[measure])}` })),
+      ],
+    }),
+    table: () => ({ columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) }),
+  };
 }
