@@ -9,8 +9,8 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hdsp import plots, simulate
-from tests.report.corpora import fit, make_corpus, reviews, searched_by_the_bound
+from hdsp import plots
+from tests.report.corpora import fit, fit_searched, make_corpus, reviews, searched_by_the_bound
 
 
 @pytest.fixture(scope="module")
@@ -157,9 +157,7 @@ def test_the_history_is_drawn(model, ax):
 
 @pytest.mark.parametrize("before", [False, True])
 def test_the_search_is_drawn(before, ax):
-    corpus, _ = simulate(n_documents=300, n_topics=6, n_words=80, random_state=0)
-    model = fit(corpus, 40, fixed_number=False)
-    model = searched_by_the_bound(model) if before else model
+    model = searched_by_the_bound(fit_searched()) if before else fit_searched()
     assert plots.search(model, ax=ax) is ax
     number, curve = ax.lines
     measure = "compared" if before else "perplexity"

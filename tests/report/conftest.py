@@ -3,8 +3,7 @@ import shutil
 
 import pytest
 
-from hdsp import simulate
-from tests.report.corpora import fit, hostile, make_corpus, reviews
+from tests.report.corpora import fit, fit_searched, hostile, make_corpus, reviews
 
 # Without its services in the background, which would ask for hosts that are not there.
 FLAGS = (
@@ -52,9 +51,7 @@ def model(corpus):
 
 @pytest.fixture(scope="session")
 def searched():
-    """A model whose number of topics was searched for, among several."""
-    corpus, _ = simulate(n_documents=300, n_topics=6, n_words=80, random_state=0)
-    return fit(corpus, 40, fixed_number=False)
+    return fit_searched()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from hdsp import HDSP, Corpus, Labels, TextSettings
+from hdsp import HDSP, Corpus, Labels, TextSettings, simulate
 
 PLACES = {
     "shoes": ["sole", "heel", "lace", "leather", "walk"],
@@ -46,6 +46,19 @@ def make_corpus(texts, frame):
 def fit(corpus, n_components=8, **settings):
     options = {"fixed_number": True, "max_iter": 12, "tol": 1e-2, "n_jobs": 1, **settings}
     return HDSP(n_components, random_state=0, **options).fit(corpus)
+
+
+def fit_searched():
+    """A model whose number of topics was searched for, and others are about as good."""
+    corpus, _ = simulate(
+        n_documents=200,
+        n_topics=20,
+        n_words=100,
+        document_length=30,
+        corpus_concentration=20.0,
+        random_state=0,
+    )
+    return fit(corpus, 40, fixed_number=False)
 
 
 def searched_by_the_bound(model):

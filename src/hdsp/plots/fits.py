@@ -75,7 +75,7 @@ def search(model: Any, *, ax: Any = None) -> Any:
     measure = search_measure(model)
     rows = sorted(model.search_, key=lambda row: row["topics"])
     ax = axes_or_new(ax, 5.0, 3.2)
-    from matplotlib.ticker import LogLocator, ScalarFormatter
+    from matplotlib.ticker import LogLocator
 
     # Each number tried is a multiple of the one before.
     ax.set_xscale("log", base=2, subs=())
@@ -85,7 +85,7 @@ def search(model: Any, *, ax: Any = None) -> Any:
     topics, score = [row["topics"] for row in rows], [row[measure] for row in rows]
     ax.plot(topics, score, color=BLUE, marker="o", markersize=4)
     ax.xaxis.set_major_locator(LogLocator(base=2, subs=(1.0, 1.5)))
-    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.xaxis.set_major_formatter("{x:g}")
     held_out = measure == "perplexity"
     ax.set(
         xlabel="topics",

@@ -71,10 +71,8 @@ def _number_found(model: Any) -> str:
     if not model.search_:
         return "fixed" if model.fixed_number else "from the initial topics"
     by = f"by {model.number_by}" if search_measure(model) == "perplexity" else "by the bound"
-    if model.n_topics_range_ is None:
-        return by
-    low, high = model.n_topics_range_
-    return f"{by}; {low:,} to {high:,} are about as good"
+    low, high = model.n_topics_range_ or (0, 0)
+    return by if low == high else f"{by}; {low:,} to {high:,} are about as good"
 
 
 def _search(model: Any) -> dict[str, Any] | None:

@@ -44,7 +44,7 @@ function fitView(room) {
 function searchChart({ measure, rows, number, range }) {
   const heldOut = measure === "perplexity";
   const good = range ? [{ low: range[0], high: range[1] }] : [];
-  const asGood = range ? ` ${range[0]} to ${range[1]} topics are about as good.` : "";
+  const asGood = range && range[0] < range[1] ? ` ${range[0]} to ${range[1]} topics are about as good.` : "";
   const how = heldOut
     ? "Short fits predicted half of the words of held-out documents from the other half: the lower the perplexity, the better."
     : "Fits that started with several numbers of topics, and the number that they settled on: the higher the bound that is compared, the better.";
