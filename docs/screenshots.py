@@ -26,6 +26,7 @@ PICTURES = (
     ("map", "view=map&topic=1", 1280, 1010, "light"),
     ("heat", "view=heat", 1280, 1000, "light"),
     ("documents", "view=documents&topic=1", 1280, 900, "dark"),
+    ("fit", "view=fit", 1280, 590, "light"),
     ("phone-topics", "view=topics", 390, 844, "light"),
     ("phone-explorer", "view=explorer", 390, 844, "dark"),
     ("phone-documents", "view=documents&topic=1", 390, 844, "light"),
@@ -88,11 +89,12 @@ def draw_figures(model: HDSP) -> None:
 
 
 def _shrink(path: Path) -> None:
-    """Keep 256 colours, of which a page has fewer."""
+    """Keep 256 colours, rare ones too."""
     from PIL import Image
 
+    colours = {"method": Image.Quantize.MAXCOVERAGE, "dither": Image.Dither.NONE}
     with Image.open(path) as image:
-        image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+        image.convert("RGB").quantize(256, **colours).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 
 from hdsp import HDSP, read_table
 from hdsp.cli import main
+from hdsp.progress.displays import Lines
 from tests.report.corpora import reviews
 
 
@@ -58,6 +59,18 @@ def test_a_report_with_documents(here, capsys):
     for entry in documents["documents"]:
         assert entry["name"] == f"<{entry['row']}>"
         assert "".join(entry["pieces"]) == texts[entry["row"]]
+
+
+def test_what_takes_long_is_shown(here, capsys, monkeypatch):
+    monkeypatch.setattr(Lines, "line_seconds", 0.0)
+    asked = ["report", "model.hdsp", "--corpus", "reviews.parquet", "-o", "shown.html"]
+    assert main(asked) == 0
+    lines = capsys.readouterr().err.splitlines()
+    for task in ("Finding effects of labels", "Finding topics of 120 documents", "Drawing the map"):
+        assert any(line.startswith(f"{task}: took ") for line in lines)
+    assert lines[-1].startswith("Writing the report: took ")
+    assert main([*asked, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -219,6 +219,8 @@ def test_the_search_is_shown(open_page, searched, tmp_path, before):
     assert figure.locator("svg circle").count() == len(rows)
     text = figure.locator("svg[role=img]").get_attribute("aria-label")
     assert f"the model has {len(model.components_)}." in text
+    caption = figure.locator("p.caption").first.inner_text()
+    assert ("beyond which more of them hardly help" in caption) is not before
     assert text.startswith("Compared bound" if before else "Perplexity of held-out words")
     if not before:
         low, high = model.n_topics_range_

@@ -70,9 +70,14 @@ def _number_found(model: Any) -> str:
     """How the number of topics was found, and which others are about as good."""
     if not model.search_:
         return "fixed" if model.fixed_number else "from the initial topics"
-    by = f"by {model.number_by}" if search_measure(model) == "perplexity" else "by the bound"
+    by = _searched_by(model)
     low, high = model.n_topics_range_ or (0, 0)
-    return by if low == high else f"{by}; {low:,} to {high:,} are about as good"
+    return f"by {by}" if low == high else f"by {by}; {low:,} to {high:,} are about as good"
+
+
+def _searched_by(model: Any) -> str:
+    """The setting `number_by`; ``"the bound"`` before words were held out."""
+    return str(model.number_by) if search_measure(model) == "perplexity" else "the bound"
 
 
 def _search(model: Any) -> dict[str, Any] | None:
@@ -82,6 +87,7 @@ def _search(model: Any) -> dict[str, Any] | None:
     rows = sorted(model.search_, key=lambda row: row["topics"])
     return {
         "measure": search_measure(model),
+        "by": _searched_by(model),
         "rows": [
             {name: rounded([float(value)], 12)[0] for name, value in row.items()} for row in rows
         ],
