@@ -92,9 +92,11 @@ def _shrink(path: Path) -> None:
     """Keep 256 colours, rare ones too."""
     from PIL import Image
 
-    colours = {"method": Image.Quantize.MAXCOVERAGE, "dither": Image.Dither.NONE}
     with Image.open(path) as image:
-        image.convert("RGB").quantize(256, **colours).save(path, optimize=True)
+        colours = image.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+        )
+    colours.save(path, optimize=True)
 
 
 if __name__ == "__main__":
