@@ -154,7 +154,7 @@ class HDSP(FittedQueries):
     converged_ : bool
         Whether the bound settled.
     predictive_concentration_ : float
-        beta for new documents.
+        The beta that new documents are predicted with.
     corpus_concentration_, document_concentration_ : float
         The learned values of alpha and beta.
 
