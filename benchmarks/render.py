@@ -59,40 +59,6 @@ def headline():
     )
 
 
-def mean(group, name):
-        return number(str(sum(float(row[name]) for row in group) / len(group)))
-
-    def pair(group, name):
-        return f"{mean(group, name)} / {mean(group, name + ' fixed')}"
-
-    return table(
-        [
-            "corpus",
-            "at most",
-            "found, by seed",
-            "lowest bound",
-            "best fixed bound",
-            "given labels / fixed",
-            "completion / fixed",
-            "NPMI / fixed",
-            "time / fixed",
-        ],
-        [
-            [
-                *key,
-                ", ".join(row["topics"] for row in group),
-                f"{min(float(row['bound']) for row in group):,.0f}",
-                f"{float(group[0]['best fixed bound']):,.0f}",
-                pair(group, "given labels"),
-                pair(group, "completion"),
-                pair(group, "npmi"),
-                mean(group, "times the fixed"),
-            ]
-            for key, group in groups.items()
-        ],
-    )
-
-
 def plain(name):
     found = rows(name)
     return table(list(found[0]), [list(row.values()) for row in found])
