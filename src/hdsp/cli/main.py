@@ -13,6 +13,7 @@ from hdsp.cli import (
     evaluate,
     fit,
     predict,
+    report,
     reproduce,
     topics,
     transform,
@@ -77,6 +78,7 @@ def make_parser() -> argparse.ArgumentParser:
         transform,
         predict,
         evaluate,
+        report,
         compare,
         reproduce,
     ):

@@ -36,11 +36,15 @@ def add_parser(commands: Any) -> None:
             "hdsp topics model.hdsp",
             "hdsp topics model.hdsp --words 20 -o topics.csv",
             "hdsp topics model.hdsp --stable reviews.parquet",
+            "hdsp topics model.hdsp --names topic-names.json",
         ),
     )
     add_model(parser)
     parser.add_argument("--words", type=int, default=8, help="words of each topic (default 8)")
     parser.add_argument("--all", action="store_true", help="also topics that hold next to nothing")
+    parser.add_argument(
+        "--names", metavar="FILE", help="names and combined topics that a report's page has saved"
+    )
     stable = parser.add_argument_group("stability")
     stable.add_argument(
         "--stable",
@@ -67,6 +71,11 @@ def run(options: argparse.Namespace) -> None:
         from hdsp.queries import topic_columns
 
         table = topic_columns(model, options.words)
+    if options.names is not None:
+        from hdsp.report import TopicNames
+
+        with printed_warnings():
+            table |= TopicNames.read(options.names, model).columns(len(model.components_))
     refits = None
     if options.file is not None:
         from hdsp.stability import refit, stability_columns
@@ -85,10 +94,18 @@ def run(options: argparse.Namespace) -> None:
         _print_stable(model, table, refits)
     else:
         labels = table.get("raised_by", [[]] * len(table["topic"]))
+        named = options.names is not None
         print_rows(
-            ("topic", "tokens", "coherence", "words", "raised by"),
+            ("topic", *(["name"] if named else []), "tokens", "coherence", "words", "raised by"),
             [
-                (str(topic), f"{share:.1%}", f"{coherence:.2f}", words, ", ".join(raised))
+                (
+                    str(topic),
+                    *([table["name"][topic]] if named else []),
+                    f"{share:.1%}",
+                    f"{coherence:.2f}",
+                    words,
+                    ", ".join(raised),
+                )
                 for topic, share, coherence, words, raised in zip(
                     table["topic"],
                     table["token_share"],
