@@ -602,7 +602,7 @@ def _scaled(
     """The range of numbers that are as good as the one searched, after merges as for that one."""
     if numbers is None:
         return None
-    low, high = (round(number * n_topics / searched) for number in numbers)
+    low, high = (max(round(number * n_topics / searched), 2) for number in numbers)
     return min(low, n_topics), max(high, n_topics)
 
 
