@@ -95,8 +95,8 @@ class HDSP(FittedQueries):
         The initial value of beta, the concentration of documents. Small values find topics that
         overlap; new documents are predicted with another, `predictive_concentration`.
     predictive_concentration : float or None, default=None
-        beta for new documents: in `transform`, completion and `score`. None chooses the one that
-        predicts held-out halves of training documents best.
+        The value of beta for new documents: in `transform`, completion and `score`. None chooses
+        the one that predicts held-out halves of training documents best.
     learn_concentrations : bool or str, default=True
         Whether to learn both concentrations, or the one to learn: ``"corpus"`` or ``"document"``.
     corpus_concentration_prior : tuple of two floats, default=(1.0, 1.0)
