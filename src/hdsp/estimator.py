@@ -53,6 +53,7 @@ from hdsp.validation import (
     check_counts,
     check_flag,
     check_folder,
+    check_indices,
     check_jobs,
     check_learned,
     check_positive,
@@ -408,8 +409,11 @@ class HDSP(FittedQueries):
         check_is_fitted(self)
         self._check_settings()
         if self.text_settings_ is not None and not self.text_settings_.storable:
+            what = "function"
+            if self.text_settings_.tokenizer is None:
+                what = "pattern"
             warnings.warn(
-                "The function that cuts texts into words cannot be saved with the model: pass it "
+                f"The {what} that cuts texts into words cannot be saved with the model: pass it "
                 "as `text_settings` when new texts are read.",
                 TokenizerNotSavedWarning,
                 stacklevel=2,
@@ -486,6 +490,7 @@ class HDSP(FittedQueries):
             counts, parsed, words, named = X.counts, X.labels, X.words, False
         else:
             # Validation sets attributes, so it is given another instance.
+            check_indices(X, "X of HDSP.fit")
             probe = type(self)()
             X = validate_data(probe, X, reset=True, **VALIDATION)
             counts = check_counts(X, "HDSP.fit")

@@ -29,7 +29,7 @@ class MissingLabelsWarning(UserWarning):
 
 
 class TokenizerNotSavedWarning(UserWarning):
-    """A model was saved without the function that splits texts into words."""
+    """A model was saved without the function, or the pattern, that splits texts into words."""
 
 
 class CheckpointWarning(RuntimeWarning):

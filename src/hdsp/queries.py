@@ -32,6 +32,7 @@ from hdsp.validation import (
     check_choice,
     check_counts,
     check_flag,
+    check_indices,
     check_share,
     count_rows,
     make_generator,
@@ -455,6 +456,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 )
             labels = X.labels
         else:
+            check_indices(X, f"X of {owner}")
             X = validate_data(self, X, reset=False, **VALIDATION)
             counts = check_counts(X, owner)
         if counts.shape[0] == 0:

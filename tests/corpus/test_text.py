@@ -120,7 +120,9 @@ def test_a_tokenizer():
     settings = plain(tokenizer=str.split)
     assert settings.count(["a-b A-B x"])[1] == ("a-b", "x")
     assert not settings.storable
-    with pytest.raises(ValueError, match=r"must be plain data to be stored\. Got the tokenizer"):
+    with pytest.raises(
+        ValueError, match=r"must be plain data, and simple, to be stored\. Got the tokenizer"
+    ):
         settings.to_dict()
 
 
@@ -143,7 +145,7 @@ def test_settings_are_stored_as_data(tmp_path):
         ({"min_df": True}, "Got True. Leave it out for the default."),
         ({"max_df": 1.5}, "`max_df` of TextSettings must be a number of documents from 1, or a"),
         ({"max_df": float("nan")}, "or a share from 0.0 to 1.0. Got nan."),
-        ({"ngrams": 0}, "`ngrams` of TextSettings must be a whole number from 1. Got 0."),
+        ({"ngrams": 0}, "`ngrams` of TextSettings must be a whole number from 1 to 10. Got 0."),
         ({"max_features": 0}, "`max_features` of TextSettings must be a whole number from 1."),
         ({"token_pattern": "["}, "`token_pattern` of TextSettings must be a regular expression"),
         ({"token_pattern": "(a)(b)"}, "with one group at most. Got '(a)(b)'."),

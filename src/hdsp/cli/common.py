@@ -187,7 +187,11 @@ def print_json(value: object) -> None:
 def write_table(table: Table, path: str) -> None:
     """Write a table by the suffix of `path`; - is CSV on standard output."""
     if path == STANDARD:
-        _write_delimited(table, sys.stdout, ",")
+        if sys.stdout.isatty():
+            # A file or a program gets what there is, a terminal what it can show.
+            _write_delimited(_printable_table(table), sys.stdout, ",")
+        else:
+            _write_delimited(table, sys.stdout, ",")
         return
     suffix = Path(path).suffix.lower()
     if suffix not in _OUTPUT_SUFFIXES:
@@ -242,6 +246,19 @@ def _write_delimited(table: Table, file: Any, delimiter: str) -> None:
     writer.writerow(table)
     for row in _rows(table):
         writer.writerow([";".join(map(str, v)) if isinstance(v, list) else v for v in row])
+
+
+def _printable_table(table: Table) -> Table:
+    return {
+        printable(name): [printable(_cell(value)) for value in values]
+        for name, values in table.items()
+    }
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ";".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _rows(table: Table) -> Iterator[tuple[Any, ...]]:

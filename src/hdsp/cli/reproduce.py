@@ -102,9 +102,9 @@ def run(options: argparse.Namespace) -> None:
             errors.append(error)
             continue
         done += 1
-        print(f"{name}: {output / name}")
+        print(f"{name}: {progress.printable(str(output / name))}")
         for _, note, found in all_findings({name: STUDIES[name]}, output):
-            print(f"  {found.verdict}: {found.claim}: {found.measured}{note}")
+            print(progress.printable(f"  {found.verdict}: {found.claim}: {found.measured}{note}"))
         sys.stdout.flush()
     # It is an error if a study that was named did not run; without names, all that can run do.
     if errors and (options.names or not done):

@@ -27,6 +27,17 @@ _CONTRACTED = (
 )
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
 _PATTERN_RULE = "a regular expression with one group at most"
+# Nobody counts longer phrases, and each length takes as much memory as the words themselves.
+_LONGEST_PHRASE = 10
+# Patterns whose matching takes time in proportion to the text, whatever the text is: characters
+# or classes, of which only the last is repeated without limit, and after which nothing can fail:
+# the end, further parts such as "(?:-[a-z]+)*", or, where words begin at a boundary, a boundary.
+_ATOM = r"(?:\[\^?(?:\\.|[^\]\[\\^])+\]|\\[^\dbBAZ]|[^\\\[\](){}.*+?|^$])"
+_REPEATED = rf"{_ATOM}(?:\+|\{{\d(?:,\d{{0,2}})?\}})?"
+_PARTS = rf"(?:{_ATOM}(?:\{{\d\}})?){{0,8}}{_REPEATED}"
+_QUICK = re.compile(
+    rf"(?:\(\?u\))?(?:\\b{_PARTS}\\b|(?:\\b)?{_PARTS}(?:\(\?:{_ATOM}{_REPEATED}\)[*?])?)"
+)
 # Settings that choose among the words of all texts.
 _CHOOSING = ("min_df", "max_df", "max_features")
 
@@ -59,11 +70,13 @@ class TextSettings:
     token_pattern : str, default=r"[^\W\d_]{3,}"
         Regular expression of a word. By default three letters or more, of any alphabet.
         Languages that do not put spaces between words, or write vowels as marks on consonants
-        (Chinese, Thai, Hindi), need a `tokenizer`.
+        (Chinese, Thai, Hindi), need a `tokenizer`. Only simple patterns can be stored with a
+        model; see `storable`.
     lowercase : bool, default=True
         Whether "Cat" is "cat".
     ngrams : int, default=1
-        Longest phrase to count, in words: 2 counts "new york" in addition to "new" and "york".
+        Longest phrase to count, in words, up to 10: 2 counts "new york" in addition to "new" and
+        "york".
     max_features : int or None, default=None
         The largest number of words, of which the most frequent are kept; None for all.
     tokenizer : callable or None, default=None
@@ -97,7 +110,12 @@ class TextSettings:
             ("min_df", _is_frequency(self.min_df), _FREQUENCY_RULE),
             ("max_df", _is_frequency(self.max_df), _FREQUENCY_RULE),
             ("token_pattern", _is_pattern(self.token_pattern), _PATTERN_RULE),
-            ("ngrams", _is_positive(self.ngrams), "a whole number from 1"),
+            ("lowercase", isinstance(self.lowercase, bool), "True or False"),
+            (
+                "ngrams",
+                _is_positive(self.ngrams) and self.ngrams <= _LONGEST_PHRASE,
+                f"a whole number from 1 to {_LONGEST_PHRASE}",
+            ),
             ("max_features", no_limit or _is_positive(self.max_features), "a whole number from 1"),
             ("tokenizer", self.tokenizer is None or callable(self.tokenizer), "a function"),
         )
@@ -113,8 +131,14 @@ class TextSettings:
 
     @property
     def storable(self) -> bool:
-        """Whether the settings are plain data; a `tokenizer` is not."""
-        return self.tokenizer is None
+        """Whether a model file may hold the settings: a simple pattern, and no `tokenizer`.
+
+        Whoever loads a file of someone else splits texts by its pattern. It may therefore hold
+        only patterns that are quick on every text: characters or classes such as ``[a-z]``, the
+        last of which may repeat, as in ``[A-Z][a-z]+``; word boundaries around them, as in
+        scikit-learn's own; or further parts after them, as in ``[a-z]+(?:-[a-z]+)*``.
+        """
+        return self.tokenizer is None and _QUICK.fullmatch(self.token_pattern) is not None
 
     @property
     def all_words(self) -> Self:
@@ -181,9 +205,11 @@ class TextSettings:
             The settings by name, without the `tokenizer`.
         """
         if not self.storable:
+            got = f"the tokenizer {self.tokenizer!r}"
+            if self.tokenizer is None:
+                got = f"the pattern {self.token_pattern!r}"
             raise ValueError(
-                "TextSettings must be plain data to be stored. "
-                f"Got the tokenizer {self.tokenizer!r}. "
+                f"TextSettings must be plain data, and simple, to be stored. Got {got}. "
                 "Store none, and pass the same settings again when reading further texts."
             )
         data = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -211,7 +237,13 @@ class TextSettings:
                 f"`data` of TextSettings.from_dict must hold settings only. Got {quoted(unknown)}. "
                 "Read it with the version of hdsp that wrote it."
             )
-        return cls(**{**data, "stop_words": tuple(data.get("stop_words", ()))})
+        settings = cls(**{**data, "stop_words": tuple(data.get("stop_words", ()))})
+        if not settings.storable:
+            raise ValueError(
+                "`data` of TextSettings.from_dict must hold a simple pattern, which takes no long "
+                f"time on any text. Got {settings.token_pattern!r}. Pass the settings themselves."
+            )
+        return settings
 
     @classmethod
     def from_vectorizer(cls, vectorizer: Any) -> Self:
@@ -244,6 +276,7 @@ class TextSettings:
             and vectorizer.analyzer == "word"
             and vectorizer.input == "content"
             and vectorizer.ngram_range[0] == 1
+            and vectorizer.ngram_range[1] <= _LONGEST_PHRASE
             and not vectorizer.binary
             and vectorizer.strip_accents is vectorizer.preprocessor is vectorizer.tokenizer is None
         )

@@ -29,6 +29,8 @@ _KEY = "hdsp"
 _LONGEST_HEADER = 100_000_000
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
+# Numbers beyond these come from no fit, and would overflow or vanish in what is computed of them.
+SMALLEST, LARGEST = 1e-30, 1e30
 # The exceptions that reading a file with arbitrary contents can raise.
 UNREADABLE = (
     ArithmeticError,

@@ -173,7 +173,13 @@ class FittedModel:
                     self.scaling.draw_uncertain(self.state.scaling, streams[0])
                     for _ in range(n_draws)
                 )
-                return np.array([-np.log(self.scaling.rate(drawn, own)) for drawn in weights])
+                # A drawn rate may be too small for a float.
+                return np.array(
+                    [
+                        -np.log(np.maximum(self.scaling.rate(drawn, own), 1e-300))
+                        for drawn in weights
+                    ]
+                )
 
         return label_effects(mean, draw, self.schema, self.training.sample, contrasts, level, seed)
 

@@ -7,6 +7,7 @@ called `check_*` raises; the few others return what they made of a valid value.
 
 from hdsp.validation.documents import (
     check_counts,
+    check_indices,
     check_length,
     check_matrix,
     check_not_infinite,
@@ -37,6 +38,7 @@ __all__ = [
     "check_counts",
     "check_flag",
     "check_folder",
+    "check_indices",
     "check_jobs",
     "check_learned",
     "check_length",

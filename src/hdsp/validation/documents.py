@@ -57,8 +57,30 @@ def check_unique(names: Sequence[str], what: str, subject: str) -> None:
         seen.add(name)
 
 
+def check_indices(matrix: Any, subject: str) -> None:
+    """Raise if a sparse matrix has an index out of range, which compiled code would follow.
+
+    SciPy itself trusts the arrays that a matrix is made of. Anything but a sparse matrix passes.
+    """
+    if not issparse(matrix):
+        return
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        elif matrix.format == "coo":
+            for indices, length in zip(matrix.coords, matrix.shape, strict=True):
+                if len(indices) and not 0 <= indices.min() <= indices.max() < length:
+                    raise ValueError("row or column index out of range")
+    except ValueError as error:
+        raise ValueError(
+            f"{subject} must be a sparse matrix whose indices lie within its shape "
+            f"{tuple(matrix.shape)}. Got one that is damaged: {error}. Make it again."
+        ) from error
+
+
 def check_matrix(matrix: Any, subject: str) -> csr_array | FloatArray:
     """Return a sparse or dense matrix of real numbers as float64, or raise."""
+    check_indices(matrix, subject)
     is_sparse = bool(issparse(matrix))
     if not is_sparse:
         try:
