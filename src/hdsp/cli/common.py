@@ -4,7 +4,9 @@ import argparse
 import csv
 import io
 import json
+import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -193,38 +195,74 @@ def write_table(table: Table, path: str) -> None:
         else:
             _write_delimited(table, sys.stdout, ",")
         return
-    suffix = Path(path).suffix.lower()
-    if suffix not in _OUTPUT_SUFFIXES:
-        raise ValueError(
-            f"The name {path!r} does not tell in which format to write. End it with one of "
-            f"{', '.join(_OUTPUT_SUFFIXES)}."
-        )
-    if suffix in (".csv", ".tsv"):
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            _write_delimited(table, file, "," if suffix == ".csv" else "\t")
-    elif suffix == ".jsonl":
-        with Path(path).open("w", encoding="utf-8") as file:
-            for record in records(table):
-                file.write(json.dumps(_as_json(record), ensure_ascii=False) + "\n")
-    else:
+    from hdsp.persistence import replacing
+
+    suffix = _table_suffix(path)
+    with replacing(Path(path)) as file:
+        if suffix in (".csv", ".tsv", ".jsonl"):
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+            if suffix == ".jsonl":
+                for record in records(table):
+                    text.write(json.dumps(_as_json(record), ensure_ascii=False) + "\n")
+            else:
+                _write_delimited(table, text, "," if suffix == ".csv" else "\t")
+            text.flush()
+            text.detach()
+            return
         import pyarrow as pa
         import pyarrow.feather
         import pyarrow.parquet
 
         arrow = pa.table({name: list(values) for name, values in table.items()})
         if suffix == ".parquet":
-            pyarrow.parquet.write_table(arrow, path)
+            pyarrow.parquet.write_table(arrow, file)
         else:
-            pyarrow.feather.write_feather(arrow, path)
+            pyarrow.feather.write_feather(arrow, file)
 
 
 def check_output(path: str | None) -> None:
     """Raise before any work if a result could not be written."""
-    if path in (None, STANDARD):
+    if path is None or path == STANDARD:
         return
-    folder = Path(str(path)).absolute().parent
-    if not folder.is_dir():
-        raise ValueError(f"There is no folder {str(folder)!r} to write {path!r} to: make it first.")
+    file = Path(path).absolute()
+    if not file.parent.is_dir():
+        raise ValueError(
+            f"There is no folder {str(file.parent)!r} to write {path!r} to: make it first."
+        )
+    if file.is_dir():
+        raise ValueError(f"{path!r} is a folder: name a file to write.")
+    check_writable(file.parent if not file.exists() else Path(os.path.realpath(file)).parent)
+
+
+def check_table_output(path: str | None) -> None:
+    """Raise before any work if a table could not be written, or in no known format."""
+    check_output(path)
+    if path is not None and path != STANDARD:
+        _table_suffix(path)
+
+
+def check_writable(folder: Path) -> None:
+    """Raise unless files can be made in a folder, or in the one in which it is to be made."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"Nothing can be written to the folder {str(folder)!r} ({error.strerror}): choose "
+            "another, or change its permissions."
+        ) from error
+
+
+def _table_suffix(path: str) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _OUTPUT_SUFFIXES:
+        raise ValueError(
+            f"The name {path!r} does not tell in which format to write. End it with one of "
+            f"{', '.join(_OUTPUT_SUFFIXES)}."
+        )
+    return suffix
 
 
 def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

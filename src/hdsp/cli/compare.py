@@ -13,6 +13,7 @@ from hdsp import progress
 from hdsp.cli.common import (
     add_command,
     add_json,
+    check_writable,
     one_line,
     print_json,
     printed_warnings,
@@ -128,6 +129,7 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError(f"--minutes must be positive. Got {options.minutes:g}.")
     if Path(options.output).exists() and not Path(options.output).is_dir():
         raise ValueError(f"{options.output!r} is a file, and the results need a folder.")
+    check_writable(Path(options.output).absolute())
 
 
 def _by_name(files: Sequence[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from hdsp.cli.common import (
     add_json,
     add_model,
     add_output,
-    check_output,
+    check_table_output,
     load,
     print_json,
     print_rows,
@@ -51,7 +51,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the largest effects, or write all."""
-    check_output(options.output)
+    check_table_output(options.output)
     model = load(options)
     with progress.task("Finding effects of labels"):
         from hdsp.queries import effect_columns

@@ -28,8 +28,12 @@ examples:
 """
 
 
+# What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
+_INTERRUPTED = 130
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `hdsp`; the exit status is 0, 2 for bad input or 1 for any other failure."""
+    """Run `hdsp`; the exit status is 0, 2 for bad input, 130 after Ctrl-C, 1 for other failures."""
     try:
         parsed = make_parser().parse_args(arguments)
     except SystemExit as stop:
@@ -47,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("hdsp: interrupted.", file=sys.stderr)
-        return 1
+        return _INTERRUPTED
     except (OSError, MemoryError) as error:
         print(_sentence(error), file=sys.stderr)
         return 1

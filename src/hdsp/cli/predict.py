@@ -8,7 +8,7 @@ from hdsp.cli.common import (
     add_command,
     add_documents,
     add_output,
-    check_output,
+    check_table_output,
     load,
     printed_warnings,
     read_documents,
@@ -39,7 +39,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read, predict, write; the most probable value comes first."""
-    check_output(options.output)
+    check_table_output(options.output)
     with printed_warnings():
         model = load(options)
         corpus = read_documents(options, model, target=options.target)

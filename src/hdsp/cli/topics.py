@@ -11,7 +11,7 @@ from hdsp.cli.common import (
     add_model,
     add_output,
     add_table_options,
-    check_output,
+    check_table_output,
     load,
     print_json,
     print_rows,
@@ -57,7 +57,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print or write the table."""
-    check_output(options.output)
+    check_table_output(options.output)
     if options.words < 1:
         raise ValueError(f"--words must be at least 1. Got {options.words}.")
     if options.fits < 1:

@@ -8,7 +8,7 @@ from hdsp.cli.common import (
     add_command,
     add_documents,
     add_output,
-    check_output,
+    check_table_output,
     load,
     printed_warnings,
     read_documents,
@@ -34,7 +34,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read, transform, write."""
-    check_output(options.output)
+    check_table_output(options.output)
     with printed_warnings():
         model = load(options)
         corpus = read_documents(options, model)

@@ -9,7 +9,7 @@ import mmap
 import os
 import secrets
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -74,12 +74,28 @@ def write_file(
         "manifest": {**manifest, "transposed": transposed},
     }
     header["checksum"] = checksum(header, stored)
+    with replacing(path) as file:
+        _write_arrays(file, stored, header)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of `path` once it is complete.
+
+    What was there before survives a full disk and an interruption. A device or a pipe, which
+    cannot be replaced, is written to directly.
+    """
     # Replace the target of a symbolic link, not the link.
     path = Path(os.path.realpath(path))
+    special = path.exists() and not path.is_file() and not path.is_dir()
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
+        if special:
+            with path.open("wb") as file:
+                yield file
+            return
         with temporary.open("xb") as file:
-            _write_arrays(file, stored, header)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -90,7 +106,8 @@ def write_file(
             "exists, can be written to and has room."
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if not special:
+            temporary.unlink(missing_ok=True)
 
 
 def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
