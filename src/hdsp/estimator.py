@@ -154,7 +154,7 @@ class HDSP(FittedQueries):
     converged_ : bool
         Whether the bound settled.
     predictive_concentration_ : float
-        beta for new documents.
+        The beta that new documents are predicted with.
     corpus_concentration_, document_concentration_ : float
         The learned values of alpha and beta.
 
@@ -330,7 +330,8 @@ class HDSP(FittedQueries):
             n_topics = search.number()
             numbers = search.number_range()
         run.display.begin_fit(n_topics)
-        if resumed is None:
+        # Interrupted in its trials, a search may have gone on with another number.
+        if resumed is None or resumed.state.n_topics != n_topics:
             state = start_at(problem, n_topics) if searched else start(problem, n_topics, rng)
             resumed = Resumed(state, None, run.new_history())
         history = resumed.history

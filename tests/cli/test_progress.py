@@ -45,9 +45,10 @@ def test_a_fit_on_a_terminal_has_one_live_display(folder):
     assert any("Reading reviews.parquet  " in screen for screen in screens)
     fitting = [screen for screen in screens if screen.startswith("Fitting topics")]
     assert any(
-        re.search(r"\n  start \d of about \d, topics \d+, pass \d+, bound -[\d,.]+", screen)
+        re.search(r"\n  trying \d+ topics \(\d of about \d\), perplexity [\d,.]+", screen)
         for screen in fitting
     )
+    assert any(re.search(r"\n  topics \d+, pass \d+, bound -[\d,.]+", screen) for screen in fitting)
     assert any(re.match(r"Fitting topics  [━┄]+  \d:\d\d, .+ left\n", text) for text in fitting)
     assert all(len(screen.splitlines()) <= 2 for screen in fitting)
     # Nothing is left but warnings; the result is on standard output.
@@ -65,7 +66,7 @@ def test_the_demo_on_a_terminal(tmp_path):
 
 
 def test_ctrl_c_ends_a_fit_and_leaves_the_terminal_clean(folder):
-    send = ("pass 2", signal.SIGINT)
+    send = ("trying", signal.SIGINT)
     status, screens, raw = run_on_terminal(PROGRAM, *FIT, folder=folder, send=send)
     assert status == 0
     assert "\x1b[?25l" not in raw
@@ -84,8 +85,7 @@ def test_a_fit_in_a_pipe_writes_plain_lines(folder):
         for line in lines
     )
     assert any(
-        re.match(r"Fitting topics: start 1 of about \d, topics \d+, pass \d+, bound -", line)
-        for line in lines
+        re.match(r"Fitting topics: trying 32 topics \(1 of about 5\), ", line) for line in lines
     )
 
 

@@ -84,7 +84,7 @@ class TrialRecord:
     topics : int
         The number of topics.
     concentration : float
-        beta at which held-out words are predicted best.
+        The beta at which held-out words are predicted best.
     likelihood : float array of shape [M]
         The log likelihood of each held-out document.
     perplexity : float

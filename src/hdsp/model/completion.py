@@ -35,7 +35,7 @@ class PredictiveView:
     word_share : float array of shape [V, K]
         E[phi] in single precision, padded.
     topic_weight : float array of shape [T]
-        p.
+        The weights p.
     scaling : ScalingFunction
         Bound to the columns of designs.
     parameters : mapping of str to array

@@ -101,7 +101,7 @@ class FittedModel:
     priors : Priors
         The hyperparameters.
     predictive_concentration : float
-        beta for new documents.
+        The beta that new documents are predicted with.
     calibration : Calibration
         The regression of topics on labels.
     training : TrainingLabels
@@ -222,7 +222,7 @@ def make_fitted(
     one that predicts training documents best is chosen.
     """
     if predictive_concentration is None:
-        predictive_concentration = choose_concentration(problem, fit.state)
+        predictive_concentration = choose_concentration(problem, fit.state, executor)
     exclusive = np.zeros(schema.n_labels, dtype=np.bool_)
     indicator = np.zeros(schema.n_labels, dtype=np.bool_)
     for name, columns in schema.slices().items():
