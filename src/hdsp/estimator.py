@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
-from hdsp.exceptions import TokenizerNotSavedWarning, TopicLimitWarning
+from hdsp.exceptions import MissingLabelsWarning, TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.inference import (
     NUMBERS_BY,
     History,
@@ -61,6 +61,7 @@ from hdsp.validation import (
     check_tolerance,
     check_whole,
     make_generator,
+    quoted,
 )
 
 _COHERENCE_WORDS = 10
@@ -236,6 +237,7 @@ class HDSP(FittedQueries):
         priors = self._check_settings()
         counts, parsed, words, named = self._read_training(X, labels)
         schema = LabelSchema.of(parsed)
+        _warn_missing(parsed)
         scaling = bind_scaling(self.scaling, schema)
         problem = make_problem(counts, encode_labels(schema, scaling, parsed), scaling, priors)
         source = Source(
@@ -550,6 +552,18 @@ class HDSP(FittedQueries):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _warn_missing(labels: Labels) -> None:
+    """Warn of columns of labels without a single value."""
+    empty = [block.name for block in labels.blocks if block.columns and block.values.nnz == 0]
+    if empty:
+        warnings.warn(
+            f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
+            f"{'it' if len(empty) == 1 else 'them'}.",
+            MissingLabelsWarning,
+            stacklevel=3,
+        )
 
 
 def _scaled(

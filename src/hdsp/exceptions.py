@@ -25,7 +25,7 @@ class UnknownLabelWarning(UserWarning):
 
 
 class MissingLabelsWarning(UserWarning):
-    """A table has none of the model's label columns, so every label counts as missing."""
+    """A column of labels has no value, or a table none of the model's label columns."""
 
 
 class TokenizerNotSavedWarning(UserWarning):

@@ -490,7 +490,7 @@ def topic_columns(model: FittedQueries, n_words: int = 10) -> Columns:
         "distinctive_words": [" ".join(model.words_[i] for i in row) for row in distinctive],
         "coherence": model._model.report.coherence.tolist(),
     }
-    contrasts = make_contrasts(fitted.schema, model._used(), None, None)
+    contrasts = make_contrasts(fitted.schema, model._used(), None, None, fitted.missing())
     if contrasts:
         effect = fitted.typical_effects(contrasts)
         names = [contrast.label for contrast in contrasts]
@@ -512,7 +512,8 @@ def effect_columns(
     check_is_fitted(model)
     check_share(level, "level", "HDSP.label_effects")
     check_choice(method, ("calibrated", "ratio"), "method", "HDSP.label_effects")
-    contrasts = make_contrasts(model._model.schema, model._used(), labels, contrast)
+    fitted = model._model
+    contrasts = make_contrasts(fitted.schema, model._used(), labels, contrast, fitted.missing())
     found = model._model.effects(contrasts, level, method, random_state)
     n_topics = len(model.components_)
     columns: Columns = {

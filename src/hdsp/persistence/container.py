@@ -158,6 +158,7 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Header and arrays; safetensors checks that the header accounts for every byte."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r} to load: check the path.")
+    _check_readable(path)
     try:
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {})[_KEY])
@@ -182,6 +183,17 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
             raise
         raise _damaged(path, "it is of another format, or cut short") from error
     return header, arrays
+
+
+def _check_readable(path: Path) -> None:
+    if path.is_dir():
+        raise _damaged(path, "it is a folder")
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise type(error)(
+            f"{str(path)!r} cannot be read ({error.strerror}): check its permissions."
+        ) from error
 
 
 def _check_version(path: Path, written: str) -> None:

@@ -3,16 +3,24 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from hdsp.corpus import LabelSchema
 from hdsp.numerics.types import BoolArray
 from hdsp.prediction.effects import Contrast
 from hdsp.validation import quoted
 
 _OWNER = "HDSP.label_effects"
+# In standard deviations; beyond it, single precision overflows.
+_FARTHEST = 1e30
 
 
 def make_contrasts(
-    schema: LabelSchema, used: BoolArray, labels: Any, contrast: Any
+    schema: LabelSchema,
+    used: BoolArray,
+    labels: Any,
+    contrast: Any,
+    missing: BoolArray | None = None,
 ) -> list[Contrast]:
     """The contrasts of the chosen labels, in the order of the label space.
 
@@ -26,9 +34,18 @@ def make_contrasts(
         Names of labels or of whole columns; None is all.
     contrast : pair or None
         Two levels of the category, or two values of the number, that `labels` names.
+    missing : bool array of shape [J] or None, default=None
+        Labels that no training document has: they are left out, or refused if they are named.
     """
+    if missing is None:
+        missing = np.zeros(len(used), dtype=np.bool_)
     chosen = _chosen_columns(schema, labels)
     slices, names = schema.slices(), schema.names
+    if chosen and missing[sorted(chosen)].all():
+        raise ValueError(
+            f"`labels` of {_OWNER} must name labels that documents had in training. "
+            f"{quoted(names[j] for j in sorted(chosen))} had no value in any of them."
+        )
     if contrast is not None:
         return [_pair(schema, chosen, contrast)]
     result = []
@@ -36,7 +53,7 @@ def make_contrasts(
         start = slices[block.name].start
         for position, column in enumerate(block.columns):
             j = start + position
-            if not used[j] or (chosen is not None and j not in chosen):
+            if not used[j] or missing[j] or (chosen is not None and j not in chosen):
                 continue
             if block.kind == "number":
                 unit = f"+{block.scale[position]:.4g}"
@@ -103,6 +120,11 @@ def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contra
                 f"`contrast` of {_OWNER} must be two numbers, since {block.name!r} is a number. "
                 f"Got {contrast!r}."
             ) from None
+        if not max(abs(low), abs(high)) <= _FARTHEST:
+            raise ValueError(
+                f"`contrast` of {_OWNER} must be two finite numbers of the size of those in "
+                f"training. Got {contrast!r}."
+            )
         return Contrast(block.name, described, block.name, start, start=low, stop=high)
     for value in (first, second):
         if value not in block.columns:

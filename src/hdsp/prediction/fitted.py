@@ -18,7 +18,7 @@ from hdsp.model import (
     make_predictive_view,
     word_share,
 )
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, calibrate
 from hdsp.prediction.classify import Candidates, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
@@ -147,6 +147,11 @@ class FittedModel:
     def topic_tokens(self) -> FloatArray:
         """Expected training tokens of each topic, [T]."""
         return topic_tokens(self.state, self.priors)
+
+    def missing(self) -> BoolArray:
+        """Which labels the scaling function takes, but no training document has, [J]."""
+        used = used_columns(self.scaling, self.schema.n_labels)
+        return np.asarray(used & (self.training.carriers == 0))
 
     def effects(
         self, contrasts: list[Contrast], level: float, method: Method, seed: int

@@ -30,6 +30,11 @@ def make_candidates(model: FittedModel, target: Any, values: Any, prior: bool) -
             f"`target` of {_OWNER} must be labels that the model was trained with. Got "
             f"{target!r}. It has {quoted(names) or 'none'}."
         )
+    if model.missing()[schema.slices()[target]].all():
+        raise ValueError(
+            f"`target` of {_OWNER} must be labels that documents had in training. {target!r} had "
+            "no value in any of them."
+        )
     chosen = None if values is None else _as_list(values)
     if schema.kind(target) == "number":
         return _number_candidates(model, target, chosen, prior)
