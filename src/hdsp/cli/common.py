@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -25,6 +26,41 @@ if TYPE_CHECKING:
 Table = Mapping[str, Sequence[Any]]
 
 STANDARD = "-"
+# The options of commands by the parameters that they stand for.
+_OPTIONS = {
+    "categories": "--category",
+    "checkpoint": "--checkpoint",
+    "contrast": "--contrast",
+    "delimiter": "--delimiter",
+    "encoding": "--encoding",
+    "format": "--format",
+    "interval": "--level",
+    "language": "--language",
+    "level": "--level",
+    "max_df": "--max-df",
+    "max_features": "--max-words",
+    "max_iter": "--max-iter",
+    "metadata": "--metadata",
+    "min_df": "--min-df",
+    "n_components": "--topics",
+    "n_jobs": "--jobs",
+    "ngrams": "--phrases",
+    "numeric": "--numeric",
+    "random_state": "--seed",
+    "stop_words": "--stop-words",
+    "tag_separator": "--tag-separator",
+    "tags": "--tags",
+    "target": "--target",
+    "text": "--text",
+    "tol": "--tol",
+    "values": "--value",
+    "words": "--vocabulary",
+}
+# A parameter in a message: `name` or `name` of its owner, or name=value.
+_PARAMETER = re.compile(
+    r"`(?P<name>\w+)`(?: of [A-Za-z_.]*\w)?"
+    r"|\b(?P<bare>max_iter|tol|language|n_components)(?:=(?P<value>None|[\d.e-]*\d)| of HDSP)+"
+)
 _OUTPUT_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 
 
@@ -60,8 +96,31 @@ def add_table_options(parser: argparse._ActionsContainer) -> None:
     """How a table of documents is read, and how many threads work on it."""
     parser.add_argument("--text", default="text", help="the column of the texts (default: text)")
     parser.add_argument("--format", help="csv, tsv, jsonl, parquet or arrow; else by the name")
+    add_file_options(parser)
     parser.add_argument("--tag-separator", help="between tags written as one text, such as ;")
     parser.add_argument("--jobs", type=int, help="threads; default: all cores")
+
+
+def add_file_options(parser: argparse._ActionsContainer) -> None:
+    """How a text file is written."""
+    parser.add_argument("--encoding", help="of a text file, such as cp1252 (default utf-8)")
+    parser.add_argument(
+        "--delimiter",
+        type=_delimiter,
+        metavar="CHARACTER",
+        help="between the values of a CSV file, such as ';' (default a comma)",
+    )
+
+
+def file_options(options: argparse.Namespace) -> dict[str, str]:
+    """Those of the options of `add_file_options` that were given."""
+    given = {"encoding": options.encoding, "delimiter": options.delimiter}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _delimiter(text: str) -> str:
+    r"""A character; shells do not turn \t into a tab."""
+    return "\t" if text == "\\t" else text
 
 
 def add_output(parser: argparse.ArgumentParser, default: str | None = STANDARD) -> None:
@@ -128,7 +187,8 @@ def read_documents(
         raise ValueError("What comes from standard input has no name to tell its format: --format.")
     with reading(options.file):
         documents = source(options.file)
-        present = set(table_columns(documents, format=options.format))
+        written = file_options(options)
+        present = set(table_columns(documents, format=options.format, **written))
         if not isinstance(documents, str):
             documents.seek(0)
         columns: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
@@ -153,6 +213,7 @@ def read_documents(
             format=options.format,
             tag_separator=options.tag_separator,
             like=model,
+            **written,
         )
 
 
@@ -163,7 +224,7 @@ def printed_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(one_line(warning.message) for warning in caught):
-        print(f"hdsp: warning: {_with_option_names(text)}", file=sys.stderr)
+        print(f"hdsp: warning: {with_option_names(text)}", file=sys.stderr)
 
 
 def one_line(message: object) -> str:
@@ -171,14 +232,24 @@ def one_line(message: object) -> str:
     return printable(" ".join(str(message).split()))
 
 
-def _with_option_names(text: str) -> str:
-    """A message of the library with options in place of parameters."""
-    for name, option in (
-        ("n_components of HDSP", "--topics"),
-        ("raise max_iter or tol", "raise --max-iter or --tol"),
-    ):
-        text = text.replace(name, option)
-    return text
+def with_option_names(text: str) -> str:
+    """A message of the library with options in place of parameters.
+
+    Examples
+    --------
+    >>> with_option_names("pass the file's `encoding`, such as 'cp1252'")
+    "pass the file's --encoding, such as 'cp1252'"
+    """
+
+    def option(match: re.Match[str]) -> str:
+        name = _OPTIONS.get(match["name"] or match["bare"])
+        if name is None:
+            return match[0]
+        return name if match["value"] is None else f"{name} {match['value'].lower()}"
+
+    return _PARAMETER.sub(option, text).replace(
+        "raise max_iter or tol", "raise --max-iter or --tol"
+    )
 
 
 def print_json(value: object) -> None:

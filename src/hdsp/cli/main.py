@@ -18,7 +18,7 @@ from hdsp.cli import (
     topics,
     transform,
 )
-from hdsp.cli.common import one_line
+from hdsp.cli.common import one_line, with_option_names
 
 _EXAMPLES = """\
 examples:
@@ -115,4 +115,4 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _sentence(error: BaseException) -> str:
-    return f"hdsp: {one_line(error) or type(error).__name__}"
+    return f"hdsp: {with_option_names(one_line(error)) or type(error).__name__}"
