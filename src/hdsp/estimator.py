@@ -13,7 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
-from hdsp.exceptions import MissingLabelsWarning, TokenizerNotSavedWarning, TopicLimitWarning
+from hdsp.exceptions import (
+    IgnoredTargetWarning,
+    MissingLabelsWarning,
+    TokenizerNotSavedWarning,
+    TopicLimitWarning,
+)
 from hdsp.inference import (
     NUMBERS_BY,
     History,
@@ -56,6 +61,7 @@ from hdsp.validation import (
     check_indices,
     check_jobs,
     check_learned,
+    check_not_texts,
     check_positive,
     check_prior,
     check_tolerance,
@@ -224,7 +230,7 @@ class HDSP(FittedQueries):
         X : array or sparse array of shape [M, V], or Corpus
             Word counts, or a corpus, which has its own words and labels.
         y : None, default=None
-            Ignored.
+            Ignored, with a warning: labels go in `labels`.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels: a pandas, polars or pyarrow table, a matrix [M, J], lists of
             tags, or `Labels`.
@@ -234,6 +240,12 @@ class HDSP(FittedQueries):
         HDSP
             The fitted model itself.
         """
+        if y is not None and labels is None:
+            warnings.warn(
+                "HDSP.fit ignores `y`: pass the documents' labels as `labels`.",
+                IgnoredTargetWarning,
+                stacklevel=2,
+            )
         priors = self._check_settings()
         counts, parsed, words, named = self._read_training(X, labels)
         schema = LabelSchema.of(parsed)
@@ -359,7 +371,8 @@ class HDSP(FittedQueries):
         float array of shape [M, T]
             Topic proportions; rows sum to 1.
         """
-        return self.fit(X, y, labels=labels).transform(X, labels=labels)
+        # Without y, which pipelines pass for the steps after this one.
+        return self.fit(X, labels=labels).transform(X, labels=labels)
 
     def topic_stability(self, X: Any, labels: object = None, n_fits: int = 4) -> Any:
         """Which topics are found again by fits with other seeds.
@@ -493,6 +506,7 @@ class HDSP(FittedQueries):
             counts, parsed, words, named = X.counts, X.labels, X.words, False
         else:
             # Validation sets attributes, so it is given another instance.
+            check_not_texts(X, "HDSP.fit")
             check_indices(X, "X of HDSP.fit")
             probe = type(self)()
             X = validate_data(probe, X, reset=True, **VALIDATION)

@@ -20,6 +20,10 @@ class TopicLimitWarning(UserWarning):
     """`n_components` may have limited the number of topics."""
 
 
+class IgnoredTargetWarning(UserWarning):
+    """`HDSP.fit` was given a target `y`, which it ignores; labels go in `labels`."""
+
+
 class UnknownLabelWarning(UserWarning):
     """Labels that the model does not know were ignored."""
 

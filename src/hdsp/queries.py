@@ -33,6 +33,7 @@ from hdsp.validation import (
     check_counts,
     check_flag,
     check_indices,
+    check_not_texts,
     check_share,
     count_rows,
     make_generator,
@@ -456,6 +457,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 )
             labels = X.labels
         else:
+            check_not_texts(X, owner)
             check_indices(X, f"X of {owner}")
             X = validate_data(self, X, reset=False, **VALIDATION)
             counts = check_counts(X, owner)

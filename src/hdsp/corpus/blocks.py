@@ -54,7 +54,7 @@ def tags_block(name: str, rows: Sequence[object], subject: str) -> LabelBlock:
 def category_block(name: str, values: Sequence[object], subject: str) -> LabelBlock:
     """Read one level per document; columns are the sorted levels that occur."""
     levels = [
-        None if is_missing(value) else _level(value, name, position, subject)
+        None if is_missing(value) else _level(value, name, position, subject, single=True)
         for position, value in enumerate(values)
     ]
     columns = tuple(sorted({level for level in levels if level is not None}))
@@ -84,13 +84,16 @@ def number_block(name: str, values: FloatArray | Sequence[object], subject: str)
     )
 
 
-def _level(value: object, name: str, position: int, subject: str) -> str:
+def _level(value: object, name: str, position: int, subject: str, single: bool = False) -> str:
+    """The name of a tag, or of a category's single level."""
     level = level_name(value)
     if level is None:
+        remedy = "Flatten the column, or drop it."
+        if single and isinstance(value, LIST_TYPES):
+            remedy = "Name a column of lists as `tags`, or flatten it."
         raise TypeError(
             f"{subject} must hold plain values as tags and categories. "
-            f"Got a {type(value).__name__} at row {position}, column {name!r}. "
-            "Flatten the column, or drop it."
+            f"Got a {type(value).__name__} at row {position}, column {name!r}. {remedy}"
         )
     return level
 

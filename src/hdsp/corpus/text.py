@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -149,14 +150,16 @@ class TextSettings:
         return replace(self, min_df=1, max_df=1.0, max_features=None)
 
     def count(
-        self, texts: Iterable[str], words: Sequence[str] | None = None
+        self, texts: Iterable[str | Sequence[str]], words: Sequence[str] | None = None
     ) -> tuple[csr_array, tuple[str, ...]]:
         """Count the words of texts.
 
         Parameters
         ----------
-        texts : iterable of str
-            The M documents. They are iterated over once, and need not be in memory together.
+        texts : iterable of str or of lists of str
+            The M documents. They are iterated over once, and need not be in memory together. A
+            list holds the words of a document, which are not split again; the other settings
+            apply to them.
         words : sequence of str, default=None
             The V words to count, such as those of a fitted model; all others are dropped, and
             `min_df`, `max_df` and `max_features` have no effect. By default the words of the
@@ -171,17 +174,24 @@ class TextSettings:
         """
         if words is not None:
             words = check_words(words, len(words), "TextSettings.count")
-        vectorizer = self._vectorizer(
-            stop_words=sorted(self._stop_list()) or None,
-            ngram_range=(1, self.ngrams),
-            vocabulary=words,
-            dtype=np.float64,
-        )
+        options = {
+            "stop_words": sorted(self._stop_list()) or None,
+            "ngram_range": (1, self.ngrams),
+            "vocabulary": words,
+            "dtype": np.float64,
+        }
+        vectorizer = self._vectorizer(**options)
         kept = np.zeros(0, dtype=np.bool_)
         try:
-            count = vectorizer.fit_transform if words is None else vectorizer.transform
             documents = check_texts(progress.counted(texts, "documents"), "TextSettings.count")
-            counts = csr_array(count(map(_normal, documents)))
+            first = list(islice(documents, 1))
+            normal: Callable[[Any], Any] = _normal
+            if first and not isinstance(first[0], str):
+                normal = partial(_normal_words, self.lowercase)
+                in_words = replace(self, tokenizer=_words_of, lowercase=False)
+                vectorizer = in_words._vectorizer(**options)
+            count = vectorizer.fit_transform if words is None else vectorizer.transform
+            counts = csr_array(count(map(normal, chain(first, documents))))
             kept = self.kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
         except ValueError as error:
             # Not an error of the reader that the texts come from.
@@ -347,6 +357,15 @@ class TextSettings:
 def _normal(text: str) -> str:
     # Some systems write "é" as an "e" and a mark, which is not a letter and would end the word.
     return unicodedata.normalize("NFC", text)
+
+
+def _normal_words(lowercase: bool, words: Sequence[str]) -> list[str]:
+    return [_normal(word.lower() if lowercase else word) for word in words]
+
+
+def _words_of(document: str | list[str]) -> list[str]:
+    """The words of a document that has been split; scikit-learn also passes single stop words."""
+    return [document] if isinstance(document, str) else document
 
 
 def _distinct(analyze: Callable[[str], Iterable[str]], text: str) -> set[str]:

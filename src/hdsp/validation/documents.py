@@ -152,17 +152,41 @@ def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     return names
 
 
-def check_texts(texts: Iterable[str], owner: str) -> Iterator[str]:
-    """Yield texts one by one, or raise at one that is not a string."""
+def check_not_texts(X: Any, owner: str) -> None:
+    """Raise if texts were passed where counts are needed."""
+    first = None
+    if isinstance(X, (list, tuple)) and X:
+        first = X[0]
+    elif getattr(X, "ndim", 0) == 1 and len(X) and not issparse(X):
+        first = np.asarray(X)[0]
+    if isinstance(X, str) or isinstance(first, str):
+        # For documents that are not those of a fit, the model's own words must be counted.
+        like = "" if owner == "HDSP.fit" else ", like=model"
+        raise TypeError(
+            f"X of {owner} must be counts of words, or a Corpus. Got texts. "
+            f"Count their words with hdsp.Corpus.from_texts(texts{like})."
+        )
+
+
+def check_texts(texts: Iterable[Any], owner: str) -> Iterator[Any]:
+    """Yield texts one by one, or lists of words; raise at one that is neither, or at a mixture."""
     subject = f"`texts` of {owner}"
     if isinstance(texts, str):
         raise TypeError(f"{subject} must be a sequence of strings. Got one string. Pass a list.")
+    first_is_list = None
     for position, text in enumerate(texts):
-        if not isinstance(text, str):
+        is_list = isinstance(text, (list, tuple)) and all(isinstance(word, str) for word in text)
+        if not is_list and not isinstance(text, str):
             raise TypeError(
                 f"{subject} must be strings. Got {text!r} at position {position}. "
                 "Replace it by an empty string, or drop the document."
             )
+        if first_is_list not in (None, is_list):
+            raise TypeError(
+                f"{subject} must be all strings, or all lists of words. Got both, up to position "
+                f"{position}. Split the strings, or join the lists."
+            )
+        first_is_list = is_list
         yield text
 
 
