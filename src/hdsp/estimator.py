@@ -125,9 +125,9 @@ class HDSP(FittedQueries):
         Whether to keep an array of documents by topics while fitting. Without it memory grows only
         with the words, but every pass starts its documents afresh: the fit takes longer, the bound
         may fall slightly once, and the labels' weights settle more slowly.
-    verbose : int, default=0
-        1 shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a few
-        lines on standard error.
+    verbose : int or bool, default=0
+        1 or True shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a
+        few lines on standard error.
     checkpoint : str, path or None, default=None
         A folder for the state of an unfinished fit. `fit` with the same data and settings continues
         from it, to the same result, and removes it at the end.
@@ -196,7 +196,7 @@ class HDSP(FittedQueries):
         n_jobs: int | None = None,
         random_state: Any = None,
         keep_documents: bool = True,
-        verbose: int = 0,
+        verbose: int | bool = 0,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.n_components = n_components
@@ -479,7 +479,8 @@ class HDSP(FittedQueries):
             check_positive(self.predictive_concentration, "predictive_concentration")
         check_whole(self.max_iter, "max_iter", 1)
         check_tolerance(self.tol, "tol")
-        check_whole(self.verbose, "verbose", 0)
+        if not isinstance(self.verbose, bool):
+            check_whole(self.verbose, "verbose", 0)
         check_jobs(self.n_jobs)
         check_flag(self.keep_documents, "keep_documents")
         check_folder(self.checkpoint)

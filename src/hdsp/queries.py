@@ -211,7 +211,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             Names of labels, or of whole columns; None is all.
         contrast : tuple of two values or None, default=None
             Two levels of the category, or two values of the number, that `labels` names: the
-            effect of changing from the first to the second.
+            effect of changing from the first to the second. Dates and times, also as text
+            ("2020-05-31"), and booleans are taken as they were in training.
         method : str, default="calibrated"
             The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
             function's weights with their own posterior, which is less accurate.

@@ -90,6 +90,9 @@ def add_documents(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("file", help="a table of documents; - reads standard input")
     add_table_options(parser)
+    parser.add_argument(
+        "--id", help="a column of the documents' names (default: id, where there is one)"
+    )
 
 
 def add_table_options(parser: argparse._ActionsContainer) -> None:
@@ -196,6 +199,9 @@ def read_documents(
         for block in blocks:
             if block.name in present and block.name != target:
                 columns[block.kind].append(block.name)
+        ids = getattr(options, "id", None)
+        if ids is None and "id" in present:
+            ids = "id"
         names = [block.name for block in blocks]
         if names and present.isdisjoint(names):
             warnings.warn(
@@ -213,6 +219,7 @@ def read_documents(
             format=options.format,
             tag_separator=options.tag_separator,
             like=model,
+            ids=ids,
             **written,
         )
 
@@ -255,6 +262,11 @@ def with_option_names(text: str) -> str:
 def print_json(value: object) -> None:
     """Print one JSON object on standard output; NaN becomes null."""
     print(json.dumps(_as_json(value), allow_nan=False))
+
+
+def with_ids(corpus: "Corpus", table: Table) -> Table:
+    """A table of documents, with their names in front where they have any."""
+    return table if corpus.ids is None else {"id": list(corpus.ids), **table}
 
 
 def write_table(table: Table, path: str) -> None:

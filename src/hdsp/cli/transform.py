@@ -12,6 +12,7 @@ from hdsp.cli.common import (
     load,
     printed_warnings,
     read_documents,
+    with_ids,
     write_table,
 )
 
@@ -41,4 +42,4 @@ def run(options: argparse.Namespace) -> None:
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             proportions = model.transform(corpus)
     table = {f"topic{k}": column.tolist() for k, column in enumerate(proportions.T)}
-    write_table(table, options.output)
+    write_table(with_ids(corpus, table), options.output)

@@ -51,13 +51,19 @@ def tags_block(name: str, rows: Sequence[object], subject: str) -> LabelBlock:
     )
 
 
-def category_block(name: str, values: Sequence[object], subject: str) -> LabelBlock:
-    """Read one level per document; columns are the sorted levels that occur."""
+def category_block(
+    name: str, values: Sequence[object], subject: str, order: Sequence[object] | None = None
+) -> LabelBlock:
+    """Read one level per document; columns are the levels that occur, sorted or in `order`."""
     levels = [
         None if is_missing(value) else _level(value, name, position, subject, single=True)
         for position, value in enumerate(values)
     ]
-    columns = tuple(sorted({level for level in levels if level is not None}))
+    occurring = {level for level in levels if level is not None}
+    columns = tuple(sorted(occurring))
+    if order is not None:
+        named = dict.fromkeys(level_name(level) for level in order)
+        columns = tuple(level for level in named if level is not None and level in occurring)
     position_of = {level: j for j, level in enumerate(columns)}
     documents = np.array([m for m, level in enumerate(levels) if level is not None], dtype=np.int64)
     indices = np.array([position_of[x] for x in levels if x is not None], dtype=np.int64)

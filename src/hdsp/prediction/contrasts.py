@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.corpus import LabelSchema
+from hdsp.corpus.values import level_name, written_number
 from hdsp.numerics.types import BoolArray
 from hdsp.prediction.effects import Contrast
 from hdsp.validation import quoted
@@ -111,23 +112,22 @@ def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contra
     start = slices[block.name].start
     described = f"{second} - {first}"
     if block.kind == "number":
-        try:
-            low, high = (
-                (float(value) - block.mean[0]) / block.scale[0] for value in (first, second)
-            )
-        except (TypeError, ValueError):
+        numbers = [written_number(value) for value in (first, second)]
+        if None in numbers:
             raise ValueError(
-                f"`contrast` of {_OWNER} must be two numbers, since {block.name!r} is a number. "
-                f"Got {contrast!r}."
-            ) from None
+                f"`contrast` of {_OWNER} must be two numbers or dates, since {block.name!r} is a "
+                f"number. Got {contrast!r}."
+            )
+        low, high = ((x - block.mean[0]) / block.scale[0] for x in numbers if x is not None)
         if not max(abs(low), abs(high)) <= _FARTHEST:
             raise ValueError(
                 f"`contrast` of {_OWNER} must be two finite numbers of the size of those in "
                 f"training. Got {contrast!r}."
             )
         return Contrast(block.name, described, block.name, start, start=low, stop=high)
-    for value in (first, second):
-        if value not in block.columns:
+    levels = [level_name(value) for value in (first, second)]
+    for value, level in zip((first, second), levels, strict=True):
+        if level not in block.columns:
             raise ValueError(
                 f"`contrast` of {_OWNER} names {value!r}, which is no level of {block.name!r}. "
                 f"Its levels are {quoted(block.columns)}."
@@ -136,6 +136,6 @@ def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contra
         block.name,
         described,
         block.name,
-        start + block.columns.index(second),
-        first=start + block.columns.index(first),
+        start + block.columns.index(str(levels[1])),
+        first=start + block.columns.index(str(levels[0])),
     )
