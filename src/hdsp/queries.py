@@ -35,6 +35,7 @@ from hdsp.validation import (
     check_indices,
     check_not_texts,
     check_share,
+    check_weights,
     count_rows,
     make_generator,
 )
@@ -82,7 +83,9 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         with self._executor():
             return self._model.posterior(counts, design).astype(dtype)
 
-    def score(self, X: Any, y: object = None, labels: object = None) -> float:
+    def score(
+        self, X: Any, y: object = None, labels: object = None, sample_weight: Any = None
+    ) -> float:
         """Mean log probability of a held-out token: minus the log of the completion perplexity.
 
         Half of each document's tokens, and its labels, predict the other half; higher is better.
@@ -95,13 +98,21 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             Ignored.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels, as in `fit`.
+        sample_weight : float array of shape [M] or None, default=None
+            Weights of the documents' tokens in the mean; None weighs all alike.
 
         Returns
         -------
         float
             The mean log probability.
         """
-        return float(-np.log(self.perplexity(X, labels=labels, given="completion")))
+        check_is_fitted(self)
+        log_likelihood, tokens = self._predicted(X, labels, "completion", "calibrated", "score")
+        if sample_weight is not None:
+            weight = check_weights(sample_weight, len(tokens), "HDSP.score")
+            log_likelihood, tokens = weight * log_likelihood, weight * tokens
+        _check_tokens(tokens, "score")
+        return float(log_likelihood.sum() / tokens.sum())
 
     def expected_topics(self, labels: object, method: Method = "calibrated") -> FloatArray:
         """Expected topic proportions of documents, given their labels alone.
@@ -164,9 +175,23 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         if interval is not None:
             check_share(interval, "interval", "HDSP.perplexity")
-        counts, design = self._read_new(X, labels, "perplexity")
         check_choice(method, METHODS, "method", "HDSP.perplexity")
         check_choice(given, ("labels", "completion"), "given", "HDSP.perplexity")
+        log_likelihood, tokens = self._predicted(X, labels, given, method, "perplexity")
+        if per_document:
+            with np.errstate(invalid="ignore"):
+                return np.where(tokens > 0, np.exp(-log_likelihood / tokens), np.nan)
+        _check_tokens(tokens, "perplexity")
+        perplexity = float(np.exp(-log_likelihood.sum() / tokens.sum()))
+        if interval is None:
+            return perplexity
+        return perplexity, *bootstrap_interval(log_likelihood, tokens, interval)
+
+    def _predicted(
+        self, X: Any, labels: object, given: str, method: Method, name: str
+    ) -> tuple[FloatArray, FloatArray]:
+        """Log probabilities of the predicted tokens of each document, and their numbers, [M]."""
+        counts, design = self._read_new(X, labels, name)
         with self._executor():
             if given == "labels":
                 proportions, scored = self._model.expected(design, method), counts
@@ -174,18 +199,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 observed, scored = split_tokens(counts)
                 proportions = self._model.posterior(observed, design)
             log_likelihood = word_log_likelihood(scored, proportions, self._model.word_share())
-        tokens = np.asarray(scored.sum(axis=1))
-        if per_document:
-            with np.errstate(invalid="ignore"):
-                return np.where(tokens > 0, np.exp(-log_likelihood / tokens), np.nan)
-        if tokens.sum() == 0:
-            raise ValueError(
-                "HDSP.perplexity found no token to predict. Pass documents with more words."
-            )
-        perplexity = float(np.exp(-log_likelihood.sum() / tokens.sum()))
-        if interval is None:
-            return perplexity
-        return perplexity, *bootstrap_interval(log_likelihood, tokens, interval)
+        return log_likelihood, np.asarray(scored.sum(axis=1))
 
     def label_effects(
         self,
@@ -477,6 +491,11 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             n_documents = count_rows(labels, owner)
         parsed = self._model.schema.read(labels, n_documents, owner)
         return parsed, encode_labels(self._model.schema, self._model.scaling, parsed)
+
+
+def _check_tokens(tokens: FloatArray, name: str) -> None:
+    if tokens.sum() == 0:
+        raise ValueError(f"HDSP.{name} found no token to predict. Pass documents with more words.")
 
 
 def topic_columns(model: FittedQueries, n_words: int = 10) -> Columns:

@@ -128,6 +128,18 @@ def check_counts(counts: Any, owner: str) -> csr_array:
     return frozen_csr(matrix)
 
 
+def check_weights(weights: Any, n_documents: int, owner: str) -> FloatArray:
+    """Return weights of documents [M], or raise unless they are numbers of at least zero."""
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (n_documents,) or not (np.isfinite(found) & (found >= 0)).all():
+        raise ValueError(
+            f"`sample_weight` of {owner} must be a number of at least zero for each of the "
+            f"{count_of(n_documents, 'document')}. Got an array of shape {found.shape}. "
+            "Leave it out to weigh all alike."
+        )
+    return found
+
+
 def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     """Return the words of a vocabulary, one for each of V columns of counts, or raise."""
     if words is None:
