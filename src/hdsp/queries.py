@@ -1,5 +1,6 @@
 """The methods and attributes of a fitted model."""
 
+import difflib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -36,8 +37,10 @@ from hdsp.validation import (
     check_not_texts,
     check_share,
     check_weights,
+    check_whole,
     count_rows,
     make_generator,
+    quoted,
 )
 
 # Labels in each of the columns `raised_by` and `lowered_by` of the table of topics.
@@ -315,6 +318,68 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         return make_frame(topic_columns(self, n_words), self._model.source.frames)
 
+    def topics_of_word(self, word: str) -> Any:
+        """The topics that a word is in.
+
+        Parameters
+        ----------
+        word : str
+            One of the model's words.
+
+        Returns
+        -------
+        table
+            One row per topic, the one with most of the word's tokens first: `topic`; `share`, the
+            part of the word's tokens that the topic has; `probability` of the word in the topic;
+            and `top_words`. Its library is that of the training labels, otherwise pandas.
+        """
+        return make_frame(word_columns(self, word), self._model.source.frames)
+
+    def typical_documents(
+        self,
+        X: Any,
+        labels: object = None,
+        *,
+        label: str | None = None,
+        n: int = 3,
+    ) -> Any:
+        """The documents that show best what a topic, or a label, is about.
+
+        Those of a topic have the largest proportions of it. Those of a label carry it, and their
+        words make it most probable (`predict_labels`).
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+        label : str or None, default=None
+            A tag or a level of a category; None is every topic.
+        n : int, default=3
+            The number of documents of each.
+
+        Returns
+        -------
+        table
+            One row per document, the most typical first: `topic` and the `proportion` of the
+            topic in the document, or `label` and the `probability` of the label; `document`, the
+            row of `X`; and `id`, if `X` is a corpus with ids. Its library is that of the training
+            labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model.typical_documents(corpus, n=1)["topic"].tolist()
+        [0, 1, 2]
+        >>> document = model.typical_documents(corpus, label="sport", n=1)["document"].item()
+        >>> document % 2
+        1
+        """
+        return make_frame(typical_columns(self, X, labels, label, n), self._model.source.frames)
+
     def simulate(
         self,
         labels: object = None,
@@ -546,6 +611,80 @@ def effect_columns(
     for name in ("effect", "lower", "upper", "expected", "otherwise"):
         columns[name] = getattr(found, name).ravel().tolist()
     return columns
+
+
+def word_columns(model: FittedQueries, word: str) -> Columns:
+    """The columns of `HDSP.topics_of_word`."""
+    check_is_fitted(model)
+    if word not in model.words_:
+        near = difflib.get_close_matches(str(word), model.words_, n=3)
+        raise ValueError(
+            f"`word` of HDSP.topics_of_word must be one of the model's {len(model.words_)} words. "
+            f"Got {word!r}. {f'Did you mean {quoted(near)}?' if near else 'It counts others.'}"
+        )
+    fitted = model._model
+    probability = fitted.word_share()[model.words_.index(word)]
+    share = probability * fitted.topic_tokens()
+    share = share / share.sum()
+    order = np.argsort(-share, kind="stable")
+    words = model.top_words()
+    return {
+        "topic": order.tolist(),
+        "share": share[order].tolist(),
+        "probability": probability[order].tolist(),
+        "top_words": [" ".join(words[k]) for k in order],
+    }
+
+
+def typical_columns(
+    model: FittedQueries, X: Any, labels: object, label: str | None, n: int
+) -> Columns:
+    """The columns of `HDSP.typical_documents`."""
+    check_is_fitted(model)
+    check_whole(n, "n", 1)
+    if label is None:
+        score = model.transform(X, labels=labels)
+        of: list[Any] = list(range(score.shape[1]))
+        names = ("topic", "proportion")
+    else:
+        score = _label_scores(model, X, labels, label)
+        of, names = [label], ("label", "probability")
+    # Of as many documents as there are, and none without the label.
+    chosen = [
+        [m for m in np.argsort(-column, kind="stable")[:n] if column[m] >= 0] for column in score.T
+    ]
+    columns: Columns = {
+        names[0]: [one for one, rows in zip(of, chosen, strict=True) for _ in rows],
+        "document": [int(m) for rows in chosen for m in rows],
+        names[1]: [float(score[m, k]) for k, rows in enumerate(chosen) for m in rows],
+    }
+    if isinstance(X, Corpus) and X.ids is not None:
+        columns["id"] = [X.ids[m] for m in columns["document"]]
+    return columns
+
+
+def _label_scores(model: FittedQueries, X: Any, labels: object, label: str) -> FloatArray:
+    """The probability of a label for documents that have it, -1 for others, [M, 1]."""
+    schema = model._model.schema
+    indicators = {
+        name: (block, column)
+        for name, (block, column) in zip(
+            schema.names,
+            ((block, column) for block in schema.blocks for column in block.columns),
+            strict=True,
+        )
+        if block.kind != "number"
+    }
+    if label not in indicators:
+        raise ValueError(
+            "`label` of HDSP.typical_documents must be a tag or a level that the model knows. "
+            f"Got {label!r}. It knows {quoted(indicators) or 'none'}."
+        )
+    block, column = indicators[label]
+    found = probability_columns(model, X, block.name, labels)[column]
+    _, design = model._read_new(X, labels, "typical_documents")
+    carried = design[:, [schema.names.index(label)]].toarray()[:, 0] > 0
+    return np.where(carried, found, -1.0)[:, None]
 
 
 def probability_columns(

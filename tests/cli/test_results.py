@@ -76,3 +76,26 @@ def test_probable_tags_are_written(files, tmp_path):
     for row in rows:
         probable = [name[2:-1] for name, p in row.items() if name.startswith("p(") and p >= 0.5]
         assert row["predicted"] == probable
+
+
+def test_topics_of_a_word_are_found(files, capsys):
+    model = str(files / "model.hdsp")
+    assert main(["topics", model, "--find", "silk"]) == 0
+    header, first, *_ = capsys.readouterr().out.splitlines()
+    assert header.split() == ["topic", "share", "top", "words"]
+    assert "silk" in first
+    assert main(["topics", model, "--find", "silk", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["topics"]) == 4
+    assert main(["topics", model, "--find", "silkk"]) == 2
+    assert "Did you mean 'silk'" in capsys.readouterr().err
+
+
+def test_typical_documents_of_topics_are_printed_and_written(files, tmp_path, capsys):
+    arguments = ["topics", str(files / "model.hdsp"), "--documents", str(files / "reviews.parquet")]
+    assert main(arguments) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header.split() == ["topic", "proportion", "id"]
+    assert len(rows) == 3 * len({row.split()[0] for row in rows})
+    assert all("review " in row for row in rows)
+    assert main([*arguments, "-o", str(tmp_path / "documents.csv")]) == 0
+    assert len(pd.read_csv(tmp_path / "documents.csv")) == len(rows)
