@@ -35,7 +35,9 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
     add_file_options(text)
     text.add_argument("--vocabulary", metavar="FILE", help="the words, of ldac, uci and mtx files")
     text.add_argument(
-        "--language", default="english", help="english, or none for no stop words (default english)"
+        "--language",
+        default="english",
+        help="of the stop words, such as german, or none (default english)",
     )
     text.add_argument(
         "--stop-words", metavar="FILE", help="further words to leave out, one per line"
@@ -105,7 +107,7 @@ def text_settings(options: argparse.Namespace) -> "TextSettings":
     from hdsp.corpus import TextSettings
 
     return TextSettings(
-        language=None if options.language.lower() == "none" else options.language,
+        language=None if options.language.lower() == "none" else options.language.lower(),
         stop_words=options.stop_words or (),
         ngrams=options.phrases,
         min_df=options.min_df,

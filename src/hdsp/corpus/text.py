@@ -26,6 +26,12 @@ _CONTRACTED = (
     *("ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn"),
     *("isn", "mustn", "needn", "shouldn", "wasn", "weren", "wouldn"),
 )
+# Those whose stop words are known; the lists of other languages were not good enough.
+LANGUAGES = (
+    *("bulgarian", "catalan", "czech", "danish", "dutch", "english", "finnish", "french"),
+    *("german", "hungarian", "italian", "norwegian", "polish", "portuguese", "romanian"),
+    *("russian", "slovak", "spanish", "swedish", "ukrainian"),
+)
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
 _PATTERN_RULE = "a regular expression with one group at most"
 # Nobody counts longer phrases, and each length takes as much memory as the words themselves.
@@ -53,9 +59,12 @@ class TextSettings:
 
     Attributes
     ----------
-    language : {"english", None}, default="english"
-        ``"english"`` leaves out English stop words: scikit-learn's list, and what is left of
-        contractions ("didn"). For any other language pass None and `stop_words`.
+    language : str or None, default="english"
+        The language whose stop words are left out, or None. ``"english"`` is scikit-learn's list,
+        and what is left of contractions ("didn"). The package stop-words has the lists of
+        Bulgarian, Catalan, Czech, Danish, Dutch, Finnish, French, German, Hungarian, Italian,
+        Norwegian, Polish, Portuguese, Romanian, Russian, Slovak, Spanish, Swedish and Ukrainian.
+        For any other language pass None and `stop_words`.
     stop_words : sequence of str or path, default=()
         Further words to leave out: a list, or the path of a file with one word per line. They
         are split as texts are, so "don't" leaves out "don".
@@ -107,7 +116,11 @@ class TextSettings:
         object.__setattr__(self, "stop_words", _read_stop_words(self.stop_words))
         no_limit = self.max_features is None
         rules = (
-            ("language", self.language in ("english", None), "'english' or None"),
+            (
+                "language",
+                self.language is None or self.language in LANGUAGES,
+                f"None or one of {', '.join(LANGUAGES)}",
+            ),
             ("min_df", _is_frequency(self.min_df), _FREQUENCY_RULE),
             ("max_df", _is_frequency(self.max_df), _FREQUENCY_RULE),
             ("token_pattern", _is_pattern(self.token_pattern), _PATTERN_RULE),
@@ -322,6 +335,10 @@ class TextSettings:
         chosen = set(self.stop_words)
         if self.language == "english":
             chosen.update(ENGLISH_STOP_WORDS, _CONTRACTED)
+        elif self.language is not None:
+            from stop_words import get_stop_words
+
+            chosen.update(get_stop_words(self.language))
         analyze = self._vectorizer().build_analyzer()
         return {token for word in chosen for token in analyze(_normal(word))}
 
