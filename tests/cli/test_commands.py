@@ -217,7 +217,7 @@ def test_predictions_with_labels_missing_from_the_file(here, capsys):
     assert out[0] == "predicted,p(1),p(5)"
     assert len(out) == 21
     assert main(["predict", "model.hdsp", "new.csv", "--target", "labels", "--value", "sale"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "p(sale)"
+    assert capsys.readouterr().out.splitlines()[0] == "predicted,p(sale)"
 
 
 def test_evaluate(here, capsys):
