@@ -1,8 +1,8 @@
 """The hierarchical Dirichlet scaling process: topic models that labels drive.
 
 Names are imported when they are first used, so that ``import hdsp`` and the command line start at
-once. What users may import is here and in `hdsp.datasets`, `hdsp.metrics` and `hdsp.testing`; other
-modules may change without notice.
+once. What users may import is here and in `hdsp.datasets`, `hdsp.metrics`, `hdsp.plots` and
+`hdsp.testing`; other modules may change without notice.
 """
 
 from importlib import import_module
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hdsp import datasets as datasets
     from hdsp import metrics as metrics
+    from hdsp import plots as plots
     from hdsp import testing as testing
     from hdsp.corpus import Corpus as Corpus
     from hdsp.corpus import Labels as Labels
@@ -61,6 +62,7 @@ _HOMES = {
     "from_gensim": "corpus",
     "from_vectorizer": "corpus",
     "metrics": "metrics",
+    "plots": "plots",
     "read_folder": "corpus",
     "read_ldac": "corpus",
     "read_mallet": "corpus",

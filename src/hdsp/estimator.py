@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -102,8 +103,8 @@ class HDSP(FittedQueries):
         The initial value of beta, the concentration of documents. Small values find topics that
         overlap; new documents are predicted with another, `predictive_concentration`.
     predictive_concentration : float or None, default=None
-        beta for new documents: in `transform`, completion and `score`. None chooses the one that
-        predicts held-out halves of training documents best.
+        The value of beta for new documents: in `transform`, completion and `score`. None chooses
+        the one that predicts held-out halves of training documents best.
     learn_concentrations : bool or str, default=True
         Whether to learn both concentrations, or the one to learn: ``"corpus"`` or ``"document"``.
     corpus_concentration_prior : tuple of two floats, default=(1.0, 1.0)
@@ -436,6 +437,54 @@ class HDSP(FittedQueries):
             )
         save_model(Path(path), self._model, self.get_params(deep=False))
 
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        corpus: Corpus | None = None,
+        *,
+        texts: Sequence[str] | None = None,
+        title: str = "Topics and labels",
+        names: str | os.PathLike[str] | None = None,
+        stability: Any = None,
+        most_documents: int = 1_000,
+    ) -> None:
+        """Write a page that shows topics, labels and documents in a browser.
+
+        One file, opened from disk: it needs no server and asks for nothing from the network.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write the page; by convention the name ends in ``.html``.
+        corpus : Corpus or None, default=None
+            Documents to show, counted with the model's words; None shows none.
+        texts : sequence of str or None, default=None
+            The texts of the corpus' documents; None shows their words with their counts.
+        title : str, default="Topics and labels"
+            The heading of the page.
+        names : str, path or None, default=None
+            Names of topics, in a file that a report's page has saved.
+        stability : table or None, default=None
+            What `topic_stability` returned; None shows no stability.
+        most_documents : int, default=1000
+            How many documents the page holds: typical ones, and others at random.
+        """
+        from hdsp.report import write_report
+
+        check_is_fitted(self)
+        check_whole(most_documents, "most_documents", 1)
+        with shown(quiet=not self.verbose):
+            write_report(
+                self,
+                path,
+                corpus,
+                texts=texts,
+                title=title,
+                names=names,
+                stability=stability,
+                most_documents=most_documents,
+            )
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Load a fitted model that `save` wrote.
@@ -587,7 +636,7 @@ def _scaled(
     """The range of numbers that are as good as the one searched, after merges as for that one."""
     if numbers is None:
         return None
-    low, high = (round(number * n_topics / searched) for number in numbers)
+    low, high = (max(round(number * n_topics / searched), 2) for number in numbers)
     return min(low, n_topics), max(high, n_topics)
 
 

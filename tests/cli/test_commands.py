@@ -56,6 +56,8 @@ def folder(tmp_path_factory):
     papers = frame.rename(columns={"text": "abstract"})
     papers["keywords"] = frame["labels"].map(";".join)
     papers.drop(columns="labels").to_csv(path / "papers.csv", index=False)
+    names = {"format": "hdsp-names-1", "names": {"0": "first"}, "combined": []}
+    (path / "topic-names.json").write_text(json.dumps(names))
     (path / "letters").mkdir()
     for number, text in enumerate(frame["text"][:40]):
         (path / "letters" / f"{number}.txt").write_text(text)
@@ -122,7 +124,16 @@ def test_every_example_of_the_help_runs(folder, example):
 
 def test_there_are_examples_for_every_command():
     shown = " ".join(examples())
-    for command in ("fit", "topics", "effects", "transform", "predict", "evaluate", "compare"):
+    for command in (
+        "fit",
+        "topics",
+        "effects",
+        "transform",
+        "predict",
+        "evaluate",
+        "compare",
+        "report",
+    ):
         assert f"hdsp {command} " in shown
 
 

@@ -31,6 +31,9 @@ def test_semicolons_and_cp1252_are_read_by_every_command(files, tmp_path, capsys
     predict = ["predict", model, table, *WRITTEN, "--target", "department"]
     assert main([*predict, "-o", str(output)]) == 0
     assert main(["evaluate", model, table, *WRITTEN]) == 0
+    page = tmp_path / "page.html"
+    assert main(["report", model, "--corpus", table, *WRITTEN, "-o", str(page)]) == 0
+    assert "größe" in page.read_text(encoding="utf-8")
     capsys.readouterr()
     assert main(["topics", model, "--words", "20"]) == 0
     assert "größe" in capsys.readouterr().out

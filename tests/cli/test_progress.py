@@ -17,6 +17,7 @@ SLOW = (
     "from hdsp.progress.displays import Lines; Lines.line_seconds = Lines.line_share = 0.0; "
     + PROGRAM
 )
+DEMO = ("demo", "--topics", "10")
 FIT = ("fit", "reviews.parquet", "--category", "department", "-o", "model.hdsp")
 
 
@@ -58,7 +59,7 @@ def test_a_fit_on_a_terminal_has_one_live_display(folder):
 
 def test_the_demo_on_a_terminal(tmp_path):
     with (tmp_path / "out").open("w") as out:
-        status, screens, _ = run_on_terminal(PROGRAM, "demo", "--topics", "10", stdout=out)
+        status, screens, _ = run_on_terminal(PROGRAM, *DEMO, folder=tmp_path, stdout=out)
     assert status == 0
     assert any("Reading docstrings  " in screen for screen in screens)
     assert any(re.search(r"Fitting topics .*\n  topics 10, pass \d+", text) for text in screens)

@@ -41,6 +41,7 @@ def commands(table, model):
     yield ["predict", model, table, "--target", "department"]
     yield ["predict", model, table, "--target", "labels"]
     yield ["evaluate", model, table]
+    yield ["report", model, "--corpus", table, "-o", f"{model}.html"]
 
 
 def test_no_output_holds_what_steers_a_terminal(files, capsys, monkeypatch):

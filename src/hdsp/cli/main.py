@@ -14,6 +14,7 @@ from hdsp.cli import (
     evaluate,
     fit,
     predict,
+    report,
     reproduce,
     topics,
     transform,
@@ -107,6 +108,7 @@ def make_parser() -> argparse.ArgumentParser:
         transform,
         predict,
         evaluate,
+        report,
         compare,
         reproduce,
     ):

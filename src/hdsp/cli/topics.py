@@ -43,6 +43,7 @@ def add_parser(commands: Any) -> None:
             "hdsp topics model.hdsp --find silk",
             "hdsp topics model.hdsp --documents reviews.parquet",
             "hdsp topics model.hdsp --stable reviews.parquet",
+            "hdsp topics model.hdsp --names topic-names.json",
         ),
     )
     add_model(parser)
@@ -53,6 +54,9 @@ def add_parser(commands: Any) -> None:
         "--documents",
         metavar="FILE",
         help="print the documents that are most typical of each topic",
+    )
+    parser.add_argument(
+        "--names", metavar="FILE", help="names and combined topics that a report's page has saved"
     )
     stable = parser.add_argument_group("stability")
     stable.add_argument(
@@ -83,6 +87,11 @@ def run(options: argparse.Namespace) -> None:
         from hdsp.queries import topic_columns
 
         table = topic_columns(model, options.words)
+    if options.names is not None:
+        from hdsp.report import TopicNames
+
+        with printed_warnings():
+            table |= TopicNames.read(options.names, model).columns(len(model.components_))
     refits = None
     if options.file is not None:
         from hdsp.stability import refit, stability_columns
@@ -101,10 +110,18 @@ def run(options: argparse.Namespace) -> None:
         _print_stable(model, table, refits)
     else:
         labels = table.get("raised_by", [[]] * len(table["topic"]))
+        named = options.names is not None
         print_rows(
-            ("topic", "tokens", "coherence", "words", "raised by"),
+            ("topic", *(["name"] if named else []), "tokens", "coherence", "words", "raised by"),
             [
-                (str(topic), f"{share:.1%}", f"{coherence:.2f}", words, ", ".join(raised))
+                (
+                    str(topic),
+                    *([table["name"][topic]] if named else []),
+                    f"{share:.1%}",
+                    f"{coherence:.2f}",
+                    words,
+                    ", ".join(raised),
+                )
                 for topic, share, coherence, words, raised in zip(
                     table["topic"],
                     table["token_share"],
