@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hdsp.corpus import read_uci as read_uci
     from hdsp.estimator import HDSP as HDSP
     from hdsp.exceptions import CheckpointWarning as CheckpointWarning
+    from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
     from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
     from hdsp.exceptions import ModelFileError as ModelFileError
     from hdsp.exceptions import OtherModelWarning as OtherModelWarning
@@ -49,6 +50,7 @@ _HOMES = {
     "Corpus": "corpus",
     "Labels": "corpus",
     "LogLinear": "scaling",
+    "IgnoredTargetWarning": "exceptions",
     "MissingLabelsWarning": "exceptions",
     "ModelFileError": "exceptions",
     "OtherModelWarning": "exceptions",

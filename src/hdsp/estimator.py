@@ -14,7 +14,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
-from hdsp.exceptions import TokenizerNotSavedWarning, TopicLimitWarning
+from hdsp.exceptions import (
+    IgnoredTargetWarning,
+    MissingLabelsWarning,
+    TokenizerNotSavedWarning,
+    TopicLimitWarning,
+)
 from hdsp.inference import (
     NUMBERS_BY,
     History,
@@ -54,13 +59,16 @@ from hdsp.validation import (
     check_counts,
     check_flag,
     check_folder,
+    check_indices,
     check_jobs,
     check_learned,
+    check_not_texts,
     check_positive,
     check_prior,
     check_tolerance,
     check_whole,
     make_generator,
+    quoted,
 )
 
 _COHERENCE_WORDS = 10
@@ -118,9 +126,9 @@ class HDSP(FittedQueries):
         Whether to keep an array of documents by topics while fitting. Without it memory grows only
         with the words, but every pass starts its documents afresh: the fit takes longer, the bound
         may fall slightly once, and the labels' weights settle more slowly.
-    verbose : int, default=0
-        1 shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a few
-        lines on standard error.
+    verbose : int or bool, default=0
+        1 or True shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a
+        few lines on standard error.
     checkpoint : str, path or None, default=None
         A folder for the state of an unfinished fit. `fit` with the same data and settings continues
         from it, to the same result, and removes it at the end.
@@ -189,7 +197,7 @@ class HDSP(FittedQueries):
         n_jobs: int | None = None,
         random_state: Any = None,
         keep_documents: bool = True,
-        verbose: int = 0,
+        verbose: int | bool = 0,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.n_components = n_components
@@ -223,7 +231,7 @@ class HDSP(FittedQueries):
         X : array or sparse array of shape [M, V], or Corpus
             Word counts, or a corpus, which has its own words and labels.
         y : None, default=None
-            Ignored.
+            Ignored, with a warning: labels go in `labels`.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels: a pandas, polars or pyarrow table, a matrix [M, J], lists of
             tags, or `Labels`.
@@ -233,9 +241,16 @@ class HDSP(FittedQueries):
         HDSP
             The fitted model itself.
         """
+        if y is not None and labels is None:
+            warnings.warn(
+                "HDSP.fit ignores `y`: pass the documents' labels as `labels`.",
+                IgnoredTargetWarning,
+                stacklevel=2,
+            )
         priors = self._check_settings()
         counts, parsed, words, named = self._read_training(X, labels)
         schema = LabelSchema.of(parsed)
+        _warn_missing(parsed)
         scaling = bind_scaling(self.scaling, schema)
         problem = make_problem(counts, encode_labels(schema, scaling, parsed), scaling, priors)
         source = Source(
@@ -357,7 +372,8 @@ class HDSP(FittedQueries):
         float array of shape [M, T]
             Topic proportions; rows sum to 1.
         """
-        return self.fit(X, y, labels=labels).transform(X, labels=labels)
+        # Without y, which pipelines pass for the steps after this one.
+        return self.fit(X, labels=labels).transform(X, labels=labels)
 
     def topic_stability(self, X: Any, labels: object = None, n_fits: int = 4) -> Any:
         """Which topics are found again by fits with other seeds.
@@ -410,8 +426,11 @@ class HDSP(FittedQueries):
         check_is_fitted(self)
         self._check_settings()
         if self.text_settings_ is not None and not self.text_settings_.storable:
+            what = "function"
+            if self.text_settings_.tokenizer is None:
+                what = "pattern"
             warnings.warn(
-                "The function that cuts texts into words cannot be saved with the model: pass it "
+                f"The {what} that cuts texts into words cannot be saved with the model: pass it "
                 "as `text_settings` when new texts are read.",
                 TokenizerNotSavedWarning,
                 stacklevel=2,
@@ -509,7 +528,8 @@ class HDSP(FittedQueries):
             check_positive(self.predictive_concentration, "predictive_concentration")
         check_whole(self.max_iter, "max_iter", 1)
         check_tolerance(self.tol, "tol")
-        check_whole(self.verbose, "verbose", 0)
+        if not isinstance(self.verbose, bool):
+            check_whole(self.verbose, "verbose", 0)
         check_jobs(self.n_jobs)
         check_flag(self.keep_documents, "keep_documents")
         check_folder(self.checkpoint)
@@ -536,6 +556,8 @@ class HDSP(FittedQueries):
             counts, parsed, words, named = X.counts, X.labels, X.words, False
         else:
             # Validation sets attributes, so it is given another instance.
+            check_not_texts(X, "HDSP.fit")
+            check_indices(X, "X of HDSP.fit")
             probe = type(self)()
             X = validate_data(probe, X, reset=True, **VALIDATION)
             counts = check_counts(X, "HDSP.fit")
@@ -594,6 +616,18 @@ class HDSP(FittedQueries):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _warn_missing(labels: Labels) -> None:
+    """Warn of columns of labels without a single value."""
+    empty = [block.name for block in labels.blocks if block.columns and block.values.nnz == 0]
+    if empty:
+        warnings.warn(
+            f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
+            f"{'it' if len(empty) == 1 else 'them'}.",
+            MissingLabelsWarning,
+            stacklevel=3,
+        )
 
 
 def _scaled(

@@ -228,7 +228,7 @@ def test_predictions_with_labels_missing_from_the_file(here, capsys):
     assert out[0] == "predicted,p(1),p(5)"
     assert len(out) == 21
     assert main(["predict", "model.hdsp", "new.csv", "--target", "labels", "--value", "sale"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "p(sale)"
+    assert capsys.readouterr().out.splitlines()[0] == "predicted,p(sale)"
 
 
 def test_evaluate(here, capsys):
@@ -250,7 +250,7 @@ def test_evaluate(here, capsys):
         (["fit", "new.csv", "--text", "words", "-o", "m.hdsp"], "no column 'words'"),
         (["fit", "new.csv", "-o", "no/such/folder/m.hdsp"], "There is no folder"),
         (["fit", "new.csv", "--language", "klingon", "-o", "m.hdsp"], "language"),
-        (["fit", "new.csv", "--topics", "0", "-o", "m.hdsp"], "n_components"),
+        (["fit", "new.csv", "--topics", "0", "-o", "m.hdsp"], "--topics must be"),
         (["fit", "letters", "--category", "sender", "-o", "m.hdsp"], "--metadata"),
         (["fit", "new.csv", "--format", "uci", "-o", "m.hdsp"], "--vocabulary"),
         (["topics", "new.csv"], "new.csv"),

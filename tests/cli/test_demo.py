@@ -104,10 +104,10 @@ def test_bad_values_end_with_status_2_and_one_sentence(small, arguments, sentenc
     assert len(err.splitlines()) == 1
 
 
-def test_an_interrupt_ends_with_status_1(monkeypatch, capsys):
+def test_an_interrupt_ends_with_status_130(monkeypatch, capsys):
     def interrupted():
         raise KeyboardInterrupt
 
     monkeypatch.setattr("hdsp.datasets.load_docstrings", interrupted)
-    assert main(["demo"]) == 1
+    assert main(["demo"]) == 130
     assert capsys.readouterr().err == "hdsp: interrupted.\n"

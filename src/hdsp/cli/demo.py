@@ -65,7 +65,8 @@ def run(options: argparse.Namespace) -> None:
         f"{model.perplexity(test.counts):,.0f} from nothing."
     )
     write_demo_report(model, corpus, options.output)
-    print(f"\nTo look at topics, labels and documents, open {Path(options.output).absolute()}")
+    page = progress.printable(str(Path(options.output).absolute()))
+    print(f"\nTo look at topics, labels and documents, open {page}")
 
 
 def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:

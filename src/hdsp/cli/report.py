@@ -9,11 +9,13 @@ from hdsp.cli.common import (
     add_model,
     add_table_options,
     check_output,
+    file_options,
     load,
     printed_warnings,
     read_documents,
     reading,
 )
+from hdsp.progress import printable
 
 
 def add_parser(commands: Any) -> None:
@@ -92,7 +94,7 @@ def run(options: argparse.Namespace) -> None:
             stability=stability,
             most_documents=options.documents,
         )
-    print(f"Wrote {options.output}")
+    print(f"Wrote {printable(options.output)}")
 
 
 def _read_texts(options: argparse.Namespace) -> tuple[list[str], tuple[str, ...] | None]:
@@ -103,7 +105,10 @@ def _read_texts(options: argparse.Namespace) -> tuple[list[str], tuple[str, ...]
     columns = Columns(options.file, Wanted({}, text=options.text, ids=options.ids))
     with (
         reading(options.file),
-        open_table(options.file, "hdsp report", options.format) as (table_format, file),
+        open_table(options.file, "hdsp report", options.format, **file_options(options)) as (
+            table_format,
+            file,
+        ),
     ):
         texts = list(columns.texts(table_format.batches(file, columns.wanted)))
     return texts, columns.ids()

@@ -10,6 +10,7 @@ from typing import Any
 
 from hdsp import progress
 from hdsp.corpus import Corpus
+from hdsp.persistence import replacing
 from hdsp.report.names import TopicNames
 from hdsp.report.page import render
 from hdsp.report.view import View, make_view
@@ -40,4 +41,6 @@ def write_report(
             stability=stability,
             most_documents=most_documents,
         )
-        Path(path).write_text(render(view), encoding="utf-8", newline="\n")
+        page = render(view).encode("utf-8")
+        with replacing(Path(path)) as file:
+            file.write(page)
