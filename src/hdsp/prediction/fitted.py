@@ -278,13 +278,14 @@ def make_fitted(
         exclusive[columns] = schema.kind(name) == "category"
         indicator[columns] = schema.kind(name) != "number"
     used = np.flatnonzero(used_columns(problem.scaling, schema.n_labels))
+    blocks = list(schema.slices().values())
     model = FittedModel(
         fit.state,
         problem.scaling,
         schema,
         problem.priors,
         predictive_concentration,
-        calibrate(problem, fit, exclusive, indicator, settings, executor),
+        calibrate(problem, fit, exclusive, indicator, blocks, settings, executor),
         TrainingLabels.of(schema, problem.design),
         count_label_words(problem.counts, problem.design, used),
         source,
