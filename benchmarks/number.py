@@ -108,7 +108,7 @@ def draw(n_topics, length, labelled, seed):
     return counts, design if labelled else None
 
 
-def model(n_seeds, numbers=(5, 10, 30, 100)):
+def model(n_seeds, numbers):
     """The numbers found in draws from HDSP itself."""
     for n_topics in numbers:
         for length in (25, 50, 150):
@@ -161,13 +161,14 @@ def main():
     options = parser(__doc__)
     options.add_argument("parts", nargs="*", default=["given", "known", "model", "real"])
     options.add_argument("--seeds", type=int, default=10, help="of simulated corpora (default 10)")
+    options.add_argument("--true", type=int, nargs="+", default=[5, 10, 30, 100])
     options.add_argument("--real-seeds", type=int, default=2, help="of real ones (default 2)")
     chosen = options.parse_args()
     warnings.filterwarnings("ignore", message=".* topics are in use")
     parts = {
         "given": lambda: given(chosen.seeds),
         "known": lambda: known(chosen.seeds),
-        "model": lambda: model(chosen.seeds),
+        "model": lambda: model(chosen.seeds, chosen.true),
         "real": lambda: real(chosen.data, chosen.real_seeds),
     }
     for name in chosen.parts:
