@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
     from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
     from hdsp.exceptions import ModelFileError as ModelFileError
+    from hdsp.exceptions import OtherModelWarning as OtherModelWarning
     from hdsp.exceptions import ReadError as ReadError
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
@@ -52,6 +53,7 @@ _HOMES = {
     "IgnoredTargetWarning": "exceptions",
     "MissingLabelsWarning": "exceptions",
     "ModelFileError": "exceptions",
+    "OtherModelWarning": "exceptions",
     "ReadError": "exceptions",
     "ScalingFunction": "scaling",
     "TextSettings": "corpus",

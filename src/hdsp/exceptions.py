@@ -36,5 +36,9 @@ class TokenizerNotSavedWarning(UserWarning):
     """A model was saved without the function, or the pattern, that splits texts into words."""
 
 
+class OtherModelWarning(UserWarning):
+    """Names of topics were saved from another model, whose topics may be others."""
+
+
 class CheckpointWarning(RuntimeWarning):
     """A checkpoint could not be written; the fit goes on without it."""

@@ -360,7 +360,8 @@ def test_sweep_softmax_weights(seed):
     by_label = csr_array(design.T)
     weights, expected = np.zeros((4, 5)), lengths[:, None] * np.exp(intercept)[None]
     twin = weights.copy()
-    loss = softmax.penalised_loss(design, targets, 3.0, intercept, weights)
+    ridge = rng.gamma(2.0, 2.0, size=(4, 5))
+    loss = softmax.penalised_loss(design, targets, ridge, intercept, weights)
     for _ in range(3):
         kernels.sweep_softmax_weights(
             by_label.indptr,
@@ -368,13 +369,13 @@ def test_sweep_softmax_weights(seed):
             by_label.data,
             lengths,
             design.T @ targets,
-            3.0,
+            ridge,
             expected,
             weights,
         )
-        twin = softmax.sweep_softmax_weights(design, targets, 3.0, intercept, twin)
+        twin = softmax.sweep_softmax_weights(design, targets, ridge, intercept, twin)
         np.testing.assert_allclose(weights, twin, rtol=1e-7, atol=1e-9)
-        after = softmax.penalised_loss(design, targets, 3.0, intercept, weights)
+        after = softmax.penalised_loss(design, targets, ridge, intercept, weights)
         assert after <= loss + 1e-9 * abs(loss)
         loss = after
 

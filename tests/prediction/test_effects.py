@@ -242,8 +242,25 @@ def test_a_numbers_unit_does_not_matter():
     theirs = fitted("unit").label_effects(labels="rating", contrast=(13, 53))
     np.testing.assert_allclose(ours["effect"], theirs["effect"], atol=2e-3)
     assert set(ours["contrast"]) == {"5 - 1"}
-    back = fitted().label_effects(labels="rating", contrast=(5, 1))
-    np.testing.assert_allclose(back["effect"], -ours["effect"], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("coding", "label", "values"), [("table", "rating", (1, 5)), ("levels", "kind", ("no", "yes"))]
+)
+def test_a_contrast_and_its_mirror_have_mirrored_limits(coding, label, values):
+    there = fitted(coding).label_effects(labels=label, contrast=values)
+    back = fitted(coding).label_effects(labels=label, contrast=values[::-1])
+    np.testing.assert_allclose(back["effect"], -there["effect"], atol=1e-12)
+    # Draws are in single precision.
+    np.testing.assert_allclose(back["lower"], -there["upper"], atol=1e-6)
+    np.testing.assert_allclose(back["upper"], -there["lower"], atol=1e-6)
+
+
+def test_limits_are_differences_of_proportions():
+    schema, design, regression = parts()
+    _, found = effects_of(schema, design, regression, spread=5.0)
+    assert found.lower.min() >= -1.0
+    assert found.upper.max() <= 1.0
 
 
 def test_the_papers_weights_with_their_own_posterior():

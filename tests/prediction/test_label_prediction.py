@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Corpus, simulate
 from hdsp.prediction.classify import nearest_counts
-from hdsp.prediction.label_words import _STRENGTH, count_label_words
+from hdsp.prediction.label_words import STRENGTH, count_label_words
 
 
 @pytest.fixture(autouse=True)
@@ -65,14 +65,14 @@ def word_probability(model, labels, column=None):
         theta = model.expected_topics(frame)[carried]
         expected = (np.asarray(counts[carried].sum(axis=1))[:, None] * theta).sum(axis=0) @ share
         found = np.asarray(counts[carried].sum(axis=0))
-        probability = probability * (found + _STRENGTH) / (expected + _STRENGTH)
+        probability = probability * (found + STRENGTH) / (expected + STRENGTH)
     return probability / probability.sum(axis=1, keepdims=True)
 
 
 def test_a_category_by_definition():
     model = fitted()
     _counts, frame, new, _ = data()
-    found = model.predict_labels(new[:4], "place")
+    found = model.predict_labels(new[:4], "place", method="generative")
     assert list(found.columns) == ["north", "south", "west"]
     score = np.empty((4, 3))
     for j, level in enumerate(found.columns):
@@ -89,7 +89,7 @@ def test_a_number_by_definition_with_other_labels_known():
     model = fitted()
     _, frame, new, labels = data()
     known = labels[["place"]][:3]
-    found = model.predict_labels(new[:3], "rating", labels=known)
+    found = model.predict_labels(new[:3], "rating", labels=known, method="generative")
     assert list(found.columns) == ["1", "2", "3"]
     score = np.empty((3, 3))
     for j, value in enumerate((1.0, 2.0, 3.0)):
@@ -105,7 +105,7 @@ def test_a_number_by_definition_with_other_labels_known():
 def test_tags_each_on_its_own():
     model = fitted()
     _, frame, new, _ = data()
-    found = model.predict_labels(new[:5], "tags")
+    found = model.predict_labels(new[:5], "tags", method="generative")
     assert list(found.columns) == ["a", "b"]
     base = np.log(word_probability(model, pd.DataFrame({"place": [None]}))[0])
     for tag in ("a", "b"):
@@ -151,8 +151,10 @@ def test_the_prior_is_how_often_values_occurred():
     expected = without * carriers
     np.testing.assert_allclose(with_prior, expected / expected.sum(axis=1, keepdims=True))
     empty = csr_array(new.shape)
-    assert model.predict_labels(empty[:1], "place", prior=False).to_numpy() == pytest.approx(1 / 3)
-    assert model.predict_labels(empty[:1], "tags", prior=False).to_numpy() == pytest.approx(0.5)
+    none = model.predict_labels(empty[:1], "place", prior=False, method="generative")
+    assert none.to_numpy() == pytest.approx(1 / 3)
+    none = model.predict_labels(empty[:1], "tags", prior=False, method="generative")
+    assert none.to_numpy() == pytest.approx(0.5)
 
 
 def test_some_values_only():
@@ -182,7 +184,7 @@ def test_unknown_labels_are_counted_in_one_warning():
     np.testing.assert_allclose(found.to_numpy()[1:], neutral.to_numpy()[1:])
 
 
-def test_label_words_are_counts_of_indicators():
+def test_label_words_are_counts_of_the_chosen_labels():
     counts = csr_array([[1.0, 2.0], [0.0, 3.0], [4.0, 0.0]])
     design = csr_array([[1.0, 0.5], [1.0, -2.0], [0.0, 1.0]])
     found = count_label_words(counts, design, np.array([0])).toarray()
@@ -201,6 +203,7 @@ def test_label_words_are_counts_of_indicators():
         ("rating", {"values": ["good"]}, "must be finite numbers"),
         ("rating", {"values": [np.nan]}, "must be finite numbers"),
         ("place", {"prior": 0.5}, "`prior` of HDSP.predict_labels must be True or False"),
+        ("place", {"method": "bayes"}, "`method` of HDSP.predict_labels must be one of"),
     ],
 )
 def test_bad_questions(target, settings, message):

@@ -5,9 +5,9 @@ from scipy.special import log_softmax
 
 
 def penalised_loss(design, targets, ridge, intercept, coefficients):
-    """- sum_mk n_mk ln theta_mk + ridge / 2 |coefficients|^2, from a dense design [M, J]."""
+    """- sum_mk n_mk ln theta_mk + sum_jk ridge_jk v_jk^2 / 2, from a dense design [M, J]."""
     log_share = log_softmax(design @ coefficients + intercept, axis=1)
-    return -(targets * log_share).sum() + 0.5 * ridge * (coefficients**2).sum()
+    return -(targets * log_share).sum() + 0.5 * (ridge * coefficients**2).sum()
 
 
 def sweep_softmax_weights(design, targets, ridge, intercept, coefficients):
@@ -27,11 +27,11 @@ def sweep_softmax_weights(design, targets, ridge, intercept, coefficients):
             load = expected[carriers].sum(axis=0)
             for _ in range(3):
                 raised = load * np.exp(step)
-                slope = raised - observed + ridge * (v + step)
-                step -= np.clip(slope / (raised + ridge), -2.0, 2.0)
+                slope = raised - observed + ridge[j] * (v + step)
+                step -= np.clip(slope / (raised + ridge[j]), -2.0, 2.0)
         else:
-            slope = (r * expected).sum(axis=0) - observed + ridge * v
-            curvature = 2 * (np.e - 2) * (r**2 * expected).sum(axis=0) + ridge
+            slope = (r * expected).sum(axis=0) - observed + ridge[j] * v
+            curvature = 2 * (np.e - 2) * (r**2 * expected).sum(axis=0) + ridge[j]
             reach = 1 / np.abs(r).max()
             step = -np.clip(slope / curvature, -reach, reach)
         coefficients[j] = v + step

@@ -38,7 +38,8 @@ def sweep_softmax_weights(
 
     The labels come by column (`indptr`, `documents`, `values`). `expected` [M, T] holds
     N_m theta_mk and is kept up to date, `observed` [J, T] is sum_m r_mj n_mk, and `label_weights`
-    [J, T] is replaced. Since ln(1 + x) <= x, the loss rises by no more than
+    [J, T] is replaced; `ridge` [J, T] are their penalties. Since ln(1 + x) <= x, the loss rises by
+    no more than
     ``sum_m N_m theta_mk (exp(r_mj d) - 1) - d observed_jk + ridge ((v + d)^2 - v^2) / 2`` summed
     over topics, each of which has its own minimum: by Newton's method for 0/1 labels, and with a
     quadratic in place of the exponential for numbers. Plain twin: ``tests/reference/softmax.py``.
@@ -49,7 +50,6 @@ def sweep_softmax_weights(
     curvature = scratch(n_topics, expected.dtype)
     step = scratch(n_topics, expected.dtype)
     factor = scratch(n_topics, expected.dtype)
-    ridge = real(ridge)
     limit = real(_LARGEST_STEP)
     for j in range(indptr.shape[0] - 1):
         first = indptr[j]
@@ -70,19 +70,20 @@ def sweep_softmax_weights(
             continue
         v = label_weights[j]
         target = observed[j]
+        penalty = ridge[j]
         fill(step, real(0.0))
         if indicator:
             for _ in range(_NEWTON_STEPS):
                 for k in range(n_topics):
                     raised = load[k] * fast_exp(step[k])
-                    slope = raised - target[k] + ridge * (v[k] + step[k])
-                    move = slope / (raised + ridge)
+                    slope = raised - target[k] + penalty[k] * (v[k] + step[k])
+                    move = slope / (raised + penalty[k])
                     step[k] -= max(-limit, min(limit, move))
         else:
             reach = real(1.0) / largest
             for k in range(n_topics):
-                slope = load[k] - target[k] + ridge * v[k]
-                move = slope / (real(2.0 * _QUADRATIC) * curvature[k] + ridge)
+                slope = load[k] - target[k] + penalty[k] * v[k]
+                move = slope / (real(2.0 * _QUADRATIC) * curvature[k] + penalty[k])
                 step[k] = -max(-reach, min(reach, move))
         for k in range(n_topics):
             v[k] += step[k]

@@ -23,7 +23,15 @@ from hdsp.persistence.container import (
 from hdsp.persistence.expressions import check_bound, decode_scaling, encode_scaling
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
-from hdsp.prediction import Calibration, FitReport, FittedModel, Source, TrainingLabels
+from hdsp.prediction import (
+    Calibration,
+    FitReport,
+    FittedModel,
+    LabelRegression,
+    Source,
+    TrainingLabels,
+    count_known_features,
+)
 from hdsp.scaling import ScalingFunction
 
 _KIND = "model"
@@ -54,6 +62,8 @@ def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) ->
     arrays["training.values"] = np.concatenate([np.zeros((2, 0)), *values], axis=1)
     arrays["training.value_ends"] = np.cumsum([v.shape[1] for v in values], dtype=np.int64)
     put_sparse(arrays, "label_words", model.label_words)
+    for name, regression in model.label_regressions.items():
+        put_all(arrays, _regression_name(model.schema, name), _regression_arrays(regression))
     source, report = model.source, model.report
     put_texts(arrays, "words", source.words)
     arrays["coherence"] = report.coherence
@@ -165,7 +175,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
     )
     if (calibration.label_tokens[indicator] < 0).any():
         raise WrongContents("its array 'calibration.label_tokens' holds numbers out of range")
-    label_words = arrays.sparse("label_words", (n_labels, len(state.topics)), least=0.0)
+    label_words = arrays.sparse("label_words", (n_labels, len(state.topics)))
     return FittedModel(
         state,
         scaling,
@@ -181,7 +191,49 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         label_words,
         _decode_source(manifest, arrays, len(state.topics)),
         _decode_report(manifest, arrays, state.n_topics),
+        _decode_regressions(arrays, schema, state.n_topics),
     )
+
+
+def _regression_name(schema: LabelSchema, name: str) -> str:
+    """Blocks of labels are numbered, since their names may hold anything."""
+    return f"label_regression.{[block.name for block in schema.blocks].index(name)}"
+
+
+def _regression_arrays(regression: LabelRegression) -> dict[str, AnyArray]:
+    numbers = [regression.slope, regression.curvature, regression.scale]
+    return {
+        "numbers": np.array(numbers, dtype=np.float64),
+        "intercept": regression.intercept,
+        "mean": regression.mean,
+        "weights": regression.weights,
+    }
+
+
+def _decode_regressions(
+    arrays: StoredArrays, schema: LabelSchema, n_topics: int
+) -> dict[str, LabelRegression]:
+    """The regressions of labels on evidence; files before format 1.2 have none."""
+    found = {}
+    for block in schema.blocks:
+        name = _regression_name(schema, block.name)
+        if f"{name}.numbers" not in arrays:
+            continue
+        n_labels = len(block.columns)
+        slope, curvature, scale = arrays.numbers(f"{name}.numbers", (3,)).tolist()
+        mean = arrays.numbers(f"{name}.mean", (None,))
+        n_features = n_topics + n_labels + count_known_features(schema, block.name)
+        if not scale > 0 or curvature < 0 or len(mean) not in (0, n_features):
+            raise WrongContents("its regression of labels has other features than the model")
+        found[block.name] = LabelRegression(
+            slope,
+            curvature,
+            scale,
+            arrays.numbers(f"{name}.intercept", (n_labels,)),
+            mean,
+            arrays.numbers(f"{name}.weights", (len(mean), n_labels)),
+        )
+    return found
 
 
 def _decode_training(

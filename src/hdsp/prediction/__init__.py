@@ -7,15 +7,18 @@ from hdsp.prediction.calibration import Calibration
 from hdsp.prediction.contrasts import make_contrasts
 from hdsp.prediction.effects import Contrast, Effects
 from hdsp.prediction.fitted import (
+    LABEL_METHODS,
     METHODS,
     FitReport,
     FittedModel,
+    LabelMethod,
     Method,
     Source,
     encode_labels,
     make_fitted,
     topic_tokens,
 )
+from hdsp.prediction.label_regression import LabelRegression, count_known_features
 from hdsp.prediction.perplexity import bootstrap_interval
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.summaries import associated_labels, distinctive_words
@@ -23,17 +26,21 @@ from hdsp.prediction.targets import make_candidates, without_target
 from hdsp.prediction.training import TrainingLabels
 
 __all__ = [
+    "LABEL_METHODS",
     "METHODS",
     "Calibration",
     "Contrast",
     "Effects",
     "FitReport",
     "FittedModel",
+    "LabelMethod",
+    "LabelRegression",
     "Method",
     "Source",
     "TrainingLabels",
     "associated_labels",
     "bootstrap_interval",
+    "count_known_features",
     "distinctive_words",
     "encode_labels",
     "exact_proportions",

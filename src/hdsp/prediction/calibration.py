@@ -5,6 +5,7 @@ with several labels per document the two differ. A regression of documents' topi
 labels predicts held-out words much better, and has better calibrated intervals.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,15 +15,16 @@ from hdsp.execution import Executor, sum_tokens
 from hdsp.model import Fit, LocalSettings, Problem
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
-from hdsp.prediction.regression import Regression, regress, regression_path
+from hdsp.prediction.regression import Regression, regression_path
 from hdsp.scaling import Design
 
-# Penalties on squared coefficients to choose from, in tokens, heaviest first.
-_RIDGES = (300.0, 100.0, 30.0, 10.0, 3.0)
-# One document in this many is held out while the penalty is chosen.
-_HELD_OUT = 4
-# The penalty is chosen on at most this many label sets.
-_MOST_TO_CHOOSE = 4_000
+# Variances of coefficients are learned in so many rounds of so many sweeps, from the first value,
+# and stay within limits.
+_ROUNDS, _SWEEPS_PER_ROUND, _LAST_SWEEPS = 6, 8, 24
+_FIRST_VARIANCE, _FIRST_SPREAD = 0.5, 20.0
+_VARIANCES = (1e-3, 10.0)
+# A label's variance is drawn to the mean of its block, as if that had been seen in so many topics.
+_SHARED_TOPICS = 5.0
 # Where documents are not kept, the regression uses at most this many label sets.
 _MOST_LABEL_SETS = 20_000
 # The overdispersion is estimated from at most this many single documents.
@@ -78,7 +80,7 @@ class Calibration(Regression):
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """Documents grouped by their labels, some held out to choose the penalty with.
+    """Documents grouped by their labels.
 
     Documents with the same labels have the same expected proportions, so nothing is lost by adding
     up their tokens; with categories alone there are few groups.
@@ -87,14 +89,11 @@ class LabelSets:
     ----------
     design : sparse array of shape [G, J]
         The labels of each group.
-    held_out : bool array of shape [G]
-        Whether a group consists of held-out documents.
     member : sparse array of shape [G, M]
         Ones where a document belongs to a group.
     """
 
     design: Design
-    held_out: BoolArray
     member: csr_array
 
 
@@ -103,12 +102,15 @@ def calibrate(
     fit: Fit,
     exclusive: BoolArray,
     indicator: BoolArray,
+    blocks: Sequence[slice],
     settings: LocalSettings,
     executor: Executor,
 ) -> Calibration:
     """Regress the topics of documents on their labels.
 
-    Overwrites the documents of `fit`, to save memory.
+    Coefficients are normal with a variance for each label, learned by empirical Bayes: labels that
+    change topics much are shrunk little, and labels without effect nearly to nothing. Overwrites
+    the documents of `fit`, to save memory.
 
     Parameters
     ----------
@@ -120,6 +122,8 @@ def calibrate(
         Whether a label is a level of a category, of which a document has only one.
     indicator : bool array of shape [J]
         Whether a label is a level or a tag.
+    blocks : sequence of slice
+        The columns of each block of labels.
     settings : LocalSettings
         How documents are fitted if they were not kept.
     executor : Executor
@@ -137,27 +141,87 @@ def calibrate(
         tokens = sum_tokens(problem, fit, member, settings, executor)
         tokens, single = tokens[:n_sets], tokens[n_sets:]
     lengths = tokens.sum(axis=1, dtype=np.float64)
-    ridge = choose_ridge(sets, tokens) if sets.design.nnz else _RIDGES[0]
-    found = regress(sets.design, tokens, ridge, overwrite=True)
-    found = Regression(found.intercept[:n_topics], found.coefficients[:, :n_topics].copy())
-    information, label_tokens = _label_sums(found, sets.design, lengths)
-    spread = overdispersion(found, problem.design[chosen], single[:, :n_topics])
-    alone = _own_share(sets.design, lengths, exclusive, ridge / _mean_information(found))
+    found, variance, label_tokens = _learn(
+        sets.design, tokens, lengths, problem.design[chosen], single, exclusive, blocks, n_topics
+    )
     return Calibration(
         found.intercept,
         found.coefficients,
-        variance=spread / (alone[:, None] * information + ridge),
+        variance=variance,
         indicator=indicator,
         label_tokens=label_tokens,
     )
+
+
+def _learn(
+    design: Design,
+    tokens: FloatArray,
+    lengths: FloatArray,
+    single_design: Design,
+    single: FloatArray,
+    exclusive: BoolArray,
+    blocks: Sequence[slice],
+    n_topics: int,
+) -> tuple[Regression, FloatArray, FloatArray]:
+    """The regression, the variance of its coefficients, and the labels' expected tokens, [J, T].
+
+    The penalty of a coefficient is overdispersion_k / variance_j, and the variance of a label's
+    coefficients the mean of their squares, posterior variance included: an EM algorithm.
+    """
+    n_labels, width = design.shape[1], tokens.shape[1]
+    prior_variance: FloatArray = np.full(n_labels, _FIRST_VARIANCE)
+    spread: FloatArray = np.full(n_topics, _FIRST_SPREAD)
+    # Columns that only pad the array have a penalty too, so that nothing is divided by zero.
+    ridge = np.ones((n_labels, width))
+    sweeps = [_SWEEPS_PER_ROUND] * _ROUNDS + [_LAST_SWEEPS]
+    occurs = _squares(design, lengths) > 0
+    alone: FloatArray | None = None
+
+    def next_ridges() -> Iterator[FloatArray]:
+        for _ in sweeps:
+            ridge[:, :n_topics] = spread / prior_variance[:, None]
+            yield ridge
+
+    path = regression_path(design, tokens, next_ridges(), sweeps, overwrite=True)
+    for found in path:
+        found = Regression(found.intercept[:n_topics], found.coefficients[:, :n_topics].copy())
+        information, label_tokens = _label_sums(found, design, lengths)
+        spread = overdispersion(found, single_design, single[:, :n_topics])
+        if alone is None:
+            shrinkage = float(spread.mean()) / _FIRST_VARIANCE / _mean_information(found)
+            alone = _own_share(design, lengths, exclusive, shrinkage)
+        precision = alone[:, None] * information / spread + 1.0 / prior_variance[:, None]
+        variance = 1.0 / precision
+        squares = found.coefficients**2 + variance
+        prior_variance = _label_variances(squares, blocks, occurs, exclusive)
+    return found, variance, label_tokens
+
+
+def _label_variances(
+    squares: FloatArray, blocks: Sequence[slice], occurs: BoolArray, exclusive: BoolArray
+) -> FloatArray:
+    """The prior variance of each label's coefficients, [J], from their expected squares [J, T].
+
+    A label is drawn to the mean of its block. Coefficients of C levels sum nearly to 0, as if
+    C - 1 of them were free, so that two levels are shrunk as much as one tag.
+    """
+    n_topics = squares.shape[1]
+    variance = np.full(len(squares), _FIRST_VARIANCE)
+    for columns in blocks:
+        known = squares[columns][occurs[columns]]
+        if known.size:
+            if exclusive[columns.start]:
+                known = known * (len(known) / max(len(known) - 1, 1))
+            own = known.sum(axis=1) + _SHARED_TOPICS * known.mean()
+            variance[columns][occurs[columns]] = own / (n_topics + _SHARED_TOPICS)
+    return np.asarray(np.clip(variance, *_VARIANCES))
 
 
 def label_sets(design: Design, most: int | None = None) -> LabelSets:
     """Group documents [M, J] by their labels; a random `most` of the groups, if there are more."""
     rng = np.random.default_rng(0)
     n_documents = design.shape[0]
-    held_out = rng.permutation(n_documents) % _HELD_OUT == 0
-    first, group = group_rows(design, held_out)
+    first, group = group_rows(design)
     if 2 * len(first) > n_documents:
         # Grouping saves little, so each document is its own group, which needs no copy.
         first = group = np.arange(n_documents)
@@ -170,55 +234,22 @@ def label_sets(design: Design, most: int | None = None) -> LabelSets:
         shape=(len(first), n_documents),
     )
     if most is None or len(first) <= most:
-        return LabelSets(design[first], held_out[first], member)
+        return LabelSets(design[first], member)
     chosen = np.sort(rng.permutation(len(first))[:most])
-    return LabelSets(design[first[chosen]], held_out[first[chosen]], member[chosen])
+    return LabelSets(design[first[chosen]], member[chosen])
 
 
-def group_rows(design: Design, apart: BoolArray | None = None) -> tuple[IntArray, IntArray]:
-    """Group equal rows: the first row of each group [G], in order, and each row's group [M].
-
-    Rows where `apart` [M] holds are not grouped with rows where it does not.
-    """
+def group_rows(design: Design) -> tuple[IntArray, IntArray]:
+    """Group equal rows: the first row of each group [G], in order, and each row's group [M]."""
     # Equal rows have equal random projections, and different rows differ in one of the two. NumPy
     # sorts complex numbers by both parts, and much faster than rows.
     directions = np.random.default_rng(1).normal(size=(design.shape[1], 2))
     projected = csr_array(design, dtype=np.float64) @ directions
     keys = projected[:, 0] + 1j * projected[:, 1]
-    if apart is not None:
-        # Shift these keys by more than the range of all keys.
-        keys += apart * (1.0 + 2.0 * np.ptp(projected[:, 0]))
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return np.sort(first), rank[group]
-
-
-def choose_ridge(sets: LabelSets, tokens: FloatArray) -> float:
-    """The penalty under which held-out documents' topics are most probable given their labels.
-
-    `tokens` [G, T] are the expected tokens of each topic in each group.
-    """
-    with_words = tokens.sum(axis=1) > 0
-    shuffled = np.random.default_rng(0).permutation(len(tokens))
-    chosen = np.sort(shuffled[with_words[shuffled]][:_MOST_TO_CHOOSE])
-    held_out = sets.held_out[chosen]
-    fitted, scored = chosen[~held_out], chosen[held_out]
-    if len(fitted) == 0 or len(scored) == 0:
-        return _RIDGES[len(_RIDGES) // 2]
-    path = regression_path(sets.design[fitted], tokens[fitted], _RIDGES)
-    scores = np.array(
-        [
-            (tokens[scored] * np.log(regression.proportions(sets.design[scored]))).sum(axis=1)
-            for regression in path
-        ]
-    )
-    best = int(scores.sum(axis=1).argmax())
-    # The heaviest penalty within one standard error of the best: the topics were fitted with the
-    # held-out documents' labels, which favours light penalties.
-    loss = scores[best] - scores
-    standard_error = np.sqrt(len(scored)) * loss.std(axis=1)
-    return _RIDGES[int(np.argmax(loss.sum(axis=1) <= standard_error))]
 
 
 def overdispersion(regression: Regression, design: Design, tokens: FloatArray) -> FloatArray:

@@ -1,10 +1,10 @@
-"""Probabilities of labels given a document's words."""
+"""Probabilities of labels given a document's words, by Bayes' rule in the generative model."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
-from scipy.special import expit, log_softmax, logit
+from scipy.special import expit, log_softmax
 
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration import group_rows
@@ -18,8 +18,12 @@ class Candidates:
 
     Attributes
     ----------
+    target : str
+        The block of labels that they belong to.
     names : tuple of str
         The candidates' names.
+    positions : int array of shape [C]
+        The candidates' places in the block; all 0 for values of a number.
     design : sparse array of shape [C, J]
         The candidates' labels.
     log_prior : float array of shape [C]
@@ -30,7 +34,9 @@ class Candidates:
         Whether exactly one candidate holds; otherwise each holds or not independently.
     """
 
+    target: str
     names: tuple[str, ...]
+    positions: IntArray
     design: Design
     log_prior: FloatArray
     ratios: FloatArray
@@ -95,16 +101,6 @@ def word_scores(
         probability /= (share * inflation).sum(axis=1, keepdims=True)
         scores[rows] = documents[:, words] @ np.log(probability).T
     return scores
-
-
-def category_log_prior(carriers: FloatArray) -> FloatArray:
-    """Log frequencies of alternatives, with one added to each count."""
-    return np.asarray(np.log((carriers + 1.0) / (carriers + 1.0).sum()))
-
-
-def tag_log_odds(carriers: FloatArray, n_documents: int) -> FloatArray:
-    """The log odds that a document carries each tag."""
-    return np.asarray(logit((carriers + 0.5) / (n_documents + 1.0)))
 
 
 def nearest_counts(values: FloatArray, observed: FloatArray) -> FloatArray:

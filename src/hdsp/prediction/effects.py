@@ -24,12 +24,6 @@ _DRAWS = 200
 # Intervals are averages over fewer documents than the effects themselves.
 _DOCUMENTS_PER_DRAW = 250
 _CONTRASTS_AT_ONCE = 500
-# Fitted topics differ from the true ones. A part of a true topic may be missing, which scales its
-# effects, and a part of a fitted one may be foreign, which mixes in others' effects. These shares
-# are set so that intervals cover in benchmarks/effects.py, where fits have up to twice the true
-# number of topics.
-_MISSING_PART = 0.4
-_FOREIGN_PART = 0.1
 
 
 @dataclass(frozen=True)
@@ -114,21 +108,16 @@ def label_effects(
     """
     otherwise, expected = expected_sides(regression, schema, documents, contrasts)
     effect = expected - otherwise
-    share = regression.proportions(documents).mean(axis=0)
-    others = share * np.sqrt((effect**2 / np.maximum(share, 1e-12)).sum(axis=1, keepdims=True))
-    topic_error = np.hypot(_MISSING_PART * effect, _FOREIGN_PART * others)
     lower, upper = np.empty((2, *effect.shape))
     fewer = documents[:_DOCUMENTS_PER_DRAW]
     for first in range(0, len(contrasts), _CONTRASTS_AT_ONCE):
         part = slice(first, first + _CONTRASTS_AT_ONCE)
         drawn = _drawn_changes(regression, draw, schema, fewer, contrasts[part], seed)
-        for number, contrast in enumerate(contrasts[part]):
-            stream = np.random.default_rng([seed, 1, _key(contrast.label)])
-            noise = stream.normal(size=drawn[:, number].shape)
-            drawn[:, number] += (topic_error[first + number] * noise).astype(drawn.dtype)
         tail = (1.0 - level) / 2.0
         limits = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
-        lower[part], upper[part] = effect[part] + limits[0], effect[part] + limits[1]
+        # Draws average over fewer documents, which could move a limit past what is possible.
+        lower[part] = np.maximum(effect[part] + limits[0], -1.0)
+        upper[part] = np.minimum(effect[part] + limits[1], 1.0)
     return Effects(otherwise, expected, lower, upper)
 
 

@@ -1,10 +1,12 @@
 """A fitted model: everything that prediction needs, without the training documents."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
+from scipy.special import expit, log_softmax
 
 from hdsp.corpus import Labels, LabelSchema, TextSettings
 from hdsp.execution import Executor
@@ -23,6 +25,18 @@ from hdsp.prediction.calibration import Calibration, calibrate
 from hdsp.prediction.classify import Candidates, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
 from hdsp.prediction.effects import Contrast, Effects, expected_sides, label_effects
+from hdsp.prediction.evidence import LabelCounts
+from hdsp.prediction.label_regression import (
+    LabelRegression,
+    WeighedDocuments,
+    fit_label_regressions,
+    known_features,
+    label_evidence,
+    level_log_prior,
+    number_log_probabilities,
+    sample_documents,
+    tag_log_odds,
+)
 from hdsp.prediction.label_words import count_label_words
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.regression import Regression
@@ -31,6 +45,8 @@ from hdsp.scaling import Design, ScalingFunction, used_columns
 
 Method = Literal["calibrated", "exact", "ratio"]
 METHODS: tuple[Method, ...] = ("calibrated", "exact", "ratio")
+LabelMethod = Literal["calibrated", "generative"]
+LABEL_METHODS: tuple[LabelMethod, ...] = ("calibrated", "generative")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +123,13 @@ class FittedModel:
     training : TrainingLabels
         A summary of the training documents' labels.
     label_words : sparse array of shape [J, V]
-        Tokens of each word in the documents of each tag or level.
+        Tokens of each word in the documents of each label, weighted by the value of a number.
     source : Source
         Where the model comes from.
     report : FitReport
         How the fit went.
+    label_regressions : mapping of str to LabelRegression
+        For each block of labels the regression that predicts it from words.
     """
 
     state: GlobalState
@@ -124,6 +142,7 @@ class FittedModel:
     label_words: csr_array
     source: Source
     report: FitReport
+    label_regressions: Mapping[str, LabelRegression] = field(default_factory=dict)
 
     def expected(self, design: Design, method: Method) -> FloatArray:
         """Expected proportions given labels alone, [M, T]."""
@@ -196,10 +215,46 @@ class FittedModel:
         return np.asarray(second - first)
 
     def label_probabilities(
-        self, counts: csr_array, known: Design, candidates: Candidates
+        self, counts: csr_array, known: Design, candidates: Candidates, method: LabelMethod
     ) -> FloatArray:
-        """The probabilities of candidate labels for documents, [M, C]."""
-        return label_probabilities(counts, known, candidates, self.calibration, self.word_share())
+        """The probabilities of candidate labels for documents, [M, C].
+
+        `known` [M, J] are the documents' other labels.
+        """
+        if method == "generative":
+            return label_probabilities(
+                counts, known, candidates, self.calibration, self.word_share()
+            )
+        target = candidates.target
+        kind, columns = self.schema.kind(target), self.schema.slices()[target]
+        regression = self.label_regressions[target]
+        evidence = label_evidence(
+            counts, self.label_counts().block(columns), kind, self.word_share()
+        )
+        n_own = self.state.n_topics + evidence.shape[1]
+        features, _ = known_features(self.schema, target, known, regression.mean[n_own:])
+        score = regression.scores(evidence, self.posterior(counts, _no_labels(known)), features)
+        if kind == "number":
+            values = candidates.design.data
+            found = number_log_probabilities(
+                score[:, 0], regression.curvature, values, candidates.log_prior
+            )
+            return np.asarray(np.exp(found))
+        score = score[:, candidates.positions] + candidates.log_prior
+        if kind == "tags":
+            return np.asarray(expit(score))
+        return np.asarray(np.exp(log_softmax(score, axis=1)))
+
+    def label_counts(self) -> LabelCounts:
+        """Words and topics of the training documents, by label."""
+        topics = self.state.topics.astype(np.float64) - self.priors.topic_prior
+        return LabelCounts(
+            self.label_words,
+            self.calibration.label_tokens,
+            np.maximum(topics.sum(axis=1), 0.0),
+            np.maximum(topics.sum(axis=0), 0.0),
+            self.training.carriers / max(self.training.n_documents, 1),
+        )
 
     def draw(self, rng: np.random.Generator) -> Truth:
         """Parameters to draw documents from: posterior means, and a draw of the labels' weights."""
@@ -233,19 +288,58 @@ def make_fitted(
     for name, columns in schema.slices().items():
         exclusive[columns] = schema.kind(name) == "category"
         indicator[columns] = schema.kind(name) != "number"
-    indicators = np.flatnonzero(indicator & used_columns(problem.scaling, schema.n_labels))
-    return FittedModel(
+    used = np.flatnonzero(used_columns(problem.scaling, schema.n_labels))
+    blocks = list(schema.slices().values())
+    model = FittedModel(
         fit.state,
         problem.scaling,
         schema,
         problem.priors,
         predictive_concentration,
-        calibrate(problem, fit, exclusive, indicator, settings, executor),
+        calibrate(problem, fit, exclusive, indicator, blocks, settings, executor),
         TrainingLabels.of(schema, problem.design),
-        count_label_words(problem.counts, problem.design, indicators),
+        count_label_words(problem.counts, problem.design, used),
         source,
         report,
     )
+    return replace(model, label_regressions=_regress_labels(model, problem))
+
+
+def _regress_labels(model: FittedModel, problem: Problem) -> dict[str, LabelRegression]:
+    """The regressions of labels on the model's evidence."""
+    schema, training = model.schema, model.training
+    log_priors: dict[str, FloatArray] = {}
+    values: dict[str, FloatArray] = {}
+    for name, columns in schema.slices().items():
+        kind = schema.kind(name)
+        carriers = training.carriers[columns]
+        if not carriers.sum():
+            continue
+        if kind == "tags":
+            log_priors[name] = tag_log_odds(carriers, training.n_documents)
+        elif kind == "category":
+            log_priors[name] = level_log_prior(carriers)
+        elif len(carriers) == 1:
+            values[name], counts = training.values[columns.start]
+            log_priors[name] = level_log_prior(counts)
+    if not log_priors:
+        return {}
+    rows = sample_documents(problem.n_documents)
+    words, design = problem.counts[rows], csr_array(problem.design[rows])
+    lengths = np.asarray(words.sum(axis=1), dtype=np.float64)
+    documents = WeighedDocuments(
+        words,
+        design,
+        model.posterior(words, _no_labels(design)),
+        lengths[:, None] * model.calibration.proportions(design),
+    )
+    return fit_label_regressions(
+        documents, schema, model.label_counts(), model.word_share(), log_priors, values
+    )
+
+
+def _no_labels(design: Design) -> csr_array:
+    return csr_array(design.shape, dtype=np.float64)
 
 
 def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:

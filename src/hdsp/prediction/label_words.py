@@ -13,20 +13,20 @@ from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design
 
 # The prior's weight a, in tokens; benchmarks/labels.py shows others.
-_STRENGTH = 2.0
+STRENGTH = 2.0
 # Beyond this many pairs of labels and words, label words are not counted.
 _MOST_PAIRS = 50_000_000
 
 
-def count_label_words(counts: csr_array, design: Design, indicators: IntArray) -> csr_array:
-    """Tokens of each word in the documents of each tag or level, [J, V]; empty if too large.
+def count_label_words(counts: csr_array, design: Design, labels: IntArray) -> csr_array:
+    """Tokens of each word in the documents of each of `labels`, [J, V]; empty if too large.
 
-    `indicators` are the columns of the design that are tags or levels.
+    Tokens are weighted by the values of a number.
     """
-    if len(indicators) * counts.shape[1] > _MOST_PAIRS:
+    if len(labels) * counts.shape[1] > _MOST_PAIRS:
         return csr_array((design.shape[1], counts.shape[1]))
     chosen = np.zeros(design.shape[1])
-    chosen[indicators] = 1.0
+    chosen[labels] = 1.0
     found = csr_array(csr_array(design.multiply(chosen), dtype=np.float64).T @ counts)
     found.eliminate_zeros()
     found.sort_indices()
@@ -52,4 +52,4 @@ def label_word_ratios(
     if label_words.nnz == 0:
         return np.ones((len(labels), word_share.shape[0]))
     expected = label_tokens[labels] @ word_share.T
-    return np.asarray((label_words[labels].toarray() + _STRENGTH) / (expected + _STRENGTH))
+    return np.asarray((label_words[labels].toarray() + STRENGTH) / (expected + STRENGTH))

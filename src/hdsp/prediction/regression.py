@@ -1,6 +1,6 @@
 """Penalised multinomial regression of topics' tokens on labels."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,6 @@ from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design
 
 _SWEEPS = 40
-_SWEEPS_PER_PENALTY = 8
 # Keeps the logarithm finite for a topic that holds nothing.
 _SMALLEST_COUNT = 1e-3
 
@@ -41,24 +40,27 @@ class Regression:
 def regress(
     design: Design,
     tokens: FloatArray,
-    ridge: float,
+    ridge: float | FloatArray,
     n_sweeps: int = _SWEEPS,
     overwrite: bool = False,
 ) -> Regression:
-    """The maximum of sum_gk n_gk ln theta_gk - ridge / 2 |v|^2, for tokens n [G, T]."""
-    return next(regression_path(design, tokens, (ridge,), n_sweeps, overwrite))
+    """The maximum of sum_gk n_gk ln theta_gk - sum_jk ridge_jk v_jk^2 / 2, for tokens n [G, T].
+
+    A single `ridge` is the penalty of all coefficients; otherwise it is [J, 1] or [J, T].
+    """
+    return next(regression_path(design, tokens, (ridge,), (n_sweeps,), overwrite))
 
 
 def regression_path(
     design: Design,
     tokens: FloatArray,
-    ridges: Iterable[float],
-    n_sweeps: int = _SWEEPS_PER_PENALTY,
+    ridges: Iterable[float | FloatArray],
+    n_sweeps: Sequence[int],
     overwrite: bool = False,
 ) -> Iterator[Regression]:
     """`regress` for several penalties, each continued from the one before.
 
-    Coordinate descent over labels, with `n_sweeps` sweeps for each penalty. With `overwrite` the
+    Coordinate descent over labels, with so many sweeps for each penalty. With `overwrite` the
     array `tokens` is used as working space.
     """
     observed_total = tokens.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
@@ -81,13 +83,14 @@ def regression_path(
     expected = np.multiply(lengths[:, None], share, out=tokens if overwrite else None)
     coefficients = np.zeros((design.shape[1], n_topics), dtype=np.float32)
     arrays = csr_arrays(by_label)
-    for ridge in ridges:
-        for _ in range(n_sweeps):
+    for ridge, number in zip(ridges, n_sweeps, strict=True):
+        penalty = np.ascontiguousarray(np.broadcast_to(ridge, coefficients.shape), dtype=np.float32)
+        for _ in range(number):
             kernels.sweep_softmax_weights(
                 *arrays,
                 lengths,
                 observed,
-                ridge,
+                penalty,
                 expected,
                 coefficients,
             )

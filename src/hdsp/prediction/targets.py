@@ -9,13 +9,9 @@ from scipy.sparse import csr_array
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.values import level_name, written_number
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.classify import (
-    Candidates,
-    category_log_prior,
-    nearest_counts,
-    tag_log_odds,
-)
+from hdsp.prediction.classify import Candidates, nearest_counts
 from hdsp.prediction.fitted import FittedModel
+from hdsp.prediction.label_regression import level_log_prior, tag_log_odds
 from hdsp.prediction.label_words import label_word_ratios
 from hdsp.validation import quoted
 
@@ -72,14 +68,14 @@ def _indicator_candidates(
     if not prior:
         log_prior = np.zeros(len(columns))
     elif exclusive:
-        log_prior = category_log_prior(carriers)
+        log_prior = level_log_prior(carriers)
     else:
         log_prior = tag_log_odds(carriers, model.training.n_documents)
     ratios = label_word_ratios(
         model.label_words, columns, model.calibration.label_tokens, model.word_share()
     )
     design = _design(columns, np.ones(len(columns)), schema.n_labels)
-    return Candidates(tuple(names), design, log_prior, ratios, exclusive)
+    return Candidates(target, tuple(names), columns - start, design, log_prior, ratios, exclusive)
 
 
 def _number_candidates(
@@ -98,16 +94,18 @@ def _number_candidates(
     if values is None:
         numbers = block.mean[0] + block.scale[0] * observed[0]
         # Values were standardised in single precision, which keeps six digits.
-        numbers = np.array([float(f"{number:.6g}") for number in numbers])
+        numbers = np.unique([float(f"{number:.6g}") for number in numbers])
     else:
         numbers = _numbers(values)
     coded = (numbers - block.mean[0]) / block.scale[0]
     log_prior: FloatArray = np.zeros(len(coded))
     if prior:
-        log_prior = category_log_prior(nearest_counts(coded, observed))
+        log_prior = level_log_prior(nearest_counts(coded, observed))
     columns = np.full(len(coded), column)
     return Candidates(
+        target,
         tuple(f"{number:.10g}" for number in numbers),
+        np.zeros(len(coded), dtype=np.int64),
         _design(columns, coded, schema.n_labels),
         log_prior,
         np.ones((len(coded), len(model.state.topics))),

@@ -12,7 +12,7 @@ from hdsp.scaling import Design
 
 # Effects are averages over at most this many documents.
 _MOST_DOCUMENTS = 1_000
-# A number with more values than this is summarised by as many quantiles.
+# A number with more values than this is summarised by as many groups.
 _MOST_VALUES = 50
 
 
@@ -59,10 +59,15 @@ class TrainingLabels:
 
 
 def _frequencies(values: FloatArray) -> FloatArray:
-    """The different values and their frequencies, [2, n]; n is at most `_MOST_VALUES`."""
+    """The different values and their frequencies, [2, n]; n is at most `_MOST_VALUES`.
+
+    More values are grouped by equal quantiles, equal ones together, and each group has its mean.
+    """
     found, counts = np.unique(values, return_counts=True)
     if len(found) > _MOST_VALUES:
-        middles = (np.arange(_MOST_VALUES) + 0.5) / _MOST_VALUES
-        found = np.quantile(values, middles)
-        counts = np.full(_MOST_VALUES, len(values) / _MOST_VALUES)
+        edges = np.unique(np.quantile(values, np.arange(1, _MOST_VALUES) / _MOST_VALUES))
+        group = np.searchsorted(edges, found)
+        sizes = np.bincount(group, weights=counts)
+        sums = np.bincount(group, weights=counts * found)
+        found, counts = sums[sizes > 0] / sizes[sizes > 0], sizes[sizes > 0]
     return np.array([found, counts], dtype=np.float64)

@@ -91,7 +91,7 @@ def seriate(matrix: FloatArray) -> IntArray:
     Examples
     --------
     >>> seriate(np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1], [0.1, 0.9]])).tolist()
-    [1, 3, 2, 0]
+    [0, 2, 3, 1]
     """
     from scipy.cluster.hierarchy import leaves_list, linkage
 
@@ -100,7 +100,9 @@ def seriate(matrix: FloatArray) -> IntArray:
     size = np.linalg.norm(matrix, axis=1, keepdims=True)
     directions = matrix / np.where(size > 0, size, 1.0)
     tree = linkage(directions, "average", optimal_ordering=len(matrix) <= _MOST_ORDERED)
-    return np.asarray(leaves_list(tree), dtype=np.int64)
+    order = np.asarray(leaves_list(tree), dtype=np.int64)
+    # An order and its reverse are as good: the one that begins with the smaller number.
+    return order if order[0] < order[-1] else order[::-1]
 
 
 def related_topics(proportions: FloatArray) -> list[tuple[int, int, float]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from hdsp.exceptions import OtherModelWarning
 from hdsp.report.fitted import model_key
 
 FORMAT = "hdsp-names-1"
@@ -56,7 +57,7 @@ class TopicNames:
             warnings.warn(
                 f"{file} was saved from the report of another model, whose topics may be others: "
                 "check the names.",
-                UserWarning,
+                OtherModelWarning,
                 stacklevel=2,
             )
         return names

@@ -1,0 +1,382 @@
+"""Probabilities of labels: regressions of labels on a model's evidence, fitted after inference.
+
+The generative model takes words for independent draws, and is far too sure of the labels that they
+suggest. So its evidence is weighed once more, by penalised logistic regressions on training
+documents: the words' evidence for each label (`evidence.py`), counted without the documents that
+are weighed; the square roots of their proportions, inferred without labels; and their other
+labels. Alternatives share one distribution, tags have one each, and a number has the distribution
+of training values, tilted: p(v) proportional to prior(v) exp(eta v - kappa v^2 / 2).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import expit, log_softmax, logit
+
+from hdsp.corpus import Kind, LabelSchema
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction.evidence import LabelCounts, word_evidence
+from hdsp.scaling import Design
+
+# Words' evidence for a document is counted without the documents of its fold.
+_FOLDS = 4
+# As many training documents are weighed, and as many pairs of documents and labels.
+_MOST_DOCUMENTS = 10_000
+_MOST_PAIRS = 300_000
+# Beyond this many, labels have no weights of their own, and other labels are no features.
+_MOST_LABELS = 200
+# The penalty on squared weights. The evidence for other labels, in standard deviations, is scaled
+# so that it varies about as much as square roots of proportions.
+_PENALTY = 1.0
+_EVIDENCE_UNIT = 0.3
+_MAX_ITER = 100
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRegression:
+    """The regression of one block of labels on evidence.
+
+    A label's score is ``slope * evidence + intercept + features . weights``. A number has one
+    score, eta; a tag's or a level's score is added to its prior log odds or log probability.
+
+    Attributes
+    ----------
+    slope : float
+        The weight of the words' evidence for a label itself, in standard deviations.
+    curvature : float
+        The kappa of a number; 0 for other labels.
+    scale : float
+        The standard deviation of the evidence.
+    intercept : float array of shape [C]
+        The intercepts.
+    mean : float array of shape [F]
+        The features' means in training. There are none with too many labels; otherwise they are
+        T square roots of proportions, C times evidence, and other labels if they are not too many.
+    weights : float array of shape [F, C]
+        The features' weights.
+    """
+
+    slope: float
+    curvature: float
+    scale: float
+    intercept: FloatArray
+    mean: FloatArray
+    weights: FloatArray
+
+    def scores(
+        self, evidence: FloatArray, proportions: FloatArray, known: FloatArray
+    ) -> FloatArray:
+        """The scores of labels, [M, C], without their prior.
+
+        Parameters
+        ----------
+        evidence : float array of shape [M, C]
+            The words' evidence.
+        proportions : float array of shape [M, T]
+            Proportions given words alone.
+        known : float array of shape [M, K]
+            The features of the other labels, as `known_features` returns them.
+        """
+        found = self.slope * evidence / self.scale + self.intercept
+        if len(self.mean):
+            features = _raw_features(evidence / self.scale, proportions)
+            n_own = features.shape[1]
+            found += (features - self.mean[:n_own]) @ self.weights[:n_own]
+            found += known @ self.weights[n_own:]
+        return np.asarray(found)
+
+
+def level_log_prior(carriers: FloatArray) -> FloatArray:
+    """Log frequencies of alternatives, with one added to each count."""
+    return np.asarray(np.log((carriers + 1.0) / (carriers + 1.0).sum()))
+
+
+def tag_log_odds(carriers: FloatArray, n_documents: int) -> FloatArray:
+    """The log odds that a document carries each tag."""
+    return np.asarray(logit((carriers + 0.5) / (n_documents + 1.0)))
+
+
+def number_log_probabilities(
+    score: FloatArray, curvature: float, values: FloatArray, log_prior: FloatArray
+) -> FloatArray:
+    """The tilted distribution of a number with scores eta [M] over `values` [n], [M, n]."""
+    tilt = score[:, None] * values - 0.5 * curvature * values**2
+    return np.asarray(log_softmax(tilt + log_prior, axis=1))
+
+
+def count_known_features(schema: LabelSchema, target: str) -> int:
+    """How many features K labels other than the target's make; 0 if there are too many."""
+    n_known = schema.n_labels - len(schema.block(target).columns)
+    return n_known if n_known <= _MOST_LABELS else 0
+
+
+def known_features(
+    schema: LabelSchema, target: str, design: Design, mean: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Labels other than the target's as features [M, K], and their means [K].
+
+    A document that has nothing of a block of labels does not tell, and has the mean. `mean` are
+    the means of training; None computes them from `design` [M, J].
+    """
+    n_known = count_known_features(schema, target)
+    features, means = np.zeros((design.shape[0], n_known)), np.zeros(n_known)
+    if not n_known:
+        return features, means
+    last = 0
+    for name, columns in schema.slices().items():
+        if name == target:
+            continue
+        part = csr_array(design[:, columns], dtype=np.float64)
+        place = slice(last, last + part.shape[1])
+        last = place.stop
+        tells = np.diff(part.indptr) > 0
+        if mean is None:
+            means[place] = np.asarray(part.sum(axis=0)) / max(int(tells.sum()), 1)
+        else:
+            means[place] = mean[place]
+        features[:, place] = (part.toarray() - means[place]) * tells[:, None]
+    return features, means
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedDocuments:
+    """Training documents that labels' evidence is weighed on.
+
+    Attributes
+    ----------
+    counts : sparse array of shape [M, V]
+        Their words.
+    design : sparse array of shape [M, J]
+        Their labels.
+    proportions : float array of shape [M, T]
+        Their proportions, given words alone.
+    expected : float array of shape [M, T]
+        The tokens of topics that their labels lead one to expect.
+    """
+
+    counts: csr_array
+    design: Design
+    proportions: FloatArray
+    expected: FloatArray
+
+
+def sample_documents(n_documents: int) -> IntArray:
+    """Training documents to weigh evidence on: a random ten thousand, in order."""
+    return np.sort(np.random.default_rng(0).permutation(n_documents)[:_MOST_DOCUMENTS])
+
+
+def fit_label_regressions(
+    documents: WeighedDocuments,
+    schema: LabelSchema,
+    labels: LabelCounts,
+    word_share: FloatArray,
+    log_priors: dict[str, FloatArray],
+    values: dict[str, FloatArray],
+) -> dict[str, LabelRegression]:
+    """The regressions of all blocks of labels that enough documents tell of.
+
+    Parameters
+    ----------
+    documents : WeighedDocuments
+        Training documents.
+    schema : LabelSchema
+        The labels of training.
+    labels : LabelCounts
+        Training counts of the J labels.
+    word_share : float array of shape [V, T]
+        E[phi].
+    log_priors : dict of str to float array of shape [C] or [n]
+        Each block's prior log odds, log probabilities, or those of a number's values.
+    values : dict of str to float array of shape [n]
+        Each number's values in training.
+    """
+    found = {}
+    for name, log_prior in log_priors.items():
+        kind, columns = schema.kind(name), schema.slices()[name]
+        target = csr_array(documents.design[:, columns], dtype=np.float64)
+        rows = np.arange(target.shape[0])
+        if kind != "tags":
+            rows = rows[np.diff(target.indptr) > 0]
+        rows = _fewer(rows, target.shape[1])
+        target = target[rows]
+        if len(rows) < _FOLDS or not target.nnz:
+            continue
+        counts, expected = documents.counts[rows], documents.expected[rows]
+        own = labels.block(columns)
+        evidence = np.zeros(target.shape)
+        fold = np.random.default_rng(1).permutation(len(rows)) % _FOLDS
+        for number in range(_FOLDS):
+            left = np.flatnonzero(fold == number)
+            others = own.without(counts[left], target[left], expected[left])
+            evidence[left] = label_evidence(counts[left], others, kind, word_share)
+        found[name] = _fit(
+            kind,
+            target.toarray(),
+            evidence,
+            documents.proportions[rows],
+            known_features(schema, name, documents.design[rows]),
+            log_prior,
+            values.get(name, np.zeros(0)),
+        )
+    return found
+
+
+def label_evidence(
+    counts: csr_array, labels: LabelCounts, kind: Kind, word_share: FloatArray
+) -> FloatArray:
+    """The words' evidence for the labels of one block, [M, C]."""
+    if kind == "category":
+        labels = labels.among_levels()
+    return word_evidence(counts, labels, word_share, kind == "number")
+
+
+def _fewer(rows: IntArray, n_labels: int) -> IntArray:
+    most = max(_MOST_PAIRS // max(n_labels, 1), 1_000)
+    return np.sort(np.random.default_rng(2).permutation(rows)[:most])
+
+
+def _raw_features(evidence: FloatArray, proportions: FloatArray) -> FloatArray:
+    """Square roots of proportions, and evidence for all labels of the block, [M, T + C]."""
+    return np.hstack([np.sqrt(proportions), _EVIDENCE_UNIT * evidence])
+
+
+def _fit(
+    kind: Kind,
+    target: FloatArray,
+    evidence: FloatArray,
+    proportions: FloatArray,
+    known: tuple[FloatArray, FloatArray],
+    log_prior: FloatArray,
+    values: FloatArray,
+) -> LabelRegression:
+    """The regression of labels [M, C] on evidence [M, C] and other features."""
+    scale = float(evidence.std()) or 1.0
+    evidence = evidence / scale
+    if target.shape[1] <= _MOST_LABELS:
+        own = _raw_features(evidence, proportions)
+        mean = own.mean(axis=0)
+        features = np.hstack([own - mean, known[0]])
+        mean = np.concatenate([mean, known[1]])
+    else:
+        mean, features = np.zeros(0), np.zeros((len(target), 0))
+    if kind == "number":
+        nearest = np.abs(target - values).argmin(axis=1)
+        loss: _LevelLoss = _NumberLoss(values, nearest, log_prior)
+    elif kind == "tags":
+        loss = _TagLoss(target, log_prior)
+    else:
+        loss = _LevelLoss(target, log_prior)
+    slope, curvature, intercept, weights = _minimise(loss, evidence, features)
+    return LabelRegression(slope, curvature, scale, intercept, mean, weights)
+
+
+class _LevelLoss:
+    """Minus the log likelihood of alternatives, and its gradients in scores and curvature."""
+
+    # Whether intercepts share a part that is not penalised, and whether there is a curvature.
+    free_offset = False
+    curved = False
+
+    def __init__(self, target: FloatArray, log_prior: FloatArray) -> None:
+        self.target, self.log_prior = target.astype(np.float32), log_prior.astype(np.float32)
+
+    def __call__(self, score: FloatArray, curvature: float) -> tuple[float, FloatArray, float]:
+        log_share = log_softmax(score + self.log_prior, axis=1)
+        return (
+            -float((self.target * log_share).sum(dtype=np.float64)),
+            np.exp(log_share) - self.target,
+            0.0,
+        )
+
+
+class _TagLoss(_LevelLoss):
+    """The same for tags, each of which is there or not."""
+
+    free_offset = True
+
+    def __call__(self, score: FloatArray, curvature: float) -> tuple[float, FloatArray, float]:
+        odds = score + self.log_prior
+        chance = expit(odds)
+        loss = np.maximum(odds, 0.0) - self.target * odds + np.log1p(np.exp(-np.abs(odds)))
+        return float(loss.sum(dtype=np.float64)), chance - self.target, 0.0
+
+
+class _NumberLoss(_LevelLoss):
+    """The same for a number, whose documents have the values at `nearest` [M]."""
+
+    free_offset = True
+    curved = True
+
+    def __init__(self, values: FloatArray, nearest: IntArray, log_prior: FloatArray) -> None:
+        super().__init__(values[nearest][:, None], log_prior)
+        self.values, self.nearest = values.astype(np.float32), nearest
+
+    def __call__(self, score: FloatArray, curvature: float) -> tuple[float, FloatArray, float]:
+        found = number_log_probabilities(score[:, 0], curvature, self.values, self.log_prior)
+        share = np.exp(found)
+        loss = -float(found[np.arange(len(found)), self.nearest].sum(dtype=np.float64))
+        gain = self.target[:, 0] ** 2 - share @ self.values**2
+        return (
+            loss,
+            (share @ self.values)[:, None] - self.target,
+            0.5 * float(gain.sum(dtype=np.float64)),
+        )
+
+
+def _minimise(
+    loss: _LevelLoss, evidence: FloatArray, features: FloatArray
+) -> tuple[float, float, FloatArray, FloatArray]:
+    """Slope, curvature, intercepts [C] and weights [F, C] of the smallest penalised loss.
+
+    Weights are penalised, and what intercepts add to the prior; the slope, the part that tags'
+    intercepts share and a number's own are not.
+    """
+    from scipy.optimize import minimize
+
+    n_labels, n_features = evidence.shape[1], features.shape[1]
+    evidence, features = evidence.astype(np.float32), features.astype(np.float32)
+    by_feature = np.ascontiguousarray(features.T)
+    penalised_intercept = not loss.curved
+
+    def objective(point: FloatArray) -> tuple[float, FloatArray]:
+        slope, curvature, offset = map(float, point[:3])
+        intercept = point[3 : 3 + n_labels].astype(np.float32)
+        weights = point[3 + n_labels :].reshape(n_features, n_labels).astype(np.float32)
+        score = slope * evidence + offset + intercept + features @ weights
+        value, residual, bend = loss(score, curvature)
+        value += 0.5 * _PENALTY * float((weights**2).sum())
+        by_intercept = residual.sum(axis=0, dtype=np.float64)
+        total = float(by_intercept.sum()) if loss.free_offset else 0.0
+        if penalised_intercept:
+            value += 0.5 * _PENALTY * float((intercept**2).sum())
+            by_intercept = by_intercept + _PENALTY * intercept
+        else:
+            by_intercept = np.zeros(n_labels)
+        gradient = [
+            [
+                float((residual * evidence).sum(dtype=np.float64)),
+                bend if loss.curved else 0.0,
+                total,
+            ],
+            by_intercept,
+            (by_feature @ residual + _PENALTY * weights).ravel(),
+        ]
+        return value, np.concatenate(gradient)
+
+    start = np.zeros(3 + n_labels * (1 + n_features))
+    start[0] = 1.0
+    bounds: list[tuple[float | None, float | None]] = [(None, None)] * len(start)
+    # A distribution that its curvature makes wider than the prior would not fall off.
+    bounds[1] = (0.0, None)
+    found = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": _MAX_ITER},
+    ).x
+    slope, curvature, offset = map(float, found[:3])
+    intercept = found[3 : 3 + n_labels] + offset
+    return slope, curvature, intercept, found[3 + n_labels :].reshape(n_features, n_labels)
