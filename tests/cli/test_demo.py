@@ -92,7 +92,7 @@ def test_a_bad_option_ends_with_status_2(arguments, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--topics", "0"], "`n_components` of HDSP must be a whole number of at least 1"),
+        (["--topics", "0"], "--topics must be a whole number of at least 1"),
         (["--seed", "-1"], "seed"),
     ],
 )

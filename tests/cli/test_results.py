@@ -15,6 +15,10 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     frame = reviews(120)
     frame["labels"] = [[*tags, f"tag{n % 9}"] for n, tags in enumerate(frame["labels"])]
+    # One tag that the words tell.
+    frame.loc[frame["department"] == "shoes", "labels"] = frame["labels"].map(
+        lambda tags: [*tags, "walking"]
+    )
     frame["id"] = [f"review {n}" for n in range(len(frame))]
     frame["key"] = range(len(frame))
     frame.to_parquet(folder / "reviews.parquet")
@@ -38,13 +42,13 @@ def test_the_strongest_labels_are_printed_first_and_a_screenful(files, capsys):
     shown, last = printed_effects(files, capsys)
     assert len(shown) == 4
     assert shown == sorted(shown, reverse=True)
-    assert last.startswith("These are the 4 labels with the strongest effects of 14: --all")
+    assert last.startswith("These are the 4 labels with the strongest effects of 15: --all")
     everything, last = printed_effects(files, capsys, "--all")
     assert everything[:4] == shown
-    assert len(everything) == 14
+    assert len(everything) == 15
     assert "strongest" not in last
     assert len(printed_effects(files, capsys, "--top", "6")[0]) == 6
-    assert len(printed_effects(files, capsys, "--label", "labels")[0]) == 11
+    assert len(printed_effects(files, capsys, "--label", "labels")[0]) == 12
     assert len(printed_effects(files, capsys, "--label", "labels", "--top", "2")[0]) == 2
     assert main(["effects", str(files / "model.hdsp"), "--top", "0"]) == 2
 
@@ -53,7 +57,7 @@ def test_all_effects_are_in_tables_and_json(files, tmp_path, capsys):
     output = tmp_path / "effects.csv"
     assert main(["effects", str(files / "model.hdsp"), "-o", str(output)]) == 0
     assert pd.read_csv(output)["contrast"].nunique() >= 4
-    assert len(pd.read_csv(output)) == 14 * 4
+    assert len(pd.read_csv(output)) == 15 * 4
 
 
 @pytest.mark.parametrize(("options", "first"), [([], "review 0"), (["--id", "key"], 0)])
@@ -72,7 +76,7 @@ def test_probable_tags_are_written(files, tmp_path):
     output = tmp_path / "out.jsonl"
     assert main(["predict", *arguments, "-o", str(output)]) == 0
     rows = [json.loads(line) for line in output.read_text().splitlines()]
-    assert any(row["predicted"] for row in rows)
+    assert any("walking" in row["predicted"] for row in rows)
     for row in rows:
         probable = [name[2:-1] for name, p in row.items() if name.startswith("p(") and p >= 0.5]
         assert row["predicted"] == probable

@@ -417,6 +417,7 @@ def test_labels_change_the_model():
     assert not np.array_equal(plain.components_, make().fit(counts(), labels=TAGS).components_)
 
 
+@pytest.mark.filterwarnings("ignore:Every value of .rating. is missing")
 def test_labels_that_are_all_missing_give_the_model_without_labels():
     plain = make().fit(counts())
     for labels in (

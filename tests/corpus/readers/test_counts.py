@@ -257,7 +257,7 @@ def test_wrong_uci(content, message, tmp_path):
             ", line 2: this line should give three sizes, rows, columns and entr",
         ),
         (MTX + "2 4 x\n", ", line 2: a size should be a whole number from 0, but is 'x';"),
-        (MTX + "2 4 1\n1 1 1\0\n", ", line 3: '1\\x00' is not a number"),
+        (MTX + "2 4 1\n1 1 1\0\n", ", line 3: there is a NUL character"),
     ],
 )
 def test_wrong_matrix_market(content, message, tmp_path):
