@@ -8,13 +8,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo test bench clean
+.PHONY: help demo test screenshots bench clean
 
 help:
-	@echo "make demo   fit the built-in corpus, print topics and label effects"
-	@echo "make test   every check and test"
-	@echo "make bench  the benchmarks, on corpora in the folder HDSP_DATA"
-	@echo "make clean  remove the environment and caches"
+	@echo "make demo         fit the built-in corpus, print topics and label effects, write a report"
+	@echo "make test         every check and test"
+	@echo "make screenshots  the pictures of the report in README and docs"
+	@echo "make bench        the benchmarks, on corpora in the folder HDSP_DATA"
+	@echo "make clean        remove the environment and caches"
 
 demo: $(INSTALLED)
 	@$(BIN)/hdsp demo
@@ -28,7 +29,13 @@ test: $(INSTALLED_DEV)
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/numpydoc lint $$(find src examples -name '*.py')
+	@sh tests/report/install_browser.sh
 	@$(BIN)/python -m pytest -q -n $(WORKERS)
+
+# Looked at before they are committed.
+screenshots: $(INSTALLED_DEV)
+	@sh tests/report/install_browser.sh
+	@$(BIN)/python docs/screenshots.py
 
 bench: $(INSTALLED_DEV)
 	@$(BIN)/python benchmarks/run_all.py

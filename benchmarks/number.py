@@ -1,11 +1,13 @@
-"""How many topics: the bound by their number, and the number found, on real and simulated text.
+"""How many topics, on corpora whose number is known and on real text.
 
-    python benchmarks/number.py [bound pruned found simulated] --data FOLDER
+    python benchmarks/number.py [given known model real] --data FOLDER
 
-Writes number_bound.csv, number_pruned.csv, number_found.csv and number_simulated.csv into
-benchmarks/results. The last needs no data.
+Writes number_given.csv (topics recovered where their number is given), number_known.csv (the
+number found in LDA corpora of overlapping topics), number_model.csv (in draws from HDSP) and
+number_real.csv into benchmarks/results. Only the last needs data.
 """
 
+import time
 import warnings
 
 import numpy as np
@@ -14,93 +16,81 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical
 from hdsp.comparison import fit_and_measure
+from hdsp.datasets import make_corpus
+from hdsp.metrics import match_topics
 from hdsp.model import Truth, draw_documents
-from hdsp.peers import FitSettings, make_peer
+from hdsp.peers import FitSettings, ScalingProcess
 from hdsp.scaling import Constant
 
-FOUND_IN = ("medline_mesh", "rcv1_subset", "docstrings")
-BOUND_OF = (*FOUND_IN, "ohsumed23", "clothing_reviews")
-FIXED = (15, 30, 50, 100, 200)
-NUMBERS = (*FIXED, 400)
-CEILINGS = (200, 400)
+# Topics, their weights, overlap and words per document; 3,000 documents, 2,000 words.
+KNOWN = {
+    "50 equal": (50, "equal", 0.2, 100),
+    "50 Zipf": (50, "zipf", 0.2, 100),
+    "20 Zipf": (20, "zipf", 0.3, 100),
+    "20 Zipf, short": (20, "zipf", 0.3, 30),
+}
+RULES = ("evidence", "prediction")
+REAL = ("rcv1_subset", "medline_mesh", "ohsumed23", "clothing_reviews", "amazon_4domains")
 
 
-def fit(split, n_topics, peer, seed=0):
-    """The numbers of one fit."""
-    fitted, found = fit_and_measure(peer, *split, FitSettings(n_topics, seed, n_jobs=2))
-    return {
-        "topics": len(fitted.model.topic_weight_),
-        "bound": fitted.model.history_[-1]["bound"],
-        "given labels": found["given_labels"],
-        "completion": found["completion"],
-        "npmi": found["npmi"],
-        "seconds": found["seconds"],
-    }
+def draw_known(name, seed):
+    """An LDA corpus of overlapping topics, and the truth."""
+    n_topics, weights, overlap, length = KNOWN[name]
+    return make_corpus(
+        3_000,
+        n_topics=n_topics,
+        topic_weights=weights,
+        overlap=overlap,
+        document_length=length,
+        random_state=seed,
+    )
 
 
-def shown(rows):
-    """Rows with seven digits of each number."""
-    for row in rows:
-        yield {key: f"{v:.7g}" if isinstance(v, float) else v for key, v in row.items()}
+def matched(truth, model):
+    """How many true topics have a partner within a total variation of .3."""
+    return int((match_topics(truth.word_share, model.components_)[1] <= 0.3).sum())
 
 
-def bound(data):
-    """The final bound, and what it says of held-out documents, by the number of topics."""
-    for name in BOUND_OF:
-        split = load(data, name)
-        for number in NUMBERS:
-            found = fit(split, number, fixed())
-            del found["seconds"]
-            yield {"corpus": name, **found}
+def given(n_seeds):
+    """Topics recovered where their number is given."""
+    for name, (n_topics, *_) in KNOWN.items():
+        found = []
+        for seed in range(n_seeds):
+            corpus, truth = draw_known(name, seed)
+            model = HDSP(n_topics, fixed_number=True, random_state=seed, n_jobs=1).fit(corpus)
+            found.append(matched(truth, model))
+        yield {"corpus": name, "matched": " ".join(map(str, found)), "median": np.median(found)}
 
 
-def pruned(data):
-    """Many topics, merged, split and deleted as long as the bound rises; and the search."""
-    for name in BOUND_OF:
-        train, _ = load(data, name)
-        many = HDSP(200, fixed_number=True, random_state=0).fit(train)
-        moved = HDSP(200, init=many.components_, random_state=0).fit(train)
-        searched = HDSP(200, random_state=0).fit(train)
-        yield {
-            "corpus": name,
-            "bound of 200": many.history_[-1]["bound"],
-            "left of 200": len(moved.topic_weight_),
-            "their bound": moved.history_[-1]["bound"],
-            "topics by search": len(searched.topic_weight_),
-            "bound by search": searched.history_[-1]["bound"],
-        }
-
-
-def found(data, n_seeds):
-    """The number found from two ceilings, beside the fixed fits it must not be worse than."""
-    search = make_peer("hdsp")
-    for name in FOUND_IN:
-        split = load(data, name)
-        search.warm_up(split[0])
-        best = max(fit(split, number, fixed())["bound"] for number in FIXED)
-        for ceiling in CEILINGS:
+def known(n_seeds):
+    """The number found in corpora whose number is known, and what it costs."""
+    for name in KNOWN:
+        for rule in RULES:
+            rows = []
             for seed in range(n_seeds):
-                one = fit(split, ceiling, search, seed)
-                other = fit(split, one["topics"], fixed(), seed)
-                yield {
-                    "corpus": name,
-                    "ceiling": ceiling,
-                    "seed": seed,
-                    "topics": one["topics"],
-                    "bound": one["bound"],
-                    "best fixed bound": best,
-                    **{
-                        f"{what}{suffix}": row[what]
-                        for what in ("given labels", "completion", "npmi")
-                        for suffix, row in (("", one), (" fixed", other))
-                    },
-                    "seconds": one["seconds"],
-                    "times the fixed": one["seconds"] / other["seconds"],
-                }
+                corpus, truth = draw_known(name, seed)
+                start = time.process_time()
+                model = HDSP(number_by=rule, random_state=seed, n_jobs=1).fit(corpus)
+                searched = time.process_time()
+                number = len(model.components_)
+                HDSP(number, fixed_number=True, random_state=seed, n_jobs=1).fit(corpus)
+                times = (searched - start) / (time.process_time() - searched)
+                low, high = model.n_topics_range_
+                rows.append((number, matched(truth, model), f"{low}-{high}", times))
+            numbers, pairs, ranges, times = zip(*rows, strict=True)
+            yield {
+                "corpus": name,
+                "by": rule,
+                "found": " ".join(map(str, numbers)),
+                "median": np.median(numbers),
+                "ranges": " ".join(ranges),
+                "matched": np.median(pairs),
+                "times a fixed fit": f"{np.median(times):.1f}",
+            }
 
 
 def draw(n_topics, length, labelled, seed):
-    """A corpus of the model: topics over 20 words each, 40 documents a topic, beta = 1."""
+    """A corpus of the model: topics over 20 words each, 40 documents per topic, beta = 1."""
     rng = np.random.default_rng(seed)
     n_documents, n_words = max(500, 40 * n_topics), max(200, 20 * n_topics)
     # Scales of a label lie about 1; of eight, a document carries some.
@@ -118,43 +108,70 @@ def draw(n_topics, length, labelled, seed):
     return counts, design if labelled else None
 
 
-def simulated(n_seeds):
-    """The numbers found in corpora whose number is known."""
-    for n_topics in (5, 10, 30, 100):
+def model(n_seeds, numbers=(5, 10, 30, 100)):
+    """The numbers found in draws from HDSP itself."""
+    for n_topics in numbers:
         for length in (25, 50, 150):
             for labelled in (False, True):
                 corpora = [draw(n_topics, length, labelled, seed) for seed in range(n_seeds)]
-                for times in (2, 8):
-                    numbers = []
-                    for seed, (counts, labels) in enumerate(corpora):
-                        model = HDSP(times * n_topics, random_state=seed)
-                        numbers.append(model.fit(counts, labels=labels).n_topics_)
-                    close = np.abs(np.array(numbers) - n_topics) <= 0.1 * n_topics
+                for rule in RULES:
+                    found = [
+                        HDSP(8 * n_topics, number_by=rule, random_state=seed, n_jobs=1)
+                        .fit(counts, labels=labels)
+                        .n_topics_
+                        for seed, (counts, labels) in enumerate(corpora)
+                    ]
+                    close = np.abs(np.array(found) - n_topics) <= 0.1 * n_topics
                     yield {
                         "true": n_topics,
-                        "words a document": length,
+                        "words per document": length,
                         "labels": "yes" if labelled else "no",
-                        "ceiling": times * n_topics,
-                        "found": " ".join(map(str, numbers)),
+                        "by": rule,
+                        "found": " ".join(map(str, found)),
                         "within 10 %": f"{close.sum()} of {n_seeds}",
                     }
 
 
+def real(data, n_seeds, ceiling=200):
+    """The numbers found in real text, beside fits with exactly that number."""
+    for name in REAL:
+        split = load(data, name)
+        for rule in RULES:
+            for seed in range(n_seeds):
+                settings = FitSettings(ceiling, seed, n_jobs=2)
+                peer = ScalingProcess("auto", number_by=rule)
+                fitted, found = fit_and_measure(peer, *split, settings)
+                number = len(fitted.model.components_)
+                _, other = fit_and_measure(fixed(), *split, FitSettings(number, seed, n_jobs=2))
+                low, high = fitted.model.n_topics_range_
+                yield {
+                    "corpus": name,
+                    "by": rule,
+                    "seed": seed,
+                    "topics": number,
+                    "range": f"{low}-{high}",
+                    "given labels": f"{found['given_labels']:.1f}",
+                    "completion": f"{found['completion']:.1f}",
+                    "npmi": f"{found['npmi']:.3f}",
+                    "times a fixed fit": f"{found['seconds'] / other['seconds']:.1f}",
+                }
+
+
 def main():
     options = parser(__doc__)
-    options.add_argument("parts", nargs="*", default=["bound", "pruned", "found", "simulated"])
-    options.add_argument("--seeds", type=int, default=5, help="of real corpora (default 5)")
-    options.add_argument("--simulations", type=int, default=10)
+    options.add_argument("parts", nargs="*", default=["given", "known", "model", "real"])
+    options.add_argument("--seeds", type=int, default=10, help="of simulated corpora (default 10)")
+    options.add_argument("--real-seeds", type=int, default=2, help="of real ones (default 2)")
     chosen = options.parse_args()
     warnings.filterwarnings("ignore", message=".* topics are in use")
     parts = {
-        "bound": lambda: bound(chosen.data),
-        "pruned": lambda: pruned(chosen.data),
-        "found": lambda: found(chosen.data, chosen.seeds),
-        "simulated": lambda: simulated(chosen.simulations),
+        "given": lambda: given(chosen.seeds),
+        "known": lambda: known(chosen.seeds),
+        "model": lambda: model(chosen.seeds),
+        "real": lambda: real(chosen.data, chosen.real_seeds),
     }
     for name in chosen.parts:
-        write(f"number_{name}", shown(parts[name]()))
+        write(f"number_{name}", parts[name]())
 
 
 if __name__ == "__main__":

@@ -59,80 +59,6 @@ def headline():
     )
 
 
-def number_bound():
-    found = rows("number_bound")
-    best = {}
-    for row in found:
-        best[row["corpus"]] = max(best.get(row["corpus"], -1e300), float(row["bound"]))
-
-    def shown(row):
-        text = f"{float(row['bound']):,.0f}"
-        return f"**{text}**" if float(row["bound"]) == best[row["corpus"]] else text
-
-    return table(
-        ["corpus", "topics", "bound", "given labels", "completion", "NPMI"],
-        [
-            [
-                row["corpus"],
-                row["topics"],
-                shown(row),
-                *[number(row[name]) for name in ("given labels", "completion", "npmi")],
-            ]
-            for row in found
-        ],
-    )
-
-
-def number_pruned():
-    found = rows("number_pruned")
-    return table(
-        list(found[0]),
-        [
-            [row["corpus"], *[f"{float(row[name]):,.0f}" for name in row if name != "corpus"]]
-            for row in found
-        ],
-    )
-
-
-def number_found():
-    groups = {}
-    for row in rows("number_found"):
-        groups.setdefault((row["corpus"], row["ceiling"]), []).append(row)
-
-    def mean(group, name):
-        return number(str(sum(float(row[name]) for row in group) / len(group)))
-
-    def pair(group, name):
-        return f"{mean(group, name)} / {mean(group, name + ' fixed')}"
-
-    return table(
-        [
-            "corpus",
-            "at most",
-            "found, by seed",
-            "lowest bound",
-            "best fixed bound",
-            "given labels / fixed",
-            "completion / fixed",
-            "NPMI / fixed",
-            "time / fixed",
-        ],
-        [
-            [
-                *key,
-                ", ".join(row["topics"] for row in group),
-                f"{min(float(row['bound']) for row in group):,.0f}",
-                f"{float(group[0]['best fixed bound']):,.0f}",
-                pair(group, "given labels"),
-                pair(group, "completion"),
-                pair(group, "npmi"),
-                mean(group, "times the fixed"),
-            ]
-            for key, group in groups.items()
-        ],
-    )
-
-
 def plain(name):
     found = rows(name)
     return table(list(found[0]), [list(row.values()) for row in found])
@@ -173,9 +99,6 @@ def main():
         "corpora": corpora,
         "quality": quality,
         "headline": headline,
-        "number_bound": number_bound,
-        "number_pruned": number_pruned,
-        "number_found": number_found,
     }
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text()

@@ -1,17 +1,12 @@
-"""What the docstring linter does not check: attributes, defaults, and public names in full.
-
-Modules in the linter's list of exclusions, in pyproject.toml, are left out here too.
-"""
+"""What the docstring linter does not check: attributes, defaults, and public names in full."""
 
 import ast
 import importlib
 import inspect
 import pkgutil
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,20 +14,12 @@ from numpydoc.docscrape import NumpyDocString
 
 import hdsp
 
-ROOT = Path(__file__).parent.parent
-PUBLIC = ["hdsp", "hdsp.datasets", "hdsp.metrics", "hdsp.testing"]
+PUBLIC = ["hdsp", "hdsp.datasets", "hdsp.metrics", "hdsp.plots", "hdsp.testing"]
 
 
 def module_names() -> list[str]:
-    """The modules of hdsp that the linter does not exclude."""
-    with open(ROOT / "pyproject.toml", "rb") as file:
-        settings = tomllib.load(file)["tool"]["numpydoc_validation"]
-    excluded = re.compile("|".join(settings["exclude_files"]) or r"\Z\A")
-    paths = {
-        info.name: "src/" + info.name.replace(".", "/") + ("/__init__.py" if info.ispkg else ".py")
-        for info in pkgutil.walk_packages(hdsp.__path__, "hdsp.")
-    }
-    return sorted(name for name, path in paths.items() if not excluded.match(path))
+    """The modules of hdsp."""
+    return sorted(info.name for info in pkgutil.walk_packages(hdsp.__path__, "hdsp."))
 
 
 def documented_objects(module: str) -> Iterator[Any]:

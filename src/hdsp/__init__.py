@@ -1,8 +1,8 @@
 """The hierarchical Dirichlet scaling process: topic models that labels drive.
 
 Names are imported when they are first used, so that ``import hdsp`` and the command line start at
-once. What users may import is here and in `hdsp.datasets`, `hdsp.metrics` and `hdsp.testing`; other
-modules may change without notice.
+once. What users may import is here and in `hdsp.datasets`, `hdsp.metrics`, `hdsp.plots` and
+`hdsp.testing`; other modules may change without notice.
 """
 
 from importlib import import_module
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hdsp import datasets as datasets
     from hdsp import metrics as metrics
+    from hdsp import plots as plots
     from hdsp import testing as testing
     from hdsp.corpus import Corpus as Corpus
     from hdsp.corpus import Labels as Labels
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from hdsp.corpus import read_uci as read_uci
     from hdsp.estimator import HDSP as HDSP
     from hdsp.exceptions import CheckpointWarning as CheckpointWarning
+    from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
     from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
     from hdsp.exceptions import ModelFileError as ModelFileError
+    from hdsp.exceptions import OtherModelWarning as OtherModelWarning
     from hdsp.exceptions import ReadError as ReadError
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
@@ -47,8 +50,10 @@ _HOMES = {
     "Corpus": "corpus",
     "Labels": "corpus",
     "LogLinear": "scaling",
+    "IgnoredTargetWarning": "exceptions",
     "MissingLabelsWarning": "exceptions",
     "ModelFileError": "exceptions",
+    "OtherModelWarning": "exceptions",
     "ReadError": "exceptions",
     "ScalingFunction": "scaling",
     "TextSettings": "corpus",
@@ -59,6 +64,7 @@ _HOMES = {
     "from_gensim": "corpus",
     "from_vectorizer": "corpus",
     "metrics": "metrics",
+    "plots": "plots",
     "read_folder": "corpus",
     "read_ldac": "corpus",
     "read_mallet": "corpus",

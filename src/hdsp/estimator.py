@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +14,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
-from hdsp.exceptions import TokenizerNotSavedWarning, TopicLimitWarning
+from hdsp.exceptions import (
+    IgnoredTargetWarning,
+    MissingLabelsWarning,
+    TokenizerNotSavedWarning,
+    TopicLimitWarning,
+)
 from hdsp.inference import (
     NUMBERS_BY,
     History,
@@ -53,13 +59,16 @@ from hdsp.validation import (
     check_counts,
     check_flag,
     check_folder,
+    check_indices,
     check_jobs,
     check_learned,
+    check_not_texts,
     check_positive,
     check_prior,
     check_tolerance,
     check_whole,
     make_generator,
+    quoted,
 )
 
 _COHERENCE_WORDS = 10
@@ -94,8 +103,8 @@ class HDSP(FittedQueries):
         The initial value of beta, the concentration of documents. Small values find topics that
         overlap; new documents are predicted with another, `predictive_concentration`.
     predictive_concentration : float or None, default=None
-        beta for new documents: in `transform`, completion and `score`. None chooses the one that
-        predicts held-out halves of training documents best.
+        The value of beta for new documents: in `transform`, completion and `score`. None chooses
+        the one that predicts held-out halves of training documents best.
     learn_concentrations : bool or str, default=True
         Whether to learn both concentrations, or the one to learn: ``"corpus"`` or ``"document"``.
     corpus_concentration_prior : tuple of two floats, default=(1.0, 1.0)
@@ -117,9 +126,9 @@ class HDSP(FittedQueries):
         Whether to keep an array of documents by topics while fitting. Without it memory grows only
         with the words, but every pass starts its documents afresh: the fit takes longer, the bound
         may fall slightly once, and the labels' weights settle more slowly.
-    verbose : int, default=0
-        1 shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a few
-        lines on standard error.
+    verbose : int or bool, default=0
+        1 or True shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a
+        few lines on standard error.
     checkpoint : str, path or None, default=None
         A folder for the state of an unfinished fit. `fit` with the same data and settings continues
         from it, to the same result, and removes it at the end.
@@ -153,7 +162,7 @@ class HDSP(FittedQueries):
     converged_ : bool
         Whether the bound settled.
     predictive_concentration_ : float
-        beta for new documents.
+        The beta that new documents are predicted with.
     corpus_concentration_, document_concentration_ : float
         The learned values of alpha and beta.
 
@@ -188,7 +197,7 @@ class HDSP(FittedQueries):
         n_jobs: int | None = None,
         random_state: Any = None,
         keep_documents: bool = True,
-        verbose: int = 0,
+        verbose: int | bool = 0,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.n_components = n_components
@@ -222,7 +231,7 @@ class HDSP(FittedQueries):
         X : array or sparse array of shape [M, V], or Corpus
             Word counts, or a corpus, which has its own words and labels.
         y : None, default=None
-            Ignored.
+            Ignored, with a warning: labels go in `labels`.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels: a pandas, polars or pyarrow table, a matrix [M, J], lists of
             tags, or `Labels`.
@@ -232,9 +241,16 @@ class HDSP(FittedQueries):
         HDSP
             The fitted model itself.
         """
+        if y is not None and labels is None:
+            warnings.warn(
+                "HDSP.fit ignores `y`: pass the documents' labels as `labels`.",
+                IgnoredTargetWarning,
+                stacklevel=2,
+            )
         priors = self._check_settings()
         counts, parsed, words, named = self._read_training(X, labels)
         schema = LabelSchema.of(parsed)
+        _warn_missing(parsed)
         scaling = bind_scaling(self.scaling, schema)
         problem = make_problem(counts, encode_labels(schema, scaling, parsed), scaling, priors)
         source = Source(
@@ -329,7 +345,8 @@ class HDSP(FittedQueries):
             n_topics = search.number()
             numbers = search.number_range()
         run.display.begin_fit(n_topics)
-        if resumed is None:
+        # Interrupted in its trials, a search may have gone on with another number.
+        if resumed is None or resumed.state.n_topics != n_topics:
             state = start_at(problem, n_topics) if searched else start(problem, n_topics, rng)
             resumed = Resumed(state, None, run.new_history())
         history = resumed.history
@@ -355,7 +372,8 @@ class HDSP(FittedQueries):
         float array of shape [M, T]
             Topic proportions; rows sum to 1.
         """
-        return self.fit(X, y, labels=labels).transform(X, labels=labels)
+        # Without y, which pipelines pass for the steps after this one.
+        return self.fit(X, labels=labels).transform(X, labels=labels)
 
     def topic_stability(self, X: Any, labels: object = None, n_fits: int = 4) -> Any:
         """Which topics are found again by fits with other seeds.
@@ -408,13 +426,64 @@ class HDSP(FittedQueries):
         check_is_fitted(self)
         self._check_settings()
         if self.text_settings_ is not None and not self.text_settings_.storable:
+            what = "function"
+            if self.text_settings_.tokenizer is None:
+                what = "pattern"
             warnings.warn(
-                "The function that cuts texts into words cannot be saved with the model: pass it "
+                f"The {what} that cuts texts into words cannot be saved with the model: pass it "
                 "as `text_settings` when new texts are read.",
                 TokenizerNotSavedWarning,
                 stacklevel=2,
             )
         save_model(Path(path), self._model, self.get_params(deep=False))
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        corpus: Corpus | None = None,
+        *,
+        texts: Sequence[str] | None = None,
+        title: str = "Topics and labels",
+        names: str | os.PathLike[str] | None = None,
+        stability: Any = None,
+        most_documents: int = 1_000,
+    ) -> None:
+        """Write a page that shows topics, labels and documents in a browser.
+
+        One file, opened from disk: it needs no server and asks for nothing from the network.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write the page; by convention the name ends in ``.html``.
+        corpus : Corpus or None, default=None
+            Documents to show, counted with the model's words; None shows none.
+        texts : sequence of str or None, default=None
+            The texts of the corpus' documents; None shows their words with their counts.
+        title : str, default="Topics and labels"
+            The heading of the page.
+        names : str, path or None, default=None
+            Names of topics, in a file that a report's page has saved.
+        stability : table or None, default=None
+            What `topic_stability` returned; None shows no stability.
+        most_documents : int, default=1000
+            How many documents the page holds: typical ones, and others at random.
+        """
+        from hdsp.report import write_report
+
+        check_is_fitted(self)
+        check_whole(most_documents, "most_documents", 1)
+        with shown(quiet=not self.verbose):
+            write_report(
+                self,
+                path,
+                corpus,
+                texts=texts,
+                title=title,
+                names=names,
+                stability=stability,
+                most_documents=most_documents,
+            )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -459,7 +528,8 @@ class HDSP(FittedQueries):
             check_positive(self.predictive_concentration, "predictive_concentration")
         check_whole(self.max_iter, "max_iter", 1)
         check_tolerance(self.tol, "tol")
-        check_whole(self.verbose, "verbose", 0)
+        if not isinstance(self.verbose, bool):
+            check_whole(self.verbose, "verbose", 0)
         check_jobs(self.n_jobs)
         check_flag(self.keep_documents, "keep_documents")
         check_folder(self.checkpoint)
@@ -486,6 +556,8 @@ class HDSP(FittedQueries):
             counts, parsed, words, named = X.counts, X.labels, X.words, False
         else:
             # Validation sets attributes, so it is given another instance.
+            check_not_texts(X, "HDSP.fit")
+            check_indices(X, "X of HDSP.fit")
             probe = type(self)()
             X = validate_data(probe, X, reset=True, **VALIDATION)
             counts = check_counts(X, "HDSP.fit")
@@ -546,13 +618,25 @@ class HDSP(FittedQueries):
             )
 
 
+def _warn_missing(labels: Labels) -> None:
+    """Warn of columns of labels without a single value."""
+    empty = [block.name for block in labels.blocks if block.columns and block.values.nnz == 0]
+    if empty:
+        warnings.warn(
+            f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
+            f"{'it' if len(empty) == 1 else 'them'}.",
+            MissingLabelsWarning,
+            stacklevel=3,
+        )
+
+
 def _scaled(
     numbers: tuple[int, int] | None, n_topics: int, searched: int
 ) -> tuple[int, int] | None:
     """The range of numbers that are as good as the one searched, after merges as for that one."""
     if numbers is None:
         return None
-    low, high = (round(number * n_topics / searched) for number in numbers)
+    low, high = (max(round(number * n_topics / searched), 2) for number in numbers)
     return min(low, n_topics), max(high, n_topics)
 
 

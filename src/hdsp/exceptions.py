@@ -20,16 +20,24 @@ class TopicLimitWarning(UserWarning):
     """`n_components` may have limited the number of topics."""
 
 
+class IgnoredTargetWarning(UserWarning):
+    """`HDSP.fit` was given a target `y`, which it ignores; labels go in `labels`."""
+
+
 class UnknownLabelWarning(UserWarning):
     """Labels that the model does not know were ignored."""
 
 
 class MissingLabelsWarning(UserWarning):
-    """A table has none of the model's label columns, so every label counts as missing."""
+    """A column of labels has no value, or a table none of the model's label columns."""
 
 
 class TokenizerNotSavedWarning(UserWarning):
-    """A model was saved without the function that splits texts into words."""
+    """A model was saved without the function, or the pattern, that splits texts into words."""
+
+
+class OtherModelWarning(UserWarning):
+    """Names of topics were saved from another model, whose topics may be others."""
 
 
 class CheckpointWarning(RuntimeWarning):

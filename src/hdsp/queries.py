@@ -1,5 +1,6 @@
 """The methods and attributes of a fitted model."""
 
+import difflib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -34,9 +35,14 @@ from hdsp.validation import (
     check_choice,
     check_counts,
     check_flag,
+    check_indices,
+    check_not_texts,
     check_share,
+    check_weights,
+    check_whole,
     count_rows,
     make_generator,
+    quoted,
 )
 
 # Labels in each of the columns `raised_by` and `lowered_by` of the table of topics.
@@ -82,7 +88,9 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         with self._executor():
             return self._model.posterior(counts, design).astype(dtype)
 
-    def score(self, X: Any, y: object = None, labels: object = None) -> float:
+    def score(
+        self, X: Any, y: object = None, labels: object = None, sample_weight: Any = None
+    ) -> float:
         """Mean log probability of a held-out token: minus the log of the completion perplexity.
 
         Half of each document's tokens, and its labels, predict the other half; higher is better.
@@ -95,13 +103,21 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             Ignored.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels, as in `fit`.
+        sample_weight : float array of shape [M] or None, default=None
+            Weights of the documents' tokens in the mean; None weighs all alike.
 
         Returns
         -------
         float
             The mean log probability.
         """
-        return float(-np.log(self.perplexity(X, labels=labels, given="completion")))
+        check_is_fitted(self)
+        log_likelihood, tokens = self._predicted(X, labels, "completion", "calibrated", "score")
+        if sample_weight is not None:
+            weight = check_weights(sample_weight, len(tokens), "HDSP.score")
+            log_likelihood, tokens = weight * log_likelihood, weight * tokens
+        _check_tokens(tokens, "score")
+        return float(log_likelihood.sum() / tokens.sum())
 
     def expected_topics(self, labels: object, method: Method = "calibrated") -> FloatArray:
         """Expected topic proportions of documents, given their labels alone.
@@ -164,9 +180,23 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         if interval is not None:
             check_share(interval, "interval", "HDSP.perplexity")
-        counts, design = self._read_new(X, labels, "perplexity")
         check_choice(method, METHODS, "method", "HDSP.perplexity")
         check_choice(given, ("labels", "completion"), "given", "HDSP.perplexity")
+        log_likelihood, tokens = self._predicted(X, labels, given, method, "perplexity")
+        if per_document:
+            with np.errstate(invalid="ignore"):
+                return np.where(tokens > 0, np.exp(-log_likelihood / tokens), np.nan)
+        _check_tokens(tokens, "perplexity")
+        perplexity = float(np.exp(-log_likelihood.sum() / tokens.sum()))
+        if interval is None:
+            return perplexity
+        return perplexity, *bootstrap_interval(log_likelihood, tokens, interval)
+
+    def _predicted(
+        self, X: Any, labels: object, given: str, method: Method, name: str
+    ) -> tuple[FloatArray, FloatArray]:
+        """Log probabilities of the predicted tokens of each document, and their numbers, [M]."""
+        counts, design = self._read_new(X, labels, name)
         with self._executor():
             if given == "labels":
                 proportions, scored = self._model.expected(design, method), counts
@@ -174,18 +204,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 observed, scored = split_tokens(counts)
                 proportions = self._model.posterior(observed, design)
             log_likelihood = word_log_likelihood(scored, proportions, self._model.word_share())
-        tokens = np.asarray(scored.sum(axis=1))
-        if per_document:
-            with np.errstate(invalid="ignore"):
-                return np.where(tokens > 0, np.exp(-log_likelihood / tokens), np.nan)
-        if tokens.sum() == 0:
-            raise ValueError(
-                "HDSP.perplexity found no token to predict. Pass documents with more words."
-            )
-        perplexity = float(np.exp(-log_likelihood.sum() / tokens.sum()))
-        if interval is None:
-            return perplexity
-        return perplexity, *bootstrap_interval(log_likelihood, tokens, interval)
+        return log_likelihood, np.asarray(scored.sum(axis=1))
 
     def label_effects(
         self,
@@ -211,7 +230,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             Names of labels, or of whole columns; None is all.
         contrast : tuple of two values or None, default=None
             Two levels of the category, or two values of the number, that `labels` names: the
-            effect of changing from the first to the second.
+            effect of changing from the first to the second. Dates and times, also as text
+            ("2020-05-31"), and booleans are taken as they were in training.
         method : str, default="calibrated"
             The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
             function's weights with their own posterior, which is less accurate.
@@ -309,6 +329,68 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             (`label_effects`). Its library is that of the training labels, otherwise pandas.
         """
         return make_frame(topic_columns(self, n_words), self._model.source.frames)
+
+    def topics_of_word(self, word: str) -> Any:
+        """The topics that a word is in.
+
+        Parameters
+        ----------
+        word : str
+            One of the model's words.
+
+        Returns
+        -------
+        table
+            One row per topic, the one with most of the word's tokens first: `topic`; `share`, the
+            part of the word's tokens that the topic has; `probability` of the word in the topic;
+            and `top_words`. Its library is that of the training labels, otherwise pandas.
+        """
+        return make_frame(word_columns(self, word), self._model.source.frames)
+
+    def typical_documents(
+        self,
+        X: Any,
+        labels: object = None,
+        *,
+        label: str | None = None,
+        n: int = 3,
+    ) -> Any:
+        """The documents that show best what a topic, or a label, is about.
+
+        Those of a topic have the largest proportions of it. Those of a label carry it, and their
+        words make it most probable (`predict_labels`).
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+        label : str or None, default=None
+            A tag or a level of a category; None is every topic.
+        n : int, default=3
+            The number of documents of each.
+
+        Returns
+        -------
+        table
+            One row per document, the most typical first: `topic` and the `proportion` of the
+            topic in the document, or `label` and the `probability` of the label; `document`, the
+            row of `X`; and `id`, if `X` is a corpus with ids. Its library is that of the training
+            labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model.typical_documents(corpus, n=1)["topic"].tolist()
+        [0, 1, 2]
+        >>> document = model.typical_documents(corpus, label="sport", n=1)["document"].item()
+        >>> document % 2
+        1
+        """
+        return make_frame(typical_columns(self, X, labels, label, n), self._model.source.frames)
 
     def simulate(
         self,
@@ -467,6 +549,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 )
             labels = X.labels
         else:
+            check_not_texts(X, owner)
+            check_indices(X, f"X of {owner}")
             X = validate_data(self, X, reset=False, **VALIDATION)
             counts = check_counts(X, owner)
         if counts.shape[0] == 0:
@@ -486,6 +570,11 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return parsed, encode_labels(self._model.schema, self._model.scaling, parsed)
 
 
+def _check_tokens(tokens: FloatArray, name: str) -> None:
+    if tokens.sum() == 0:
+        raise ValueError(f"HDSP.{name} found no token to predict. Pass documents with more words.")
+
+
 def topic_columns(model: FittedQueries, n_words: int = 10) -> Columns:
     """The columns of `HDSP.topics`."""
     check_is_fitted(model)
@@ -500,7 +589,7 @@ def topic_columns(model: FittedQueries, n_words: int = 10) -> Columns:
         "distinctive_words": [" ".join(model.words_[i] for i in row) for row in distinctive],
         "coherence": model._model.report.coherence.tolist(),
     }
-    contrasts = make_contrasts(fitted.schema, model._used(), None, None)
+    contrasts = make_contrasts(fitted.schema, model._used(), None, None, fitted.missing())
     if contrasts:
         effect = fitted.typical_effects(contrasts)
         names = [contrast.label for contrast in contrasts]
@@ -522,7 +611,8 @@ def effect_columns(
     check_is_fitted(model)
     check_share(level, "level", "HDSP.label_effects")
     check_choice(method, ("calibrated", "ratio"), "method", "HDSP.label_effects")
-    contrasts = make_contrasts(model._model.schema, model._used(), labels, contrast)
+    fitted = model._model
+    contrasts = make_contrasts(fitted.schema, model._used(), labels, contrast, fitted.missing())
     found = model._model.effects(contrasts, level, method, random_state)
     n_topics = len(model.components_)
     columns: Columns = {
@@ -533,6 +623,80 @@ def effect_columns(
     for name in ("effect", "lower", "upper", "expected", "otherwise"):
         columns[name] = getattr(found, name).ravel().tolist()
     return columns
+
+
+def word_columns(model: FittedQueries, word: str) -> Columns:
+    """The columns of `HDSP.topics_of_word`."""
+    check_is_fitted(model)
+    if word not in model.words_:
+        near = difflib.get_close_matches(str(word), model.words_, n=3)
+        raise ValueError(
+            f"`word` of HDSP.topics_of_word must be one of the model's {len(model.words_)} words. "
+            f"Got {word!r}. {f'Did you mean {quoted(near)}?' if near else 'It counts others.'}"
+        )
+    fitted = model._model
+    probability = fitted.word_share()[model.words_.index(word)]
+    share = probability * fitted.topic_tokens()
+    share = share / share.sum()
+    order = np.argsort(-share, kind="stable")
+    words = model.top_words()
+    return {
+        "topic": order.tolist(),
+        "share": share[order].tolist(),
+        "probability": probability[order].tolist(),
+        "top_words": [" ".join(words[k]) for k in order],
+    }
+
+
+def typical_columns(
+    model: FittedQueries, X: Any, labels: object, label: str | None, n: int
+) -> Columns:
+    """The columns of `HDSP.typical_documents`."""
+    check_is_fitted(model)
+    check_whole(n, "n", 1)
+    if label is None:
+        score = model.transform(X, labels=labels)
+        of: list[Any] = list(range(score.shape[1]))
+        names = ("topic", "proportion")
+    else:
+        score = _label_scores(model, X, labels, label)
+        of, names = [label], ("label", "probability")
+    # Of as many documents as there are, and none without the label.
+    chosen = [
+        [m for m in np.argsort(-column, kind="stable")[:n] if column[m] >= 0] for column in score.T
+    ]
+    columns: Columns = {
+        names[0]: [one for one, rows in zip(of, chosen, strict=True) for _ in rows],
+        "document": [int(m) for rows in chosen for m in rows],
+        names[1]: [float(score[m, k]) for k, rows in enumerate(chosen) for m in rows],
+    }
+    if isinstance(X, Corpus) and X.ids is not None:
+        columns["id"] = [X.ids[m] for m in columns["document"]]
+    return columns
+
+
+def _label_scores(model: FittedQueries, X: Any, labels: object, label: str) -> FloatArray:
+    """The probability of a label for documents that have it, -1 for others, [M, 1]."""
+    schema = model._model.schema
+    indicators = {
+        name: (block, column)
+        for name, (block, column) in zip(
+            schema.names,
+            ((block, column) for block in schema.blocks for column in block.columns),
+            strict=True,
+        )
+        if block.kind != "number"
+    }
+    if label not in indicators:
+        raise ValueError(
+            "`label` of HDSP.typical_documents must be a tag or a level that the model knows. "
+            f"Got {label!r}. It knows {quoted(indicators) or 'none'}."
+        )
+    block, column = indicators[label]
+    found = probability_columns(model, X, block.name, labels)[column]
+    _, design = model._read_new(X, labels, "typical_documents")
+    carried = design[:, [schema.names.index(label)]].toarray()[:, 0] > 0
+    return np.where(carried, found, -1.0)[:, None]
 
 
 def probability_columns(

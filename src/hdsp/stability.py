@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from hdsp import progress
+from hdsp.inference import interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.numerics.types import FloatArray, IntArray
 
@@ -53,7 +54,10 @@ def refit(model: Any, X: Any, labels: object, n_fits: int) -> Refits:
     seeded = isinstance(model.random_state, (int, np.integer))
     first = int(model.random_state) + 1 if seeded else 1
     numbers, similarity = [], []
-    with progress.task("Fitting with other seeds", total=n_fits) as task:
+    with (
+        progress.task("Fitting with other seeds", total=n_fits) as task,
+        interrupting_at_once(),
+    ):
         for number, seed in enumerate(range(first, first + n_fits), start=1):
             other = clone(model).set_params(random_state=seed, checkpoint=None)
             other.fit(X, labels=labels)

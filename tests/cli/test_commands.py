@@ -56,6 +56,8 @@ def folder(tmp_path_factory):
     papers = frame.rename(columns={"text": "abstract"})
     papers["keywords"] = frame["labels"].map(";".join)
     papers.drop(columns="labels").to_csv(path / "papers.csv", index=False)
+    names = {"format": "hdsp-names-1", "names": {"0": "first"}, "combined": []}
+    (path / "topic-names.json").write_text(json.dumps(names))
     (path / "letters").mkdir()
     for number, text in enumerate(frame["text"][:40]):
         (path / "letters" / f"{number}.txt").write_text(text)
@@ -122,7 +124,16 @@ def test_every_example_of_the_help_runs(folder, example):
 
 def test_there_are_examples_for_every_command():
     shown = " ".join(examples())
-    for command in ("fit", "topics", "effects", "transform", "predict", "evaluate", "compare"):
+    for command in (
+        "fit",
+        "topics",
+        "effects",
+        "transform",
+        "predict",
+        "evaluate",
+        "compare",
+        "report",
+    ):
         assert f"hdsp {command} " in shown
 
 
@@ -217,7 +228,7 @@ def test_predictions_with_labels_missing_from_the_file(here, capsys):
     assert out[0] == "predicted,p(1),p(5)"
     assert len(out) == 21
     assert main(["predict", "model.hdsp", "new.csv", "--target", "labels", "--value", "sale"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "p(sale)"
+    assert capsys.readouterr().out.splitlines()[0] == "predicted,p(sale)"
 
 
 def test_evaluate(here, capsys):
@@ -239,7 +250,7 @@ def test_evaluate(here, capsys):
         (["fit", "new.csv", "--text", "words", "-o", "m.hdsp"], "no column 'words'"),
         (["fit", "new.csv", "-o", "no/such/folder/m.hdsp"], "There is no folder"),
         (["fit", "new.csv", "--language", "klingon", "-o", "m.hdsp"], "language"),
-        (["fit", "new.csv", "--topics", "0", "-o", "m.hdsp"], "n_components"),
+        (["fit", "new.csv", "--topics", "0", "-o", "m.hdsp"], "--topics must be"),
         (["fit", "letters", "--category", "sender", "-o", "m.hdsp"], "--metadata"),
         (["fit", "new.csv", "--format", "uci", "-o", "m.hdsp"], "--vocabulary"),
         (["topics", "new.csv"], "new.csv"),

@@ -17,6 +17,7 @@ SLOW = (
     "from hdsp.progress.displays import Lines; Lines.line_seconds = Lines.line_share = 0.0; "
     + PROGRAM
 )
+DEMO = ("demo", "--topics", "10")
 FIT = ("fit", "reviews.parquet", "--category", "department", "-o", "model.hdsp")
 
 
@@ -45,9 +46,10 @@ def test_a_fit_on_a_terminal_has_one_live_display(folder):
     assert any("Reading reviews.parquet  " in screen for screen in screens)
     fitting = [screen for screen in screens if screen.startswith("Fitting topics")]
     assert any(
-        re.search(r"\n  start \d of about \d, topics \d+, pass \d+, bound -[\d,.]+", screen)
+        re.search(r"\n  trying \d+ topics \(\d of about \d\), perplexity [\d,.]+", screen)
         for screen in fitting
     )
+    assert any(re.search(r"\n  topics \d+, pass \d+, bound -[\d,.]+", screen) for screen in fitting)
     assert any(re.match(r"Fitting topics  [━┄]+  \d:\d\d, .+ left\n", text) for text in fitting)
     assert all(len(screen.splitlines()) <= 2 for screen in fitting)
     # Nothing is left but warnings; the result is on standard output.
@@ -57,7 +59,7 @@ def test_a_fit_on_a_terminal_has_one_live_display(folder):
 
 def test_the_demo_on_a_terminal(tmp_path):
     with (tmp_path / "out").open("w") as out:
-        status, screens, _ = run_on_terminal(PROGRAM, "demo", "--topics", "10", stdout=out)
+        status, screens, _ = run_on_terminal(PROGRAM, *DEMO, folder=tmp_path, stdout=out)
     assert status == 0
     assert any("Reading docstrings  " in screen for screen in screens)
     assert any(re.search(r"Fitting topics .*\n  topics 10, pass \d+", text) for text in screens)
@@ -65,7 +67,7 @@ def test_the_demo_on_a_terminal(tmp_path):
 
 
 def test_ctrl_c_ends_a_fit_and_leaves_the_terminal_clean(folder):
-    send = ("pass 2", signal.SIGINT)
+    send = ("trying", signal.SIGINT)
     status, screens, raw = run_on_terminal(PROGRAM, *FIT, folder=folder, send=send)
     assert status == 0
     assert "\x1b[?25l" not in raw
@@ -84,8 +86,7 @@ def test_a_fit_in_a_pipe_writes_plain_lines(folder):
         for line in lines
     )
     assert any(
-        re.match(r"Fitting topics: start 1 of about \d, topics \d+, pass \d+, bound -", line)
-        for line in lines
+        re.match(r"Fitting topics: trying 32 topics \(1 of about 5\), ", line) for line in lines
     )
 
 

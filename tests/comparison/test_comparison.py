@@ -23,8 +23,8 @@ from hdsp.comparison.isolation import CellResult, Job
 from hdsp.comparison.measures import topics_used
 from hdsp.corpus import Corpus, TextSettings
 from hdsp.metrics import npmi
+from hdsp.model import split_tokens
 from hdsp.peers import FitSettings, Fitted, make_peer
-from hdsp.prediction import split_tokens
 from tests.comparison.fakes import FittedUnigram
 
 FAKES = "tests.comparison.fakes"

@@ -128,7 +128,7 @@ def test_categoricals_are_categories_whatever_their_levels():
         labels = Labels.from_frame(table)
         assert [(b.kind, b.columns) for b in labels.blocks] == [
             ("category", ("b",)),
-            ("category", ("a", "b")),
+            ("category", ("b", "a")),
         ]
 
 
@@ -371,7 +371,11 @@ def test_wrong_labels_are_named(labels, error, message):
             "a list of tags in each row of 'c'. Got 'a;b' at row 0. Split",
         ),
         ({"numeric": ["c"]}, TypeError, "numbers or dates in column 'c'. Got 'a;b' at row 0."),
-        ({"categories": ["t"]}, TypeError, "Got a list at row 0, column 't'. Flatten the column"),
+        (
+            {"categories": ["t"]},
+            TypeError,
+            "Got a list at row 0, column 't'. Name a column of lists as `tags`",
+        ),
         ({"numeric": ["t"]}, TypeError, "numbers or dates in column 't'. Got ['a'] at row 0."),
         ({"tags": ["t"], "categories": "t"}, ValueError, "Got 't' as tags and as category. Name"),
         (

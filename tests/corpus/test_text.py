@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import (
 
 from hdsp.corpus import Corpus, TextSettings
 from hdsp.corpus.counting import as_text_settings
-from hdsp.corpus.text import NoWordsError
+from hdsp.corpus.text import LANGUAGES, NoWordsError
 
 TEXTS = ["The cats sat on a mat", "A dog didn't sit", "Cats and dogs: 3 CATS"]
 
@@ -120,7 +120,9 @@ def test_a_tokenizer():
     settings = plain(tokenizer=str.split)
     assert settings.count(["a-b A-B x"])[1] == ("a-b", "x")
     assert not settings.storable
-    with pytest.raises(ValueError, match=r"must be plain data to be stored\. Got the tokenizer"):
+    with pytest.raises(
+        ValueError, match=r"must be plain data, and simple, to be stored\. Got the tokenizer"
+    ):
         settings.to_dict()
 
 
@@ -137,13 +139,16 @@ def test_settings_are_stored_as_data(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"language": "german"}, "`language` of TextSettings must be 'english' or None. Got 'ger"),
-        ({"language": "german"}, "Pass language=None and `stop_words`, as a list or a file."),
+        ({"language": "latin"}, "`language` of TextSettings must be None or one of bulgarian, "),
+        (
+            {"language": "latin"},
+            "Got 'latin'. Pass language=None and `stop_words`, as a list or a file.",
+        ),
         ({"min_df": 0}, "`min_df` of TextSettings must be a number of documents from 1, or a"),
         ({"min_df": True}, "Got True. Leave it out for the default."),
         ({"max_df": 1.5}, "`max_df` of TextSettings must be a number of documents from 1, or a"),
         ({"max_df": float("nan")}, "or a share from 0.0 to 1.0. Got nan."),
-        ({"ngrams": 0}, "`ngrams` of TextSettings must be a whole number from 1. Got 0."),
+        ({"ngrams": 0}, "`ngrams` of TextSettings must be a whole number from 1 to 10. Got 0."),
         ({"max_features": 0}, "`max_features` of TextSettings must be a whole number from 1."),
         ({"token_pattern": "["}, "`token_pattern` of TextSettings must be a regular expression"),
         ({"token_pattern": "(a)(b)"}, "with one group at most. Got '(a)(b)'."),
@@ -255,3 +260,25 @@ def test_counts_are_counts():
     counts, words = plain().count([text])
     found = dict(zip(words, counts.toarray()[0].tolist(), strict=True))
     assert found == Counter(text.split())
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("german", "Die Katze und der Hund waren nicht über dem Haus", ("haus", "hund", "katze")),
+        ("french", "Le chat et les chiens étaient dans une maison", ("chat", "chiens", "maison")),
+        ("spanish", "El gato y los perros están en una casa", ("casa", "gato", "perros")),
+        ("italian", "Il gatto e la casa sono nella città", ("casa", "città", "gatto")),
+        ("polish", "Kot jest w domu i nie ma psa", ("domu", "kot", "psa")),
+    ],
+)
+def test_stop_words_of_other_languages(language, text, words):
+    settings = TextSettings(language=language)
+    assert settings.count([text, text])[1] == words
+    assert TextSettings.from_dict(settings.to_dict()) == settings
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_stop_words(language):
+    found = TextSettings(language=language)._stop_list()
+    assert len(found) > 50

@@ -7,8 +7,6 @@ import pytest
 
 from hdsp import HDSP, simulate
 
-MOVES = {"merges", "splits", "deletions"}
-
 
 @cache
 def corpus():
@@ -30,13 +28,8 @@ def make(**settings):
     )
 
 
-def moves(model):
-    return {name for row in model.history_ for name in MOVES & row.keys()}
-
-
-def compared(row):
-    """What of the bound does not grow with the number of topics for nothing."""
-    return row["bound"] - row["sticks"] - row["concentrations"]
+def merges(model):
+    return sum(row.get("merges", 0) for row in model.history_)
 
 
 def array(n_topics=12):
@@ -54,7 +47,8 @@ def test_a_fixed_number_is_kept(init, keep_documents):
     assert model.components_.shape == (12, 60)
     assert model.transform(corpus()).shape == (160, 12)
     assert model.search_ == []
-    assert moves(model) == set()
+    assert merges(model) == 0
+    assert model.n_topics_range_ is None
     assert {row["n_topics"] for row in model.history_} == {12}
 
 
@@ -80,47 +74,53 @@ def test_everything_has_as_many_topics_as_were_found():
     assert (np.diff(model.components_.sum(axis=1)) <= 0).all()
 
 
+@pytest.mark.parametrize("number_by", ["evidence", "prediction"])
 @pytest.mark.parametrize("ceiling", [3, 12, 40])
-@pytest.mark.filterwarnings("ignore:.* topics are in use of:UserWarning")
-def test_the_search_has_a_row_a_start_and_the_best_goes_on(ceiling):
-    model = make(n_components=ceiling).fit(corpus())
+@pytest.mark.filterwarnings("ignore:.* topics are in use of:hdsp.TopicLimitWarning")
+def test_the_search_has_a_row_for_each_number_it_tried(ceiling, number_by):
+    model = make(n_components=ceiling, number_by=number_by).fit(corpus())
+    tried = [row["topics"] for row in model.search_]
+    assert tried[0] == min(ceiling, 32)
+    assert len(set(tried)) == len(tried)
+    assert all(2 <= number <= ceiling for number in tried)
     for row in model.search_:
-        assert row.keys() == {"start", "topics", "bound", "compared", "passes", "seconds"}
-        assert 2 <= row["topics"] <= row["start"] <= ceiling
-        assert row["passes"] >= 2
-    assert model.search_[0]["start"] == min(ceiling, 32)
+        assert row.keys() == {"topics", "perplexity", "concentration", "seconds"}
+        # Sixty words, each as probable as another, would have 60.
+        assert 1.0 < row["perplexity"] < 60.0
     assert (np.diff([row["seconds"] for row in model.search_]) >= 0).all()
-    starts = [row["start"] for row in model.search_]
-    assert len(set(starts)) == len(starts)
-    chosen = model.search_[starts.index(model.history_[0]["n_topics"])]
-    assert compared(model.history_[chosen["passes"] - 1]) == chosen["compared"]
-    best = max(row["compared"] for row in model.search_)
-    # The document step is in float32.
-    assert compared(model.history_[-1]) >= best - 1e-6 * abs(best)
-    assert max(row["n_topics"] for row in model.history_) <= ceiling
+    assert model.history_[0]["n_topics"] <= ceiling
+    low, high = model.n_topics_range_
+    assert 2 <= low <= len(model.components_) <= high <= ceiling
 
 
-def test_an_init_array_is_merged_split_and_deleted_from():
-    model = make(init=array()).fit(corpus())
+def test_prediction_asks_for_no_fewer_topics_than_evidence():
+    found = {by: make(number_by=by).fit(corpus()) for by in ("evidence", "prediction")}
+    assert len(found["evidence"].components_) <= len(found["prediction"].components_)
+    with pytest.raises(ValueError, match="`number_by` of HDSP must be one of 'evidence', 'predi"):
+        make(number_by="bound").fit(corpus())
+
+
+def test_topics_of_an_init_array_are_merged():
+    twice = np.concatenate([make(n_components=6, fixed_number=True).fit(corpus()).components_] * 2)
+    model = make(init=twice).fit(corpus())
     assert model.history_[0]["n_topics"] == 12
-    assert len(model.components_) == model.history_[-1]["n_topics"] < 12
-    assert moves(model) == MOVES
+    assert len(model.components_) == model.history_[-1]["n_topics"] <= 7
+    assert merges(model) == 12 - len(model.components_)
     assert model.search_ == []
-    fixed = make(init=array(), fixed_number=True).fit(corpus())
+    fixed = make(init=twice, fixed_number=True).fit(corpus())
     assert [row["bound"] for row in fixed.history_] == [
         row["bound"] for row in model.history_[: fixed.n_iter_]
     ]
     assert model.history_[-1]["bound"] > fixed.history_[-1]["bound"]
 
 
-def test_a_search_without_kept_documents_makes_no_moves():
-    model = make(keep_documents=False).fit(corpus())
-    assert moves(model) == set()
-    assert len(model.search_) > 1
-    assert all(row["topics"] == row["start"] for row in model.search_)
-    best = max(model.search_, key=lambda row: row["compared"])
-    assert len(model.components_) == best["start"] < 12
-    assert model.history_[-1]["bound"] == best["bound"]
+def test_without_kept_documents_nothing_is_merged():
+    kept, forgotten = make().fit(corpus()), make(keep_documents=False).fit(corpus())
+    assert merges(forgotten) == 0
+    # Trials are the same; they keep the few documents that they read.
+    tried = [[(row["topics"], row["perplexity"]) for row in m.search_] for m in (kept, forgotten)]
+    assert tried[0] == tried[1]
+    assert len(forgotten.components_) == forgotten.history_[0]["n_topics"]
 
 
 @pytest.mark.parametrize("shape", [(1, 60), (40, 1), (5, 4)], ids=repr)
@@ -133,10 +133,25 @@ def test_the_smallest_corpora_are_searched_too(shape):
     np.testing.assert_allclose(model.transform(counts).sum(axis=1), 1.0)
 
 
-def test_fewer_passes_than_the_bound_needs_end_without_moves():
+def test_fewer_passes_than_the_bound_needs_end_without_merges():
     with pytest.warns(UserWarning, match="stopped after max_iter=2 passes"):
         model = make(max_iter=2, tol=0.0).fit(corpus())
     assert model.n_iter_ == 2
     assert not model.converged_
-    assert moves(model) == set()
-    assert {row["passes"] for row in model.search_} == {2}
+    assert merges(model) == 0
+
+
+def test_the_predictive_concentration_is_chosen_or_given():
+    model = make().fit(corpus())
+    assert model.predictive_concentration_ != model.document_concentration_
+    given = make(predictive_concentration=3.0).fit(corpus())
+    assert given.predictive_concentration_ == 3.0
+    np.testing.assert_array_equal(given.components_, model.components_)
+    # A document of few words is nearer to the prior, the more that weighs.
+    few = corpus().counts[:20]
+    prior = model.transform(np.zeros((1, 60)))
+    far = make(predictive_concentration=0.1).fit(corpus()).transform(few)
+    near = make(predictive_concentration=100.0).fit(corpus()).transform(few)
+    assert np.abs(near - prior).sum() < 0.5 * np.abs(far - prior).sum()
+    with pytest.raises(ValueError, match="`predictive_concentration` of HDSP must be a positive"):
+        make(predictive_concentration=0).fit(corpus())

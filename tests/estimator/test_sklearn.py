@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
@@ -18,11 +19,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from hdsp import HDSP, Categorical, Constant, Corpus, LogLinear, simulate
+from hdsp.model import split_tokens
 
 # The checks' data is small: few words, few documents, so that topics fill up and limits are met.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.* topics are in use of:UserWarning"),
     pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter"),
+    # The checks pass a target to every estimator.
+    pytest.mark.filterwarnings("ignore:HDSP.fit ignores `y`"),
     # scikit-learn asks for one component in some of its checks.
     pytest.mark.filterwarnings("ignore:n_components=1 of HDSP leaves a single topic"),
 ]
@@ -289,3 +293,36 @@ def test_changing_n_components_after_fit_does_not_change_the_fitted_model():
     model.set_params(n_components=20)
     assert len(model.get_feature_names_out()) == model.transform(tagged()).shape[1] == 8
     pd.testing.assert_frame_equal(model.topics(), before)
+
+
+ANIMALS = ["cats chase mice", "dogs chase cats", "mice eat cheese", "dogs eat meat"] * 8
+
+
+@pytest.mark.filterwarnings("ignore:HDSP stopped")
+def test_grid_search_over_a_pipeline_with_labels():
+    labels = pd.DataFrame({"kind": ["a", "b", "a", "c"] * 8})
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(CountVectorizer(), routed(small(max_iter=10)))
+        grid = {"hdsp__topic_prior": [0.05, 0.5]}
+        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(ANIMALS, labels=labels)
+        pipeline.fit(ANIMALS, labels=labels)
+        scored = pipeline.score(ANIMALS, labels=labels)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_[-1].label_names_ == ("a", "b", "c")
+    counts = pipeline[0].transform(ANIMALS)
+    assert scored == pytest.approx(pipeline[-1].score(counts, labels=labels))
+    assert scored != pytest.approx(pipeline[-1].score(counts))
+
+
+def test_a_document_of_weight_two_scores_as_two():
+    counts = np.asarray(CountVectorizer().fit_transform(ANIMALS).todense()) * 4.0
+    model = small(max_iter=10).fit(counts)
+    weight = np.arange(len(counts)) % 3
+    by_hand = np.log(model.perplexity(counts, given="completion", per_document=True))
+    tokens = split_tokens(csr_array(counts))[1].sum(axis=1)
+    expected = -(weight * tokens * by_hand).sum() / (weight * tokens).sum()
+    assert model.score(counts, sample_weight=weight) == pytest.approx(expected)
+    assert model.score(counts, sample_weight=np.ones(len(counts))) == model.score(counts)
+    for wrong in (np.ones(3), np.full(len(counts), -1.0), np.full(len(counts), np.nan)):
+        with pytest.raises(ValueError, match=r"`sample_weight` of HDSP.score must be a number"):
+            model.score(counts, sample_weight=wrong)

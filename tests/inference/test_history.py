@@ -1,6 +1,6 @@
 """What a fit tells of its passes."""
 
-from hdsp.inference import PassRecord, Run, StartRecord
+from hdsp.inference import PassRecord, Run
 from hdsp.model import Bound
 
 
@@ -15,8 +15,6 @@ def test_a_record_comes_back_from_its_row():
     assert row["bound"] == sum(range(7))
     assert row["merges"] == 2
     assert PassRecord.from_row(row) == record
-    start = StartRecord(32, 30, -5.0, -4.0, 12, 1.5)
-    assert StartRecord.from_row(start.as_row()) == start
 
 
 def test_a_history_that_goes_on_has_its_clock_go_on():

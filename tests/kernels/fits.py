@@ -41,7 +41,7 @@ def search(corpus):
     scaling = Categorical("tags") * LogLinear("rating")
     model = HDSP(40, scaling=scaling, tol=1e-3, n_jobs=1, random_state=0).fit(corpus)
     return {
-        "search": digest([row["bound"] for row in model.search_]),
+        "search": digest([row["perplexity"] for row in model.search_]),
         "components": digest(model.components_),
         "transform": digest(model.transform(corpus)),
         "expected": digest(model.expected_topics(corpus.labels)),

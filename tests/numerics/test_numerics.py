@@ -95,3 +95,23 @@ def test_extreme_rates_stay_distributions():
     assert np.isfinite(mean).all()
     np.testing.assert_allclose(mean.sum(axis=1), 1.0)
     np.testing.assert_allclose(mean[1], [0.0, 0.0, 1.0], atol=1e-6)
+
+
+def test_the_mean_of_normalised_gammas_with_tiny_shapes():
+    """Equal rates give the Dirichlet mean, and the smaller the shapes, the less rates matter."""
+    shape = np.array([1.0, 3.0, 4.0])
+    rate = np.array([[7.0, 7.0, 7.0], [0.1, 1.0, 10.0]])
+    whole = normalised_gamma_mean(0.05 * shape, rate)
+    fine = _by_drawing(0.05 * shape, rate[1])
+    np.testing.assert_allclose(whole[1], fine, atol=0.005)
+    for smaller in (1e-3, 1e-9, 1e-30):
+        found = normalised_gamma_mean(smaller * shape, rate)
+        np.testing.assert_allclose(found[0], shape / 8.0, rtol=1e-8)
+        np.testing.assert_allclose(found[1], shape / 8.0, atol=20 * smaller + 1e-8)
+
+
+def _by_drawing(shape, rate, n_draws=200_000):
+    rng = np.random.default_rng(0)
+    uniform = np.log1p(-rng.random((n_draws, len(shape)))) / shape
+    log_draw = np.log(rng.gamma(shape + 1.0, size=uniform.shape)) + uniform - np.log(rate)
+    return np.exp(log_draw - np.logaddexp.reduce(log_draw, axis=1, keepdims=True)).mean(axis=0)

@@ -62,7 +62,7 @@ def make(kind, **settings):
 
 
 def make_search(**settings):
-    """An estimator that starts with several numbers of topics, and makes moves."""
+    """An estimator that tries five numbers of topics, and then fits with three."""
     return HDSP(**{"n_components": 12, "tol": 1e-3, "n_jobs": 1, "random_state": 3} | settings)
 
 
@@ -71,18 +71,16 @@ def uninterrupted_search(**settings):
     return bits(make_search(**settings).fit(data()))
 
 
-def act_in_search(monkeypatch, n_starts, n_passes, act):
-    """Act in a pass of a search, or at its first moves, once so many of its starts have ended."""
+def act_in_search(monkeypatch, n_trials, n_passes, act):
+    """Act in a pass of a search, once so many of its trials have ended; after all, of its fit."""
+    record, waiting = Run.record, [act]
 
-    name = "note_moves" if n_passes == "moves" else "record"
-    method = getattr(Run, name)
+    def record_and_act(self, history, *arguments):
+        record(self, history, *arguments)
+        if waiting and (len(self.trials), len(history)) == (n_trials, n_passes):
+            waiting.pop()()
 
-    def do_and_act(self, history, *arguments):
-        method(self, history, *arguments)
-        if len(self.starts) == n_starts and n_passes in ("moves", len(history)):
-            act()
-
-    monkeypatch.setattr(Run, name, do_and_act)
+    monkeypatch.setattr(Run, "record", record_and_act)
 
 
 def start(kind, checkpoint, output, pause=0.0):

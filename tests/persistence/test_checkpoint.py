@@ -8,8 +8,8 @@ import pytest
 
 import hdsp
 from hdsp import HDSP, Categorical
+from hdsp.inference import Run
 from hdsp.persistence import ModelFileError, checkpoint, container
-from hdsp.progress.displays import Lines
 from tests.persistence.models import rewrite
 from tests.persistence.runs import (
     N_PASSES,
@@ -44,14 +44,19 @@ def every_pass(monkeypatch):
 
 def stop_after(monkeypatch, n_passes):
     """Let a fit end with its n-th pass, after its checkpoint."""
-    write = checkpoint.Checkpoint.write
+    make_writer = checkpoint.Checkpoint.pass_writer
 
-    def write_and_stop(self, state, documents, history, run):
-        write(self, state, documents, history, run)
-        if len(history) == n_passes:
-            raise Killed
+    def pass_writer(self, run):
+        write = make_writer(self, run)
 
-    monkeypatch.setattr(checkpoint.Checkpoint, "write", write_and_stop)
+        def write_and_stop(state, documents, history):
+            write(state, documents, history)
+            if len(history) == n_passes:
+                raise Killed
+
+        return write_and_stop
+
+    monkeypatch.setattr(checkpoint.Checkpoint, "pass_writer", pass_writer)
 
 
 @pytest.fixture
@@ -96,34 +101,34 @@ def test_a_fit_goes_on_where_it_was(folder):
     assert seconds == sorted(seconds)
 
 
-def kill_search(patch, folder, n_starts, n_passes, **settings):
-    """End a search in a pass of a start, or at moves, after so many starts have ended."""
+def kill_search(patch, folder, n_trials, n_passes, **settings):
+    """End a search in a pass of a trial, or of its fit, after so many trials have ended."""
 
     def die():
         raise Killed
 
     with patch.context() as patch:
-        act_in_search(patch, n_starts, n_passes, die)
+        act_in_search(patch, n_trials, n_passes, die)
         with pytest.raises(Killed):
             make_search(checkpoint=folder, **settings).fit(data())
-    assert [file.name for file in folder.iterdir()] == ["checkpoint.hdsp"]
+    kept = [file.name for file in folder.iterdir()]
+    assert kept == (["checkpoint.hdsp"] if n_trials else [])
 
 
 @pytest.mark.parametrize(
-    ("n_starts", "n_passes"),
+    ("n_trials", "n_passes"),
     [
-        pytest.param(0, 7, id="the first start"),
-        pytest.param(0, "moves", id="its merges"),
-        pytest.param(1, 9, id="a later start"),
-        pytest.param(2, "moves", id="moves of the best"),
-        pytest.param(2, 4, id="a start with the number left"),
-        pytest.param(3, 4, id="another"),
+        pytest.param(0, 1, id="the first trial"),
+        pytest.param(2, 2, id="a later trial"),
+        pytest.param(5, 1, id="the first pass of the fit"),
+        pytest.param(5, 5, id="a restart of documents"),
+        pytest.param(5, 9, id="looking for merges"),
     ],
 )
 def test_a_killed_search_goes_on_to_the_same_bits(
-    tmp_path, monkeypatch, every_pass, n_starts, n_passes
+    tmp_path, monkeypatch, every_pass, n_trials, n_passes
 ):
-    kill_search(monkeypatch, tmp_path, n_starts, n_passes)
+    kill_search(monkeypatch, tmp_path, n_trials, n_passes)
     model = make_search(checkpoint=tmp_path).fit(data())
     assert bits(model) == uninterrupted_search()
     assert list(tmp_path.iterdir()) == []
@@ -135,33 +140,42 @@ def test_a_killed_search_goes_on_to_the_same_bits(
 @pytest.mark.parametrize("keep_documents", [True, False], ids=["kept", "forgotten"])
 def test_a_search_that_is_killed_again_and_again(tmp_path, monkeypatch, every_pass, keep_documents):
     settings = {"keep_documents": keep_documents}
-    for point in ((0, 3), (0, 12), (1, 1), (1, 15)):
+    for point in ((1, 1), (3, 2), (5, 2), (5, 6)):
         kill_search(monkeypatch, tmp_path, *point, **settings)
     model = make_search(checkpoint=tmp_path, **settings).fit(data())
     assert bits(model) == uninterrupted_search(**settings)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_starts_that_have_ended_are_not_tried_again(tmp_path, monkeypatch, every_pass, capsys):
-    kill_search(monkeypatch, tmp_path, 1, 9)
-    monkeypatch.setattr(Lines, "line_seconds", 0.0)
-    monkeypatch.setattr(Lines, "line_share", 0.0)
-    make_search(checkpoint=tmp_path, verbose=1).fit(data())
-    err = capsys.readouterr().err
-    assert "topics 12, " not in err
-    assert "start 1 of about 2, topics 7, 0:0" in err
-    assert "start 2 of about 2, topics 4, 0:0" in err
+def test_trials_that_have_ended_are_not_made_again(tmp_path, monkeypatch, every_pass):
+    kill_search(monkeypatch, tmp_path, 3, 1)
+    passes = []
+    record = Run.record
+
+    def record_and_count(self, history, problem, state, *arguments):
+        record(self, history, problem, state, *arguments)
+        passes.append(state.n_topics)
+
+    monkeypatch.setattr(Run, "record", record_and_count)
+    make_search(checkpoint=tmp_path).fit(data())
+    # Twelve, eight and five topics were tried before.
+    assert passes[:4] == [3, 3, 2, 2]
+    assert set(passes[4:]) == {3}
 
 
 def test_a_damaged_checkpoint_of_a_search_is_refused(tmp_path, monkeypatch, every_pass):
-    kill_search(monkeypatch, tmp_path, 1, 9)
+    kill_search(monkeypatch, tmp_path, 3, 1)
     path = tmp_path / "checkpoint.hdsp"
     whole = path.read_bytes()
-    for wrong in ([{}], None, [{"start": 12}]):
+    for wrong in ([{}], None, [{"topics": 12}]):
         path.write_bytes(whole)
         rewrite(path, lambda manifest, wrong=wrong: manifest.update(search=wrong))
         with pytest.raises(ModelFileError, match="its search has a row that is none"):
             make_search(checkpoint=tmp_path).fit(data())
+    path.write_bytes(whole)
+    rewrite(path, change_arrays=lambda held: held.pop("search.likelihood"))
+    with pytest.raises(ModelFileError, match=r"it has no array 'search\.likelihood'"):
+        make_search(checkpoint=tmp_path).fit(data())
 
 
 def test_other_numbers_of_threads_and_reports_go_on_too(folder, capsys):

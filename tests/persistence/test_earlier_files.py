@@ -38,6 +38,9 @@ def test_a_file_of_format_1_1_says_what_it_said(model, written):
     assert model.document_concentration_ == written["document_concentration"]
     assert model.history_[-1]["bound"] == written["bound"]
     assert [row["start"] for row in model.search_] == written["starts"]
+    # Its documents are predicted with the concentration of the fit, as far as it knows.
+    assert model.predictive_concentration_ == written["document_concentration"]
+    assert model.n_topics_range_ is None
     np.testing.assert_allclose(model.topic_weight_, written["topic_weight"], rtol=1e-12)
     expected = model.expected_topics(LABELS)
     np.testing.assert_allclose(expected, written["expected_topics"], rtol=1e-9)

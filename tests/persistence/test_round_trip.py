@@ -99,11 +99,13 @@ def test_a_search_comes_back(tmp_path):
     model = make_search(random_state=0).fit(data())
     assert len(model.search_) > 1
     assert len(model.components_) < model.n_components
-    assert any("merges" in row for row in model.history_)
+    assert model.n_topics_range_[0] <= len(model.components_) <= model.n_topics_range_[1]
     model.save(tmp_path / "model.hdsp")
     loaded = HDSP.load(tmp_path / "model.hdsp")
     assert loaded.search_ == model.search_
     assert [list(row) for row in loaded.search_] == [list(row) for row in model.search_]
+    assert loaded.n_topics_range_ == model.n_topics_range_
+    assert loaded.predictive_concentration_ == model.predictive_concentration_
     assert loaded.history_ == model.history_
     assert_same(everything(loaded), everything(model))
     assert loaded.n_components == 12

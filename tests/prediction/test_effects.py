@@ -299,7 +299,10 @@ def test_without_labels_the_table_is_empty():
         ({"contrast": (1, 5)}, "needs `labels` to name one category or one number"),
         ({"labels": "kind", "contrast": (1, 5)}, "needs `labels` to name one category"),
         ({"labels": "rating", "contrast": 5}, "must be two levels of a category, or two values"),
-        ({"labels": "rating", "contrast": ("a", "b")}, "must be two numbers, since 'rating'"),
+        (
+            {"labels": "rating", "contrast": ("a", "b")},
+            "must be two numbers or dates, since 'rating'",
+        ),
         ({"method": "exact"}, "`method` of HDSP.label_effects must be one of"),
     ],
 )

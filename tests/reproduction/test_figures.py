@@ -89,5 +89,5 @@ def test_figure_3_is_drawn_of_unfinished_sides(n_runs):
 
 def test_figures_without_matplotlib_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install 'hdsp\[compare\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'hdsp\[plots\]'"):
         drawing.axes(1, 1, 2.0, 2.0)

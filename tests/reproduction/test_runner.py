@@ -3,12 +3,15 @@
 import importlib.util
 import math
 import shutil
+import signal
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from hdsp import HDSP
 from hdsp.comparison import ORIGINS, CorpusFolder
+from hdsp.inference import Run
 from hdsp.reproduction import STUDIES, run_study, runner
 from hdsp.reproduction.results import (
     finished_rows,
@@ -230,3 +233,25 @@ def test_results_that_were_cut_are_not_taken_for_whole(folder, share):
     results.write_text(text[: text.rindex(",", 0, int(share * len(text)))])
     with pytest.raises(ValueError, match=r"results\.csv' is not whole: restore it"):
         run_study(Squares(), folder, CorpusFolder())
+
+
+class Fits(Squares):
+    """Every unit is a fit."""
+
+    def measure(self, unit, settings, corpora):
+        HDSP(2, fixed_number=True, random_state=0).fit(np.eye(4))
+        return super().measure(unit, settings, corpora)
+
+
+def test_ctrl_c_in_a_fit_ends_the_study(folder, monkeypatch):
+    def interrupt(*_):
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(Run, "record", interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_study(Fits(), folder, CorpusFolder())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not (folder / "results.csv").exists()

@@ -4,7 +4,10 @@ import argparse
 import csv
 import io
 import json
+import os
+import re
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +26,41 @@ if TYPE_CHECKING:
 Table = Mapping[str, Sequence[Any]]
 
 STANDARD = "-"
+# The options of commands by the parameters that they stand for.
+_OPTIONS = {
+    "categories": "--category",
+    "checkpoint": "--checkpoint",
+    "contrast": "--contrast",
+    "delimiter": "--delimiter",
+    "encoding": "--encoding",
+    "format": "--format",
+    "interval": "--level",
+    "language": "--language",
+    "level": "--level",
+    "max_df": "--max-df",
+    "max_features": "--max-words",
+    "max_iter": "--max-iter",
+    "metadata": "--metadata",
+    "min_df": "--min-df",
+    "n_components": "--topics",
+    "n_jobs": "--jobs",
+    "ngrams": "--phrases",
+    "numeric": "--numeric",
+    "random_state": "--seed",
+    "stop_words": "--stop-words",
+    "tag_separator": "--tag-separator",
+    "tags": "--tags",
+    "target": "--target",
+    "text": "--text",
+    "tol": "--tol",
+    "values": "--value",
+    "words": "--vocabulary",
+}
+# A parameter in a message: `name` or `name` of its owner, or name=value.
+_PARAMETER = re.compile(
+    r"`(?P<name>\w+)`(?: of [A-Za-z_.]*\w)?"
+    r"|\b(?P<bare>max_iter|tol|language|n_components)(?:=(?P<value>None|[\d.e-]*\d)| of HDSP)+"
+)
 _OUTPUT_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 
 
@@ -52,14 +90,40 @@ def add_documents(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("file", help="a table of documents; - reads standard input")
     add_table_options(parser)
+    parser.add_argument(
+        "--id", help="a column of the documents' names (default: id, where there is one)"
+    )
 
 
 def add_table_options(parser: argparse._ActionsContainer) -> None:
     """How a table of documents is read, and how many threads work on it."""
     parser.add_argument("--text", default="text", help="the column of the texts (default: text)")
     parser.add_argument("--format", help="csv, tsv, jsonl, parquet or arrow; else by the name")
+    add_file_options(parser)
     parser.add_argument("--tag-separator", help="between tags written as one text, such as ;")
     parser.add_argument("--jobs", type=int, help="threads; default: all cores")
+
+
+def add_file_options(parser: argparse._ActionsContainer) -> None:
+    """How a text file is written."""
+    parser.add_argument("--encoding", help="of a text file, such as cp1252 (default utf-8)")
+    parser.add_argument(
+        "--delimiter",
+        type=_delimiter,
+        metavar="CHARACTER",
+        help="between the values of a CSV file, such as ';' (default a comma)",
+    )
+
+
+def file_options(options: argparse.Namespace) -> dict[str, str]:
+    """Those of the options of `add_file_options` that were given."""
+    given = {"encoding": options.encoding, "delimiter": options.delimiter}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _delimiter(text: str) -> str:
+    r"""A character; shells do not turn \t into a tab."""
+    return "\t" if text == "\\t" else text
 
 
 def add_output(parser: argparse.ArgumentParser, default: str | None = STANDARD) -> None:
@@ -126,7 +190,8 @@ def read_documents(
         raise ValueError("What comes from standard input has no name to tell its format: --format.")
     with reading(options.file):
         documents = source(options.file)
-        present = set(table_columns(documents, format=options.format))
+        written = file_options(options)
+        present = set(table_columns(documents, format=options.format, **written))
         if not isinstance(documents, str):
             documents.seek(0)
         columns: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
@@ -134,6 +199,9 @@ def read_documents(
         for block in blocks:
             if block.name in present and block.name != target:
                 columns[block.kind].append(block.name)
+        ids = getattr(options, "id", None)
+        if ids is None and "id" in present:
+            ids = "id"
         names = [block.name for block in blocks]
         if names and present.isdisjoint(names):
             warnings.warn(
@@ -151,6 +219,8 @@ def read_documents(
             format=options.format,
             tag_separator=options.tag_separator,
             like=model,
+            ids=ids,
+            **written,
         )
 
 
@@ -161,7 +231,7 @@ def printed_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(one_line(warning.message) for warning in caught):
-        print(f"hdsp: warning: {_with_option_names(text)}", file=sys.stderr)
+        print(f"hdsp: warning: {with_option_names(text)}", file=sys.stderr)
 
 
 def one_line(message: object) -> str:
@@ -169,14 +239,24 @@ def one_line(message: object) -> str:
     return printable(" ".join(str(message).split()))
 
 
-def _with_option_names(text: str) -> str:
-    """A message of the library with options in place of parameters."""
-    for name, option in (
-        ("n_components of HDSP", "--topics"),
-        ("raise max_iter or tol", "raise --max-iter or --tol"),
-    ):
-        text = text.replace(name, option)
-    return text
+def with_option_names(text: str) -> str:
+    """A message of the library with options in place of parameters.
+
+    Examples
+    --------
+    >>> with_option_names("pass the file's `encoding`, such as 'cp1252'")
+    "pass the file's --encoding, such as 'cp1252'"
+    """
+
+    def option(match: re.Match[str]) -> str:
+        name = _OPTIONS.get(match["name"] or match["bare"])
+        if name is None:
+            return match[0]
+        return name if match["value"] is None else f"{name} {match['value'].lower()}"
+
+    return _PARAMETER.sub(option, text).replace(
+        "raise max_iter or tol", "raise --max-iter or --tol"
+    )
 
 
 def print_json(value: object) -> None:
@@ -184,43 +264,88 @@ def print_json(value: object) -> None:
     print(json.dumps(_as_json(value), allow_nan=False))
 
 
+def with_ids(corpus: "Corpus", table: Table) -> Table:
+    """A table of documents, with their names in front where they have any."""
+    return table if corpus.ids is None else {"id": list(corpus.ids), **table}
+
+
 def write_table(table: Table, path: str) -> None:
     """Write a table by the suffix of `path`; - is CSV on standard output."""
     if path == STANDARD:
-        _write_delimited(table, sys.stdout, ",")
+        if sys.stdout.isatty():
+            # A file or a program gets what there is, a terminal what it can show.
+            _write_delimited(_printable_table(table), sys.stdout, ",")
+        else:
+            _write_delimited(table, sys.stdout, ",")
         return
-    suffix = Path(path).suffix.lower()
-    if suffix not in _OUTPUT_SUFFIXES:
-        raise ValueError(
-            f"The name {path!r} does not tell in which format to write. End it with one of "
-            f"{', '.join(_OUTPUT_SUFFIXES)}."
-        )
-    if suffix in (".csv", ".tsv"):
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            _write_delimited(table, file, "," if suffix == ".csv" else "\t")
-    elif suffix == ".jsonl":
-        with Path(path).open("w", encoding="utf-8") as file:
-            for record in records(table):
-                file.write(json.dumps(_as_json(record), ensure_ascii=False) + "\n")
-    else:
+    from hdsp.persistence import replacing
+
+    suffix = _table_suffix(path)
+    with replacing(Path(path)) as file:
+        if suffix in (".csv", ".tsv", ".jsonl"):
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+            if suffix == ".jsonl":
+                for record in records(table):
+                    text.write(json.dumps(_as_json(record), ensure_ascii=False) + "\n")
+            else:
+                _write_delimited(table, text, "," if suffix == ".csv" else "\t")
+            text.flush()
+            text.detach()
+            return
         import pyarrow as pa
         import pyarrow.feather
         import pyarrow.parquet
 
         arrow = pa.table({name: list(values) for name, values in table.items()})
         if suffix == ".parquet":
-            pyarrow.parquet.write_table(arrow, path)
+            pyarrow.parquet.write_table(arrow, file)
         else:
-            pyarrow.feather.write_feather(arrow, path)
+            pyarrow.feather.write_feather(arrow, file)
 
 
 def check_output(path: str | None) -> None:
     """Raise before any work if a result could not be written."""
-    if path in (None, STANDARD):
+    if path is None or path == STANDARD:
         return
-    folder = Path(str(path)).absolute().parent
-    if not folder.is_dir():
-        raise ValueError(f"There is no folder {str(folder)!r} to write {path!r} to: make it first.")
+    file = Path(path).absolute()
+    if not file.parent.is_dir():
+        raise ValueError(
+            f"There is no folder {str(file.parent)!r} to write {path!r} to: make it first."
+        )
+    if file.is_dir():
+        raise ValueError(f"{path!r} is a folder: name a file to write.")
+    check_writable(file.parent if not file.exists() else Path(os.path.realpath(file)).parent)
+
+
+def check_table_output(path: str | None) -> None:
+    """Raise before any work if a table could not be written, or in no known format."""
+    check_output(path)
+    if path is not None and path != STANDARD:
+        _table_suffix(path)
+
+
+def check_writable(folder: Path) -> None:
+    """Raise unless files can be made in a folder, or in the one in which it is to be made."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"Nothing can be written to the folder {str(folder)!r} ({error.strerror}): choose "
+            "another, or change its permissions."
+        ) from error
+
+
+def _table_suffix(path: str) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _OUTPUT_SUFFIXES:
+        raise ValueError(
+            f"The name {path!r} does not tell in which format to write. End it with one of "
+            f"{', '.join(_OUTPUT_SUFFIXES)}."
+        )
+    return suffix
 
 
 def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -242,6 +367,19 @@ def _write_delimited(table: Table, file: Any, delimiter: str) -> None:
     writer.writerow(table)
     for row in _rows(table):
         writer.writerow([";".join(map(str, v)) if isinstance(v, list) else v for v in row])
+
+
+def _printable_table(table: Table) -> Table:
+    return {
+        printable(name): [printable(_cell(value)) for value in values]
+        for name, values in table.items()
+    }
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ";".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _rows(table: Table) -> Iterator[tuple[Any, ...]]:

@@ -10,8 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import add_command, add_json, print_json, printed_warnings, reading
+from hdsp.cli.common import (
+    add_command,
+    add_json,
+    check_writable,
+    one_line,
+    print_json,
+    printed_warnings,
+    reading,
+)
 from hdsp.cli.reading import add_reading, is_counted, read_file, text_settings
+from hdsp.progress import printable
 
 if TYPE_CHECKING:
     from hdsp.comparison import Cell, Progress
@@ -100,7 +109,8 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(data)
     else:
-        print(text, end="")
+        for line in text.splitlines():
+            print(printable(line))
     failed = [cell for cell in cells if cell.error is not None]
     if failed:
         raise ChildProcessError(
@@ -119,6 +129,7 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError(f"--minutes must be positive. Got {options.minutes:g}.")
     if Path(options.output).exists() and not Path(options.output).is_dir():
         raise ValueError(f"{options.output!r} is a file, and the results need a folder.")
+    check_writable(Path(options.output).absolute())
 
 
 def _by_name(files: Sequence[str]) -> dict[str, str]:
@@ -147,7 +158,7 @@ def _draw(cells: list["Cell"], folder: Path) -> None:
     try:
         draw(cells, folder / "figure")
     except ImportError as error:
-        print(f"hdsp: warning: no figure was drawn. {error}", file=sys.stderr)
+        print(f"hdsp: warning: no figure was drawn. {one_line(error)}", file=sys.stderr)
 
 
 def _show(task: progress.Task, now: "Progress") -> None:

@@ -3,13 +3,15 @@
 import argparse
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import Table, add_command, records
+from hdsp.cli.common import Table, add_command, check_output, records
 
 if TYPE_CHECKING:
-    from hdsp.corpus import LabelBlock
+    from hdsp.corpus import Corpus, LabelBlock
+    from hdsp.estimator import HDSP
 
 _TOPICS_SHOWN = 12
 _LABELS_SHOWN = 8
@@ -21,11 +23,15 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "demo",
-        "fit the docstrings of NumPy, SciPy and scikit-learn, and print topics and label effects",
-        ("hdsp demo", "hdsp demo --topics 30"),
+        "fit the docstrings of NumPy, SciPy and scikit-learn, print topics and label effects, and "
+        "write a report",
+        ("hdsp demo", "hdsp demo --topics 30 -o demo.html"),
     )
     parser.add_argument(
         "--topics", type=int, help="exactly this many (default: as many as the corpus needs)"
+    )
+    parser.add_argument(
+        "-o", "--output", default="report.html", help="the report to write (default report.html)"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
     parser.set_defaults(run=run)
@@ -33,6 +39,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fit and print."""
+    check_output(options.output)
     with progress.task("Reading docstrings"):
         from hdsp.datasets import load_docstrings
         from hdsp.estimator import HDSP
@@ -56,6 +63,30 @@ def run(options: argparse.Namespace) -> None:
         f"\nPerplexity of held-out docstrings: {model.perplexity(test):,.0f} from their labels "
         f"alone, {model.perplexity(test, given='completion'):,.0f} with half of their words; "
         f"{model.perplexity(test.counts):,.0f} from nothing."
+    )
+    write_demo_report(model, corpus, options.output)
+    page = progress.printable(str(Path(options.output).absolute()))
+    print(f"\nTo look at topics, labels and documents, open {page}")
+
+
+def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:
+    """Write the report of a model of docstrings, with their names and texts."""
+    from hdsp.corpus import Corpus
+    from hdsp.datasets import collect_docstrings
+
+    docstrings = collect_docstrings()
+    named = Corpus(
+        corpus.counts,
+        corpus.words,
+        corpus.labels,
+        text_settings=corpus.text_settings,
+        ids=[docstring.name for docstring in docstrings],
+    )
+    model.report(
+        path,
+        named,
+        texts=[docstring.text for docstring in docstrings],
+        title="Docstrings of NumPy, SciPy and scikit-learn",
     )
 
 

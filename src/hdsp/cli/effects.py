@@ -9,7 +9,7 @@ from hdsp.cli.common import (
     add_json,
     add_model,
     add_output,
-    check_output,
+    check_table_output,
     load,
     print_json,
     print_rows,
@@ -17,6 +17,9 @@ from hdsp.cli.common import (
     write_table,
 )
 from hdsp.progress import printable
+
+# With six topics each they fill a screen.
+_LABELS_SHOWN = 4
 
 
 def add_parser(commands: Any) -> None:
@@ -44,6 +47,15 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--level", type=float, default=0.9, help="of the intervals (default 0.9)")
     parser.add_argument("--seed", type=int, default=0, help="of the draws (default 0)")
     parser.add_argument("--most", type=int, default=6, help="topics printed per label (default 6)")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument(
+        "--top",
+        type=int,
+        metavar="N",
+        help="print the N labels with the strongest effects "
+        f"(default {_LABELS_SHOWN}, or those of --label)",
+    )
+    shown.add_argument("--all", action="store_true", help="print all labels")
     add_output(parser, None)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -51,7 +63,11 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the largest effects, or write all."""
-    check_output(options.output)
+    check_table_output(options.output)
+    for name in ("most", "top"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise ValueError(f"--{name} must be at least 1. Got {value}.")
     model = load(options)
     with progress.task("Finding effects of labels"):
         from hdsp.queries import effect_columns
@@ -77,7 +93,12 @@ def run(options: argparse.Namespace) -> None:
     by_label: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         by_label.setdefault((row["label"], row["contrast"]), []).append(row)
-    for (label, contrast), found in by_label.items():
+    # The strongest first; sorting keeps the order of labels that are as strong.
+    by_strength = sorted(by_label.items(), key=lambda item: -_strength(item[1]))
+    most = len(by_strength)
+    if not options.all and (options.top is not None or options.label is None):
+        most = options.top or _LABELS_SHOWN
+    for (label, contrast), found in by_strength[:most]:
         print(printable(f"{label} ({contrast})"))
         largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
         print_rows(
@@ -93,3 +114,13 @@ def run(options: argparse.Namespace) -> None:
             ],
         )
         print()
+    if most < len(by_strength):
+        print(
+            f"These are the {most} labels with the strongest effects of {len(by_strength)}: --all "
+            "prints all, --label one of them."
+        )
+
+
+def _strength(rows: list[dict[str, Any]]) -> float:
+    """The largest effect of a label."""
+    return max(abs(float(row["effect"])) for row in rows)

@@ -5,6 +5,7 @@ from typing import Any
 
 from hdsp.cli.common import add_command, add_json, check_output, print_json, printed_warnings
 from hdsp.cli.reading import add_reading, read_corpus
+from hdsp.progress import printable
 
 
 def add_parser(commands: Any) -> None:
@@ -72,8 +73,8 @@ def run(options: argparse.Namespace) -> None:
             }
         )
         return
+    output = printable(options.output)
     print(
-        f"{options.output}: {model.n_topics_} topics in use, {len(model.label_names_)} labels, "
-        f"{model.n_iter_} passes in {last['seconds']:.1f} s. "
-        f"See them: hdsp topics {options.output}"
+        f"{output}: {model.n_topics_} topics in use, {len(model.label_names_)} labels, "
+        f"{model.n_iter_} passes in {last['seconds']:.1f} s. See them: hdsp topics {output}"
     )

@@ -1,6 +1,7 @@
 """`hdsp`: the parser of all subcommands, and how errors end it."""
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -13,11 +14,12 @@ from hdsp.cli import (
     evaluate,
     fit,
     predict,
+    report,
     reproduce,
     topics,
     transform,
 )
-from hdsp.cli.common import one_line
+from hdsp.cli.common import one_line, with_option_names
 
 _EXAMPLES = """\
 examples:
@@ -28,8 +30,13 @@ examples:
 """
 
 
+# What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
+_INTERRUPTED = 130
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `hdsp`; the exit status is 0, 2 for bad input or 1 for any other failure."""
+    """Run `hdsp`; the exit status is 0, 2 for bad input, 130 after Ctrl-C, 1 for other failures."""
+    _open_closed_streams()
     try:
         parsed = make_parser().parse_args(arguments)
     except SystemExit as stop:
@@ -39,19 +46,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parsed.run(parsed)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of a pipe has seen enough. Python would complain once more when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of a pipe has seen enough.
+        _drop_output()
         return 0
     except (ValueError, TypeError, FileNotFoundError, IsADirectoryError, ImportError) as error:
         print(_sentence(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("hdsp: interrupted.", file=sys.stderr)
-        return 1
+        return _INTERRUPTED
     except (OSError, MemoryError) as error:
         print(_sentence(error), file=sys.stderr)
+        _drop_output()
         return 1
     return 0
+
+
+class _Closed(io.TextIOBase):
+    """Standard output that the caller has closed."""
+
+    def write(self, text: str) -> int:
+        raise OSError("Standard output is closed, so that nothing can be printed.")
+
+
+def _open_closed_streams() -> None:
+    """Put streams in place of those that the caller has closed, which Python leaves as None."""
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
+def _drop_output() -> None:
+    """Drop what could not be written; Python would complain of it once more when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -77,6 +108,7 @@ def make_parser() -> argparse.ArgumentParser:
         transform,
         predict,
         evaluate,
+        report,
         compare,
         reproduce,
     ):
@@ -85,4 +117,4 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _sentence(error: BaseException) -> str:
-    return f"hdsp: {one_line(error) or type(error).__name__}"
+    return f"hdsp: {with_option_names(one_line(error)) or type(error).__name__}"

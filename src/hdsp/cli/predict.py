@@ -8,12 +8,16 @@ from hdsp.cli.common import (
     add_command,
     add_documents,
     add_output,
-    check_output,
+    check_table_output,
     load,
     printed_warnings,
     read_documents,
+    with_ids,
     write_table,
 )
+
+# A tag is predicted if it is more probable than not.
+_CHOSEN = 0.5
 
 
 def add_parser(commands: Any) -> None:
@@ -38,8 +42,8 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, predict, write; the most probable value comes first."""
-    check_output(options.output)
+    """Read, predict, write; the most probable value, or the probable tags, come first."""
+    check_table_output(options.output)
     with printed_warnings():
         model = load(options)
         corpus = read_documents(options, model, target=options.target)
@@ -54,8 +58,13 @@ def run(options: argparse.Namespace) -> None:
                 prior=not options.uniform_prior,
             )
     names = list(found)
+    rows = zip(*found.values(), strict=True)
     table: dict[str, list[Any]] = {}
-    if model.label_schema_.kind(options.target) != "tags":
-        rows = zip(*found.values(), strict=True)
+    if model.label_schema_.kind(options.target) == "tags":
+        table["predicted"] = [
+            [name for name, p in zip(names, row, strict=True) if p >= _CHOSEN] for row in rows
+        ]
+    else:
         table["predicted"] = [names[max(range(len(row)), key=row.__getitem__)] for row in rows]
-    write_table(table | {f"p({name})": found[name] for name in names}, options.output)
+    table |= {f"p({name})": found[name] for name in names}
+    write_table(with_ids(corpus, table), options.output)

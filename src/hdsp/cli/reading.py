@@ -6,7 +6,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hdsp.cli.common import STANDARD, reading, source
+from hdsp.cli.common import STANDARD, add_file_options, file_options, reading, source
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus, TextSettings
@@ -32,9 +32,12 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
     text = parser.add_argument_group("text")
     text.add_argument("--text", default="text", help="the column of the texts (default: text)")
     text.add_argument("--format", help="such as csv, jsonl or ldac; else by the file's name")
+    add_file_options(text)
     text.add_argument("--vocabulary", metavar="FILE", help="the words, of ldac, uci and mtx files")
     text.add_argument(
-        "--language", default="english", help="english, or none for no stop words (default english)"
+        "--language",
+        default="english",
+        help="of the stop words, such as german, or none (default english)",
     )
     text.add_argument(
         "--stop-words", metavar="FILE", help="further words to leave out, one per line"
@@ -64,6 +67,7 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         "--tag-separator": ("tag_separator", options.tag_separator),
         "--metadata": (beside, options.metadata),
         "--vocabulary": ("words", options.vocabulary),
+        "--delimiter": ("delimiter", options.delimiter),
     }
     for option, (name, value) in named.items():
         if value and name not in takes:
@@ -79,7 +83,10 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
     offered = dict(named.values())
     offered |= {"format": options.format, "text": options.text, "id": options.id}
     offered["text_settings"] = settings
+    offered |= file_options(options)
     arguments = {name: value for name, value in offered.items() if name in takes}
+    if options.delimiter is None:
+        arguments.pop("delimiter", None)
     with reading(file):
         return read(file if kind == "folder" else source(file), **arguments)
 
@@ -100,7 +107,7 @@ def text_settings(options: argparse.Namespace) -> "TextSettings":
     from hdsp.corpus import TextSettings
 
     return TextSettings(
-        language=None if options.language.lower() == "none" else options.language,
+        language=None if options.language.lower() == "none" else options.language.lower(),
         stop_words=options.stop_words or (),
         ngrams=options.phrases,
         min_df=options.min_df,

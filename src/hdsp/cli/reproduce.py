@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import add_command, one_line
+from hdsp.cli.common import add_command, check_writable, one_line
 
 if TYPE_CHECKING:
     from hdsp.comparison import CorpusFolder
@@ -76,6 +76,7 @@ def run(options: argparse.Namespace) -> None:
         )
     data = _corpora(options)
     output = options.output or (_QUICK if options.quick else _OUTPUT)
+    check_writable(output.absolute())
     errors: list[Exception] = []
     without_corpora = [name for name in names if data.path is None and STUDIES[name].needs_corpora]
     if without_corpora:
@@ -102,9 +103,9 @@ def run(options: argparse.Namespace) -> None:
             errors.append(error)
             continue
         done += 1
-        print(f"{name}: {output / name}")
+        print(f"{name}: {progress.printable(str(output / name))}")
         for _, note, found in all_findings({name: STUDIES[name]}, output):
-            print(f"  {found.verdict}: {found.claim}: {found.measured}{note}")
+            print(progress.printable(f"  {found.verdict}: {found.claim}: {found.measured}{note}"))
         sys.stdout.flush()
     # It is an error if a study that was named did not run; without names, all that can run do.
     if errors and (options.names or not done):

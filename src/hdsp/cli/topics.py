@@ -11,7 +11,7 @@ from hdsp.cli.common import (
     add_model,
     add_output,
     add_table_options,
-    check_output,
+    check_table_output,
     load,
     print_json,
     print_rows,
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from hdsp.stability import Refits
 
 
+# Of a word's tokens, for its topics to be printed; and documents printed of each topic.
+_LEAST_SHARE = 0.01
+_DOCUMENTS = 3
+
+
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
     parser = add_command(
@@ -35,12 +40,24 @@ def add_parser(commands: Any) -> None:
         (
             "hdsp topics model.hdsp",
             "hdsp topics model.hdsp --words 20 -o topics.csv",
+            "hdsp topics model.hdsp --find silk",
+            "hdsp topics model.hdsp --documents reviews.parquet",
             "hdsp topics model.hdsp --stable reviews.parquet",
+            "hdsp topics model.hdsp --names topic-names.json",
         ),
     )
     add_model(parser)
     parser.add_argument("--words", type=int, default=8, help="words of each topic (default 8)")
     parser.add_argument("--all", action="store_true", help="also topics that hold next to nothing")
+    parser.add_argument("--find", metavar="WORD", help="print the topics that hold a word")
+    parser.add_argument(
+        "--documents",
+        metavar="FILE",
+        help="print the documents that are most typical of each topic",
+    )
+    parser.add_argument(
+        "--names", metavar="FILE", help="names and combined topics that a report's page has saved"
+    )
     stable = parser.add_argument_group("stability")
     stable.add_argument(
         "--stable",
@@ -57,16 +74,24 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print or write the table."""
-    check_output(options.output)
+    check_table_output(options.output)
     if options.words < 1:
         raise ValueError(f"--words must be at least 1. Got {options.words}.")
     if options.fits < 1:
         raise ValueError(f"--fits must be at least 1. Got {options.fits}.")
     model = load(options)
+    if options.find is not None or options.documents is not None:
+        _print_asked(model, options)
+        return
     with progress.task("Describing topics"):
         from hdsp.queries import topic_columns
 
         table = topic_columns(model, options.words)
+    if options.names is not None:
+        from hdsp.report import TopicNames
+
+        with printed_warnings():
+            table |= TopicNames.read(options.names, model).columns(len(model.components_))
     refits = None
     if options.file is not None:
         from hdsp.stability import refit, stability_columns
@@ -85,10 +110,18 @@ def run(options: argparse.Namespace) -> None:
         _print_stable(model, table, refits)
     else:
         labels = table.get("raised_by", [[]] * len(table["topic"]))
+        named = options.names is not None
         print_rows(
-            ("topic", "tokens", "coherence", "words", "raised by"),
+            ("topic", *(["name"] if named else []), "tokens", "coherence", "words", "raised by"),
             [
-                (str(topic), f"{share:.1%}", f"{coherence:.2f}", words, ", ".join(raised))
+                (
+                    str(topic),
+                    *([table["name"][topic]] if named else []),
+                    f"{share:.1%}",
+                    f"{coherence:.2f}",
+                    words,
+                    ", ".join(raised),
+                )
                 for topic, share, coherence, words, raised in zip(
                     table["topic"],
                     table["token_share"],
@@ -118,3 +151,36 @@ def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
             for k in order
         ],
     )
+
+
+def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
+    """Print or write the topics of a word, or the documents of each topic."""
+    from hdsp.queries import typical_columns, word_columns
+
+    if options.find is not None:
+        name, table = "topics", word_columns(model, options.find)
+        share, last = "share", "top_words"
+    else:
+        options.file = options.documents
+        with printed_warnings():
+            corpus = read_documents(options, model)
+        with progress.task(f"Finding topics of {len(corpus):,} documents"):
+            table = typical_columns(model, corpus, None, None, n=_DOCUMENTS)
+        name, share, last = "documents", "proportion", "id" if corpus.ids else "document"
+    if options.find is None and not options.all:
+        kept = [i for i, topic in enumerate(table["topic"]) if topic < model.n_topics_]
+        table = {column: [values[i] for i in kept] for column, values in table.items()}
+    if options.json:
+        print_json({name: records(table)})
+    elif options.output is not None:
+        write_table(table, options.output)
+    else:
+        print_rows(
+            ("topic", share, last.replace("_", " ")),
+            [
+                (str(row["topic"]), f"{row[share]:.1%}", str(row[last]))
+                for row in records(table)
+                # Of a word, topics that hold next to nothing of it say nothing.
+                if options.all or options.find is None or row[share] >= _LEAST_SHARE
+            ],
+        )

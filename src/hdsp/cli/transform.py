@@ -8,10 +8,11 @@ from hdsp.cli.common import (
     add_command,
     add_documents,
     add_output,
-    check_output,
+    check_table_output,
     load,
     printed_warnings,
     read_documents,
+    with_ids,
     write_table,
 )
 
@@ -34,11 +35,11 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read, transform, write."""
-    check_output(options.output)
+    check_table_output(options.output)
     with printed_warnings():
         model = load(options)
         corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             proportions = model.transform(corpus)
     table = {f"topic{k}": column.tolist() for k, column in enumerate(proportions.T)}
-    write_table(table, options.output)
+    write_table(with_ids(corpus, table), options.output)

@@ -7,7 +7,7 @@ from typing import Any
 from hdsp.comparison.cells import Cell
 from hdsp.comparison.measures import MEASURES
 from hdsp.comparison.table import LEVEL, Entry, summarise
-from hdsp.peers import check_libraries
+from hdsp.plots.drawing import require_matplotlib
 
 FORMATS = (".png", ".svg")
 _ARROWS = {"lower": " (lower is better)", "higher": " (higher is better)", "": ""}
@@ -28,7 +28,7 @@ def draw(cells: Sequence[Cell], path: Path) -> list[Path]:
     list of Path
         The files.
     """
-    check_libraries(["matplotlib"], "A figure")
+    require_matplotlib()
     # Not pyplot, whose figures outlive their use and need a display on some machines.
     from matplotlib import rc_context
     from matplotlib.figure import Figure

@@ -51,13 +51,19 @@ def tags_block(name: str, rows: Sequence[object], subject: str) -> LabelBlock:
     )
 
 
-def category_block(name: str, values: Sequence[object], subject: str) -> LabelBlock:
-    """Read one level per document; columns are the sorted levels that occur."""
+def category_block(
+    name: str, values: Sequence[object], subject: str, order: Sequence[object] | None = None
+) -> LabelBlock:
+    """Read one level per document; columns are the levels that occur, sorted or in `order`."""
     levels = [
-        None if is_missing(value) else _level(value, name, position, subject)
+        None if is_missing(value) else _level(value, name, position, subject, single=True)
         for position, value in enumerate(values)
     ]
-    columns = tuple(sorted({level for level in levels if level is not None}))
+    occurring = {level for level in levels if level is not None}
+    columns = tuple(sorted(occurring))
+    if order is not None:
+        named = dict.fromkeys(level_name(level) for level in order)
+        columns = tuple(level for level in named if level is not None and level in occurring)
     position_of = {level: j for j, level in enumerate(columns)}
     documents = np.array([m for m, level in enumerate(levels) if level is not None], dtype=np.int64)
     indices = np.array([position_of[x] for x in levels if x is not None], dtype=np.int64)
@@ -84,13 +90,16 @@ def number_block(name: str, values: FloatArray | Sequence[object], subject: str)
     )
 
 
-def _level(value: object, name: str, position: int, subject: str) -> str:
+def _level(value: object, name: str, position: int, subject: str, single: bool = False) -> str:
+    """The name of a tag, or of a category's single level."""
     level = level_name(value)
     if level is None:
+        remedy = "Flatten the column, or drop it."
+        if single and isinstance(value, LIST_TYPES):
+            remedy = "Name a column of lists as `tags`, or flatten it."
         raise TypeError(
             f"{subject} must hold plain values as tags and categories. "
-            f"Got a {type(value).__name__} at row {position}, column {name!r}. "
-            "Flatten the column, or drop it."
+            f"Got a {type(value).__name__} at row {position}, column {name!r}. {remedy}"
         )
     return level
 

@@ -1,7 +1,7 @@
 """Corpus: counts of words in documents, with the documents' labels."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -88,7 +88,7 @@ class Corpus:
     @classmethod
     def from_texts(
         cls,
-        texts: Iterable[str],
+        texts: Iterable[str | Sequence[str]],
         labels: object = None,
         vectorizer: Any = None,
         *,
@@ -100,8 +100,8 @@ class Corpus:
 
         Parameters
         ----------
-        texts : iterable of str
-            The M documents.
+        texts : iterable of str or of lists of str
+            The M documents: texts, or lists of their words, which are not split again.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels, in any form that `HDSP.fit` takes.
         vectorizer : CountVectorizer or TextSettings, default=None

@@ -87,11 +87,11 @@ def is_series(value: object) -> bool:
     return nw.dependencies.is_into_series(value)
 
 
-def series_values(series: Any) -> list[object]:
-    """Return the values of one column."""
+def open_series(series: Any) -> "nw.Series[Any]":
+    """Return one column, not yet read."""
     import narwhals as nw
 
-    return list(nw.from_native(series, series_only=True).to_list())
+    return nw.from_native(series, series_only=True)
 
 
 def open_columns(frame: Any, subject: str) -> "dict[str, nw.Series[Any]]":
@@ -113,6 +113,20 @@ def column_values(series: "nw.Series[Any]") -> FloatArray | list[object]:
     if series.dtype.is_float() or series.dtype.is_integer():
         return np.asarray(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
     return list(series.to_list())
+
+
+def level_order(series: "nw.Series[Any]") -> tuple[object, ...] | None:
+    """Return the levels of an ordered categorical in their order, None for any other column."""
+    import narwhals as nw
+
+    dtype, native = series.dtype, series.to_native()
+    if isinstance(dtype, nw.Enum):
+        return tuple(dtype.categories)
+    # Of pyarrow's dictionaries, narwhals does not tell which are ordered.
+    if getattr(getattr(native, "type", None), "ordered", False):
+        chunks = native.unify_dictionaries().chunks
+        return tuple(chunks[0].dictionary.to_pylist()) if chunks else ()
+    return None
 
 
 def column_kind(name: str, series: "nw.Series[Any]", subject: str) -> Kind:

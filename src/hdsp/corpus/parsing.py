@@ -12,8 +12,9 @@ from hdsp.corpus.frames import (
     column_values,
     is_frame,
     is_series,
+    level_order,
     open_columns,
-    series_values,
+    open_series,
 )
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
 from hdsp.corpus.matrices import matrix_blocks
@@ -106,7 +107,11 @@ def _read(
         if is_frame(labels):
             return Labels(_frame_blocks(labels, subject, kinds), len(labels))
         if is_series(labels):
-            labels = series_values(labels)
+            column = open_series(labels)
+            labels, order = list(column.to_list()), level_order(column)
+            if order is not None:
+                block = category_block(SEQUENCE_NAME, labels, subject, order)
+                return Labels((block,), len(labels))
         elif hasattr(labels, "__array__"):
             labels = np.asarray(labels)
         elif isinstance(labels, Sequence):
@@ -131,7 +136,11 @@ def _frame_blocks(
         if kinds is not None and name not in kinds:
             continue
         kind = column_kind(name, series, subject) if kinds is None else kinds[name]
-        blocks.append(make_block(name, kind, column_values(series), subject))
+        values, order = column_values(series), level_order(series)
+        if kind == "category" and order is not None:
+            blocks.append(category_block(name, list(values), subject, order))
+        else:
+            blocks.append(make_block(name, kind, values, subject))
     return tuple(blocks)
 
 

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,8 +26,25 @@ _CONTRACTED = (
     *("ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn"),
     *("isn", "mustn", "needn", "shouldn", "wasn", "weren", "wouldn"),
 )
+# Those whose stop words are known; the lists of other languages were not good enough.
+LANGUAGES = (
+    *("bulgarian", "catalan", "czech", "danish", "dutch", "english", "finnish", "french"),
+    *("german", "hungarian", "italian", "norwegian", "polish", "portuguese", "romanian"),
+    *("russian", "slovak", "spanish", "swedish", "ukrainian"),
+)
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
 _PATTERN_RULE = "a regular expression with one group at most"
+# Nobody counts longer phrases, and each length takes as much memory as the words themselves.
+_LONGEST_PHRASE = 10
+# Patterns whose matching takes time in proportion to the text, whatever the text is: characters
+# or classes, of which only the last is repeated without limit, and after which nothing can fail:
+# the end, further parts such as "(?:-[a-z]+)*", or, where words begin at a boundary, a boundary.
+_ATOM = r"(?:\[\^?(?:\\.|[^\]\[\\^])+\]|\\[^\dbBAZ]|[^\\\[\](){}.*+?|^$])"
+_REPEATED = rf"{_ATOM}(?:\+|\{{\d(?:,\d{{0,2}})?\}})?"
+_PARTS = rf"(?:{_ATOM}(?:\{{\d\}})?){{0,8}}{_REPEATED}"
+_QUICK = re.compile(
+    rf"(?:\(\?u\))?(?:\\b{_PARTS}\\b|(?:\\b)?{_PARTS}(?:\(\?:{_ATOM}{_REPEATED}\)[*?])?)"
+)
 # Settings that choose among the words of all texts.
 _CHOOSING = ("min_df", "max_df", "max_features")
 
@@ -41,9 +59,12 @@ class TextSettings:
 
     Attributes
     ----------
-    language : {"english", None}, default="english"
-        ``"english"`` leaves out English stop words: scikit-learn's list, and what is left of
-        contractions ("didn"). For any other language pass None and `stop_words`.
+    language : str or None, default="english"
+        The language whose stop words are left out, or None. ``"english"`` is scikit-learn's list,
+        and what is left of contractions ("didn"). The package stop-words has the lists of
+        Bulgarian, Catalan, Czech, Danish, Dutch, Finnish, French, German, Hungarian, Italian,
+        Norwegian, Polish, Portuguese, Romanian, Russian, Slovak, Spanish, Swedish and Ukrainian.
+        For any other language pass None and `stop_words`.
     stop_words : sequence of str or path, default=()
         Further words to leave out: a list, or the path of a file with one word per line. They
         are split as texts are, so "don't" leaves out "don".
@@ -59,11 +80,13 @@ class TextSettings:
     token_pattern : str, default=r"[^\W\d_]{3,}"
         Regular expression of a word. By default three letters or more, of any alphabet.
         Languages that do not put spaces between words, or write vowels as marks on consonants
-        (Chinese, Thai, Hindi), need a `tokenizer`.
+        (Chinese, Thai, Hindi), need a `tokenizer`. Only simple patterns can be stored with a
+        model; see `storable`.
     lowercase : bool, default=True
         Whether "Cat" is "cat".
     ngrams : int, default=1
-        Longest phrase to count, in words: 2 counts "new york" in addition to "new" and "york".
+        Longest phrase to count, in words, up to 10: 2 counts "new york" in addition to "new" and
+        "york".
     max_features : int or None, default=None
         The largest number of words, of which the most frequent are kept; None for all.
     tokenizer : callable or None, default=None
@@ -93,11 +116,20 @@ class TextSettings:
         object.__setattr__(self, "stop_words", _read_stop_words(self.stop_words))
         no_limit = self.max_features is None
         rules = (
-            ("language", self.language in ("english", None), "'english' or None"),
+            (
+                "language",
+                self.language is None or self.language in LANGUAGES,
+                f"None or one of {', '.join(LANGUAGES)}",
+            ),
             ("min_df", _is_frequency(self.min_df), _FREQUENCY_RULE),
             ("max_df", _is_frequency(self.max_df), _FREQUENCY_RULE),
             ("token_pattern", _is_pattern(self.token_pattern), _PATTERN_RULE),
-            ("ngrams", _is_positive(self.ngrams), "a whole number from 1"),
+            ("lowercase", isinstance(self.lowercase, bool), "True or False"),
+            (
+                "ngrams",
+                _is_positive(self.ngrams) and self.ngrams <= _LONGEST_PHRASE,
+                f"a whole number from 1 to {_LONGEST_PHRASE}",
+            ),
             ("max_features", no_limit or _is_positive(self.max_features), "a whole number from 1"),
             ("tokenizer", self.tokenizer is None or callable(self.tokenizer), "a function"),
         )
@@ -113,8 +145,14 @@ class TextSettings:
 
     @property
     def storable(self) -> bool:
-        """Whether the settings are plain data; a `tokenizer` is not."""
-        return self.tokenizer is None
+        """Whether a model file may hold the settings: a simple pattern, and no `tokenizer`.
+
+        Whoever loads a file of someone else splits texts by its pattern. It may therefore hold
+        only patterns that are quick on every text: characters or classes such as ``[a-z]``, the
+        last of which may repeat, as in ``[A-Z][a-z]+``; word boundaries around them, as in
+        scikit-learn's own; or further parts after them, as in ``[a-z]+(?:-[a-z]+)*``.
+        """
+        return self.tokenizer is None and _QUICK.fullmatch(self.token_pattern) is not None
 
     @property
     def all_words(self) -> Self:
@@ -125,14 +163,16 @@ class TextSettings:
         return replace(self, min_df=1, max_df=1.0, max_features=None)
 
     def count(
-        self, texts: Iterable[str], words: Sequence[str] | None = None
+        self, texts: Iterable[str | Sequence[str]], words: Sequence[str] | None = None
     ) -> tuple[csr_array, tuple[str, ...]]:
         """Count the words of texts.
 
         Parameters
         ----------
-        texts : iterable of str
-            The M documents. They are iterated over once, and need not be in memory together.
+        texts : iterable of str or of lists of str
+            The M documents. They are iterated over once, and need not be in memory together. A
+            list holds the words of a document, which are not split again; the other settings
+            apply to them.
         words : sequence of str, default=None
             The V words to count, such as those of a fitted model; all others are dropped, and
             `min_df`, `max_df` and `max_features` have no effect. By default the words of the
@@ -147,17 +187,24 @@ class TextSettings:
         """
         if words is not None:
             words = check_words(words, len(words), "TextSettings.count")
-        vectorizer = self._vectorizer(
-            stop_words=sorted(self._stop_list()) or None,
-            ngram_range=(1, self.ngrams),
-            vocabulary=words,
-            dtype=np.float64,
-        )
+        options = {
+            "stop_words": sorted(self._stop_list()) or None,
+            "ngram_range": (1, self.ngrams),
+            "vocabulary": words,
+            "dtype": np.float64,
+        }
+        vectorizer = self._vectorizer(**options)
         kept = np.zeros(0, dtype=np.bool_)
         try:
-            count = vectorizer.fit_transform if words is None else vectorizer.transform
             documents = check_texts(progress.counted(texts, "documents"), "TextSettings.count")
-            counts = csr_array(count(map(_normal, documents)))
+            first = list(islice(documents, 1))
+            normal: Callable[[Any], Any] = _normal
+            if first and not isinstance(first[0], str):
+                normal = partial(_normal_words, self.lowercase)
+                in_words = replace(self, tokenizer=_words_of, lowercase=False)
+                vectorizer = in_words._vectorizer(**options)
+            count = vectorizer.fit_transform if words is None else vectorizer.transform
+            counts = csr_array(count(map(normal, chain(first, documents))))
             kept = self.kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
         except ValueError as error:
             # Not an error of the reader that the texts come from.
@@ -181,9 +228,11 @@ class TextSettings:
             The settings by name, without the `tokenizer`.
         """
         if not self.storable:
+            got = f"the tokenizer {self.tokenizer!r}"
+            if self.tokenizer is None:
+                got = f"the pattern {self.token_pattern!r}"
             raise ValueError(
-                "TextSettings must be plain data to be stored. "
-                f"Got the tokenizer {self.tokenizer!r}. "
+                f"TextSettings must be plain data, and simple, to be stored. Got {got}. "
                 "Store none, and pass the same settings again when reading further texts."
             )
         data = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -211,7 +260,13 @@ class TextSettings:
                 f"`data` of TextSettings.from_dict must hold settings only. Got {quoted(unknown)}. "
                 "Read it with the version of hdsp that wrote it."
             )
-        return cls(**{**data, "stop_words": tuple(data.get("stop_words", ()))})
+        settings = cls(**{**data, "stop_words": tuple(data.get("stop_words", ()))})
+        if not settings.storable:
+            raise ValueError(
+                "`data` of TextSettings.from_dict must hold a simple pattern, which takes no long "
+                f"time on any text. Got {settings.token_pattern!r}. Pass the settings themselves."
+            )
+        return settings
 
     @classmethod
     def from_vectorizer(cls, vectorizer: Any) -> Self:
@@ -244,6 +299,7 @@ class TextSettings:
             and vectorizer.analyzer == "word"
             and vectorizer.input == "content"
             and vectorizer.ngram_range[0] == 1
+            and vectorizer.ngram_range[1] <= _LONGEST_PHRASE
             and not vectorizer.binary
             and vectorizer.strip_accents is vectorizer.preprocessor is vectorizer.tokenizer is None
         )
@@ -279,6 +335,10 @@ class TextSettings:
         chosen = set(self.stop_words)
         if self.language == "english":
             chosen.update(ENGLISH_STOP_WORDS, _CONTRACTED)
+        elif self.language is not None:
+            from stop_words import get_stop_words
+
+            chosen.update(get_stop_words(self.language))
         analyze = self._vectorizer().build_analyzer()
         return {token for word in chosen for token in analyze(_normal(word))}
 
@@ -314,6 +374,15 @@ class TextSettings:
 def _normal(text: str) -> str:
     # Some systems write "é" as an "e" and a mark, which is not a letter and would end the word.
     return unicodedata.normalize("NFC", text)
+
+
+def _normal_words(lowercase: bool, words: Sequence[str]) -> list[str]:
+    return [_normal(word.lower() if lowercase else word) for word in words]
+
+
+def _words_of(document: str | list[str]) -> list[str]:
+    """The words of a document that has been split; scikit-learn also passes single stop words."""
+    return [document] if isinstance(document, str) else document
 
 
 def _distinct(analyze: Callable[[str], Iterable[str]], text: str) -> set[str]:

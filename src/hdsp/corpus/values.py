@@ -78,6 +78,23 @@ def number_of(value: object) -> float | None:
     return None
 
 
+def written_number(value: object) -> float | None:
+    """Return a value as `number_of` does, and also a date or a time that is written as text.
+
+    Examples
+    --------
+    >>> written_number("2001-07-02T12:00"), written_number("2.5"), written_number("long ago")
+    (2001.5, 2.5, None)
+    """
+    number = number_of(value)
+    if number is None and isinstance(value, str):
+        try:
+            return decimal_year(datetime.fromisoformat(value.strip()))
+        except ValueError:
+            return None
+    return number
+
+
 def decimal_year(day: date) -> float:
     """Return a date or a time (in UTC, where it has a zone) in years.
 

@@ -6,7 +6,7 @@ Internal: names here may change without notice.
 from hdsp.inference.batch import fit_batch
 from hdsp.inference.display import FitDisplay, fit_display
 from hdsp.inference.history import History, PassRecord, TrialRecord, topics_in_use
-from hdsp.inference.interruption import Interruption
+from hdsp.inference.interruption import Interruption, interrupting_at_once
 from hdsp.inference.merging import merge_topics
 from hdsp.inference.number import NUMBERS_BY
 from hdsp.inference.run import AfterPass, Resumed, Run
@@ -28,6 +28,7 @@ __all__ = [
     "fit_batch",
     "fit_display",
     "initial_state",
+    "interrupting_at_once",
     "merge_topics",
     "topics_in_use",
 ]

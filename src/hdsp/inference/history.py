@@ -23,10 +23,11 @@ _FACTS = (
 def topics_in_use(topic_tokens: FloatArray, n_documents: int) -> int:
     """How many topics hold at least as many expected tokens as the average document has.
 
-    A topic with fewer words than a document is no more than a few stray tokens. `topic_tokens`
-    [T] are the expected tokens of each topic.
+    A topic with fewer words than a document is no more than a few stray tokens; but of very few
+    documents, all topics may have fewer, and then the largest counts. `topic_tokens` [T] are the
+    expected tokens of each topic.
     """
-    return int((topic_tokens >= topic_tokens.sum() / n_documents).sum())
+    return max(int((topic_tokens >= topic_tokens.sum() / n_documents).sum()), 1)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class TrialRecord:
     topics : int
         The number of topics.
     concentration : float
-        beta at which held-out words are predicted best.
+        The beta at which held-out words are predicted best.
     likelihood : float array of shape [M]
         The log likelihood of each held-out document.
     perplexity : float

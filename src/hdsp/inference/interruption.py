@@ -4,7 +4,20 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
+
+_at_once: ContextVar[bool] = ContextVar("at_once", default=False)
+
+
+@contextmanager
+def interrupting_at_once() -> Iterator[None]:
+    """Let Ctrl-C end everything inside, for loops over fits: none of them may end early instead."""
+    token = _at_once.set(True)
+    try:
+        yield
+    finally:
+        _at_once.reset(token)
 
 
 class Interruption:
@@ -26,11 +39,12 @@ class Interruption:
     def listening(self) -> Iterator[None]:
         """Make Ctrl-C ask the fit to stop after its pass; a second one interrupts at once.
 
-        This applies only in the main thread, and only where Python's own handler is installed.
+        This applies only in the main thread, where Python's own handler is installed, and not
+        inside `interrupting_at_once`.
         """
         before = signal.getsignal(signal.SIGINT)
         in_main = threading.current_thread() is threading.main_thread()
-        if not in_main or before is not signal.default_int_handler:
+        if not in_main or before is not signal.default_int_handler or _at_once.get():
             yield
             return
 

@@ -33,7 +33,7 @@ def best_number(gain: dict[int, float]) -> float:
     Examples
     --------
     >>> round(best_number({32: 0.9, 48: 1.0, 72: 0.95}))
-    53
+    51
     """
     best = max(gain, key=lambda n: (gain[n], -n))
     near = np.array([n for n in gain if 1.0 / _WINDOW < n / best < _WINDOW])
@@ -56,7 +56,7 @@ def worthwhile_number(gain: dict[int, float]) -> float:
     Examples
     --------
     >>> round(worthwhile_number({8: 0.5, 16: 0.8, 32: 0.9, 64: 0.95}))
-    24
+    26
     """
     numbers, curve = _concave(gain)
     if curve[-1] <= 0.0:

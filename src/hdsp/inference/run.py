@@ -65,10 +65,14 @@ class Run:
         """Since the beginning of the fit."""
         return time.perf_counter() - self._began
 
+    def go_on_from(self, seconds: float) -> None:
+        """Let the clock go on from that of an interrupted run."""
+        self._began = time.perf_counter() - seconds
+
     def new_history(self, passes: list[PassRecord] | None = None) -> History:
         """A history on this run's clock; `passes` are those of an interrupted run."""
         if passes:
-            self._began = time.perf_counter() - passes[-1].seconds
+            self.go_on_from(passes[-1].seconds)
         return History(self.tol, lambda: time.perf_counter() - self._began, passes)
 
     def record(

@@ -83,7 +83,7 @@ class Search:
     def number(self) -> int:
         """The number of topics to fit all documents with."""
         if self._ceiling <= FEWEST_TOPICS or not self._held_out.tokens.sum():
-            return min(self._ceiling, FEWEST_TOPICS)
+            return min(self.most_topics, FEWEST_TOPICS)
         self._try(min(_FIRST, self._ceiling))
         if not self._trials:
             # Interrupted in the first of them.

@@ -322,7 +322,7 @@ def predict_documents(
     table : float array of shape [V, K]
         E[phi], word-major; K = T padded with zeros.
     prior_shape : float array of shape [K]
-        beta p_k, padded with zeros.
+        The products beta p_k, padded with zeros.
     rate : float array of shape [M, K]
         E[rho_mk], padded with ones.
     lengths : float array of shape [M]
@@ -332,7 +332,7 @@ def predict_documents(
     tol : float
         The change of a document's tokens, as a share of its length, at which it stops.
     out : float array of shape [M, T]
-        theta, written; rows sum to 1. A document without words has the prior's means.
+        Proportions theta, written; rows sum to 1. A document without words has the prior's means.
 
     Returns
     -------

@@ -16,7 +16,9 @@ from hdsp.numerics.types import FloatArray
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound of the log evidence, term by term.
+    """A lower bound of the log joint density of the words and of the points, term by term.
+
+    Points are the sticks, the concentrations and log-linear weights.
 
     Attributes
     ----------
@@ -51,10 +53,11 @@ class Bound:
 
     @property
     def comparable(self) -> float:
-        """The bound without point densities, for comparing fits with different numbers of topics.
+        """The bound without the densities of sticks and concentrations, by which merges are judged.
 
-        Sticks and concentrations have point posteriors. Their densities have no common scale, and
-        each stick would add a few units even if its topic holds nothing.
+        These have point posteriors. Their densities have no common scale, and each stick would add
+        a few units even if its topic holds nothing. Log-linear weights are points too, and their
+        densities stay: they are what a topic pays for weights that differ from zero.
         """
         return self.total - self.sticks - self.concentrations
 

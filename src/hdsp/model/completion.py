@@ -35,7 +35,7 @@ class PredictiveView:
     word_share : float array of shape [V, K]
         E[phi] in single precision, padded.
     topic_weight : float array of shape [T]
-        p.
+        The weights p.
     scaling : ScalingFunction
         Bound to the columns of designs.
     parameters : mapping of str to array
@@ -59,7 +59,7 @@ class PredictiveView:
         design : sparse array of shape [M, J]
             Their labels.
         concentration : float
-            beta.
+            The value of beta.
         tol : float, default=1e-3
             The share of a document's tokens that may still move when it stops.
         """
@@ -92,7 +92,7 @@ def predict_proportions(
     word_share : float array of shape [V, K]
         E[phi], padded with zeros.
     prior_shape : float array of shape [K]
-        beta p, padded with zeros.
+        The products beta p, padded with zeros.
     rate : float array of shape [M, K]
         E[rho_mk], padded with ones.
     out : float array of shape [M, T]

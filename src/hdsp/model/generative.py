@@ -63,8 +63,8 @@ def draw_documents(
     rng: np.random.Generator,
 ) -> tuple[csr_array, FloatArray]:
     """Equations 4 and 5: counts [M, V] and proportions [M, T], the normalised pi."""
-    shape = truth.document_concentration * truth.topic_weight
-    rate = scaling.rate(truth.weights, design)
+    shape = np.maximum(truth.document_concentration * truth.topic_weight, 1e-300)
+    rate = np.maximum(scaling.rate(truth.weights, design), 1e-300)
     # Gamma(a) is Gamma(a + 1) U^(1/a), in logarithms: tiny shapes would all come out zero.
     log_draw = np.log(rng.gamma(shape + 1.0, size=rate.shape))
     log_draw += np.log1p(-rng.random(rate.shape)) / shape - np.log(rate)

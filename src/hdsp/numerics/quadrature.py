@@ -41,6 +41,12 @@ def normalised_gamma_mean(shape: FloatArray, rate: FloatArray) -> FloatArray:
     start = -np.log((shape / rate).sum(axis=1)) - _TAIL
     stop = (log_rate @ shape) / total + _TAIL / total
     stop = np.maximum(stop, log_rate.max(axis=1) + _TAIL / total)
+    # For small shapes that is far away; from here on the integrand is prod (rho_j / t)^a_j alone.
+    reached = log_rate.max(axis=1) + 2.0 * _TAIL
+    cut = bool((stop > reached).any())
+    if cut:
+        start = np.minimum(start, log_rate.min(axis=1) - _TAIL)
+        stop = np.minimum(stop, reached)
     n_nodes = int(np.ceil((stop - start).max() / _STEP)) + 1
     mean = np.zeros_like(rate, dtype=np.float64)
     for node in range(n_nodes):
@@ -49,4 +55,6 @@ def normalised_gamma_mean(shape: FloatArray, rate: FloatArray) -> FloatArray:
         log_ratio = np.logaddexp(0.0, log_t - log_rate)
         survival = np.exp(-(log_ratio @ shape))[:, None]
         mean += shape * np.exp(log_t - log_rate - log_ratio) * survival
+    if cut:
+        mean += shape * survival * (1.0 / (total * _STEP) - 0.5)
     return np.asarray(mean / mean.sum(axis=1, keepdims=True))

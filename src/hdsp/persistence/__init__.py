@@ -5,7 +5,7 @@ Internal: names here may change without notice.
 
 from hdsp.exceptions import ModelFileError
 from hdsp.persistence.checkpoint import Checkpoint
-from hdsp.persistence.container import not_usable
+from hdsp.persistence.container import not_usable, replacing
 from hdsp.persistence.fingerprint import fingerprint
 from hdsp.persistence.model_file import load_model, save_model
 
@@ -15,5 +15,6 @@ __all__ = [
     "fingerprint",
     "load_model",
     "not_usable",
+    "replacing",
     "save_model",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.persistence.container import AnyArray, WrongContents
+from hdsp.persistence.container import LARGEST, SMALLEST, AnyArray, WrongContents
 
 
 class StoredArrays:
@@ -50,15 +50,12 @@ class StoredArrays:
         most: float = np.inf,
         positive: bool = False,
     ) -> FloatArray:
-        """A float array of finite numbers within limits."""
+        """A float array of numbers within limits, none so large or small that sums overflow."""
         array = self.get(name, shape)
+        least, most = max(least, SMALLEST if positive else -LARGEST), min(most, LARGEST)
         # Not np.isfinite, which needs an array of the same size. NaN fails every comparison.
-        if array.size:
-            smallest, largest = array.min(), array.max()
-            finite = -np.inf < smallest and largest < np.inf
-            in_range = least <= smallest and largest <= most and (smallest > 0 or not positive)
-            if not (finite and in_range):
-                raise WrongContents(f"its array {name!r} holds numbers out of range")
+        if array.size and not (least <= array.min() and array.max() <= most):
+            raise WrongContents(f"its array {name!r} holds numbers out of range")
         return array
 
     def whole(self, name: str, shape: Sequence[int | None], below: int) -> IntArray:

@@ -77,6 +77,8 @@ class Checkpoint:
             # Copies, since the fit overwrites both these arrays and the file.
             stored = StoredArrays({name: array.copy("K") for name, array in arrays.items()})
             run.trials.extend(_take_trials(manifest, stored))
+            if run.trials:
+                run.go_on_from(run.trials[-1].seconds)
             if "topics" not in stored:
                 return None
             n_labels = problem.design.shape[1]

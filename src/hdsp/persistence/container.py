@@ -9,7 +9,7 @@ import mmap
 import os
 import secrets
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +29,8 @@ _KEY = "hdsp"
 _LONGEST_HEADER = 100_000_000
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
+# Numbers beyond these come from no fit, and would overflow or vanish in what is computed of them.
+SMALLEST, LARGEST = 1e-30, 1e30
 # The exceptions that reading a file with arbitrary contents can raise.
 UNREADABLE = (
     ArithmeticError,
@@ -72,12 +74,28 @@ def write_file(
         "manifest": {**manifest, "transposed": transposed},
     }
     header["checksum"] = checksum(header, stored)
+    with replacing(path) as file:
+        _write_arrays(file, stored, header)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of `path` once it is complete.
+
+    What was there before survives a full disk and an interruption. A device or a pipe, which
+    cannot be replaced, is written to directly.
+    """
     # Replace the target of a symbolic link, not the link.
     path = Path(os.path.realpath(path))
+    special = path.exists() and not path.is_file() and not path.is_dir()
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
+        if special:
+            with path.open("wb") as file:
+                yield file
+            return
         with temporary.open("xb") as file:
-            _write_arrays(file, stored, header)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -88,7 +106,8 @@ def write_file(
             "exists, can be written to and has room."
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if not special:
+            temporary.unlink(missing_ok=True)
 
 
 def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -139,6 +158,7 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Header and arrays; safetensors checks that the header accounts for every byte."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r} to load: check the path.")
+    _check_readable(path)
     try:
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {})[_KEY])
@@ -163,6 +183,17 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
             raise
         raise _damaged(path, "it is of another format, or cut short") from error
     return header, arrays
+
+
+def _check_readable(path: Path) -> None:
+    if path.is_dir():
+        raise _damaged(path, "it is a folder")
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise type(error)(
+            f"{str(path)!r} cannot be read ({error.strerror}): check its permissions."
+        ) from error
 
 
 def _check_version(path: Path, written: str) -> None:

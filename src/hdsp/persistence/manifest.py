@@ -8,7 +8,7 @@ from hdsp.corpus import LabelSchema
 from hdsp.corpus.labels import KINDS
 from hdsp.corpus.schema import BlockSchema
 from hdsp.model import Priors
-from hdsp.persistence.container import WrongContents
+from hdsp.persistence.container import LARGEST, SMALLEST, WrongContents
 
 # The columns of a search; the second are those of formats 1.0 and 1.1, which compared bounds.
 _TRIALS = (
@@ -18,9 +18,9 @@ _TRIALS = (
 
 
 def positive(manifest: Mapping[str, Any], name: str) -> float:
-    """A positive, finite number."""
+    """A positive number, neither huge nor tiny."""
     value = manifest[name]
-    if not (_is_finite(value) and value > 0):
+    if not (_is_finite(value) and SMALLEST <= value <= LARGEST):
         raise WrongContents(f"its {name} is not a positive number")
     return float(value)
 
@@ -103,7 +103,8 @@ def _is_block(block: BlockSchema) -> bool:
         and len(set(block.columns)) == len(block.columns)
         and len(block.mean) == len(block.scale) == n_moments
         and all(map(_is_finite, (*block.mean, *block.scale)))
-        and all(scale > 0 for scale in block.scale)
+        and all(abs(mean) <= LARGEST for mean in block.mean)
+        and all(SMALLEST <= scale <= LARGEST for scale in block.scale)
     )
 
 

@@ -12,6 +12,7 @@ from hdsp.corpus.frames import LIBRARIES
 from hdsp.persistence import manifest as get
 from hdsp.persistence.arrays import StoredArrays, put_all, put_sparse, put_texts
 from hdsp.persistence.container import (
+    LARGEST,
     UNREADABLE,
     AnyArray,
     WrongContents,
@@ -121,16 +122,23 @@ def _decode_source(manifest: dict[str, Any], arrays: StoredArrays, n_words: int)
     frames = manifest["frames"]
     if frames is not None and frames not in LIBRARIES:
         raise WrongContents("its tables are of an unknown library")
-    settings = manifest.get("text_settings")
-    if settings is not None and not isinstance(settings, dict):
-        raise WrongContents("its text settings are no table")
     return Source(
         words,
         get.flag(manifest, "named"),
         frames,
         str(manifest["fingerprint"]),
-        None if settings is None else TextSettings.from_dict(settings),
+        _decode_settings(manifest.get("text_settings")),
     )
+
+
+def _decode_settings(settings: Any) -> TextSettings | None:
+    """How texts are counted; a pattern that could take very long is refused."""
+    if settings is None:
+        return None
+    try:
+        return TextSettings.from_dict(settings)
+    except UNREADABLE as error:
+        raise WrongContents("its text settings are none that a file may hold") from error
 
 
 def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int) -> FitReport:
@@ -161,10 +169,12 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
     calibration = Calibration(
         arrays.numbers("calibration.intercept", (state.n_topics,)),
         arrays.numbers("calibration.coefficients", by_label),
-        variance=arrays.numbers("calibration.variance", by_label, least=0.0),
+        variance=arrays.numbers("calibration.variance", by_label, positive=True),
         indicator=indicator,
         label_tokens=arrays.numbers("calibration.label_tokens", by_label),
     )
+    if (calibration.label_tokens[indicator] < 0).any():
+        raise WrongContents("its array 'calibration.label_tokens' holds numbers out of range")
     label_words = arrays.sparse("label_words", (n_labels, len(state.topics)))
     return FittedModel(
         state,
@@ -236,10 +246,13 @@ def _decode_training(
     parts = np.split(found, ends, axis=1)
     if parts.pop().shape[1] or (np.diff(ends) < 0).any():
         raise WrongContents("its numbers' values do not follow one another")
+    if (found[1] < 0).any():
+        raise WrongContents("its array 'training.values' holds numbers out of range")
+    n_documents = get.whole(manifest, "n_documents", max(sample.shape[0], 1), LARGEST)
     return TrainingLabels(
         sample,
-        arrays.numbers("training.carriers", (schema.n_labels,), least=0.0),
-        get.whole(manifest, "n_documents", max(sample.shape[0], 1)),
+        arrays.numbers("training.carriers", (schema.n_labels,), least=0.0, most=n_documents),
+        n_documents,
         dict(zip(numbers, map(np.ascontiguousarray, parts), strict=True)),
     )
 

@@ -26,7 +26,7 @@ def take_state(
     manifest: Mapping[str, Any], arrays: StoredArrays, scaling: ScalingFunction, n_labels: int
 ) -> GlobalState:
     """The state that `put_state` wrote, for a model with this scaling function."""
-    topics = arrays.numbers("topics", (None, None), least=0.0)
+    topics = arrays.numbers("topics", (None, None), positive=True)
     if not topics.size:
         raise WrongContents("it has no topics")
     n_topics = topics.shape[1]
@@ -38,7 +38,7 @@ def take_state(
         )
     return GlobalState(
         topics,
-        arrays.numbers("sticks", (n_topics - 1,), least=0.0, most=1.0),
+        arrays.numbers("sticks", (n_topics - 1,), most=1.0, positive=True),
         positive(manifest, "corpus_concentration"),
         positive(manifest, "document_concentration"),
         parameters,

@@ -1,24 +1,50 @@
 """The concentration that new documents are predicted with.
 
-A fit finds topics with the concentration that its bound likes. Words of new documents are
-predicted best with another, mostly larger one: it is chosen on halves of training documents.
+A fit finds topics with the concentration that its bound likes. The words of new documents are
+predicted best with another one: it is chosen by halves of documents that predict each other.
+Documents that took part in the fit would choose too small a one, because topics and labels'
+weights have learned their words; so a few passes over other documents let topics forget them.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
-from hdsp.model import GlobalState, HeldOut, Problem
+from hdsp.execution import Executor, fit_documents
+from hdsp.model import GlobalState, HeldOut, LocalSettings, Problem
+from hdsp.model.updates import update_scaling, update_topics
 
-# As many training documents choose the concentration.
-_MOST_DOCUMENTS = 2_000
+# The documents that choose: this share of all, at most so many; and of the others, so many.
+_SHARE = 0.2
+_MOST_HELD_OUT = 1_000
+_MOST_OTHERS = 5_000
+_PASSES = 3
 
 
-def choose_concentration(problem: Problem, state: GlobalState) -> float:
-    """beta at which halves of training documents predict each other best."""
-    chosen = np.random.default_rng(0).permutation(problem.n_documents)[:_MOST_DOCUMENTS]
-    chosen.sort()
-    frequency = np.asarray(problem.counts.sum(axis=0), dtype=np.float64)
+def choose_concentration(problem: Problem, state: GlobalState, executor: Executor) -> float:
+    """The beta at which halves of documents that topics have forgotten predict each other best."""
+    n_documents = problem.n_documents
+    n_held_out = min(int(_SHARE * n_documents), _MOST_HELD_OUT)
+    order = np.random.default_rng(0).permutation(n_documents)
+    chosen = np.sort(order[:n_held_out])
+    others = problem.take(np.sort(order[n_held_out : n_held_out + _MOST_OTHERS]))
+    frequency = np.asarray(others.counts.sum(axis=0), dtype=np.float64)
     held_out = HeldOut(problem.counts[chosen], problem.design[chosen], frequency)
     if not held_out.tokens.sum():
         return state.document_concentration
-    score = held_out.score(state, problem.scaling, 2.0 * state.document_concentration)
+    learned = state.document_concentration
+    state = _fitted_to(others, state, executor)
+    score = held_out.score(state, problem.scaling, 2.0 * learned)
     return score.refined_concentration()
+
+
+def _fitted_to(problem: Problem, state: GlobalState, executor: Executor) -> GlobalState:
+    """`state` with topics and labels' weights that know these documents alone.
+
+    They are fitted from where they are, so that topics stay the topics they were.
+    """
+    for _ in range(_PASSES):
+        documents, statistics = fit_documents(problem, state, None, LocalSettings(), executor)
+        scaling = update_scaling(problem, state, documents)
+        state = replace(update_topics(problem, state, statistics), scaling=scaling)
+    return state

@@ -3,16 +3,25 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from hdsp.corpus import LabelSchema
+from hdsp.corpus.values import level_name, written_number
 from hdsp.numerics.types import BoolArray
 from hdsp.prediction.effects import Contrast
 from hdsp.validation import quoted
 
 _OWNER = "HDSP.label_effects"
+# In standard deviations; beyond it, single precision overflows.
+_FARTHEST = 1e30
 
 
 def make_contrasts(
-    schema: LabelSchema, used: BoolArray, labels: Any, contrast: Any
+    schema: LabelSchema,
+    used: BoolArray,
+    labels: Any,
+    contrast: Any,
+    missing: BoolArray | None = None,
 ) -> list[Contrast]:
     """The contrasts of the chosen labels, in the order of the label space.
 
@@ -26,9 +35,18 @@ def make_contrasts(
         Names of labels or of whole columns; None is all.
     contrast : pair or None
         Two levels of the category, or two values of the number, that `labels` names.
+    missing : bool array of shape [J] or None, default=None
+        Labels that no training document has: they are left out, or refused if they are named.
     """
+    if missing is None:
+        missing = np.zeros(len(used), dtype=np.bool_)
     chosen = _chosen_columns(schema, labels)
     slices, names = schema.slices(), schema.names
+    if chosen and missing[sorted(chosen)].all():
+        raise ValueError(
+            f"`labels` of {_OWNER} must name labels that documents had in training. "
+            f"{quoted(names[j] for j in sorted(chosen))} had no value in any of them."
+        )
     if contrast is not None:
         return [_pair(schema, chosen, contrast)]
     result = []
@@ -36,7 +54,7 @@ def make_contrasts(
         start = slices[block.name].start
         for position, column in enumerate(block.columns):
             j = start + position
-            if not used[j] or (chosen is not None and j not in chosen):
+            if not used[j] or missing[j] or (chosen is not None and j not in chosen):
                 continue
             if block.kind == "number":
                 unit = f"+{block.scale[position]:.4g}"
@@ -94,18 +112,22 @@ def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contra
     start = slices[block.name].start
     described = f"{second} - {first}"
     if block.kind == "number":
-        try:
-            low, high = (
-                (float(value) - block.mean[0]) / block.scale[0] for value in (first, second)
-            )
-        except (TypeError, ValueError):
+        numbers = [written_number(value) for value in (first, second)]
+        if None in numbers:
             raise ValueError(
-                f"`contrast` of {_OWNER} must be two numbers, since {block.name!r} is a number. "
-                f"Got {contrast!r}."
-            ) from None
+                f"`contrast` of {_OWNER} must be two numbers or dates, since {block.name!r} is a "
+                f"number. Got {contrast!r}."
+            )
+        low, high = ((x - block.mean[0]) / block.scale[0] for x in numbers if x is not None)
+        if not max(abs(low), abs(high)) <= _FARTHEST:
+            raise ValueError(
+                f"`contrast` of {_OWNER} must be two finite numbers of the size of those in "
+                f"training. Got {contrast!r}."
+            )
         return Contrast(block.name, described, block.name, start, start=low, stop=high)
-    for value in (first, second):
-        if value not in block.columns:
+    levels = [level_name(value) for value in (first, second)]
+    for value, level in zip((first, second), levels, strict=True):
+        if level not in block.columns:
             raise ValueError(
                 f"`contrast` of {_OWNER} names {value!r}, which is no level of {block.name!r}. "
                 f"Its levels are {quoted(block.columns)}."
@@ -114,6 +136,6 @@ def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contra
         block.name,
         described,
         block.name,
-        start + block.columns.index(second),
-        first=start + block.columns.index(first),
+        start + block.columns.index(str(levels[1])),
+        first=start + block.columns.index(str(levels[0])),
     )

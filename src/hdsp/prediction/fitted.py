@@ -20,7 +20,7 @@ from hdsp.model import (
     make_predictive_view,
     word_share,
 )
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, calibrate
 from hdsp.prediction.classify import Candidates, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
@@ -117,7 +117,7 @@ class FittedModel:
     priors : Priors
         The hyperparameters.
     predictive_concentration : float
-        beta for new documents.
+        The beta that new documents are predicted with.
     calibration : Calibration
         The regression of topics on labels.
     training : TrainingLabels
@@ -167,6 +167,11 @@ class FittedModel:
         """Expected training tokens of each topic, [T]."""
         return topic_tokens(self.state, self.priors)
 
+    def missing(self) -> BoolArray:
+        """Which labels the scaling function takes, but no training document has, [J]."""
+        used = used_columns(self.scaling, self.schema.n_labels)
+        return np.asarray(used & (self.training.carriers == 0))
+
     def effects(
         self, contrasts: list[Contrast], level: float, method: Method, seed: int
     ) -> Effects:
@@ -192,7 +197,13 @@ class FittedModel:
                     self.scaling.draw_uncertain(self.state.scaling, streams[0])
                     for _ in range(n_draws)
                 )
-                return np.array([-np.log(self.scaling.rate(drawn, own)) for drawn in weights])
+                # A drawn rate may be too small for a float.
+                return np.array(
+                    [
+                        -np.log(np.maximum(self.scaling.rate(drawn, own), 1e-300))
+                        for drawn in weights
+                    ]
+                )
 
         return label_effects(mean, draw, self.schema, self.training.sample, contrasts, level, seed)
 
@@ -271,7 +282,7 @@ def make_fitted(
     one that predicts training documents best is chosen.
     """
     if predictive_concentration is None:
-        predictive_concentration = choose_concentration(problem, fit.state)
+        predictive_concentration = choose_concentration(problem, fit.state, executor)
     exclusive = np.zeros(schema.n_labels, dtype=np.bool_)
     indicator = np.zeros(schema.n_labels, dtype=np.bool_)
     for name, columns in schema.slices().items():

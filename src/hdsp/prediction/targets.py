@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.corpus import LabelSchema
+from hdsp.corpus.values import level_name, written_number
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.classify import Candidates, nearest_counts
 from hdsp.prediction.fitted import FittedModel
@@ -25,6 +26,11 @@ def make_candidates(model: FittedModel, target: Any, values: Any, prior: bool) -
         raise ValueError(
             f"`target` of {_OWNER} must be labels that the model was trained with. Got "
             f"{target!r}. It has {quoted(names) or 'none'}."
+        )
+    if model.missing()[schema.slices()[target]].all():
+        raise ValueError(
+            f"`target` of {_OWNER} must be labels that documents had in training. {target!r} had "
+            "no value in any of them."
         )
     chosen = None if values is None else _as_list(values)
     if schema.kind(target) == "number":
@@ -47,7 +53,7 @@ def _indicator_candidates(
     """Levels of a category, which are exclusive, or tags, which are independent."""
     schema = model.schema
     block = schema.block(target)
-    names = block.columns if values is None else tuple(values)
+    names = block.columns if values is None else tuple(map(_level, values))
     unknown = [name for name in names if name not in block.columns]
     if unknown:
         raise ValueError(
@@ -123,11 +129,14 @@ def _as_list(values: Any) -> list[Any]:
     return result
 
 
+def _level(value: Any) -> str:
+    """The name of a level, which may be given as a boolean or a number."""
+    name = level_name(value)
+    return repr(value) if name is None else name
+
+
 def _numbers(values: list[Any]) -> FloatArray:
-    try:
-        numbers = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.array([np.nan])
+    numbers = np.array([written_number(value) for value in values], dtype=np.float64)
     if not np.isfinite(numbers).all():
         raise ValueError(
             f"`values` of {_OWNER} must be finite numbers, since the target is a number."

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hdsp.peers import check_libraries
+from hdsp.plots.drawing import require_matplotlib
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = {
@@ -47,7 +47,7 @@ def style() -> Iterator[None]:
 
 def axes(n_rows: int, n_columns: int, width: float, height: float, **options: Any) -> Any:
     """A figure and its array of axes; width and height are those of one panel, in inches."""
-    check_libraries(["matplotlib"], "A figure")
+    require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

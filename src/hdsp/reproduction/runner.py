@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hdsp.comparison import CorpusFolder
+from hdsp.inference import interrupting_at_once
 from hdsp.peers import check_libraries
 from hdsp.reproduction import drawing
 from hdsp.reproduction.page import readme
@@ -165,6 +166,7 @@ def _measure_group(
         if time.time() >= until:
             return
         start = time.perf_counter()
-        rows = study.measure(unit, settings, corpora)
+        with interrupting_at_once():
+            rows = study.measure(unit, settings, corpora)
         seconds = round(time.perf_counter() - start, 2)
         yield unit, [{**row, "seconds": seconds} for row in rows]

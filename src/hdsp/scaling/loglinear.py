@@ -29,6 +29,8 @@ class LogLinear(ScalingFunction):
     LogLinear('rating', variance=0.5)
     """
 
+    positive = frozenset({"spread"})
+
     def __init__(self, *columns: str, variance: float = 1.0) -> None:
         if not (isinstance(variance, (int, float)) and 0 < variance < np.inf):
             raise ValueError(

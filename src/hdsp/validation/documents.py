@@ -57,8 +57,30 @@ def check_unique(names: Sequence[str], what: str, subject: str) -> None:
         seen.add(name)
 
 
+def check_indices(matrix: Any, subject: str) -> None:
+    """Raise if a sparse matrix has an index out of range, which compiled code would follow.
+
+    SciPy itself trusts the arrays that a matrix is made of. Anything but a sparse matrix passes.
+    """
+    if not issparse(matrix):
+        return
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        elif matrix.format == "coo":
+            for indices, length in zip(matrix.coords, matrix.shape, strict=True):
+                if len(indices) and not 0 <= indices.min() <= indices.max() < length:
+                    raise ValueError("row or column index out of range")
+    except ValueError as error:
+        raise ValueError(
+            f"{subject} must be a sparse matrix whose indices lie within its shape "
+            f"{tuple(matrix.shape)}. Got one that is damaged: {error}. Make it again."
+        ) from error
+
+
 def check_matrix(matrix: Any, subject: str) -> csr_array | FloatArray:
     """Return a sparse or dense matrix of real numbers as float64, or raise."""
+    check_indices(matrix, subject)
     is_sparse = bool(issparse(matrix))
     if not is_sparse:
         try:
@@ -106,6 +128,18 @@ def check_counts(counts: Any, owner: str) -> csr_array:
     return frozen_csr(matrix)
 
 
+def check_weights(weights: Any, n_documents: int, owner: str) -> FloatArray:
+    """Return weights of documents [M], or raise unless they are numbers of at least zero."""
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (n_documents,) or not (np.isfinite(found) & (found >= 0)).all():
+        raise ValueError(
+            f"`sample_weight` of {owner} must be a number of at least zero for each of the "
+            f"{count_of(n_documents, 'document')}. Got an array of shape {found.shape}. "
+            "Leave it out to weigh all alike."
+        )
+    return found
+
+
 def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     """Return the words of a vocabulary, one for each of V columns of counts, or raise."""
     if words is None:
@@ -130,17 +164,41 @@ def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     return names
 
 
-def check_texts(texts: Iterable[str], owner: str) -> Iterator[str]:
-    """Yield texts one by one, or raise at one that is not a string."""
+def check_not_texts(X: Any, owner: str) -> None:
+    """Raise if texts were passed where counts are needed."""
+    first = None
+    if isinstance(X, (list, tuple)) and X:
+        first = X[0]
+    elif getattr(X, "ndim", 0) == 1 and len(X) and not issparse(X):
+        first = np.asarray(X)[0]
+    if isinstance(X, str) or isinstance(first, str):
+        # For documents that are not those of a fit, the model's own words must be counted.
+        like = "" if owner == "HDSP.fit" else ", like=model"
+        raise TypeError(
+            f"X of {owner} must be counts of words, or a Corpus. Got texts. "
+            f"Count their words with hdsp.Corpus.from_texts(texts{like})."
+        )
+
+
+def check_texts(texts: Iterable[Any], owner: str) -> Iterator[Any]:
+    """Yield texts one by one, or lists of words; raise at one that is neither, or at a mixture."""
     subject = f"`texts` of {owner}"
     if isinstance(texts, str):
         raise TypeError(f"{subject} must be a sequence of strings. Got one string. Pass a list.")
+    first_is_list = None
     for position, text in enumerate(texts):
-        if not isinstance(text, str):
+        is_list = isinstance(text, (list, tuple)) and all(isinstance(word, str) for word in text)
+        if not is_list and not isinstance(text, str):
             raise TypeError(
                 f"{subject} must be strings. Got {text!r} at position {position}. "
                 "Replace it by an empty string, or drop the document."
             )
+        if first_is_list not in (None, is_list):
+            raise TypeError(
+                f"{subject} must be all strings, or all lists of words. Got both, up to position "
+                f"{position}. Split the strings, or join the lists."
+            )
+        first_is_list = is_list
         yield text
 
 

@@ -207,3 +207,13 @@ def test_gensim_writes_what_we_read(tmp_path):
 
 def test_read_error_is_a_value_error():
     assert issubclass(ReadError, ValueError)
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.jsonl"])
+def test_nul_characters_are_refused_with_their_line(tmp_path, name):
+    path = tmp_path / name
+    rows = {"table.csv": "text\ncats sleep\ndogs {}bark\n", "table.jsonl": '{{"text": "a"}}\n{}\n'}
+    path.write_text(rows[name].format("\0" * 50))
+    line = 3 if name.endswith("csv") else 2
+    with pytest.raises(ReadError, match=rf"{name}, line {line}: there is a NUL character"):
+        read_table(path)

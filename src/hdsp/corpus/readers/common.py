@@ -193,6 +193,14 @@ def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
     try:
         for line in text:
             number += 1
+            if "\0" in line:
+                raise read_error(
+                    name,
+                    "there is a NUL character, which no text holds",
+                    "check that the file is whole and a text, or pass its `encoding`, "
+                    "such as 'utf-16'",
+                    line=number,
+                )
             yield line
     except UnicodeError as error:
         raise _undecodable(error, name, encoding, number) from error

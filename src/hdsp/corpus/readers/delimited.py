@@ -21,6 +21,7 @@ def delimited_batches(file: TableFile, wanted: Wanted, default: str) -> Iterator
     """
     rows = _rows(file, default)
     _, header = next(rows, (1, []))
+    _check_delimiter(file, header, wanted, default)
     check_columns(file.name, wanted.columns, header)
     positions = [header.index(column) for column in wanted.columns]
     checked = _checked(rows, len(header), file.name)
@@ -29,6 +30,18 @@ def delimited_batches(file: TableFile, wanted: Wanted, default: str) -> Iterator
             column: [row[position] or None for row in batch]
             for column, position in zip(wanted.columns, positions, strict=True)
         }
+
+
+def _check_delimiter(file: TableFile, header: list[str], wanted: Wanted, default: str) -> None:
+    """Raise if the header is one value, but would have the columns with another delimiter."""
+    for other in (";", "\t", "|", ","):
+        if len(header) == 1 and set(wanted.columns) <= set(header[0].split(other)) - set(header):
+            raise read_error(
+                file.name,
+                f"its columns are not separated by {file.delimiter or default!r}",
+                f"pass {other!r} as `delimiter`",
+                line=1,
+            )
 
 
 def delimited_columns(file: TableFile, default: str) -> tuple[str, ...]:

@@ -7,12 +7,12 @@ import numpy as np
 
 from hdsp.comparison import CorpusFolder
 from hdsp.numerics.types import FloatArray
+from hdsp.plots.drawing import Point, draw_points
 from hdsp.reproduction import drawing
 from hdsp.reproduction.embedding import unfold
 from hdsp.reproduction.models import fit_whole
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
 
-_TOPIC, _LABEL = "#0072B2", "#C62828"
 # What counts as near: the nearest quarter of the topics shown.
 _NEAR = 0.25
 
@@ -103,13 +103,13 @@ class Figure56(Study):
         corpora = distinct(rows, "corpus")
         figure, panels = drawing.axes(len(corpora), 1, 8.0, 5.6)
         for place, corpus in zip(panels.flat, corpora, strict=True):
-            for kind, colour in (("topic", _TOPIC), ("label", _LABEL)):
-                points = select(rows, corpus=corpus, kind=kind)
-                x, y = ([row[axis] for row in points] for axis in "xy")
-                place.scatter(x, y, s=10, color=colour, marker="o" if kind == "topic" else "s")
-            _name(place, [r for r in rows if r["corpus"] == corpus and r["kind"] in _SIZES])
-            place.set(title=corpus, xticks=[], yticks=[])
-            place.margins(x=0.15, y=0.06)
+            points = [
+                Point(row["kind"], row["name"], row["x"], row["y"])
+                for kind in ("topic", "label")
+                for row in select(rows, corpus=corpus, kind=kind)
+            ]
+            draw_points(place, points)
+            place.set_title(corpus)
         return figure
 
     def assess(self, rows: Sequence[Row]) -> list[Finding]:
@@ -143,35 +143,6 @@ class Figure56(Study):
             )
         )
         return result
-
-
-_SIZES = {"topic": 7, "label": 8}
-
-
-def _name(place: Any, points: Sequence[Row]) -> None:
-    """Write names beside points: right, left, or further up or down, where there is room."""
-    width, height = (
-        max(row[axis] for row in points) - min(row[axis] for row in points) for axis in "xy"
-    )
-    line, letter, gap = 0.028 * height, 0.0105 * width, 0.008 * width
-    taken = [(row["x"], row["x"], row["y"]) for row in points]
-    for row in sorted(points, key=lambda row: (row["kind"], -row["y"])):
-        length = letter * len(row["name"])
-        for step, side in ((s, side) for s in (0, -1, 1, -2, 2, -3, 3, -4, 4) for side in (1, -1)):
-            x, y = row["x"] + side * gap, row["y"] + step * line
-            left, right = (x, x + length) if side > 0 else (x - length, x)
-            if not any(abs(y - v) < line and left < r and right > u for u, r, v in taken):
-                break
-        taken.append((left, right, y))
-        place.text(
-            x,
-            y,
-            row["name"],
-            color=_TOPIC if row["kind"] == "topic" else _LABEL,
-            fontsize=_SIZES[row["kind"]],
-            ha="left" if side > 0 else "right",
-            va="center",
-        )
 
 
 def _point(kind: str, name: str, at: FloatArray) -> dict[str, Any]:

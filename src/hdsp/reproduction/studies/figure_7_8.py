@@ -9,6 +9,7 @@ from hdsp.comparison import CorpusFolder
 from hdsp.corpus import Labels
 from hdsp.metrics import topic_top_words
 from hdsp.numerics.types import FloatArray
+from hdsp.plots.drawing import draw_matrix
 from hdsp.reproduction import drawing
 from hdsp.reproduction.models import fit_whole
 from hdsp.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
@@ -103,17 +104,18 @@ class Figure78(Study):
             sets, topics = distinct(own, "set"), distinct(own, "words")
             share = {(row["set"], row["words"]): row["share"] for row in own}
             values = [[share[labels, topic] for topic in topics] for labels in sets]
-            image = place.imshow(values, aspect="auto", cmap="Blues", vmin=0.0, vmax=0.3)
-            place.set_yticks(range(len(sets)), sets)
-            place.set_xticks(
-                range(len(topics)),
+            draw_matrix(
+                place,
+                values,
+                sets,
                 [" ".join(str(topic).split()[:3]) for topic in topics],
-                rotation=40,
-                ha="right",
-                fontsize=7,
+                label="expected share",
+                cmap="Blues",
+                vmin=0.0,
+                vmax=0.3,
+                extend="max",
             )
             place.set_title(corpus)
-            figure.colorbar(image, ax=place, label="expected share", extend="max")
         return figure
 
     def assess(self, rows: Sequence[Row]) -> list[Finding]:

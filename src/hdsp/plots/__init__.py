@@ -1,0 +1,22 @@
+"""Figures for papers: each function takes a fitted model, and takes and returns an Axes.
+
+matplotlib draws, an extra: ``pip install 'hdsp[plots]'``. Without `ax` a figure is made with
+pyplot, so that a notebook shows it.
+"""
+
+from hdsp.plots.documents import observed
+from hdsp.plots.fits import history, search
+from hdsp.plots.labels import curves, effects, expected_topics, heat_map
+from hdsp.plots.topics import topic_map, words
+
+__all__ = [
+    "curves",
+    "effects",
+    "expected_topics",
+    "heat_map",
+    "history",
+    "observed",
+    "search",
+    "topic_map",
+    "words",
+]

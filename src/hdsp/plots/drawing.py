@@ -1,0 +1,212 @@
+"""What figures are made of: rows with intervals, matrices, named points, on any Axes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hdsp.numerics.types import FloatArray
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
+SERIES = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933")
+
+
+def require_matplotlib() -> Any:
+    """matplotlib; a missing one says what to install."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError("Figures need matplotlib: pip install 'hdsp[plots]'.") from error
+    return matplotlib
+
+
+def axes_or_new(ax: Any, width: float, height: float) -> Any:
+    """The Axes given, or those of a new figure of so many inches."""
+    require_matplotlib()
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def percent_axis(axis: Any) -> None:
+    """Show shares of 1 as percentages."""
+    from matplotlib.ticker import PercentFormatter
+
+    axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+
+
+def without_frame(ax: Any) -> None:
+    """Leave out the lines that say nothing."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def draw_intervals(
+    ax: Any, names: Sequence[str], middle: FloatArray, lower: FloatArray, upper: FloatArray
+) -> None:
+    """One row for each name, the first on top: a dot with its interval, grey where it holds 0."""
+    rows = np.arange(len(names))
+    unsure = (lower <= 0) & (upper >= 0)
+    for chosen, colour in (
+        (~unsure & (middle >= 0), BLUE),
+        (~unsure & (middle < 0), ORANGE),
+        (unsure, GREY),
+    ):
+        if chosen.any():
+            sides = np.array([middle - lower, upper - middle])[:, chosen]
+            # A quantile of draws may fall short of the mean.
+            ax.errorbar(
+                middle[chosen],
+                rows[chosen],
+                xerr=np.maximum(sides, 0.0),
+                fmt="o",
+                markersize=4,
+                linewidth=1.5,
+                color=colour,
+            )
+    ax.axvline(0.0, color="#AAAAAA", linewidth=0.8, zorder=0)
+    set_rows(ax, names)
+
+
+def set_rows(ax: Any, names: Sequence[str]) -> None:
+    """Names at the left, the first on top."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", alpha=0.3)
+    ax.set_axisbelow(True)
+    without_frame(ax)
+
+
+def draw_matrix(
+    ax: Any,
+    values: Any,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    label: str,
+    **options: Any,
+) -> Any:
+    """A heat map with names on both sides and its scale of colours; returns the colour bar.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    values : float array of shape [R, C]
+        One number for each cell.
+    rows : sequence of str
+        Names of the R rows.
+    columns : sequence of str
+        Names of the C columns.
+    label : str
+        What the colours mean.
+    **options : object
+        Options of ``Axes.imshow``, and `extend` of the colour bar.
+    """
+    extend = options.pop("extend", "neither")
+    image = ax.imshow(values, aspect="auto", **options)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set_xticks(range(len(columns)), columns, rotation=40, ha="right", fontsize=7)
+    return ax.figure.colorbar(image, ax=ax, label=label, extend=extend)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A named place in a plane.
+
+    Attributes
+    ----------
+    kind : str
+        Either ``"topic"`` or ``"label"``.
+    name : str
+        What is written beside it.
+    x, y : float
+        Where it is.
+    size : float, default=10.0
+        The area of its mark, in points squared.
+    """
+
+    kind: str
+    name: str
+    x: float
+    y: float
+    size: float = 10.0
+
+
+# Marks and names of topics and labels.
+_COLOURS = {"topic": "#0072B2", "label": "#C62828"}
+_MARKERS = {"topic": "o", "label": "s"}
+_TYPE_SIZES = {"topic": 7, "label": 8}
+
+
+def draw_points(ax: Any, points: Sequence[Point], named: Sequence[Point] | None = None) -> None:
+    """Topics and labels in one plane, blue and red, with names where there is room.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    points : sequence of Point
+        All points.
+    named : sequence of Point or None, default=None
+        The points to write names beside; None is all.
+    """
+    for kind, colour in _COLOURS.items():
+        own = [point for point in points if point.kind == kind]
+        sizes = {point.size for point in own}
+        ax.scatter(
+            [point.x for point in own],
+            [point.y for point in own],
+            s=sizes.pop() if len(sizes) == 1 else [point.size for point in own],
+            color=colour,
+            marker=_MARKERS[kind],
+            # Of many points some lie on others.
+            alpha=None if named is None else {"topic": 0.4, "label": 0.9}[kind],
+        )
+    _write_names(ax, points, points if named is None else named)
+    ax.set(xticks=[], yticks=[])
+    ax.margins(x=0.15, y=0.06)
+
+
+def _write_names(ax: Any, points: Sequence[Point], named: Sequence[Point]) -> None:
+    """Write names beside points: right, left, or further up or down, where there is room."""
+    if not points:
+        return
+    width = (max(p.x for p in points) - min(p.x for p in points)) or 1.0
+    height = (max(p.y for p in points) - min(p.y for p in points)) or 1.0
+    line, letter, gap = 0.028 * height, 0.0105 * width, 0.008 * width
+    taken = [(point.x, point.x, point.y) for point in named]
+    for point in sorted(named, key=lambda point: (point.kind, -point.y)):
+        length = letter * len(point.name)
+        for step, side in ((s, side) for s in (0, -1, 1, -2, 2, -3, 3, -4, 4) for side in (1, -1)):
+            x, y = point.x + side * gap, point.y + step * line
+            left, right = (x, x + length) if side > 0 else (x - length, x)
+            if not any(abs(y - v) < line and left < r and right > u for u, r, v in taken):
+                break
+        taken.append((left, right, y))
+        ax.text(
+            x,
+            y,
+            point.name,
+            color=_COLOURS[point.kind],
+            fontsize=_TYPE_SIZES[point.kind],
+            ha="left" if side > 0 else "right",
+            va="center",
+        )
+
+
+def topic_names(model: Any, topics: Sequence[int], n: int = 3) -> list[str]:
+    """What topics are called in figures: their numbers and most relevant words."""
+    from hdsp.report.topics import relevance, topic_words, word_frequency
+
+    share = topic_words(model)
+    overall = word_frequency(model, share)
+    named = []
+    for topic in topics:
+        best = np.argsort(-relevance(share[topic], overall, 0.6), kind="stable")[:n]
+        named.append(f"{topic} · {' '.join(model.words_[i] for i in best)}")
+    return named

@@ -1,0 +1,95 @@
+"""Figures of a fit: its bound, and the search for the number of topics."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hdsp.plots.drawing import BLUE, ORANGE, SERIES, axes_or_new, without_frame
+
+
+def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = None) -> Any:
+    """The bound, or other columns of `history_`, after each pass.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    columns : str or sequence of str, default="bound"
+        What to draw: ``"bound"``, a term of it, ``"document_concentration"`` and so on.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.fit import history_columns
+
+    known = history_columns(model)
+    chosen = [columns] if isinstance(columns, str) else list(columns)
+    for name in chosen:
+        if name not in known:
+            raise ValueError(
+                f"`columns` of hdsp.plots.history must be numbers of history_: {', '.join(known)}. "
+                f"Got {name!r}."
+            )
+    ax = axes_or_new(ax, 5.0, 3.2)
+    for place, name in enumerate(chosen):
+        colour = SERIES[place % len(SERIES)]
+        ax.plot(known["pass"], known[name], color=colour, marker="o", markersize=3, label=name)
+    ax.set_xlabel("pass")
+    if len(chosen) == 1:
+        ax.set_ylabel(chosen[0].replace("_", " "))
+    else:
+        ax.legend(frameon=False)
+    without_frame(ax)
+    return ax
+
+
+def search(model: Any, *, ax: Any = None) -> Any:
+    """How well the numbers of topics that were tried predict held-out words.
+
+    The line is the number of the model's topics, and the band the numbers that are about as good
+    (`n_topics_range_`). Of files written before words were held out, the bound is drawn by which
+    numbers were compared.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model, whose number of topics was searched for.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.fit import search_measure
+
+    if not model.search_:
+        raise ValueError(
+            "hdsp.plots.search needs a fit that found its number of topics: here it was fixed, or "
+            "`init` was an array."
+        )
+    measure = search_measure(model)
+    rows = sorted(model.search_, key=lambda row: row["topics"])
+    ax = axes_or_new(ax, 5.0, 3.2)
+    from matplotlib.ticker import LogLocator
+
+    # Each number tried is a multiple of the one before.
+    ax.set_xscale("log", base=2, subs=())
+    if model.n_topics_range_ is not None:
+        ax.axvspan(*model.n_topics_range_, color=ORANGE, alpha=0.15, linewidth=0)
+    ax.axvline(len(model.components_), color=ORANGE, linewidth=1.5)
+    topics, score = [row["topics"] for row in rows], [row[measure] for row in rows]
+    ax.plot(topics, score, color=BLUE, marker="o", markersize=4)
+    ax.xaxis.set_major_locator(LogLocator(base=2, subs=(1.0, 1.5)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    held_out = measure == "perplexity"
+    ax.set(
+        xlabel="topics",
+        ylabel="perplexity of held-out words" if held_out else "bound that is compared",
+    )
+    without_frame(ax)
+    return ax

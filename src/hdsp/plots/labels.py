@@ -1,0 +1,237 @@
+"""Figures of what labels do to topics."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hdsp.numerics.types import IntArray
+from hdsp.plots.drawing import (
+    SERIES,
+    axes_or_new,
+    draw_intervals,
+    draw_matrix,
+    percent_axis,
+    set_rows,
+    topic_names,
+    without_frame,
+)
+
+
+def effects(
+    model: Any,
+    label: str | None = None,
+    *,
+    topic: int | None = None,
+    n: int = 15,
+    level: float = 0.9,
+    ax: Any = None,
+) -> Any:
+    """Effects with intervals: of a label on topics, or of labels on a topic.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    label : str, default=None
+        The name of a label; its `n` largest effects are drawn.
+    topic : int, default=None
+        The number of a topic, in place of `label`.
+    n : int, default=15
+        How many effects.
+    level : float, default=0.9
+        The probability that an interval holds.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.effects import effect_table
+
+    if (label is None) == (topic is None):
+        raise ValueError("hdsp.plots.effects needs either `label` or `topic`.")
+    ax = axes_or_new(ax, 6.0, 1.2 + 0.24 * n)
+    table = effect_table(model, level, labels=label)
+    if topic is None:
+        if len(table.labels) != 1:
+            raise ValueError(
+                f"`label` of hdsp.plots.effects must name one label. {label!r} has "
+                f"{len(table.labels)}; choose one of them."
+            )
+        columns = (table.effect[0], table.lower[0], table.upper[0])
+        shown = _largest(columns[0], n)
+        names = topic_names(model, shown.tolist())
+        ax.set_title(f"{label} ({table.contrasts[0]})")
+    else:
+        columns = (table.effect[:, topic], table.lower[:, topic], table.upper[:, topic])
+        shown = _largest(columns[0], n)
+        names = [model.label_names_[table.labels[row]] for row in shown]
+        ax.set_title(f"topic {topic_names(model, [topic])[0]}")
+    draw_intervals(ax, names, *(column[shown] for column in columns))
+    percent_axis(ax.xaxis)
+    ax.set_xlabel(f"change of the expected proportion, {level:.0%} interval")
+    return ax
+
+
+def curves(
+    model: Any,
+    label: str,
+    topics: Sequence[int] | None = None,
+    *,
+    n: int = 5,
+    level: float = 0.9,
+    ax: Any = None,
+) -> Any:
+    """Expected proportions of topics along a number, with bands.
+
+    Averages over the training documents; a band is the interval of the change from the number's
+    middle value.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    label : str
+        The name of a number.
+    topics : sequence of int, default=None
+        Which topics; None is the `n` that change most.
+    n : int, default=5
+        How many topics, where `topics` is None.
+    level : float, default=0.9
+        The probability that a band holds.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.effects import number_curve
+    from hdsp.report.fitted import fitted_labels
+    from hdsp.report.labels import label_view
+
+    blocks = {block["name"]: block for block in label_view(model, fitted_labels(model))["blocks"]}
+    if label not in blocks or len(blocks[label].get("numbers", ())) != 1:
+        known = [name for name, block in blocks.items() if len(block.get("numbers", ())) == 1]
+        raise ValueError(
+            f"`label` of hdsp.plots.curves must be one of the model's numbers: "
+            f"{', '.join(known) or 'it has none'}. Got {label!r}."
+        )
+    (number,) = blocks[label]["numbers"]
+    curve = number_curve(model, label, number["low"], number["high"], number["middle"], level)
+    if topics is None:
+        change = np.ptp(curve.expected, axis=0)
+        topics = np.argsort(-change, kind="stable")[:n].tolist()
+    ax = axes_or_new(ax, 6.0, 4.0)
+    for place, (topic, name) in enumerate(zip(topics, topic_names(model, topics), strict=True)):
+        colour = SERIES[place % len(SERIES)]
+        band = np.maximum(curve.lower[:, topic], 0.0), curve.upper[:, topic]
+        ax.fill_between(curve.values, *band, color=colour, alpha=0.15, linewidth=0)
+        ax.plot(curve.values, curve.expected[:, topic], color=colour, label=name)
+    percent_axis(ax.yaxis)
+    ax.set(xlabel=label, ylabel="expected proportion", ylim=(0.0, None))
+    ax.legend(frameon=False, fontsize="small")
+    without_frame(ax)
+    return ax
+
+
+def heat_map(
+    model: Any, labels: Any = None, *, n_labels: int = 25, n_topics: int = 25, ax: Any = None
+) -> Any:
+    """Effects of labels on topics as colours, similar labels and similar topics side by side.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    labels : str or sequence of str, default=None
+        Labels or columns of labels; None is all. The most frequent are drawn.
+    n_labels, n_topics : int, default=25
+        How many labels, and topics that they change most.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.effects import effect_table
+    from hdsp.report.fitted import fitted_labels
+    from hdsp.report.layout import seriate
+
+    table = effect_table(model, labels=labels)
+    carriers = fitted_labels(model).carriers[table.labels]
+    rows = np.argsort(-carriers, kind="stable")[:n_labels]
+    columns = np.argsort(-np.abs(table.effect[rows]).max(axis=0), kind="stable")[:n_topics]
+    effect = table.effect[np.ix_(rows, columns)]
+    by_label, by_topic = seriate(effect), seriate(effect.T)
+    effect = effect[np.ix_(by_label, by_topic)]
+    ax = axes_or_new(ax, 2.5 + 0.28 * len(columns), 1.8 + 0.22 * len(rows))
+    # The extreme hundredth would else pale all others.
+    limit = float(np.quantile(np.abs(effect), 0.99)) or 1.0
+    bar = draw_matrix(
+        ax,
+        effect,
+        [model.label_names_[j] for j in table.labels[rows[by_label]]],
+        topic_names(model, columns[by_topic].tolist()),
+        label="change of the expected proportion",
+        cmap="RdBu",
+        vmin=-limit,
+        vmax=limit,
+        extend="both",
+    )
+    percent_axis(bar.ax.yaxis)
+    return ax
+
+
+def expected_topics(
+    model: Any, label_sets: Mapping[str, object], *, n: int = 10, ax: Any = None
+) -> Any:
+    """Expected proportions of topics for sets of labels, side by side.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    label_sets : mapping
+        By the name of a set, the labels of one document, in any form that
+        `HDSP.expected_topics` takes.
+    n : int, default=10
+        How many topics: those that the sets expect most.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    shares = np.concatenate([model.expected_topics(labels) for labels in label_sets.values()])
+    if len(shares) != len(label_sets):
+        raise ValueError(
+            "`label_sets` of hdsp.plots.expected_topics must hold the labels of one document "
+            f"each. Got {len(shares)} documents for {len(label_sets)} sets."
+        )
+    shown = np.argsort(-shares.max(axis=0), kind="stable")[:n]
+    ax = axes_or_new(ax, 6.0, 1.0 + 0.16 * len(shown) * (len(label_sets) + 1))
+    height = 0.8 / len(label_sets)
+    for place, (name, share) in enumerate(zip(label_sets, shares, strict=True)):
+        rows = np.arange(len(shown)) + (place - (len(label_sets) - 1) / 2.0) * height
+        colour = SERIES[place % len(SERIES)]
+        ax.barh(rows, share[shown], height=height, color=colour, label=name)
+    set_rows(ax, topic_names(model, shown.tolist()))
+    percent_axis(ax.xaxis)
+    ax.set_xlabel("expected proportion")
+    ax.legend(frameon=False)
+    return ax
+
+
+def _largest(effect: Any, n: int) -> IntArray:
+    """The largest effects either way, from the highest to the lowest."""
+    chosen = np.argsort(-np.abs(effect), kind="stable")[:n]
+    return np.asarray(chosen[np.argsort(-effect[chosen], kind="stable")])

@@ -1,0 +1,99 @@
+"""Figures of topics: their words, and where they lie."""
+
+from typing import Any
+
+import numpy as np
+
+from hdsp.plots.drawing import (
+    BLUE,
+    GREY,
+    Point,
+    axes_or_new,
+    draw_points,
+    percent_axis,
+    set_rows,
+    topic_names,
+)
+
+
+def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: Any = None) -> Any:
+    """The words of a topic: their probability in it, and a tick at that in the whole corpus.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    topic : int
+        Its number.
+    n : int, default=15
+        How many words.
+    relevance : float, default=1.0
+        1 chooses probable words, 0 those that the topic uses most beyond the corpus.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report import topics as measures
+
+    share = measures.topic_words(model)
+    overall = measures.word_frequency(model, share)
+    order = measures.relevance(share[topic], overall, relevance)
+    shown = np.argsort(-order, kind="stable")[:n]
+    ax = axes_or_new(ax, 4.0, 0.8 + 0.22 * len(shown))
+    rows = np.arange(len(shown))
+    ax.barh(rows, share[topic, shown], height=0.7, color=BLUE)
+    ax.plot(overall[shown], rows, "|", color=GREY, markersize=9, markeredgewidth=1.5)
+    set_rows(ax, [model.words_[i] for i in shown])
+    percent_axis(ax.xaxis)
+    ax.set(title=f"topic {topic}", xlabel="probability of the word")
+    return ax
+
+
+def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
+    """Topics and labels in one plane: similar topics, and labels near the topics they raise.
+
+    The plane of the report's map.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    n_names : int, default=20
+        How many of the largest topics, and of the most frequent labels, have their names.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.effects import effect_table
+    from hdsp.report.fitted import fitted_labels
+    from hdsp.report.layout import place_together
+    from hdsp.report.topics import token_share, topic_words
+
+    table = effect_table(model)
+    places, label_places = place_together(topic_words(model), table.effect)
+    share = token_share(model)
+    used = list(range(model.n_topics_))
+    topics = [
+        Point("topic", name, x, y, size=10.0 + 400.0 * share[k] / share.max())
+        for k, name, (x, y) in zip(used, topic_names(model, used), places[used], strict=True)
+    ]
+    labels = [
+        Point("label", model.label_names_[j], x, y)
+        for j, (x, y) in zip(table.labels, label_places, strict=True)
+    ]
+    carriers = fitted_labels(model).carriers[table.labels]
+    named = [topics[k] for k in np.argsort(-share[used], kind="stable")[:n_names]]
+    named += [labels[row] for row in np.argsort(-carriers, kind="stable")[:n_names]]
+    ax = axes_or_new(ax, 9.0, 6.5)
+    # As in the report, where y grows downwards.
+    draw_points(ax, [*topics, *labels], named)
+    ax.invert_yaxis()
+    return ax

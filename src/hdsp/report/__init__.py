@@ -1,0 +1,46 @@
+"""The report: a fitted model, and documents, in one page that opens from disk.
+
+`make_view` turns a model into plain data, `render` makes a page of the data.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hdsp import progress
+from hdsp.corpus import Corpus
+from hdsp.persistence import replacing
+from hdsp.report.names import TopicNames
+from hdsp.report.page import render
+from hdsp.report.view import View, make_view
+
+__all__ = ["TopicNames", "View", "make_view", "render", "write_report"]
+
+
+def write_report(
+    model: Any,
+    path: str | os.PathLike[str],
+    corpus: Corpus | None = None,
+    *,
+    texts: Sequence[str] | None = None,
+    title: str = "Topics and labels",
+    names: str | os.PathLike[str] | None = None,
+    stability: Any = None,
+    most_documents: int = 1_000,
+) -> None:
+    """Write the report of a fitted `HDSP`; see `HDSP.report`."""
+    known = None if names is None else TopicNames.read(names, model)
+    with progress.task("Writing the report"):
+        view = make_view(
+            model,
+            corpus,
+            texts=texts,
+            title=title,
+            names=known,
+            stability=stability,
+            most_documents=most_documents,
+        )
+        page = render(view).encode("utf-8")
+        with replacing(Path(path)) as file:
+            file.write(page)

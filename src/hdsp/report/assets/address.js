@@ -1,0 +1,85 @@
+// What the page shows, in the fragment of its address, so that a link shows the same.
+
+const VIEWS = [
+  ["topics", "Topics", true],
+  ["explorer", "What if", J > 0],
+  ["effects", "Effects", hasEffects],
+  ["map", "Map", true],
+  ["heat", "Heat map", hasEffects],
+  ["documents", "Documents", hasDocuments],
+  ["fit", "Fit", true],
+].filter((entry) => entry[2]);
+
+const state = { view: "topics", topic: null, label: null, a: new Map(), b: new Map(), document: null, side: "label" };
+
+/** A setting of labels as text: columns of the label space, numbers with their values. */
+function settingText(setting) {
+  return [...setting].map(([label, value]) => (numberOf(label) ? `${label}:${value}` : `${label}`)).join("_");
+}
+
+function readSetting(text) {
+  const setting = new Map();
+  for (const part of (text ?? "").split("_").filter((piece) => piece)) {
+    const [label, value] = part.split(":").map(Number);
+    if (!(Number.isInteger(label) && label >= 0 && label < J)) continue;
+    if (!numberOf(label)) setting.set(label, 1);
+    else if (Number.isFinite(value)) setting.set(label, value);
+  }
+  return setting;
+}
+
+/** The fragment of the address for what is shown. */
+function fragment() {
+  const parts = new URLSearchParams({ view: state.view });
+  if (state.topic !== null) parts.set("topic", state.topic.replaceAll("+", "-"));
+  if (state.label !== null) parts.set("label", state.label);
+  if (state.view === "effects") parts.set("side", state.side);
+  if (state.view === "explorer") {
+    parts.set("a", settingText(state.a));
+    parts.set("b", settingText(state.b));
+  }
+  if (state.view === "documents" && state.document !== null) parts.set("document", state.document);
+  return `#${parts}`;
+}
+
+/** Take over the fragment of the address; whatever it does not say stays. */
+function readFragment() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const view = parts.get("view");
+  if (VIEWS.some((entry) => entry[0] === view)) state.view = view;
+  if (parts.has("topic")) {
+    const first = Number(parts.get("topic").split("-")[0]);
+    if (Number.isInteger(first) && first >= 0 && first < T) state.topic = unitOf[first].key;
+  }
+  if (parts.has("label")) {
+    const label = Number(parts.get("label"));
+    if (effectRow.has(label)) state.label = label;
+  }
+  if (["label", "topic"].includes(parts.get("side"))) state.side = parts.get("side");
+  if (parts.has("a")) state.a = readSetting(parts.get("a"));
+  if (parts.has("b")) state.b = readSetting(parts.get("b"));
+  const number = Number(parts.get("document") ?? NaN);
+  if (hasDocuments && Number.isInteger(number) && number >= 0) state.document = number;
+}
+
+function chosenUnit() {
+  return units.find((unit) => unit.key === state.topic) ?? units[0];
+}
+
+/** Write the address without a step in the browser's history. */
+function keepAddress() {
+  if (location.hash !== fragment()) history.replaceState(null, "", fragment());
+}
+
+/** Go to a view, as a link does: the browser's back button leads back. */
+function go(changes) {
+  Object.assign(state, changes);
+  history.pushState(null, "", fragment());
+  show();
+}
+
+/** Choose a topic within the view that is shown. */
+function chooseTopic(key) {
+  state.topic = key;
+  keepAddress();
+}

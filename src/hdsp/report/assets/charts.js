@@ -1,0 +1,107 @@
+// A chart with its title, its table and its files. Observable Plot draws.
+
+/** The picture as a file of its own: colours of the page are written out. */
+function svgText(picture) {
+  const root = picture.tagName.toLowerCase() === "svg" ? picture : picture.querySelector("svg");
+  const copy = root.cloneNode(true);
+  const { width, height } = root.viewBox.baseVal;
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  copy.style.color = themed("--ink");
+  copy.style.background = themed("--surface");
+  copy.style.fontFamily = "sans-serif";
+  const text = new XMLSerializer().serializeToString(copy);
+  return text.replace(/var\((--[\w-]+)(?:,[^()]*)?\)/g, (all, name) => themed(name) || all);
+}
+
+/**
+ * A figure: `draw(width)` returns a picture, `table()` returns {columns, rows, pick?}: what a chart
+ * shows, row by row. `onpick` is called with what is under the pointer.
+ */
+function chart({ title, file, caption, describe, draw, table, onpick, legend, level = "h2" }) {
+  const room = h("div", { class: onpick ? "pickable" : "" });
+  const heading = h(level, {}, title);
+  const captionElement = h("p", { class: "caption" }, caption ?? "");
+  const legendElement = h("div", { class: "legend" });
+  const rows = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}: table` });
+  const details = h("details", { ontoggle: () => details.open && fillTable() }, h("summary", {}, "Table"), rows);
+  const save = (kind) => {
+    const { columns, rows: content } = table();
+    if (kind === "csv") download(`${file}.csv`, "text/csv;charset=utf-8", csvOf(columns, content));
+    else download(`${file}.svg`, "image/svg+xml", svgText(room.firstElementChild));
+  };
+  const tools = h("span", { class: "tools" },
+    button("CSV", () => save("csv"), { class: "quiet", "aria-label": `${title}: save as CSV`, "data-save": "csv" }),
+    button("SVG", () => save("svg"), { class: "quiet", "aria-label": `${title}: save as SVG`, "data-save": "svg" }));
+  const figure = h("figure", { "data-chart": file }, h("div", { class: "head" }, heading, tools), captionElement, legendElement, room, details);
+  let width = 0;
+
+  function fillTable() {
+    const { columns, rows: content } = table();
+    const shown = content.slice(0, 500);
+    fill(rows, h("table", {},
+      h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", {}, shown.map((row) => h("tr", {}, row.map((value, i) =>
+        typeof value === "number" ? h("td", { class: "number", "data-value": value }, brief(value)) : h(i ? "td" : "th", i ? {} : { scope: "row" }, value ?? "")))))),
+      content.length > shown.length ? h("p", { class: "caption" }, `The first ${shown.length} of ${thousands(content.length)} rows; CSV has all.`) : null);
+  }
+
+  function update(changes = {}) {
+    if (changes.title !== undefined) heading.textContent = changes.title;
+    if (changes.caption !== undefined) captionElement.textContent = changes.caption;
+    width = Math.floor(room.clientWidth);
+    if (width < 40) return;
+    const picture = draw(width);
+    const svg = picture.tagName.toLowerCase() === "svg" ? picture : picture.querySelector("svg");
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", describe ? describe() : title);
+    // What is in the picture is in the table, too: a screen reader should not read every tick.
+    for (const child of svg.children) child.setAttribute("aria-hidden", "true");
+    if (onpick) picture.addEventListener("click", () => picture.value && onpick(picture.value));
+    room.replaceChildren(picture);
+    if (legend) fill(legendElement, legend());
+    if (details.open) fillTable();
+  }
+
+  new ResizeObserver(() => {
+    if (Math.abs(Math.floor(room.clientWidth) - width) > 4 && room.clientWidth > 40) update();
+  }).observe(room);
+  return { figure, update, room };
+}
+
+function swatch(colour, text, shape = "") {
+  return h("span", {}, h("i", { class: `swatch ${shape}`, style: `background:${colour}` }), text);
+}
+
+const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+/** The room that names at the left of a chart take, and what of them fits. */
+function nameRoom(width, texts) {
+  const most = Math.min(0.42 * width, 260);
+  const room = Math.min(most, 14 + 6.4 * (d3.max(texts, (text) => text.length) ?? 0));
+  return { room, fit: (text) => cut(text, Math.max(8, Math.floor(room / 6.4))) };
+}
+
+/** Points with intervals around zero, one row each: [{key, name, effect, lower, upper}]. */
+function intervalPlot(entries, width, axis) {
+  const { room, fit } = nameRoom(width, entries.map((entry) => entry.name));
+  const nameOf = new Map(entries.map((entry) => [entry.key, fit(entry.name)]));
+  const colour = (entry) => (entry.lower !== null && !sure(entry) ? "var(--grey)" : entry.effect >= 0 ? "var(--up)" : "var(--down)");
+  return Plot.plot({
+    width,
+    height: 60 + 25 * entries.length,
+    marginLeft: room,
+    marginRight: 24,
+    marginBottom: 42,
+    style: { fontSize: "12px" },
+    x: { label: axis, grid: true, nice: true, tickFormat: (value) => `${value > 0 ? "+" : ""}${Number((100 * value).toPrecision(6))}`, ticks: Math.max(3, Math.floor(width / 110)) },
+    y: { label: null, domain: entries.map((entry) => entry.key), tickFormat: (key) => nameOf.get(key), tickSize: 0, type: "band" },
+    marks: [
+      Plot.ruleX([0], { stroke: "var(--grey)" }),
+      Plot.ruleY(entries.filter((entry) => entry.lower !== null), { y: "key", x1: "lower", x2: "upper", stroke: colour, strokeWidth: 2.5, strokeLinecap: "round" }),
+      Plot.dot(entries, { y: "key", x: "effect", fill: colour, r: 5, stroke: "var(--surface)", strokeWidth: 1.5 }),
+      Plot.tip(entries, Plot.pointerY({ y: "key", x: "effect", fill: "var(--surface)", stroke: "var(--line)", title: (entry) =>
+        `${entry.name}\n${points(entry.effect)} points` + (entry.lower === null ? "" : ` (${points(entry.lower)} to ${points(entry.upper)})`) })),
+    ],
+  });
+}

@@ -1,0 +1,74 @@
+// The data of the page, and its packed arrays.
+
+/** Bytes of a base64 text. */
+function bytesOf(text) {
+  const raw = atob(text);
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  return bytes;
+}
+
+/** A packed matrix: `at(row, column)`, and its numbers in order. */
+function unpack(packed) {
+  const bytes = bytesOf(packed.data);
+  const [rows, columns] = packed.shape.length === 2 ? packed.shape : [1, packed.shape[0]];
+  const kinds = { float64: Float64Array, float32: Float32Array, int16: Int16Array };
+  const values = new kinds[packed.dtype](bytes.buffer, 0, rows * columns);
+  const scale = packed.scale;
+  const at = scale
+    ? (row, column) => values[row * columns + column] * scale[row]
+    : (row, column) => values[row * columns + column];
+  return { rows, columns, at, values };
+}
+
+/** Packed where it is first looked at. */
+function lazily(packed) {
+  let found = null;
+  return () => (found ??= unpack(packed));
+}
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const T = DATA.topics.n;
+const J = DATA.labels.names.length;
+const intercept = lazily(DATA.form.intercept);
+const coefficients = lazily(DATA.form.coefficients);
+const effectOf = lazily(DATA.effects.effect);
+const lowerOf = lazily(DATA.effects.lower);
+const upperOf = lazily(DATA.effects.upper);
+// The row of a label in the table of effects; labels that the model leaves out have none.
+const effectRow = new Map(DATA.effects.labels.map((label, row) => [label, row]));
+const hasEffects = DATA.effects.labels.length > 0;
+
+let parsedDocuments = null;
+/** The documents of the page, or null: parsed when first asked for. */
+function documentData() {
+  if (!hasDocuments) return null;
+  parsedDocuments ??= JSON.parse(document.getElementById("documents").textContent);
+  return parsedDocuments;
+}
+const hasDocuments = document.getElementById("documents").textContent.length > 0;
+
+/** The block of a label. */
+function blockOf(label) {
+  return DATA.labels.blocks[DATA.labels.block[label]];
+}
+
+/** What is known of a number: its mean, scale and range in training. */
+function numberOf(label) {
+  const block = blockOf(label);
+  return block.kind === "number" ? block.numbers[label - block.start] : null;
+}
+
+/** Expected proportions of all topics, given the values of labels: {label: value}. */
+function expectedTopics(setting) {
+  const score = Float64Array.from(intercept().values);
+  for (const [label, value] of setting) {
+    const number = numberOf(label);
+    const entry = number ? (value - number.mean) / number.scale : 1;
+    for (let k = 0; k < T; k++) score[k] += entry * coefficients().at(label, k);
+  }
+  const largest = score.reduce((a, b) => Math.max(a, b), -Infinity);
+  let total = 0;
+  for (let k = 0; k < T; k++) total += score[k] = Math.exp(score[k] - largest);
+  return score.map((value) => value / total);
+}

@@ -1,0 +1,72 @@
+// Views are made when they are first shown, and drawn anew when they are shown again.
+
+const makers = { topics: topicsView, explorer: explorerView, effects: effectsView, map: mapView, heat: heatView, documents: documentsView, fit: fitView };
+const made = {};
+
+function show() {
+  for (const [name] of VIEWS) {
+    const section = document.getElementById(`view-${name}`);
+    section.hidden = name !== state.view;
+    const link = document.querySelector(`nav a[data-view="${name}"]`);
+    if (name === state.view) {
+      link.setAttribute("aria-current", "page");
+      // On a phone the row of views is wider than the screen.
+      link.parentElement.scrollLeft = link.offsetLeft - 60;
+    } else link.removeAttribute("aria-current");
+  }
+  const section = document.getElementById(`view-${state.view}`);
+  made[state.view] ??= makers[state.view](section);
+  made[state.view].draw();
+  keepAddress();
+}
+
+function start() {
+  document.getElementById("title").textContent = DATA.title;
+  const fact = new Map(DATA.fit.facts);
+  document.getElementById("facts").textContent =
+    `${thousands(DATA.topics.in_use)} topics · ${fact.get("Documents")} documents · ${fact.get("Tokens")} tokens · ${thousands(J)} labels`;
+  loadNames();
+  state.label = DATA.effects.labels[0] ?? null;
+  firstSettings();
+  if (state.a.size) {
+    const first = [...state.a.keys()][0];
+    if (effectRow.has(first)) state.label = first;
+  }
+  readFragment();
+  fill(document.getElementById("nav"), VIEWS.map(([name, text]) => h("a", { href: `#view=${name}`, "data-view": name, onclick: (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go({ view: name });
+  } }, text)));
+  window.addEventListener("popstate", () => { readFragment(); show(); });
+  window.addEventListener("hashchange", () => { readFragment(); show(); });
+  document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("main").focus(); });
+  document.getElementById("names-save").addEventListener("click", () => {
+    download("topic-names.json", "application/json", `${JSON.stringify(namesAsFile(), null, 1)}\n`);
+  });
+  document.getElementById("names-load").addEventListener("change", async (event) => {
+    const [file] = event.target.files;
+    event.target.value = "";
+    if (!file) return;
+    try {
+      const content = JSON.parse(await file.text());
+      readNames(content);
+      namesChanged();
+      show();
+      const other = content.model && content.model !== DATA.key;
+      announce(other ? "Names loaded. They were saved from another model: check them." : "Names loaded.");
+    } catch (error) {
+      announce(error instanceof SyntaxError ? "This is no file of topic names." : error.message);
+    }
+  });
+  document.getElementById("theme").addEventListener("click", () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    show();
+  });
+  onNames(() => shortTitles.clear());
+  show();
+}
+
+start();

@@ -1,0 +1,166 @@
+// Topics as the reader sees them: each by itself, or several put together under one name.
+
+const given = DATA.names;
+const storeKey = `hdsp-names-${DATA.key}`;
+let names = new Map();
+let combined = [];
+let units = [];
+let unitOf = [];
+const nameListeners = [];
+
+/** A list for other views to draw themselves anew when names or sets change. */
+function onNames(listener) {
+  nameListeners.push(listener);
+}
+
+function makeUnits() {
+  const taken = new Set(combined.flatMap((group) => group.topics));
+  const single = d3.range(T).filter((k) => !taken.has(k));
+  units = [
+    ...single.map((k) => ({ key: String(k), topics: [k], name: names.get(k) ?? "" })),
+    ...combined.map((group) => ({ key: group.topics.join("+"), topics: group.topics, name: group.name, group })),
+  ].sort((a, b) => a.topics[0] - b.topics[0]);
+  unitOf = [];
+  for (const unit of units) {
+    unit.used = unit.topics.some((k) => k < DATA.topics.in_use);
+    for (const k of unit.topics) unitOf[k] = unit;
+  }
+}
+
+/** The names as a file holds them. */
+function namesAsFile() {
+  const file = { format: "hdsp-names-1", model: DATA.key, names: {}, combined };
+  for (const [topic, name] of [...names].sort((a, b) => a[0] - b[0])) file.names[topic] = name;
+  return file;
+}
+
+/** Take over the names of a file; throws where it is none. */
+function readNames(file) {
+  if (file?.format !== "hdsp-names-1") throw new Error("This is no file of topic names.");
+  const groups = (file.combined ?? []).map((group) => ({
+    name: String(group.name ?? ""),
+    topics: group.topics.map(Number).sort((a, b) => a - b),
+  }));
+  const found = Object.entries(file.names ?? {}).map(([topic, name]) => [Number(topic), String(name)]);
+  const members = groups.flatMap((group) => group.topics);
+  for (const topic of [...members, ...found.map((entry) => entry[0])]) {
+    if (!(Number.isInteger(topic) && topic >= 0 && topic < T)) throw new Error(`The file names topic ${topic}, which this model lacks.`);
+  }
+  if (new Set(members).size < members.length) throw new Error("The file combines a topic twice.");
+  names = new Map(found.filter((entry) => entry[1]));
+  combined = groups.filter((group) => group.topics.length > 1);
+  makeUnits();
+}
+
+function namesChanged() {
+  makeUnits();
+  try {
+    localStorage.setItem(storeKey, JSON.stringify({ given: JSON.stringify(given), file: namesAsFile() }));
+  } catch {
+    // A browser may keep nothing for pages from disk: names can be saved as a file.
+  }
+  for (const listener of nameListeners) listener();
+}
+
+function renameUnit(unit, name) {
+  if (unit.group) unit.group.name = name;
+  else if (name) names.set(unit.topics[0], name);
+  else names.delete(unit.topics[0]);
+  namesChanged();
+}
+
+/** Put units together: their proportions add. Returns the new unit's key. */
+function combineUnits(chosen) {
+  const topics = chosen.flatMap((unit) => unit.topics).sort((a, b) => a - b);
+  const name = chosen.map((unit) => unit.name).find((text) => text) ?? "";
+  const old = new Set(chosen.map((unit) => unit.group));
+  combined = combined.filter((group) => !old.has(group));
+  combined.push({ name, topics });
+  namesChanged();
+  return topics.join("+");
+}
+
+function splitUnit(unit) {
+  combined = combined.filter((group) => group !== unit.group);
+  namesChanged();
+}
+
+/** The names of the page, and those that this browser kept since; a report with other names wins. */
+function loadNames() {
+  readNames(given);
+  try {
+    const kept = JSON.parse(localStorage.getItem(storeKey) ?? "null");
+    if (kept?.given === JSON.stringify(given)) readNames(kept.file);
+  } catch {
+    readNames(given);
+  }
+}
+
+const sumOver = (unit, value) => d3.sum(unit.topics, value);
+const shareOf = (unit) => sumOver(unit, (k) => DATA.topics.share[k]);
+const weightOf = (unit) => sumOver(unit, (k) => DATA.topics.weight[k]);
+// Measures of single topics; of topics put together there are none.
+const single = (values) => (unit) => (unit.topics.length === 1 && values ? values[unit.topics[0]] : null);
+const coherenceOf = single(DATA.topics.coherence);
+const similarityOf = single(DATA.topics.similarity);
+const foundInOf = single(DATA.topics.found_in);
+
+/** The effect of a label on a unit, with an interval where there is one. */
+function unitEffect(label, unit) {
+  const row = effectRow.get(label);
+  if (row === undefined) return null;
+  const one = unit.topics.length === 1;
+  const [k] = unit.topics;
+  return {
+    effect: sumOver(unit, (topic) => effectOf().at(row, topic)),
+    lower: one ? lowerOf().at(row, k) : null,
+    upper: one ? upperOf().at(row, k) : null,
+  };
+}
+
+const sure = (found) => found.lower !== null && (found.lower > 0 || found.upper < 0);
+
+/** The words of a unit by relevance: 1 is by probability, 0 by how little other topics use them. */
+function wordsOf(unit, relevance, n) {
+  const probability = new Map();
+  const total = shareOf(unit) || 1;
+  for (const k of unit.topics) {
+    const own = DATA.words.topics[k];
+    const weight = unit.topics.length === 1 ? 1 : DATA.topics.share[k] / total;
+    own.words.forEach((word, i) => probability.set(word, (probability.get(word) ?? 0) + weight * own.p[i]));
+  }
+  return [...probability]
+    .map(([word, p]) => ({
+      word: DATA.words.words[word],
+      p,
+      overall: DATA.words.overall[word],
+      relevance: Math.log(p) - (1 - relevance) * Math.log(DATA.words.overall[word]),
+    }))
+    .sort((a, b) => b.relevance - a.relevance)
+    .slice(0, n);
+}
+
+/** The labels that raise a unit most, or lower it most: one pass, since there may be thousands. */
+function labelsOf(unit, n, sign = 1) {
+  const effect = effectOf();
+  const best = [];
+  for (let row = 0; row < DATA.effects.labels.length; row++) {
+    let value = 0;
+    for (const k of unit.topics) value += effect.at(row, k);
+    if (value * sign <= 0 || (best.length === n && value * sign <= best[n - 1].effect * sign)) continue;
+    let place = best.length;
+    while (place > 0 && best[place - 1].effect * sign < value * sign) place--;
+    best.splice(place, 0, { label: DATA.effects.labels[row], effect: value });
+    if (best.length > n) best.pop();
+  }
+  return best;
+}
+
+const shortTitles = new Map();
+/** What a unit is called: its name, or its most telling words. */
+function unitTitle(unit) {
+  if (unit.name) return unit.name;
+  if (!shortTitles.has(unit.key)) shortTitles.set(unit.key, wordsOf(unit, 0.6, 3).map((entry) => entry.word).join(" "));
+  return shortTitles.get(unit.key);
+}
+const unitLabel = (unit) => `${unit.key} · ${unitTitle(unit)}`;

@@ -1,0 +1,178 @@
+// The map: topics and labels in one plane; and the graph of topics that go together.
+
+function mapView(room) {
+  const own = { labels: true, zoom: d3.zoomIdentity, query: "" };
+  const aspect = () => (window.innerWidth < 640 ? 1.1 : 0.62);
+  const mapRoom = h("div", { class: "map-room" });
+  const map = chart({
+    title: "Topics and labels", file: "map",
+    caption: "Near each other are topics with similar words, and labels next to the topics they raise. Circles are topics, as large as their share of tokens; diamonds are labels. Drag to move; zoom with the buttons, two fingers, or the wheel and Ctrl.",
+    describe: () => `Map of ${units.length} topics and ${DATA.effects.labels.length} labels. The chosen topic is ${unitLabel(chosenUnit())}.`,
+    legend: () => [swatch("var(--accent)", "topics", ""), hasEffects ? swatch("var(--second)", "labels", "diamond") : null],
+    draw: drawMap,
+    table: () => ({ columns: ["kind", "id", "name", "x", "y"], rows: places().map((place) => [place.kind, place.key, place.name, place.x, place.y]) }),
+    onpick: (place) => (place.kind === "topic" ? pick(place.key) : go({ view: "effects", side: "label", label: Number(place.key) })),
+  });
+  const about = h("div", { class: "bar-row" });
+  const zoomer = d3.zoom().scaleExtent([1, 20])
+    .filter((event) => (event.type === "wheel" ? event.ctrlKey || event.metaKey : event.touches ? event.touches.length > 1 : !event.button))
+    .on("zoom", (event) => { own.zoom = event.transform; map.update(); });
+  const tools = h("div", { class: "map-tools" },
+    button("+", () => scale(1.6), { "aria-label": "Zoom in" }), button("−", () => scale(1 / 1.6), { "aria-label": "Zoom out" }),
+    button("⤢", () => { own.zoom = d3.zoomIdentity; d3.select(mapRoom).property("__zoom", own.zoom); map.update(); }, { "aria-label": "Show all of the map" }));
+  mapRoom.append(map.figure);
+  map.room.style.position = "relative";
+  map.figure.querySelector(".tools").prepend(...tools.children);
+  const graph = DATA.related.pairs.length ? chart({
+    title: "Topics that go together", file: "related-topics",
+    caption: DATA.related.observed
+      ? "Lines join topics that occur in the same documents; the thicker, the higher the correlation of their proportions."
+      : "Lines join topics whose expected proportions rise and fall together with labels; the thicker, the higher the correlation over the training documents' labels.",
+    describe: () => `Graph of ${unitPairs().length} pairs of topics that go together.`,
+    draw: drawGraph,
+    table: () => ({ columns: ["topic", "other_topic", "correlation"], rows: unitPairs().map((pair) => [pair.a.key, pair.b.key, pair.value]) }),
+    onpick: (place) => pick(place.key),
+  }) : null;
+  room.append(about, h("div", { class: "card" }, mapRoom), graph ? h("div", { class: "card" }, graph.figure) : h("span"));
+  d3.select(mapRoom).call(zoomer).on("dblclick.zoom", null);
+
+  function scale(factor) {
+    const width = map.room.clientWidth;
+    const middle = [width / 2, (width * aspect()) / 2];
+    const k = Math.min(20, Math.max(1, own.zoom.k * factor));
+    const ratio = k / own.zoom.k;
+    own.zoom = d3.zoomIdentity.translate(middle[0] - ratio * (middle[0] - own.zoom.x), middle[1] - ratio * (middle[1] - own.zoom.y)).scale(k);
+    if (k === 1) own.zoom = d3.zoomIdentity;
+    d3.select(mapRoom).property("__zoom", own.zoom);
+    map.update();
+  }
+
+  function pick(key) {
+    chooseTopic(key);
+    draw();
+  }
+
+  function places() {
+    const topics = units.filter((unit) => unit.used).map((unit) => {
+      const total = shareOf(unit) || 1;
+      const mean = (axis) => sumOver(unit, (k) => (DATA.map.topics[k][axis] * (DATA.topics.share[k] || 1e-9)) / total);
+      return { kind: "topic", key: unit.key, name: unitTitle(unit), text: unitTitle(unit), share: shareOf(unit), x: mean(0), y: mean(1) };
+    });
+    const labels = own.labels ? DATA.effects.labels.map((label, row) => ({
+      kind: "label", key: String(label), name: DATA.labels.names[label], text: DATA.labels.names[label], share: DATA.labels.carriers[label], x: DATA.map.labels[row][0], y: DATA.map.labels[row][1],
+    })) : [];
+    return [...topics, ...labels];
+  }
+
+  /** The places whose names fit without hiding others, the largest first. */
+  function readable(points, position, width) {
+    const boxes = [];
+    const fits = (box) => boxes.every((other) => box.x2 < other.x1 || box.x1 > other.x2 || box.y2 < other.y1 || box.y1 > other.y2);
+    const chosen = [];
+    for (const point of points) {
+      const [x, y] = position(point);
+      const half = 3.4 * Math.min(point.text.length, 30) + 4;
+      const box = { x1: x - half, x2: x + half, y1: y - 26, y2: y - 6 };
+      if (point.force || (box.x1 > 0 && box.x2 < width && fits(box))) {
+        boxes.push(box);
+        chosen.push(point);
+      }
+    }
+    return chosen;
+  }
+
+  function drawMap(width) {
+    const height = Math.round(width * aspect());
+    const all = places();
+    const x = own.zoom.rescaleX(d3.scaleLinear([-1.2, 1.2], [0, width]));
+    const y = own.zoom.rescaleY(d3.scaleLinear([-1.12, 1.12], [0, height]));
+    const inside = all.filter((place) => x(place.x) > -30 && x(place.x) < width + 30 && y(place.y) > -30 && y(place.y) < height + 30);
+    const topics = inside.filter((place) => place.kind === "topic");
+    const labels = inside.filter((place) => place.kind === "label");
+    const chosen = topics.filter((place) => place.key === chosenUnit().key);
+    for (const place of chosen) place.force = true;
+    const byShare = (a, b) => b.share - a.share;
+    const largestCarrier = [...labels].sort(byShare);
+    const largestTopic = [...topics].sort(byShare);
+    // Turn by turn, so that both kinds have names.
+    const turns = d3.range(Math.max(labels.length, topics.length)).flatMap((i) => [largestTopic[i], largestCarrier[i]]).filter((place) => place);
+    const named = readable([...chosen, ...turns.filter((place) => !place.force)], (place) => [x(place.x), y(place.y)], width).slice(0, Math.round(width / 14));
+    const most = d3.max(units, shareOf) || 1;
+    const radius = (place) => Math.sqrt(place.share / most) * Math.min(22, width / 40) * Math.sqrt(own.zoom.k ** 0.5) + 1.5;
+    return Plot.plot({
+      width, height, margin: 0, style: { fontSize: "12px", overflow: "hidden" },
+      x: { axis: null, domain: x.domain(), range: [0, width] }, y: { axis: null, domain: y.domain(), range: [0, height] }, r: { type: "identity" },
+      marks: [
+        Plot.dot(topics, { x: "x", y: "y", r: radius, fill: "var(--accent)", fillOpacity: 0.28, stroke: "var(--accent)", strokeOpacity: 0.7 }),
+        Plot.dot(labels, { x: "x", y: "y", r: labels.length > 300 ? 2.5 : 4.5, symbol: "diamond", fill: "var(--second)", stroke: "var(--surface)", strokeWidth: 0.8 }),
+        Plot.dot(chosen, { x: "x", y: "y", r: (place) => radius(place) + 3, stroke: "var(--accent)", strokeWidth: 2.5 }),
+        Plot.text(named, { x: "x", y: "y", dy: -13, text: (place) => cut(place.text, 30), fill: (place) => (place.kind === "topic" ? "var(--ink)" : "var(--second)"), stroke: "var(--surface)", strokeWidth: 4, fontWeight: (place) => (place.force ? 700 : 500) }),
+        Plot.tip(inside, Plot.pointer({ x: "x", y: "y", fill: "var(--surface)", stroke: "var(--line)", title: (place) =>
+          (place.kind === "topic" ? `Topic ${place.key} · ${percent(place.share)}\n${wordsOf(units.find((unit) => unit.key === place.key), 0.6, 6).map((entry) => entry.word).join(" ")}` : `${place.name}\n${thousands(place.share)} documents`) })),
+      ],
+    });
+  }
+
+  function unitPairs() {
+    const pairs = new Map();
+    for (const [first, second, value] of DATA.related.pairs) {
+      const [a, b] = [unitOf[first], unitOf[second]];
+      if (a === b || !a.used || !b.used) continue;
+      const key = `${a.key} ${b.key}`;
+      if (!(pairs.get(key)?.value > value)) pairs.set(key, { a, b, value });
+    }
+    return [...pairs.values()].sort((x, y) => y.value - x.value);
+  }
+
+  let laid = null;
+  function layGraph() {
+    const signature = units.map((unit) => unit.key).join();
+    if (laid?.signature === signature) return laid;
+    const pairs = unitPairs();
+    const linked = [...new Set(pairs.flatMap((pair) => [pair.a, pair.b]))];
+    const nodes = linked.map((unit) => ({ unit, key: unit.key, text: unitTitle(unit), share: shareOf(unit) }));
+    const nodeOf = new Map(nodes.map((node) => [node.key, node]));
+    const links = pairs.map((pair) => ({ source: nodeOf.get(pair.a.key), target: nodeOf.get(pair.b.key), value: pair.value }));
+    d3.forceSimulation(nodes)
+      .force("link", d3.forceLink(links).distance(34).strength((link) => Math.min(1, 0.3 + link.value)))
+      .force("charge", d3.forceManyBody().strength(-70).distanceMax(260))
+      .force("x", d3.forceX().strength(0.045)).force("y", d3.forceY().strength(0.075))
+      .force("collide", d3.forceCollide(11)).stop().tick(300);
+    laid = { signature, nodes, links };
+    return laid;
+  }
+
+  function drawGraph(width) {
+    const { nodes, links } = layGraph();
+    const height = Math.round(width * aspect());
+    const fitted = (axis, size) => {
+      const [low, high] = d3.extent(nodes, (node) => node[axis]);
+      return d3.scaleLinear([low, high], axis === "x" ? [Math.min(90, size / 8), size - Math.min(90, size / 8)] : [34, size - 24]);
+    };
+    const [x, y] = [fitted("x", width), fitted("y", height)];
+    const most = d3.max(units, shareOf) || 1;
+    const chosen = nodes.filter((node) => node.key === chosenUnit().key);
+    for (const node of nodes) node.force = chosen.includes(node);
+    const named = readable([...chosen, ...nodes.filter((node) => !node.force).sort((a, b) => b.share - a.share)], (node) => [x(node.x), y(node.y)], width).slice(0, Math.round(width / 16));
+    return Plot.plot({
+      width, height, margin: 0, style: { fontSize: "12px", overflow: "hidden" },
+      x: { axis: null, domain: x.domain(), range: x.range() }, y: { axis: null, domain: y.domain(), range: y.range() }, r: { type: "identity" },
+      marks: [
+        Plot.link(links, { x1: (link) => link.source.x, y1: (link) => link.source.y, x2: (link) => link.target.x, y2: (link) => link.target.y, stroke: "var(--grey)", strokeOpacity: 0.55, strokeWidth: (link) => 0.6 + 6 * link.value }),
+        Plot.dot(nodes, { x: "x", y: "y", r: (node) => Math.min(1, width / 700) * (3 + 9 * Math.sqrt(node.share / most)), fill: (node) => (node.force ? "var(--accent)" : "var(--surface)"), stroke: "var(--accent)", strokeWidth: 1.6 }),
+        Plot.text(named, { x: "x", y: "y", dy: -14, text: (node) => cut(node.text, 30), fill: "var(--ink)", stroke: "var(--surface)", strokeWidth: 4, fontWeight: (node) => (node.force ? 700 : 500) }),
+        Plot.tip(nodes, Plot.pointer({ x: "x", y: "y", fill: "var(--surface)", stroke: "var(--line)", title: (node) => unitLabel(node.unit) })),
+      ],
+    });
+  }
+
+  function draw() {
+    fill(about,
+      h("label", { class: "field" }, "Topic ", select("Topic", units.map((unit) => [unit.key, unitLabel(unit)]), chosenUnit().key, pick)),
+      button("Show in the list", () => go({ view: "topics" })),
+      hasEffects ? h("label", { class: "field" }, h("input", { type: "checkbox", checked: own.labels, onchange: (event) => { own.labels = event.target.checked; map.update(); } }), "labels") : null);
+    map.update();
+    graph?.update();
+  }
+  return { draw };
+}

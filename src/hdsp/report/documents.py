@@ -1,0 +1,310 @@
+"""Documents as the report shows them: typical ones, words by topic, observed against expected."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.corpus import Corpus
+from hdsp.corpus.text import TextSettings
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.report.packing import pack_rounded, rounded
+from hdsp.report.topics import topic_words
+
+# Longer texts are cut.
+MOST_CHARACTERS = 20_000
+# Topics with less of a document are left out of its bar.
+_LEAST_SHARE = 0.005
+_TYPICAL = 8
+# Fewer words say little of what a document is about.
+_LEAST_TOKENS = 20
+# Parts that documents are put in by a number.
+_PARTS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Proportions of topics in the documents of groups, and what their labels lead one to expect.
+
+    Attributes
+    ----------
+    names : list of str
+        The G groups: a label, or a number with a range.
+    sizes : int array of shape [G]
+        Documents of each group.
+    observed : float array of shape [G, T]
+        Mean proportions of the documents.
+    expected : float array of shape [G, T]
+        Mean proportions that their labels lead one to expect.
+    error : float array of shape [G, T]
+        Standard errors of `observed`.
+    members : sparse array of shape [G, M]
+        Ones where a document belongs to a group.
+    """
+
+    names: list[str]
+    sizes: IntArray
+    observed: FloatArray
+    expected: FloatArray
+    error: FloatArray
+    members: csr_array
+
+
+def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Observed:
+    """Observed and expected proportions by label; of numbers, by thirds of the documents.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    corpus : Corpus
+        Documents with the model's words.
+    proportions : float array of shape [M, T]
+        Those of ``model.transform(corpus)``.
+    """
+    schema = model.label_schema_
+    design = schema.encode(corpus.labels, warn=False).tocsc()
+    names: list[str] = []
+    rows: list[IntArray] = []
+    for block in schema.blocks:
+        start = schema.slices()[block.name].start
+        for position, _ in enumerate(block.columns):
+            column = start + position
+            part = slice(design.indptr[column], design.indptr[column + 1])
+            carriers, values = design.indices[part], design.data[part]
+            if block.kind != "number":
+                groups = [(schema.names[column], carriers)]
+            else:
+                original = values * block.scale[position] + block.mean[position]
+                groups = _by_thirds(schema.names[column], carriers, original)
+            for name, members in groups:
+                if len(members):
+                    names.append(name)
+                    rows.append(members)
+    sizes = np.array([len(members) for members in rows], dtype=np.int64)
+    members = csr_array(
+        (
+            np.ones(sizes.sum()),
+            np.concatenate([np.zeros(0, dtype=np.int64), *rows]),
+            np.concatenate([[0], np.cumsum(sizes)]),
+        ),
+        shape=(len(rows), len(corpus)),
+    )
+    expected = np.asarray(model.expected_topics(corpus.labels)) if rows else proportions
+    size = np.maximum(sizes, 1)[:, None]
+    observed = (members @ proportions) / size
+    squares = (members @ proportions**2) / size
+    error = np.sqrt(np.maximum(squares - observed**2, 0.0) / size)
+    return Observed(names, sizes, observed, (members @ expected) / size, error, members)
+
+
+def _by_thirds(name: str, rows: IntArray, values: FloatArray) -> list[tuple[str, IntArray]]:
+    """Documents by parts of a number's range that hold about as many of them."""
+    if len(values) == 0:
+        return []
+    edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, _PARTS + 1), method="lower"))
+    if len(edges) == 1:
+        return [(f"{name} {edges[0]:.6g}", rows)]
+    groups = []
+    for number, (low, high) in enumerate(pairwise(edges.tolist())):
+        last = number == len(edges) - 2
+        inside = (values >= low) & ((values <= high) if last else (values < high))
+        shown = f"{low:.6g} to {high:.6g}" if last else f"{low:.6g} to under {high:.6g}"
+        groups.append((f"{name} {shown}", rows[inside]))
+    return groups
+
+
+def typical_documents(
+    proportions: FloatArray, lengths: FloatArray, groups: Observed, n: int = _TYPICAL
+) -> tuple[list[IntArray], list[IntArray]]:
+    """Documents that stand for topics, and for groups of documents, most typical first.
+
+    Of a topic: those with the largest share of it. Of a group: its members whose proportions are
+    nearest to the group's mean, by Hellinger's distance. Short documents come last.
+
+    Parameters
+    ----------
+    proportions : float array of shape [M, T]
+        Topics in documents.
+    lengths : float array of shape [M]
+        Tokens of documents.
+    groups : Observed
+        Groups of the documents.
+    n : int, default=8
+        How many documents of each.
+    """
+    short = np.asarray(lengths < min(_LEAST_TOKENS, float(np.median(lengths))))
+    by_topic: list[IntArray] = [
+        np.asarray(np.lexsort((-proportions[:, topic], short))[:n])
+        for topic in range(proportions.shape[1])
+    ]
+    roots = np.sqrt(proportions)
+    by_group: list[IntArray] = []
+    members = groups.members
+    for number, mean in enumerate(np.sqrt(groups.observed)):
+        own = members.indices[members.indptr[number] : members.indptr[number + 1]]
+        by_group.append(own[np.lexsort((-(roots[own] @ mean), short[own]))[:n]])
+    return by_topic, by_group
+
+
+def choose_documents(
+    n_documents: int, typical: Sequence[Sequence[IntArray]], most: int
+) -> IntArray:
+    """Which documents a page shows: all, or typical ones and others at random, in order."""
+    if n_documents <= most:
+        return np.arange(n_documents)
+    chosen: dict[int, None] = {}
+    for rank in range(_TYPICAL):
+        for documents in (documents for kind in typical for documents in kind):
+            if rank < len(documents) and len(chosen) < most:
+                chosen.setdefault(int(documents[rank]))
+    for document in np.random.default_rng(0).permutation(n_documents).tolist():
+        if len(chosen) >= most:
+            break
+        chosen.setdefault(document)
+    return np.array(sorted(chosen), dtype=np.int64)
+
+
+def document_view(
+    model: Any, corpus: Corpus, texts: Sequence[str] | None, most: int
+) -> tuple[dict[str, Any], FloatArray]:
+    """The documents that a page shows, and the proportions of all documents.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    corpus : Corpus
+        Documents with the model's words.
+    texts : sequence of str or None
+        Texts of the documents; None shows their words in the order of their counts.
+    most : int
+        How many documents to show.
+
+    Returns
+    -------
+    view : dict
+        The documents for a page.
+    proportions : float array of shape [M, T]
+        Topics in all documents.
+    """
+    proportions = np.asarray(model.transform(corpus), dtype=np.float64)
+    groups = observed_by_label(model, corpus, proportions)
+    lengths = np.asarray(corpus.counts.sum(axis=1))
+    by_topic, by_group = typical_documents(proportions, lengths, groups)
+    chosen = choose_documents(len(corpus), (by_topic, by_group), most)
+    position = {int(row): number for number, row in enumerate(chosen)}
+    design = model.label_schema_.encode(corpus.labels, warn=False)
+    reader = _WordReader(model, corpus)
+    entries = []
+    for row in chosen.tolist():
+        share = proportions[row]
+        shown = np.flatnonzero(share >= _LEAST_SHARE)
+        shown = shown[np.argsort(-share[shown], kind="stable")]
+        part = slice(design.indptr[row], design.indptr[row + 1])
+        pieces, topics, cut = reader.pieces(row, share, None if texts is None else texts[row])
+        entries.append(
+            {
+                "name": f"Document {row}" if corpus.ids is None else corpus.ids[row],
+                "row": row,
+                "tokens": float(lengths[row]),
+                "topics": shown.tolist(),
+                "shares": rounded(share[shown], 4),
+                "labels": design.indices[part].tolist(),
+                "values": rounded(_original(model, design, part), 6),
+                "pieces": pieces,
+                "of": topics,
+                "cut": cut,
+            }
+        )
+    view = {
+        "total": len(corpus),
+        "documents": entries,
+        "texts": texts is not None,
+        "typical": {
+            "topics": [[position[d] for d in rows.tolist() if d in position] for rows in by_topic],
+            "groups": [[position[d] for d in rows.tolist() if d in position] for rows in by_group],
+        },
+        "observed": {
+            "names": groups.names,
+            "sizes": groups.sizes.tolist(),
+            "observed": pack_rounded(groups.observed),
+            "expected": pack_rounded(groups.expected),
+            "error": pack_rounded(groups.error),
+        },
+    }
+    return view, proportions
+
+
+def _original(model: Any, design: csr_array, part: slice) -> list[float]:
+    """The stored values of a design as they were before they were standardised."""
+    schema = model.label_schema_
+    mean, scale = np.zeros(schema.n_labels), np.ones(schema.n_labels)
+    for block in schema.blocks:
+        if block.kind == "number":
+            mean[schema.slices()[block.name]] = block.mean
+            scale[schema.slices()[block.name]] = block.scale
+    columns = design.indices[part]
+    found: list[float] = (design.data[part] * scale[columns] + mean[columns]).tolist()
+    return found
+
+
+class _WordReader:
+    """Cuts documents into words that have a topic, and what stands between them."""
+
+    def __init__(self, model: Any, corpus: Corpus) -> None:
+        self._share = topic_words(model)
+        self._words: tuple[str, ...] = model.words_
+        self._position = {word: i for i, word in enumerate(self._words)}
+        self._counts = corpus.counts
+        settings = corpus.text_settings or TextSettings()
+        self._lowercase = settings.lowercase or settings.tokenizer is not None
+        pattern = r"\w+" if settings.tokenizer is not None else settings.token_pattern
+        self._pattern = re.compile(pattern)
+
+    def pieces(
+        self, row: int, proportions: FloatArray, text: str | None
+    ) -> tuple[list[str], list[int], bool]:
+        """Plain text and words in turn, beginning and ending with plain text; the words' topics.
+
+        The topic of a word is the most probable one, given the document's proportions.
+        """
+        if text is None:
+            return self._counted(row, proportions)
+        cut = len(text) > MOST_CHARACTERS
+        text = text[:MOST_CHARACTERS]
+        spans, words = [], []
+        for match in self._pattern.finditer(text):
+            # A pattern with a group counts what is inside it.
+            group = 1 if self._pattern.groups else 0
+            word = match.group(group)
+            position = self._position.get(word.lower() if self._lowercase else word)
+            if position is not None:
+                spans.append(match.span(group))
+                words.append(position)
+        topics = self._topics(words, proportions)
+        pieces, end = [], 0
+        for start, stop in spans:
+            pieces += [text[end:start], text[start:stop]]
+            end = stop
+        return [*pieces, text[end:]], topics, cut
+
+    def _counted(self, row: int, proportions: FloatArray) -> tuple[list[str], list[int], bool]:
+        part = slice(self._counts.indptr[row], self._counts.indptr[row + 1])
+        counts, words = self._counts.data[part], self._counts.indices[part]
+        order = np.argsort(-counts, kind="stable")
+        pieces = [""]
+        for i in order.tolist():
+            times = "" if counts[i] == 1 else f"\u202f×{counts[i]:.4g}"
+            pieces += [self._words[words[i]], f"{times}  "]
+        return pieces, self._topics(words[order].tolist(), proportions), False
+
+    def _topics(self, words: list[int], proportions: FloatArray) -> list[int]:
+        if not words:
+            return []
+        found: list[int] = (proportions[:, None] * self._share[:, words]).argmax(axis=0).tolist()
+        return found

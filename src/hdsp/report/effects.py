@@ -1,0 +1,152 @@
+"""Effects of labels on topics, and the curves of numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.report.packing import pack_rounded, rounded
+from hdsp.report.topics import table_of
+
+# Points of a curve. A page holds the curves of so many numbers at most.
+_POINTS = 9
+_MOST_CURVES = 12
+
+
+@dataclass(frozen=True, eq=False)
+class EffectTable:
+    """Effects by label and topic.
+
+    Attributes
+    ----------
+    labels : int array of shape [C]
+        Positions in the label space.
+    contrasts : list of str
+        What is compared, in words.
+    effect : float array of shape [C, T]
+        Changes of expected proportions.
+    lower, upper : float array of shape [C, T]
+        Limits of the intervals.
+    expected : float array of shape [C, T]
+        Proportions after the change.
+    """
+
+    labels: IntArray
+    contrasts: list[str]
+    effect: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    expected: FloatArray
+
+
+def effect_table(model: Any, level: float = 0.9, labels: Any = None) -> EffectTable:
+    """``HDSP.label_effects`` as matrices."""
+    table = table_of(model.label_effects(level, labels=labels))
+    n_topics = len(model.components_)
+    position = {name: j for j, name in enumerate(model.label_schema_.names)}
+    chosen = [position[name] for name in list(table["label"])[::n_topics]]
+    columns = {
+        name: np.asarray(table[name], dtype=np.float64).reshape(-1, n_topics)
+        for name in ("effect", "lower", "upper", "expected")
+    }
+    contrasts = list(table["contrast"])[::n_topics]
+    return EffectTable(np.array(chosen, dtype=np.int64), contrasts, **columns)
+
+
+def effect_view(effects: EffectTable, level: float) -> dict[str, Any]:
+    """The table for a page; numbers to a 30,000th of a label's largest effect."""
+    return {
+        "level": level,
+        "labels": effects.labels.tolist(),
+        "contrasts": effects.contrasts,
+        "effect": pack_rounded(effects.effect),
+        "lower": pack_rounded(effects.lower),
+        "upper": pack_rounded(effects.upper),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Expected proportions along a number, averaged over the training documents.
+
+    Attributes
+    ----------
+    label : str
+        The number's name.
+    values : float array of shape [G]
+        Values of the number.
+    reference : float
+        The value that intervals are against.
+    expected : float array of shape [G, T]
+        Expected proportions at the values.
+    lower, upper : float array of shape [G, T]
+        Limits of the change from `reference`, around the expected proportion there.
+    """
+
+    label: str
+    values: FloatArray
+    reference: float
+    expected: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+def number_curve(
+    model: Any, label: str, low: float, high: float, reference: float, level: float = 0.9
+) -> Curve:
+    """The curve of one number between two values."""
+    n_topics = len(model.components_)
+    grid = np.unique([*np.linspace(low, high, _POINTS), reference])
+    expected, lower, upper = np.empty((3, len(grid), n_topics))
+    for row, value in enumerate(grid):
+        table = table_of(
+            model.label_effects(level, labels=label, contrast=(reference, float(value)))
+        )
+        before = np.asarray(table["otherwise"], dtype=np.float64)
+        expected[row] = table["expected"]
+        lower[row] = before + table["lower"] if value != reference else before
+        upper[row] = before + table["upper"] if value != reference else before
+    return Curve(label, grid, reference, expected, lower, upper)
+
+
+def curve_views(
+    model: Any, labels: dict[str, Any], effects: EffectTable, level: float
+) -> list[dict[str, Any]]:
+    """The curves of the model's numbers, of blocks with one number each.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    labels : dict
+        The label space, of `label_view`.
+    effects : EffectTable
+        The model's effects: a number has a curve where it has one.
+    level : float
+        The probability that an interval contains the effect.
+    """
+    used = set(effects.labels.tolist())
+    result: list[dict[str, Any]] = []
+    for block in labels["blocks"]:
+        if block["kind"] != "number" or len(block["numbers"]) != 1:
+            continue
+        (number,) = block["numbers"]
+        if number["low"] == number["high"] or block["start"] not in used:
+            continue
+        if len(result) == _MOST_CURVES:
+            break
+        curve = number_curve(
+            model, block["name"], number["low"], number["high"], number["middle"], level
+        )
+        result.append(
+            {
+                "label": block["start"],
+                "values": rounded(curve.values, 9),
+                "reference": curve.reference,
+                "expected": pack_rounded(curve.expected),
+                "lower": pack_rounded(curve.lower),
+                "upper": pack_rounded(curve.upper),
+            }
+        )
+    return result

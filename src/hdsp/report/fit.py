@@ -1,0 +1,118 @@
+"""The fit as the report shows it: the bound, the search, settings and versions."""
+
+import platform
+from dataclasses import fields
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from hdsp.model import Bound
+from hdsp.report.fitted import FittedLabels
+from hdsp.report.packing import rounded
+
+_PACKAGES = ("hdsp", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def history_columns(model: Any) -> dict[str, list[float | None]]:
+    """The numbers of `history_` by column, one for each pass."""
+    names = [
+        name
+        for name in (model.history_[0] if model.history_ else {})
+        if all(isinstance(row.get(name), (int, float, np.number)) for row in model.history_)
+    ]
+    return {name: rounded([float(row[name]) for row in model.history_], 12) for name in names}
+
+
+def bound_terms(model: Any) -> list[str]:
+    """The terms that the bound is the sum of, by name."""
+    known = history_columns(model)
+    return [term.name for term in fields(Bound) if term.name in known]
+
+
+def search_measure(model: Any) -> str:
+    """The column of `search_` by which numbers of topics are compared.
+
+    ``"perplexity"`` of held-out words, the lower the better; ``"compared"``, a part of the bound,
+    the higher the better, in files written before words were held out.
+    """
+    return "perplexity" if all("perplexity" in row for row in model.search_) else "compared"
+
+
+def fit_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
+    """What there is to know about a fit."""
+    n_topics, n_words = model.components_.shape
+    tokens = float(model.components_.sum()) - float(model.topic_prior) * n_topics * n_words
+    facts: list[tuple[str, str]] = [
+        ("Documents", f"{fitted.n_documents:,}"),
+        ("Words in the vocabulary", f"{n_words:,}"),
+        ("Tokens", f"{tokens:,.0f}"),
+        ("Labels", f"{model.label_schema_.n_labels:,}"),
+        ("Topics in use", f"{model.n_topics_:,} of {n_topics:,}"),
+        ("Number of topics", _number_found(model)),
+        ("Passes", f"{model.n_iter_:,}"),
+        ("Converged", "yes" if model.converged_ else "no"),
+        ("Corpus concentration α", f"{float(model.corpus_concentration_):.4g}"),
+        ("Document concentration β", f"{float(model.document_concentration_):.4g}"),
+        ("β for new documents", f"{float(model.predictive_concentration_):.4g}"),
+    ]
+    return {
+        "facts": facts,
+        "history": history_columns(model),
+        "terms": bound_terms(model),
+        "search": _search(model),
+        "settings": [(name, _short(value)) for name, value in _parameters(model).items()],
+        "versions": [("Python", platform.python_version()), *_versions()],
+    }
+
+
+def _number_found(model: Any) -> str:
+    """How the number of topics was found, and which others are about as good."""
+    if not model.search_:
+        return "fixed" if model.fixed_number else "from the initial topics"
+    by = _searched_by(model)
+    low, high = model.n_topics_range_ or (0, 0)
+    return f"by {by}" if low == high else f"by {by}; {low:,} to {high:,} are about as good"
+
+
+def _searched_by(model: Any) -> str:
+    """The setting `number_by`; ``"the bound"`` before words were held out."""
+    return str(model.number_by) if search_measure(model) == "perplexity" else "the bound"
+
+
+def _search(model: Any) -> dict[str, Any] | None:
+    """The numbers of topics that were tried, smallest first, and the number that there are."""
+    if not model.search_:
+        return None
+    rows = sorted(model.search_, key=lambda row: row["topics"])
+    return {
+        "measure": search_measure(model),
+        "by": _searched_by(model),
+        "rows": [
+            {name: rounded([float(value)], 12)[0] for name, value in row.items()} for row in rows
+        ],
+        "number": len(model.components_),
+        "range": model.n_topics_range_,
+    }
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    left_out = {"verbose", "checkpoint", "n_jobs"}
+    return {k: v for k, v in model.get_params(deep=False).items() if k not in left_out}
+
+
+def _short(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"array {list(value.shape)}"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+def _versions() -> list[tuple[str, str]]:
+    found = []
+    for name in _PACKAGES:
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            continue
+    return found

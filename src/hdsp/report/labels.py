@@ -1,0 +1,58 @@
+"""Labels as the report shows them, and what their expected topics follow from."""
+
+from typing import Any
+
+import numpy as np
+
+from hdsp.report.fitted import FittedLabels
+from hdsp.report.packing import pack_exact
+
+
+def label_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
+    """The label space: one entry for every block, and one for every label."""
+    schema = model.label_schema_
+    blocks, of_block = [], []
+    for number, block in enumerate(schema.blocks):
+        columns = schema.slices()[block.name]
+        of_block += [number] * len(block.columns)
+        entry: dict[str, Any] = {
+            "name": block.name,
+            "kind": block.kind,
+            "start": columns.start,
+            "stop": columns.stop,
+        }
+        if block.kind == "number":
+            entry["numbers"] = [
+                _number(fitted, columns.start + i, block.mean[i], block.scale[i])
+                for i in range(len(block.columns))
+            ]
+        blocks.append(entry)
+    return {
+        "names": list(schema.names),
+        "plain": [column for block in schema.blocks for column in block.columns],
+        "block": of_block,
+        "carriers": fitted.carriers.tolist(),
+        "blocks": blocks,
+    }
+
+
+def form_view(fitted: FittedLabels) -> dict[str, Any]:
+    """Intercept and coefficients, from which a page computes expected topics.
+
+    Coefficients in single precision: they enter as exponents of a few units, where its error of
+    1e-7 moves no proportion by 1e-6.
+    """
+    return {
+        "intercept": pack_exact(fitted.intercept, "float64"),
+        "coefficients": pack_exact(fitted.coefficients, "float32"),
+    }
+
+
+def _number(fitted: FittedLabels, column: int, mean: float, scale: float) -> dict[str, float]:
+    """How a number is standardised, and the values it had in training."""
+    values, counts = fitted.values[column]
+    if len(values) == 0:
+        return {"mean": mean, "scale": scale, "low": mean, "high": mean, "middle": mean}
+    middle = values[np.searchsorted(np.cumsum(counts), counts.sum() / 2.0)]
+    low, middle, high = (float(value) * scale + mean for value in (values[0], middle, values[-1]))
+    return {"mean": mean, "scale": scale, "low": low, "high": high, "middle": middle}

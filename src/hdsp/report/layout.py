@@ -1,0 +1,144 @@
+"""Places and orders: the map of topics and labels, the heat map's order, related topics."""
+
+from typing import Any
+
+import numpy as np
+
+from hdsp.numerics.types import FloatArray, IntArray
+
+# Below this many points distances are kept as they are; above, neighbours matter.
+_FEW = 12
+_PERPLEXITY = 20.0
+# Of more points a step takes longer, and the later ones change little.
+_MANY = 500
+_DIMENSIONS = 50
+# An exact order of leaves takes time that grows with the cube of their number.
+_MOST_ORDERED = 400
+# Related topics of each topic, and the least correlation that counts.
+_LINKS = 2
+_LEAST_CORRELATION = 0.15
+_LEAST_ROWS = 8
+
+
+def place_together(
+    word_share: FloatArray, effect: FloatArray, seed: int = 0
+) -> tuple[FloatArray, FloatArray]:
+    """Places in the plane for topics and labels, between -1 and 1.
+
+    A topic is the distribution of its words, a label the mixture of the topics that it raises, by
+    how much. Points whose distributions are near by Hellinger's distance come out near (t-SNE;
+    classical scaling of few points).
+
+    Parameters
+    ----------
+    word_share : float array of shape [T, V]
+        Words of topics, E[phi].
+    effect : float array of shape [C, T]
+        Changes of expected proportions by labels.
+    seed : int, default=0
+        Of the random start.
+
+    Returns
+    -------
+    topics : float array of shape [T, 2]
+        Places of topics.
+    labels : float array of shape [C, 2]
+        Places of labels.
+    """
+    raised = np.maximum(effect, 0.0)
+    total = raised.sum(axis=1, keepdims=True)
+    mixture = np.where(total > 0, raised / np.where(total > 0, total, 1.0), 1.0 / len(word_share))
+    points = np.sqrt(np.concatenate([word_share, mixture @ word_share]))
+    places = _few_places(points) if len(points) <= _FEW else _many_places(points, seed)
+    places = places - (places.max(axis=0) + places.min(axis=0)) / 2.0
+    places = places / (np.abs(places).max() or 1.0)
+    return places[: len(word_share)], places[len(word_share) :]
+
+
+def _few_places(points: FloatArray) -> FloatArray:
+    centred = points - points.mean(axis=0)
+    left, size, _ = np.linalg.svd(centred, full_matrices=False)
+    places = np.zeros((len(points), 2))
+    n = min(2, len(size))
+    places[:, :n] = left[:, :n] * size[:n]
+    return places
+
+
+def _many_places(points: FloatArray, seed: int) -> FloatArray:
+    from sklearn.decomposition import PCA
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
+    n = min(_DIMENSIONS, *points.shape)
+    reduced = PCA(n, svd_solver="randomized", random_state=seed).fit_transform(points)
+    perplexity = min(_PERPLEXITY, (len(points) - 1) / 3.0)
+    # A start of two equal columns, as of points on a line, would divide by zero.
+    init = "pca" if n > 1 and reduced[:, 1].std() > 0 else "random"
+    # One thread: for so few points several wait for one another, and change the order of sums.
+    with threadpool_limits(1):
+        places = TSNE(
+            perplexity=perplexity,
+            init=init,
+            max_iter=1_000 if len(points) <= _MANY else 500,
+            random_state=seed,
+        ).fit_transform(reduced)
+    return np.asarray(places, dtype=np.float64)
+
+
+def seriate(matrix: FloatArray) -> IntArray:
+    """An order of rows in which similar ones are neighbours: leaves of a clustering, [n].
+
+    Examples
+    --------
+    >>> seriate(np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1], [0.1, 0.9]])).tolist()
+    [0, 2, 3, 1]
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    if len(matrix) < 3:
+        return np.arange(len(matrix))
+    size = np.linalg.norm(matrix, axis=1, keepdims=True)
+    directions = matrix / np.where(size > 0, size, 1.0)
+    tree = linkage(directions, "average", optimal_ordering=len(matrix) <= _MOST_ORDERED)
+    order = np.asarray(leaves_list(tree), dtype=np.int64)
+    # An order and its reverse are as good: the one that begins with the smaller number.
+    return order if order[0] < order[-1] else order[::-1]
+
+
+def related_topics(proportions: FloatArray) -> list[tuple[int, int, float]]:
+    """Pairs of topics that occur in the same documents: both numbers, and the correlation.
+
+    The correlation is of the roots of proportions, which are less skewed. Each topic brings its
+    two nearest, where they correlate at all.
+
+    Parameters
+    ----------
+    proportions : float array of shape [M, T]
+        Topics in documents.
+
+    Returns
+    -------
+    list of tuple
+        One for each pair.
+    """
+    distinct = len(np.unique(proportions, axis=0))
+    if distinct < _LEAST_ROWS or proportions.shape[1] < 2:
+        return []
+    roots = np.sqrt(proportions)
+    roots = roots - roots.mean(axis=0)
+    size = np.linalg.norm(roots, axis=0)
+    roots = roots / np.where(size > 0, size, 1.0)
+    correlation = roots.T @ roots
+    np.fill_diagonal(correlation, -np.inf)
+    pairs: dict[tuple[int, int], float] = {}
+    for topic, row in enumerate(correlation):
+        for other in np.argsort(-row, kind="stable")[:_LINKS].tolist():
+            if row[other] >= _LEAST_CORRELATION:
+                pairs[min(topic, other), max(topic, other)] = float(row[other])
+    return [(first, second, value) for (first, second), value in sorted(pairs.items())]
+
+
+def map_view(word_share: FloatArray, effect: FloatArray) -> dict[str, Any]:
+    """The map for a page."""
+    topics, labels = place_together(word_share, effect)
+    return {"topics": np.round(topics, 4).tolist(), "labels": np.round(labels, 4).tolist()}

@@ -1,0 +1,101 @@
+"""Topics as the report shows them: sizes, measures, and words for any relevance."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hdsp.corpus.frames import column_values, open_columns
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.report.packing import rounded
+
+# Words of a topic at one relevance, and the relevances whose words a page holds.
+_WORDS = 30
+_RELEVANCES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def table_of(frame: Any) -> Mapping[str, Any]:
+    """The columns of a frame of any library."""
+    columns = open_columns(frame, "the table")
+    return {name: column_values(series) for name, series in columns.items()}
+
+
+def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
+    """The topics without their words.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    stability : table or None, default=None
+        What ``HDSP.topic_stability`` returned.
+    """
+    table = table_of(model.topics())
+    result: dict[str, Any] = {
+        "n": len(model.components_),
+        "in_use": int(model.n_topics_),
+        "weight": rounded(model.topic_weight_),
+        "share": rounded(table["token_share"]),
+        "coherence": rounded(table["coherence"]),
+        "distinctive": [str(words) for words in table["distinctive_words"]],
+    }
+    if stability is not None:
+        again = table_of(stability)
+        if len(again["similarity"]) != result["n"]:
+            raise ValueError(
+                "`stability` of HDSP.report must be the table that topic_stability of the same "
+                f"model returns. Got {len(again['similarity'])} topics for {result['n']}."
+            )
+        result["similarity"] = rounded(again["similarity"])
+        result["found_in"] = [int(n) for n in again["found_in"]]
+        result["fits"] = int(again["fits"][0])
+    return result
+
+
+def word_view(model: Any) -> dict[str, Any]:
+    """The words of topics, with their probabilities, by any relevance.
+
+    The relevance of word i to topic k is lambda ln phi_ki + (1 - lambda) ln(phi_ki / p_i) (Sievert
+    and Shirley, 2014): probable words at 1, those that occur nowhere else at 0.
+    """
+    share = topic_words(model)
+    overall = word_frequency(model, share)
+    chosen = [np.unique(np.concatenate(_candidates(row, overall))) for row in share]
+    used = np.unique(np.concatenate(chosen))
+    position = np.full(len(overall), -1)
+    position[used] = np.arange(len(used))
+    return {
+        "words": [model.words_[i] for i in used],
+        "overall": rounded(overall[used]),
+        "topics": [
+            {"words": position[own].tolist(), "p": rounded(row[own])}
+            for row, own in zip(share, chosen, strict=True)
+        ],
+    }
+
+
+def topic_words(model: Any) -> FloatArray:
+    """E[phi], [T, V]; rows sum to 1."""
+    components = np.asarray(model.components_, dtype=np.float64)
+    return np.asarray(components / components.sum(axis=1, keepdims=True))
+
+
+def token_share(model: Any) -> FloatArray:
+    """The share of training tokens that each topic holds, [T]."""
+    return np.asarray(table_of(model.topics())["token_share"], dtype=np.float64)
+
+
+def word_frequency(model: Any, share: FloatArray) -> FloatArray:
+    """The probability of each word over all topics, [V]."""
+    return np.asarray(token_share(model) @ share)
+
+
+def relevance(share: FloatArray, overall: FloatArray, weight: float) -> FloatArray:
+    """The relevance of words to one topic, [V]."""
+    logarithm = np.log(np.maximum(share, 1e-300))
+    return np.asarray(logarithm - (1.0 - weight) * np.log(np.maximum(overall, 1e-300)))
+
+
+def _candidates(share: FloatArray, overall: FloatArray) -> list[IntArray]:
+    n = min(_WORDS, len(share))
+    return [np.argsort(-relevance(share, overall, w), kind="stable")[:n] for w in _RELEVANCES]

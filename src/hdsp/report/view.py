@@ -1,0 +1,101 @@
+"""All that a report shows, as plain data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hdsp import progress
+from hdsp.corpus import Corpus
+from hdsp.report.documents import document_view
+from hdsp.report.effects import curve_views, effect_table, effect_view
+from hdsp.report.fit import fit_view
+from hdsp.report.fitted import FittedLabels, fitted_labels, model_key
+from hdsp.report.labels import form_view, label_view
+from hdsp.report.layout import map_view, related_topics, seriate
+from hdsp.report.names import TopicNames
+from hdsp.report.topics import topic_view, topic_words, word_view
+
+LEVEL = 0.9
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page is made of.
+
+    Attributes
+    ----------
+    model : dict
+        Plain data that JSON can hold.
+    documents : dict or None
+        Likewise; None where no corpus was given.
+    """
+
+    model: dict[str, Any]
+    documents: dict[str, Any] | None
+
+
+def make_view(
+    model: Any,
+    corpus: Corpus | None = None,
+    *,
+    texts: Sequence[str] | None = None,
+    title: str = "Topics and labels",
+    names: TopicNames | None = None,
+    stability: Any = None,
+    most_documents: int = 1_000,
+) -> View:
+    """Everything that a page shows of a fitted model, and of documents; see `HDSP.report`."""
+    if corpus is not None and not isinstance(corpus, Corpus):
+        raise TypeError(
+            "`corpus` of HDSP.report must be a Corpus. Got a "
+            f"{type(corpus).__name__}. Make one with Corpus(counts, words, labels)."
+        )
+    if texts is not None and (corpus is None or len(texts) != len(corpus)):
+        found = "no corpus" if corpus is None else f"{len(corpus)} documents"
+        raise ValueError(
+            "`texts` of HDSP.report must be one text for each document of `corpus`. "
+            f"Got {len(texts)} texts for {found}."
+        )
+    fitted = fitted_labels(model)
+    labels = label_view(model, fitted)
+    with progress.task("Finding effects of labels"):
+        effects = effect_table(model, LEVEL)
+        curves = curve_views(model, labels, effects, LEVEL)
+    documents, proportions = None, None
+    if corpus is not None:
+        with progress.task(f"Finding topics of {len(corpus):,} documents"):
+            documents, proportions = document_view(model, corpus, texts, most_documents)
+    with progress.task("Drawing the map"):
+        places = map_view(topic_words(model), effects.effect)
+    data = {
+        "title": title,
+        "key": model_key(model),
+        "topics": topic_view(model, stability),
+        "words": word_view(model),
+        "labels": labels,
+        "form": form_view(fitted),
+        "effects": effect_view(effects, LEVEL),
+        "curves": curves,
+        "map": places,
+        "related": _related(fitted, proportions),
+        "order": {
+            "topics": seriate(effects.effect.T).tolist(),
+            "labels": seriate(effects.effect).tolist(),
+        },
+        "fit": fit_view(model, fitted),
+        "names": (names or TopicNames()).to_dict(),
+    }
+    return View(data, documents)
+
+
+def _related(fitted: FittedLabels, proportions: Any) -> dict[str, Any]:
+    """Topics that go together, in documents where there are some, else by their labels."""
+    observed = proportions is not None
+    if not observed:
+        score = np.asarray(fitted.sample @ fitted.coefficients) + fitted.intercept
+        weight = np.exp(score - score.max(axis=1, keepdims=True))
+        proportions = weight / weight.sum(axis=1, keepdims=True)
+    pairs = [(a, b, round(value, 4)) for a, b, value in related_topics(proportions)]
+    return {"observed": observed, "pairs": pairs}

@@ -1,0 +1,101 @@
+"""What commands print first, and what they write of each document."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from hdsp.cli import main
+from tests.cli.test_commands import reviews
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    frame = reviews(120)
+    frame["labels"] = [[*tags, f"tag{n % 9}"] for n, tags in enumerate(frame["labels"])]
+    frame["id"] = [f"review {n}" for n in range(len(frame))]
+    frame["key"] = range(len(frame))
+    frame.to_parquet(folder / "reviews.parquet")
+    labels = ["--tags", "labels", "--category", "department"]
+    options = ["--topics", "4", "--fixed-number", "-o", str(folder / "model.hdsp")]
+    assert main(["fit", str(folder / "reviews.parquet"), *labels, *options]) == 0
+    return folder
+
+
+def printed_effects(files, capsys, *options):
+    """The largest effect of each label that is printed, and the last line."""
+    capsys.readouterr()
+    assert main(["effects", str(files / "model.hdsp"), *options]) == 0
+    text = capsys.readouterr().out
+    blocks = [block for block in text.split("\n\n") if "interval" in block]
+    found = [[float(x) for x in re.findall(r"^  \d+ +([+-][\d.]+)%", b, re.M)] for b in blocks]
+    return [max(map(abs, effects)) for effects in found], text.splitlines()[-1]
+
+
+def test_the_strongest_labels_are_printed_first_and_a_screenful(files, capsys):
+    shown, last = printed_effects(files, capsys)
+    assert len(shown) == 4
+    assert shown == sorted(shown, reverse=True)
+    assert last.startswith("These are the 4 labels with the strongest effects of 14: --all")
+    everything, last = printed_effects(files, capsys, "--all")
+    assert everything[:4] == shown
+    assert len(everything) == 14
+    assert "strongest" not in last
+    assert len(printed_effects(files, capsys, "--top", "6")[0]) == 6
+    assert len(printed_effects(files, capsys, "--label", "labels")[0]) == 11
+    assert len(printed_effects(files, capsys, "--label", "labels", "--top", "2")[0]) == 2
+    assert main(["effects", str(files / "model.hdsp"), "--top", "0"]) == 2
+
+
+def test_all_effects_are_in_tables_and_json(files, tmp_path, capsys):
+    output = tmp_path / "effects.csv"
+    assert main(["effects", str(files / "model.hdsp"), "-o", str(output)]) == 0
+    assert pd.read_csv(output)["contrast"].nunique() >= 4
+    assert len(pd.read_csv(output)) == 14 * 4
+
+
+@pytest.mark.parametrize(("options", "first"), [([], "review 0"), (["--id", "key"], 0)])
+def test_documents_have_their_names(files, tmp_path, options, first):
+    model, table, output = files / "model.hdsp", files / "reviews.parquet", tmp_path / "out.csv"
+    for command in (["transform"], ["predict", "--target", "department"]):
+        name, *more = command
+        assert main([name, str(model), str(table), *more, *options, "-o", str(output)]) == 0
+        found = pd.read_csv(output)
+        assert found.columns[0] == "id"
+        assert found["id"][0] == first
+
+
+def test_probable_tags_are_written(files, tmp_path):
+    arguments = [str(files / "model.hdsp"), str(files / "reviews.parquet"), "--target", "labels"]
+    output = tmp_path / "out.jsonl"
+    assert main(["predict", *arguments, "-o", str(output)]) == 0
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    assert any(row["predicted"] for row in rows)
+    for row in rows:
+        probable = [name[2:-1] for name, p in row.items() if name.startswith("p(") and p >= 0.5]
+        assert row["predicted"] == probable
+
+
+def test_topics_of_a_word_are_found(files, capsys):
+    model = str(files / "model.hdsp")
+    assert main(["topics", model, "--find", "silk"]) == 0
+    header, first, *_ = capsys.readouterr().out.splitlines()
+    assert header.split() == ["topic", "share", "top", "words"]
+    assert "silk" in first
+    assert main(["topics", model, "--find", "silk", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["topics"]) == 4
+    assert main(["topics", model, "--find", "silkk"]) == 2
+    assert "Did you mean 'silk'" in capsys.readouterr().err
+
+
+def test_typical_documents_of_topics_are_printed_and_written(files, tmp_path, capsys):
+    arguments = ["topics", str(files / "model.hdsp"), "--documents", str(files / "reviews.parquet")]
+    assert main(arguments) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header.split() == ["topic", "proportion", "id"]
+    assert len(rows) == 3 * len({row.split()[0] for row in rows})
+    assert all("review " in row for row in rows)
+    assert main([*arguments, "-o", str(tmp_path / "documents.csv")]) == 0
+    assert len(pd.read_csv(tmp_path / "documents.csv")) == len(rows)

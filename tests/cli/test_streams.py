@@ -1,0 +1,66 @@
+"""Standard streams that are closed or full, and files that may not be read."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from hdsp import HDSP
+from tests.cli.test_commands import PROGRAM
+
+
+@pytest.fixture
+def model(tmp_path):
+    # Not in the folder of another user.
+    tmp_path.chmod(0o755)
+    counts = np.random.default_rng(0).poisson(1.0, size=(20, 5))
+    HDSP(2, fixed_number=True, tol=1e9, random_state=0).fit(counts).save(tmp_path / "model.hdsp")
+    return tmp_path / "model.hdsp"
+
+
+def shell(redirection, *arguments):
+    command = f'"$0" -c "$1" {" ".join(map(str, arguments))} {redirection}'
+    return subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable, PROGRAM],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_closed_standard_output_is_one_sentence(model):
+    found = shell(">&-", "topics", model)
+    assert found.returncode == 1
+    assert found.stderr == "hdsp: Standard output is closed, so that nothing can be printed.\n"
+
+
+def test_work_that_prints_nothing_needs_no_standard_output(model, tmp_path):
+    found = shell(">&-", "topics", model, "-o", tmp_path / "topics.csv")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert (tmp_path / "topics.csv").exists()
+
+
+def test_a_full_standard_output_is_one_sentence(model):
+    found = shell(">/dev/full", "topics", model)
+    assert found.returncode == 1
+    assert found.stderr.splitlines() == ["hdsp: [Errno 28] No space left on device"]
+
+
+def test_a_closed_standard_error_is_no_failure(model):
+    found = shell("2>&-", "topics", model)
+    assert found.returncode == 0
+    assert "words" in found.stdout
+
+
+def test_a_file_that_may_not_be_read_is_not_of_another_format(model, monkeypatch):
+    model.chmod(0)
+    if os.geteuid() == 0:
+        # Nothing is forbidden to root.
+        def forbidden(*_):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(type(model), "open", forbidden)
+    with pytest.raises(PermissionError, match=r"cannot be read \(Permission denied\): check its"):
+        HDSP.load(model)

@@ -1,0 +1,77 @@
+"""Daily questions: which documents show a topic or a label, which topics hold a word."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hdsp import HDSP, Corpus
+from tests.cli.test_commands import PLACES, reviews
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    frame = reviews(120)
+    labels = frame[["labels", "department", "rating"]]
+    ids = [f"review {n}" for n in range(len(frame))]
+    corpus = Corpus.from_texts(frame["text"], labels=labels, ids=ids)
+    return HDSP(5, fixed_number=True, random_state=0).fit(corpus), corpus, frame
+
+
+def test_documents_of_topics_have_most_of_them(fitted):
+    model, corpus, _ = fitted
+    theta = model.transform(corpus)
+    found = model.typical_documents(corpus, n=4)
+    assert len(found) == 4 * theta.shape[1]
+    for topic, rows in found.groupby("topic"):
+        assert sorted(-rows["proportion"]) == (-rows["proportion"]).tolist()
+        assert rows["proportion"].tolist() == sorted(theta[:, topic], reverse=True)[:4]
+        assert rows["proportion"].tolist() == theta[rows["document"], topic].tolist()
+    assert found["id"].tolist() == [f"review {m}" for m in found["document"]]
+    without = model.typical_documents(corpus.counts, labels=corpus.labels, n=4)
+    assert "id" not in without
+    assert without["document"].tolist() == found["document"].tolist()
+
+
+def test_documents_of_a_label_carry_it_and_their_words_say_so(fitted):
+    model, corpus, frame = fitted
+    found = model.typical_documents(corpus, label="shoes", n=5)
+    assert (frame["department"][found["document"]] == "shoes").all()
+    expected = model.predict_labels(corpus, "department")["shoes"]
+    carriers = expected[(frame["department"] == "shoes").to_numpy()]
+    np.testing.assert_allclose(found["probability"], sorted(carriers, reverse=True)[:5])
+    assert set(found["label"]) == {"shoes"}
+    rare = model.typical_documents(corpus[:3], label="sale", n=5)
+    assert len(rare) == sum("sale" in tags for tags in frame["labels"][:3])
+
+
+@pytest.mark.parametrize("label", ["hats", "rating", 3])
+def test_other_labels_are_refused(fitted, label):
+    with pytest.raises(ValueError, match="must be a tag or a level that the model knows"):
+        fitted[0].typical_documents(fitted[1], label=label)
+    with pytest.raises(ValueError, match="`n` of HDSP must be a whole number of at least 1"):
+        fitted[0].typical_documents(fitted[1], n=0)
+
+
+def test_topics_of_a_word(fitted):
+    model = fitted[0]
+    for words in PLACES.values():
+        found = model.topics_of_word(words[0])
+        assert sorted(found["topic"]) == list(range(5))
+        assert found["share"].sum() == pytest.approx(1.0)
+        assert found["share"].is_monotonic_decreasing
+        assert words[0] in found["top_words"][0].split()
+    tokens, position = model.topic_tokens_, model.words_.index("silk")
+    share = model.components_ / model.components_.sum(axis=1, keepdims=True)
+    expected = tokens * share[:, position]
+    found = model.topics_of_word("silk").set_index("topic").sort_index()
+    np.testing.assert_allclose(found["share"], expected / expected.sum(), rtol=1e-5)
+    np.testing.assert_allclose(found["probability"], share[:, position], rtol=1e-5)
+
+
+def test_a_word_that_the_model_lacks_is_refused(fitted):
+    with pytest.raises(ValueError, match=r"Got 'silkk'\. Did you mean 'silk'"):
+        fitted[0].topics_of_word("silkk")
+
+
+def test_the_tables_are_of_the_library_of_the_labels(fitted):
+    assert isinstance(fitted[0].topics_of_word("silk"), pd.DataFrame)

@@ -1,0 +1,208 @@
+"""Figures: what is drawn is what the model says."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from hdsp import plots
+from tests.report.corpora import fit, fit_searched, make_corpus, reviews, searched_by_the_bound
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_corpus(*reviews())
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    return fit(corpus)
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    pyplot.close("all")
+
+
+def names(ax):
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def numbers(ax):
+    return [int(name.split(" · ")[0]) for name in names(ax)]
+
+
+def drawn(ax):
+    """Where the dots of intervals are, from the top."""
+    lines = [line for line in ax.lines if line.get_marker() == "o"]
+    at = {y: x for line in lines for x, y in zip(*line.get_data(), strict=True)}
+    return np.array([at[y] for y in sorted(at)])
+
+
+CALLS = {
+    "effects": lambda model, corpus, ax: plots.effects(model, "shoes", ax=ax),
+    "effects on a topic": lambda model, corpus, ax: plots.effects(model, topic=2, ax=ax),
+    "curves": lambda model, corpus, ax: plots.curves(model, "rating", ax=ax),
+    "heat_map": lambda model, corpus, ax: plots.heat_map(model, ax=ax),
+    "topic_map": lambda model, corpus, ax: plots.topic_map(model, ax=ax),
+    "expected_topics": lambda model, corpus, ax: plots.expected_topics(
+        model, {"none": [[]]}, ax=ax
+    ),
+    "words": lambda model, corpus, ax: plots.words(model, 0, ax=ax),
+    "history": lambda model, corpus, ax: plots.history(model, ax=ax),
+    "observed": lambda model, corpus, ax: plots.observed(model, corpus, "shoes", ax=ax),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_axes_go_in_and_come_out(model, corpus, ax, call):
+    assert call(model, corpus, ax) is ax
+    ax.figure.canvas.draw()
+    made = call(model, corpus, None)
+    assert isinstance(made, Axes)
+    assert made is not ax
+    assert made.figure.number in pyplot.get_fignums()
+
+
+def test_all_figures_are_tested():
+    assert {name.split(" ")[0] for name in CALLS} | {"search"} == set(plots.__all__)
+
+
+def test_effects_of_a_label_are_those_of_the_model(model, ax):
+    plots.effects(model, "shoes", n=4, ax=ax)
+    table = model.label_effects(labels="shoes").set_index("topic")
+    largest = table["effect"].abs().nlargest(4).index
+    assert sorted(numbers(ax)) == sorted(largest)
+    np.testing.assert_allclose(drawn(ax), table["effect"][numbers(ax)])
+    assert (np.diff(drawn(ax)) < 0).all()
+    assert ax.get_title() == "shoes (shoes - other department)"
+    spans = [collection.get_segments() for collection in ax.collections]
+    limits = sorted((segment[:, 0].min(), segment[:, 0].max()) for s in spans for segment in s)
+    wanted = sorted(zip(table["lower"][numbers(ax)], table["upper"][numbers(ax)], strict=True))
+    np.testing.assert_allclose(limits, wanted)
+
+
+def test_effects_on_a_topic_name_labels(model, ax):
+    plots.effects(model, topic=1, ax=ax)
+    table = model.label_effects()
+    own = table[table["topic"] == 1].set_index("label")["effect"]
+    assert names(ax) == own.sort_values(ascending=False).index.tolist()
+
+
+def test_curves_show_expected_proportions(model, ax):
+    plots.curves(model, "rating", [3, 0], ax=ax)
+    table = model.label_effects(labels="rating", contrast=(1.0, 5.0)).set_index("topic")
+    for line, topic in zip(ax.lines, (3, 0), strict=True):
+        x, y = line.get_data()
+        assert (x[0], x[-1]) == (pytest.approx(1.0), pytest.approx(5.0))
+        assert y[0] == pytest.approx(table["otherwise"][topic])
+        assert y[-1] == pytest.approx(table["expected"][topic])
+    assert len(ax.collections) == 2
+    plots.curves(model, "rating", n=3, ax=Figure().subplots())
+
+
+def test_the_heat_map_holds_every_effect_once(model, ax):
+    plots.heat_map(model, "department", ax=ax)
+    table = model.label_effects(labels="department").set_index(["label", "topic"])["effect"]
+    values = np.asarray(ax.images[0].get_array())
+    topics = [int(text.get_text().split(" · ")[0]) for text in ax.get_xticklabels()]
+    assert sorted(topics) == list(range(8))
+    for row, label in enumerate(names(ax)):
+        np.testing.assert_allclose(values[row], [table[label, topic] for topic in topics])
+
+
+def test_expected_topics_of_sets_of_labels(model, ax):
+    frames = {
+        "shoes": pd.DataFrame({"department": ["shoes"]}),
+        "good bags": pd.DataFrame({"department": ["bags"], "rating": [5.0]}),
+    }
+    plots.expected_topics(model, frames, n=3, ax=ax)
+    for bars, frame in zip(ax.containers, frames.values(), strict=True):
+        widths = [bar.get_width() for bar in bars]
+        np.testing.assert_allclose(widths, model.expected_topics(frame)[0][numbers(ax)])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(frames)
+
+
+def test_words_of_a_topic(model, ax):
+    plots.words(model, 2, n=6, ax=ax)
+    assert names(ax) == model.top_words(6)[2]
+    share = model.components_[2] / model.components_[2].sum()
+    widths = [bar.get_width() for bar in ax.containers[0]]
+    np.testing.assert_allclose(widths, np.sort(share)[::-1][:6])
+
+
+def test_the_map_names_topics_and_labels(model, ax):
+    plots.topic_map(model, n_names=3, ax=ax)
+    texts = [text.get_text() for text in ax.texts]
+    assert len(texts) == 6
+    assert sum(" · " in text for text in texts) == 3
+    assert [len(points.get_offsets()) for points in ax.collections] == [8, 8]
+
+
+def test_the_history_is_drawn(model, ax):
+    plots.history(model, ["bound", "words"], ax=ax)
+    for line, name in zip(ax.lines, ("bound", "words"), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), [row[name] for row in model.history_])
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_the_search_is_drawn(before, ax):
+    model = searched_by_the_bound(fit_searched()) if before else fit_searched()
+    assert plots.search(model, ax=ax) is ax
+    number, curve = ax.lines
+    measure = "compared" if before else "perplexity"
+    found = sorted((row["topics"], row[measure]) for row in model.search_)
+    np.testing.assert_allclose(curve.get_xydata(), found)
+    assert number.get_xdata() == [len(model.components_)] * 2
+    low_high = [] if before else [model.n_topics_range_]
+    assert [(band.get_x(), band.get_x() + band.get_width()) for band in ax.patches] == low_high
+    assert ax.get_ylabel() == (
+        "bound that is compared" if before else "perplexity of held-out words"
+    )
+    # More than one number is written below the axis.
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    assert sum(low <= tick <= high for tick in ax.get_xticks()) > 2
+
+
+def test_observed_against_expected(model, corpus, ax):
+    plots.observed(model, corpus, "shoes", n=5, ax=ax)
+    own = model.label_schema_.encode(corpus.labels).toarray()[:, model.label_names_.index("shoes")]
+    observed = model.transform(corpus)[own == 1].mean(axis=0)
+    np.testing.assert_allclose(drawn(ax), observed[numbers(ax)])
+    expected = model.expected_topics(corpus.labels)[own == 1].mean(axis=0)
+    (diamonds,) = [line for line in ax.lines if line.get_marker() == "D"]
+    np.testing.assert_allclose(diamonds.get_xdata(), expected[numbers(ax)])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m, c: plots.effects(m), "needs either `label` or `topic`"),
+        (lambda m, c: plots.effects(m, "department"), "'department' has 4; choose one"),
+        (lambda m, c: plots.curves(m, "shoes"), "one of the model's numbers: rating. Got 'shoes'"),
+        (lambda m, c: plots.expected_topics(m, {"a": [[], []]}), "Got 2 documents for 1 sets"),
+        (lambda m, c: plots.history(m, "depth"), "Got 'depth'"),
+        (lambda m, c: plots.search(m), "needs a fit that found its number of topics"),
+        (lambda m, c: plots.observed(m, c, "boats"), "Got 'boats'"),
+    ],
+)
+def test_wrong_arguments_are_refused(model, corpus, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(model, corpus)
+
+
+def test_without_matplotlib_it_says_what_to_install(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'hdsp\[plots\]'"):
+        plots.words(model, 0)

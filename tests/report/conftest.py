@@ -1,0 +1,121 @@
+import os
+import shutil
+
+import pytest
+
+from tests.report.corpora import fit, fit_searched, hostile, make_corpus, reviews
+
+# Without its services in the background, which would ask for hosts that are not there.
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def browser_path():
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("HDSP_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    assert found, "These tests need Chromium: tests/report/install_browser.sh"
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=browser_path(), args=list(FLAGS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def texts():
+    return reviews()[0]
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    return make_corpus(*reviews())
+
+
+@pytest.fixture(scope="session")
+def model(corpus):
+    return fit(corpus)
+
+
+@pytest.fixture(scope="session")
+def searched():
+    return fit_searched()
+
+
+@pytest.fixture(scope="session")
+def stability(model, corpus):
+    return model.topic_stability(corpus, n_fits=1)
+
+
+@pytest.fixture(scope="session")
+def page_file(model, corpus, texts, stability, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    model.report(path, corpus, texts=texts, title="Reviews", stability=stability)
+    return path
+
+
+@pytest.fixture(scope="session")
+def hostile_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    corpus, texts = hostile()
+    fit(corpus, n_components=4).report(path, corpus, texts=texts, title="</title><script>x")
+    return path
+
+
+class Opened:
+    """A page in a browser without a network, and all that went wrong in it."""
+
+    def __init__(self, browser, path, **options):
+        self.path = path
+        self.context = browser.new_context(offline=True, **options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.faults = []
+        self.page.on("console", lambda message: self._note(message.type, message.text))
+        self.page.on("pageerror", lambda error: self._note("error", str(error)))
+        self.page.on("request", self._request)
+
+    def _note(self, kind, text):
+        if kind in ("error", "warning"):
+            self.faults.append(text)
+
+    def _request(self, request):
+        if not request.url.startswith(("file://", "data:", "blob:")):
+            self.faults.append(request.url)
+
+    def show(self, fragment=""):
+        # Away first: a change of the fragment alone does not load a page again.
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.path.as_uri()}{fragment}")
+        return self.page
+
+
+@pytest.fixture
+def open_page(browser):
+    opened = []
+
+    def start(path, **options):
+        opened.append(Opened(browser, path, **options))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.context.close()
+        assert one.faults == []
+
+
+@pytest.fixture
+def shown(open_page, page_file):
+    return open_page(page_file)

@@ -1,0 +1,96 @@
+"""`hdsp report`, from a model file and a table to a page."""
+
+import json
+import re
+
+import pytest
+
+from hdsp import HDSP, read_table
+from hdsp.cli import main
+from hdsp.progress.displays import Lines
+from tests.report.corpora import reviews
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report")
+    texts, frame = reviews(120)
+    frame.insert(0, "text", texts)
+    frame["code"] = [f"<{number}>" for number in range(len(frame))]
+    frame.to_parquet(path / "reviews.parquet")
+    corpus = read_table(
+        path / "reviews.parquet", tags="labels", categories="department", numeric="rating"
+    )
+    model = HDSP(5, fixed_number=True, max_iter=4, tol=0.1, random_state=0, n_jobs=1)
+    model.fit(corpus).save(path / "model.hdsp")
+    return path
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def data_of(path, name="data"):
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', path, re.S)
+    return json.loads(found.group(1)) if found.group(1) else None
+
+
+def test_a_report_without_documents(here, capsys):
+    assert main(["report", "model.hdsp"]) == 0
+    assert capsys.readouterr().out == "Wrote report.html\n"
+    page = (here / "report.html").read_text(encoding="utf-8")
+    assert data_of(page)["topics"]["n"] == 5
+    assert data_of(page, "documents") is None
+
+
+def test_a_report_with_documents(here, capsys):
+    arguments = ["--corpus", "reviews.parquet", "--ids", "code", "--documents", "30"]
+    arguments += ["--stable", "1", "--title", "My <reviews>", "-o", "full.html", "--jobs", "1"]
+    assert main(["report", "model.hdsp", *arguments]) == 0
+    page = (here / "full.html").read_text(encoding="utf-8")
+    assert "<title>My &lt;reviews&gt;</title>" in page
+    data, documents = data_of(page), data_of(page, "documents")
+    assert data["title"] == "My <reviews>"
+    assert len(data["topics"]["similarity"]) == 5
+    assert len(documents["documents"]) == 30
+    texts = reviews(120)[0]
+    for entry in documents["documents"]:
+        assert entry["name"] == f"<{entry['row']}>"
+        assert "".join(entry["pieces"]) == texts[entry["row"]]
+
+
+def test_what_takes_long_is_shown(here, capsys, monkeypatch):
+    monkeypatch.setattr(Lines, "line_seconds", 0.0)
+    asked = ["report", "model.hdsp", "--corpus", "reviews.parquet", "-o", "shown.html"]
+    assert main(asked) == 0
+    lines = capsys.readouterr().err.splitlines()
+    for task in ("Finding effects of labels", "Finding topics of 120 documents", "Drawing the map"):
+        assert any(line.startswith(f"{task}: took ") for line in lines)
+    assert lines[-1].startswith("Writing the report: took ")
+    assert main([*asked, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--stable", "2"], "--stable needs the documents"),
+        (["--corpus", "-"], "--corpus needs a file"),
+        (["--corpus", "reviews.parquet", "--documents", "0"], "--documents must be at least 1"),
+        (["--corpus", "reviews.parquet", "--stable", "0"], "--stable must be at least 1"),
+        (["--corpus", "reviews.parquet", "--ids", "nowhere"], "no column 'nowhere'"),
+        (["--corpus", "nothing.parquet"], "nothing.parquet"),
+        (["--names", "model.hdsp"], "is no file of topic names"),
+        (["--names", "nothing.json"], "nothing.json"),
+        (["-o", "no/such/folder/report.html"], "There is no folder"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_status_2(here, capsys, arguments, message):
+    assert main(["report", "model.hdsp", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("hdsp: ")
+    assert len(err.splitlines()) == 1
+    assert message in err

@@ -1,0 +1,573 @@
+"""The page in a real browser, from disk, without a network."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hdsp.cli import main
+from hdsp.report import TopicNames
+from hdsp.report.topics import relevance, topic_words, word_frequency
+from tests.report.corpora import searched_by_the_bound
+
+VIEWS = ("topics", "explorer", "effects", "map", "heat", "documents", "fit")
+PHONE = {"width": 390, "height": 844}
+
+
+def values(page, selector):
+    """Numbers as the page has them, not as it shows them."""
+    return page.eval_on_selector_all(selector, "all => all.map(e => Number(e.dataset.value))")
+
+
+def table_rows(page, chart):
+    """The rows of a chart's table: numbers as the page has them, and texts."""
+    figure = page.locator(f'[data-chart="{chart}"]')
+    if figure.locator("details").get_attribute("open") is None:
+        figure.locator("summary").click()
+    figure.locator("tbody tr").first.wait_for()
+    return figure.locator("tbody tr").evaluate_all(
+        "rows => rows.map(r => [...r.children].map(c => c.dataset.value ?? c.textContent))"
+    )
+
+
+def expected_table(page):
+    """Topic to the expected proportions A and B, of the explorer's table."""
+    rows = table_rows(page, "expected-topics")
+    return {int(row[0]): (float(row[2]), float(row[3])) for row in rows}
+
+
+def as_rows(table, n_topics):
+    return np.array([[table[k][side] for k in range(n_topics)] for side in (0, 1)])
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_opens_by_its_address(shown, view):
+    page = shown.show(f"#view={view}")
+    assert page.locator(f"#view-{view}").is_visible()
+    assert page.locator("main > section:visible").count() == 1
+    assert page.locator('nav a[aria-current="page"]').get_attribute("data-view") == view
+    if view not in ("topics", "documents"):
+        assert page.locator(f"#view-{view} figure svg").first.is_visible()
+
+
+def test_the_first_view_lists_the_models_topics(shown, model):
+    page = shown.show()
+    assert page.title() == "Reviews"
+    rows = page.locator(".topic-table tbody tr")
+    assert rows.count() == model.n_topics_
+    topics = model.topics()
+    shares = values(page, ".topic-table tbody td.size")
+    np.testing.assert_allclose(shares, sorted(topics["token_share"])[::-1], rtol=1e-5)
+    for row in (0, model.n_topics_ - 1):
+        topic = int(rows.nth(row).get_attribute("data-topic"))
+        assert shares[row] == pytest.approx(topics["token_share"][topic], rel=1e-5)
+        found = rows.nth(row).locator("td.extra").nth(0).get_attribute("data-value")
+        assert float(found) == pytest.approx(topics["coherence"][topic], rel=1e-5)
+
+
+def test_stability_is_shown_where_it_is_known(shown, stability):
+    page = shown.show()
+    for topic, similarity in enumerate(stability["similarity"]):
+        cell = page.locator(f'[data-topic="{topic}"] td.extra').nth(1)
+        assert float(cell.get_attribute("data-value")) == pytest.approx(similarity, rel=1e-5)
+
+
+def test_topics_are_searched(shown, model):
+    page = shown.show()
+    page.fill("#topic-search", "leather")
+    found = page.locator(".topic-table tbody tr[data-topic]")
+    assert 0 < found.count() < model.n_topics_
+    words = model.top_words(5)
+    assert "leather" in words[int(found.nth(0).get_attribute("data-topic"))]
+    page.fill("#topic-search", "no such word")
+    assert found.count() == 0
+    assert "No topic has that" in page.inner_text(".topic-table")
+
+
+def test_topics_are_sorted_either_way(shown):
+    page = shown.show()
+    heading = page.locator('[data-column="coherence"]')
+    heading.click()
+    falling = values(page, ".topic-table tbody td.extra:nth-child(4)")
+    assert falling == sorted(falling)[::-1]
+    assert page.locator('th[aria-sort="descending"]').inner_text().startswith("Coherence")
+    heading.click()
+    rising = values(page, ".topic-table tbody td.extra:nth-child(4)")
+    assert rising == sorted(falling)
+    assert page.locator('th[aria-sort="ascending"]').count() == 1
+
+
+def test_the_slider_orders_words_by_relevance(shown, model):
+    page = shown.show()
+    share = topic_words(model)
+    overall = word_frequency(model, share)
+    shown_words = []
+    for weight in (1.0, 0.6, 0.0):
+        page.eval_on_selector(
+            "#relevance",
+            "(e, v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})) }",
+            weight,
+        )
+        text = page.inner_text('[data-topic="0"] td.words')
+        best = np.argsort(-relevance(share[0], overall, weight), kind="stable")[:8]
+        assert text.split() == [model.words_[i] for i in best]
+        shown_words.append(text)
+    assert shown_words[0].split() == model.top_words(8)[0]
+    assert len(set(shown_words)) > 1
+
+
+def test_chosen_labels_give_the_models_expected_topics(shown, model):
+    page = shown.show("#view=explorer")
+    page.get_by_label("department of A", exact=True).select_option("shoes")
+    page.get_by_label("department of B", exact=True).select_option("bags")
+    for tag in ("sale", "gift set"):
+        page.get_by_label("labels of B", exact=True).fill(tag)
+        page.get_by_label("labels of B", exact=True).press("Enter")
+    page.get_by_label("rating of A is known").check()
+    page.get_by_label("rating of A", exact=True).fill("2.5")
+    frame = pd.DataFrame(
+        {
+            "department": ["shoes", "bags"],
+            "labels": [[], ["sale", "gift set"]],
+            "rating": [2.5, np.nan],
+        }
+    )
+    found = as_rows(expected_table(page), len(model.components_))
+    np.testing.assert_allclose(found, model.expected_topics(frame), rtol=0, atol=1e-6)
+
+
+def test_a_number_that_is_moved_changes_the_topics_at_once(shown, model):
+    page = shown.show("#view=explorer")
+    page.get_by_label("Clear A").click()
+    before = as_rows(expected_table(page), len(model.components_))
+    page.get_by_label("rating of A is known").check()
+    slider = page.get_by_label("rating of A, as a slider")
+    slider.focus()
+    slider.press("End")
+    after = as_rows(expected_table(page), len(model.components_))
+    frame = pd.DataFrame({"rating": [5.0, np.nan]})
+    np.testing.assert_allclose(after[0], model.expected_topics(frame)[0], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(before[0], model.expected_topics(frame)[1], rtol=0, atol=1e-6)
+    assert np.abs(after[0] - before[0]).max() > 0.01
+    np.testing.assert_array_equal(after[1], before[1])
+    slider.press("Home")
+    frame = pd.DataFrame({"rating": [1.0]})
+    found = as_rows(expected_table(page), len(model.components_))
+    np.testing.assert_allclose(found[0], model.expected_topics(frame)[0], rtol=0, atol=1e-6)
+
+
+def test_the_bars_are_as_long_as_the_expected_proportions(shown, model):
+    page = shown.show("#view=explorer")
+    bars = page.eval_on_selector_all(
+        '[data-chart="expected-topics"] svg g[aria-label="bar"] rect, '
+        '[data-chart="expected-topics"] svg g[aria-label="bar"] path',
+        "all => all.map(e => e.getBBox().width)",
+    )
+    numbers = [n for pair in expected_table(page).values() for n in pair]
+    shown_bars = sorted(numbers)[::-1][: len(bars)]
+    np.testing.assert_allclose(
+        np.sort(bars)[::-1] / max(bars), np.array(shown_bars) / max(shown_bars), atol=0.01
+    )
+
+
+def test_two_settings_swap_and_copy(shown, model):
+    page = shown.show("#view=explorer")
+    first = as_rows(expected_table(page), len(model.components_))
+    page.get_by_text("Swap A and B").click()
+    np.testing.assert_array_equal(as_rows(expected_table(page), len(first[0])), first[::-1])
+    page.get_by_text("Copy A to B").click()
+    both = as_rows(expected_table(page), len(first[0]))
+    np.testing.assert_array_equal(both[0], both[1])
+
+
+def test_the_address_shows_the_same_to_another_reader(shown, model):
+    page = shown.show("#view=explorer")
+    page.get_by_label("department of A", exact=True).select_option("hats")
+    page.get_by_label("rating of B is known").check()
+    page.get_by_label("rating of B", exact=True).fill("4.25")
+    found = expected_table(page)
+    fragment = page.evaluate("location.hash")
+    page = shown.show(fragment)
+    assert expected_table(page) == found
+    assert page.get_by_label("rating of B", exact=True).input_value() == "4.25"
+    page = shown.show("#view=nothing&topic=99999&label=-4&a=77777_0:x_zz&document=1e9")
+    assert page.locator("#view-topics").is_visible()
+
+
+def test_back_returns_to_the_view_before(shown):
+    page = shown.show()
+    page.click('nav a[data-view="map"]')
+    page.click('nav a[data-view="fit"]')
+    page.go_back()
+    assert page.locator("#view-map").is_visible()
+    page.go_back()
+    assert page.locator("#view-topics").is_visible()
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_the_search_is_shown(open_page, searched, tmp_path, before):
+    model = searched_by_the_bound(searched) if before else searched
+    model.report(tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html").show("#view=fit")
+    rows = sorted(model.search_, key=lambda row: row["topics"])
+    found = [[float(value) for value in row] for row in table_rows(page, "search")]
+    np.testing.assert_allclose(found, [list(row.values()) for row in rows])
+    figure = page.locator('[data-chart="search"]')
+    assert figure.locator("svg circle").count() == len(rows)
+    text = figure.locator("svg[role=img]").get_attribute("aria-label")
+    assert f"the model has {len(model.components_)}." in text
+    caption = figure.locator("p.caption").first.inner_text()
+    assert ("beyond which more of them hardly help" in caption) is not before
+    assert text.startswith("Compared bound" if before else "Perplexity of held-out words")
+    if not before:
+        low, high = model.n_topics_range_
+        assert f"{low} to {high} topics are about as good" in text
+        left, width = (
+            float(figure.locator("svg [aria-label=rect] rect").get_attribute(name))
+            for name in ("x", "width")
+        )
+        line = figure.locator("svg [aria-label=rule] line").last
+        assert left <= float(line.get_attribute("x1")) <= left + width
+
+
+def test_topics_are_named_combined_saved_and_read_back(
+    shown, model, page_file, corpus, tmp_path, capsys
+):
+    page = shown.show()
+    page.click('[data-topic="2"] .plain')
+    page.fill("#topic-name", "Footwear <b>")
+    page.press("#topic-name", "Enter")
+    assert "Footwear <b>" in page.inner_text('[data-topic="2"]')
+    shares = model.topics()["token_share"]
+    page.check('[data-topic="1"] input')
+    page.check('[data-topic="3"] input')
+    page.click("#combine")
+    (cell,) = values(page, '[data-topic="1+3"] td.size')
+    assert cell == pytest.approx(shares[1] + shares[3], rel=1e-5)
+    assert page.locator('[data-topic="1"]').count() == 0
+
+    page.click('nav a[data-view="explorer"]')
+    none = {row[0]: row[5] for row in table_rows(page, "expected-topics")}
+    expected = model.expected_topics([[]])[0]
+    assert float(none["1+3"]) == pytest.approx(expected[1] + expected[3], abs=1e-6)
+
+    with page.expect_download() as saved:
+        page.click("#names-save")
+    path = tmp_path / "topic-names.json"
+    saved.value.save_as(path)
+    names = TopicNames.read(path, model)
+    assert names.names == {2: "Footwear <b>"}
+    assert names.combined == (("", (1, 3)),)
+    model.save(tmp_path / "model.hdsp")
+    assert main(["topics", str(tmp_path / "model.hdsp"), "--names", str(path), "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)["topics"]
+    assert [table[2]["name"], table[1]["combined"], table[3]["combined"]] == [
+        "Footwear <b>", "1+3", "1+3",
+    ]  # fmt: skip
+    assert main(["topics", str(tmp_path / "model.hdsp"), "--names", str(path)]) == 0
+    assert "Footwear <b>" in capsys.readouterr().out
+
+    # Names are kept over a visit, given up for those of a file, and part of a new report.
+    page = shown.show()
+    assert page.locator('[data-topic="1+3"]').count() == 1
+    page.click('[data-topic="1+3"] .plain')
+    page.get_by_text("Take apart").click()
+    assert page.locator('[data-topic="3"]').count() == 1
+    page.set_input_files("#names-load", path)
+    page.wait_for_selector('[data-topic="1+3"]')
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{"format": "other"}')
+    page.set_input_files("#names-load", wrong)
+    page.locator("#status", has_text="no file").wait_for(state="attached")
+    other = {**json.loads(path.read_text()), "model": "00000000"}
+    (tmp_path / "other.json").write_text(json.dumps(other))
+    page.set_input_files("#names-load", tmp_path / "other.json")
+    page.locator("#status", has_text="another").wait_for(state="attached")
+    again = tmp_path / "named.html"
+    model.report(again, names=path)
+    shown.path = again
+    page = shown.show()
+    assert "Footwear <b>" in page.inner_text('[data-topic="2"]')
+    page.click('[data-topic="2"] .plain')
+    page.fill("#topic-name", "Shoes")
+    page.press("#topic-name", "Enter")
+    assert "Shoes" in shown.show().inner_text('[data-topic="2"]')
+    # A report with other names does not show those that were kept.
+    model.report(again)
+    assert shown.show().locator('[data-topic="1+3"]').count() == 0
+
+
+def test_views_are_linked(shown):
+    page = shown.show("#view=topics")
+    page.click('[data-topic="4"] .plain')
+    page.get_by_text("Effects of labels").click()
+    assert page.locator("#view-effects").is_visible()
+    assert page.get_by_label("Topic", exact=True).input_value() == "4"
+    page.click('nav a[data-view="map"]')
+    assert page.locator("#view-map").get_by_label("Topic", exact=True).input_value() == "4"
+    page.get_by_text("Show in the list").click()
+    assert page.locator("tr.chosen").get_attribute("data-topic") == "4"
+    page.locator("aside .chip").first.click()
+    assert page.locator("#view-effects h2").first.inner_text().startswith("What ")
+    page.click('nav a[data-view="topics"]')
+    page.locator("aside").get_by_text("Documents").click()
+    assert page.get_by_label("Typical of topic").input_value() == "4"
+
+
+def test_a_picked_bar_leads_to_its_topic(shown):
+    page = shown.show("#view=explorer")
+    largest = max(expected_table(page).items(), key=lambda item: max(item[1]))[0]
+    figure = page.locator('[data-chart="expected-topics"] svg')
+    box = figure.bounding_box()
+    figure.hover(position={"x": box["width"] / 3, "y": 24})
+    figure.click(position={"x": box["width"] / 3, "y": 24})
+    assert page.locator("tr.chosen").get_attribute("data-topic") == str(largest)
+
+
+def test_effects_are_those_of_the_model(shown, model):
+    effects = model.label_effects()
+    effects = effects[effects["label"] == "shoes"]
+    label = model.label_schema_.names.index("shoes")
+    page = shown.show(f"#view=effects&side=label&label={label}")
+    rows = table_rows(page, "effects")
+    assert len(rows) == model.n_topics_
+    largest = np.abs(effects[["effect", "lower", "upper"]].to_numpy()).max()
+    for row in rows:
+        own = effects[effects["topic"] == int(row[0])].iloc[0]
+        for name, value in zip(("effect", "lower", "upper"), row[2:], strict=True):
+            assert float(value) == pytest.approx(own[name], abs=largest / 30_000)
+    assert [float(row[2]) for row in rows] == sorted((float(r[2]) for r in rows), reverse=True)
+    page.get_by_role("button", name="On a topic").click()
+    assert "What labels do to topic" in page.inner_text("#view-effects h2")
+
+
+def test_a_number_has_curves(shown, model):
+    label = model.label_schema_.names.index("rating")
+    page = shown.show(f"#view=effects&side=label&label={label}")
+    assert page.locator('[data-chart="curve"] svg').is_visible()
+    rows = table_rows(page, "curve")
+    effects = model.label_effects(labels="rating", contrast=(2.0, 5.0))
+    for row in rows:
+        if float(row[0]) == 5.0:
+            expected = effects[effects["topic"] == int(row[1])].iloc[0]["expected"]
+            assert float(row[3]) == pytest.approx(expected, abs=1e-4)
+    page = shown.show("#view=effects&side=label&label=0")
+    assert not page.locator('[data-chart="curve"]').is_visible()
+
+
+def test_documents_are_searched_and_shown_word_by_word(shown, texts, model, corpus):
+    page = shown.show("#view=documents")
+    assert page.locator(".doc-list [data-document]").count() == 100
+    page.fill("#document-search", "137.")
+    assert page.locator(".doc-list [data-document]").count() == 1
+    assert page.inner_text(".doc-text") == texts[137]
+    assert page.inner_text("mark") == "137."
+    share = topic_words(model)
+    proportions = model.transform(corpus[[137]])[0]
+    for word in page.locator(".doc-text .w").all()[:6]:
+        column = model.words_.index(word.inner_text().lower())
+        topic = int((proportions * share[:, column]).argmax())
+        assert word.get_attribute("data-topic") == str(topic)
+    page.fill("#document-search", "nothing like it")
+    assert "No document" in page.inner_text("article")
+
+
+def test_typical_documents_of_a_topic_come_first(shown, model, corpus):
+    page = shown.show("#view=documents")
+    page.get_by_label("Typical of topic").select_option("0")
+    best = int(model.transform(corpus)[:, 0].argmax())
+    assert page.locator(".doc-name").first.inner_text() == f"review {best}"
+    page.get_by_label("Typical of topic").select_option("")
+    column = model.label_schema_.names.index("shoes")
+    carried = model.label_schema_.encode(corpus.labels).toarray()[:, column] == 1
+    page.get_by_label("Typical of label").select_option(f"shoes ({carried.sum()})")
+    rows = page.locator(".doc-list [data-document]")
+    assert rows.count() == carried.sum()
+    assert all(carried[int(row.get_attribute("data-document"))] for row in rows.all())
+    proportions = np.sqrt(model.transform(corpus))
+    near = proportions @ np.sqrt(model.transform(corpus)[carried].mean(axis=0))
+    best = int(np.where(carried, near, -1.0).argmax())
+    assert int(rows.first.get_attribute("data-document")) == best
+
+
+def test_observed_proportions_stand_beside_expected_ones(shown, model, corpus):
+    page = shown.show("#view=documents")
+    page.get_by_label("Observed in documents with").select_option("shoes")
+    rows = table_rows(page, "observed-expected")
+    column = model.label_schema_.names.index("shoes")
+    own = model.label_schema_.encode(corpus.labels).toarray()[:, column] == 1
+    observed = model.transform(corpus)[own].mean(axis=0)
+    expected = model.expected_topics(corpus.labels)[own].mean(axis=0)
+    for row in rows:
+        assert float(row[2]) == pytest.approx(observed[int(row[0])], abs=1e-4)
+        assert float(row[4]) == pytest.approx(expected[int(row[0])], abs=1e-4)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_chart_is_saved_as_csv_and_svg(shown, view, tmp_path):
+    page = shown.show(f"#view={view}&label=7")
+    buttons = page.locator(f"#view-{view} [data-save]:visible")
+    kinds = set()
+    assert buttons.count() > 0
+    for number in range(buttons.count()):
+        if number % 8 == 7:
+            # The browser allows one page ten files in a short time.
+            page = shown.show(f"#view={view}&label=7")
+        button = page.locator(f"#view-{view} [data-save]:visible").nth(number)
+        with page.expect_download() as saved:
+            button.click()
+        kind = button.get_attribute("data-save")
+        kinds.add(kind)
+        path = tmp_path / saved.value.suggested_filename
+        saved.value.save_as(path)
+        assert path.suffix == f".{kind}"
+        if kind == "csv":
+            table = pd.read_csv(path)
+            assert len(table) > 0
+            assert len(table.columns) > 1
+        else:
+            text = path.read_text(encoding="utf-8")
+            assert "var(" not in text
+            assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "csv" in kinds
+    assert "svg" in kinds
+
+
+def test_the_page_works_by_keyboard_alone(shown):
+    page = shown.show()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "topic-search"
+    page.keyboard.type("silk")
+    assert page.locator(".topic-table tbody tr").count() < 8
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('td .plain')"):
+            break
+    page.keyboard.press("Enter")
+    chosen = page.evaluate("document.activeElement.closest('tr').dataset.topic")
+    assert page.locator("tr.chosen").get_attribute("data-topic") == chosen
+    page.focus('nav a[data-view="explorer"]')
+    page.keyboard.press("Enter")
+    page.get_by_label("department of A", exact=True).focus()
+    before = expected_table(page)
+    page.get_by_label("department of A", exact=True).focus()
+    page.keyboard.press("Home")
+    assert expected_table(page) != before
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(open_page, page_file, view, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(page_file, color_scheme=scheme).show(f"#view={view}")
+    for summary in page.locator("summary:visible").all():
+        summary.click()
+    found = Axe().run(page).response["violations"]
+    serious = [
+        (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]])
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_phone_shows_it_without_scrolling_sideways(open_page, page_file, view):
+    page = open_page(page_file, viewport=PHONE, has_touch=True, is_mobile=True).show(
+        f"#view={view}"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.locator(f"#view-{view}").is_visible()
+
+
+def test_it_prints_in_light_without_its_controls(open_page, page_file):
+    page = open_page(page_file, color_scheme="dark").show("#view=topics")
+    page.emulate_media(media="print")
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert colour == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
+    assert not page.locator("#topic-search").is_visible()
+    assert page.locator(".topic-table").is_visible()
+    assert page.pdf()[:4] == b"%PDF"
+
+
+def test_light_and_dark(open_page, page_file):
+    page = open_page(page_file, color_scheme="dark").show()
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.click("#theme")
+    light = page.evaluate(background)
+    assert sum(map(int, re.findall(r"\d+", dark)[:3])) < 200
+    assert sum(map(int, re.findall(r"\d+", light)[:3])) > 600
+
+
+def test_a_hostile_corpus_does_nothing_but_show(open_page, hostile_file):
+    opened = open_page(hostile_file)
+    page = opened.show()
+    assert page.title() == "</title><script>x"
+    for view in VIEWS:
+        page.click(f'nav a[data-view="{view}"]')
+        for summary in page.locator("summary:visible").all():
+            summary.click()
+    assert page.evaluate("window.hacked") is None
+    assert page.evaluate("Object.keys(Object.prototype)") == []
+    assert page.locator("main script, main img, main b, main svg script").count() == 0
+    page.click('nav a[data-view="documents"]')
+    page.fill("#document-search", "mirror")
+    assert "<script>window.hacked = 1</script>" in page.inner_text(".doc-text")
+    assert "The text goes on" in page.inner_text("article")
+    page.fill("#document-search", "(((")
+    page.fill("#document-search", "</script>")
+    assert "<script>window.hacked = 1</script>" in page.inner_text("mark >> nth=0") or (
+        page.locator("mark").count() > 0
+    )
+    page.fill("#document-search", "surrogate")
+    assert "lone surrogate" in page.inner_text(".doc-text")
+    page.click('nav a[data-view="explorer"]')
+    adding = page.get_by_label("tags of A", exact=True)
+    adding.fill("שלום עולם")
+    adding.press("Enter")
+    assert page.locator(".setting-a .chip").count() == 2
+    assert page.evaluate("window.hacked") is None
+
+
+def test_a_hostile_table_does_not_run_in_a_spreadsheet(open_page, hostile_file, tmp_path):
+    page = open_page(hostile_file).show("#view=effects&side=topic&topic=0")
+    with page.expect_download() as saved:
+        page.locator('[data-chart="effects"] [data-save="csv"]').click()
+    saved.value.save_as(tmp_path / "effects.csv")
+    text = (tmp_path / "effects.csv").read_text(encoding="utf-8")
+    assert "'=HYPERLINK(1)" in text
+    assert "\n=HYPERLINK" not in text
+
+
+def test_the_policy_forbids_every_request(open_page, page_file):
+    opened = open_page(page_file)
+    page = opened.show()
+    refused = page.evaluate(
+        """async () => {
+            const refused = [];
+            document.addEventListener(
+                'securitypolicyviolation', event => refused.push(event.effectiveDirective)
+            );
+            await fetch('https://example.org/').catch(() => 0);
+            const image = new Image();
+            image.src = 'https://example.org/a.png';
+            const script = document.createElement('script');
+            script.textContent = 'window.ran = 1';
+            document.body.append(image, script);
+            await new Promise(done => setTimeout(done, 300));
+            return [refused.sort(), window.ran ?? null];
+        }"""
+    )
+    assert refused == [["connect-src", "img-src", "script-src-elem"], None]
+    # Those were ours.
+    opened.faults.clear()

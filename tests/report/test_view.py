@@ -1,0 +1,409 @@
+"""What a report shows, as plain data, against the model's own answers."""
+
+import base64
+import json
+from contextlib import nullcontext
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from hdsp import HDSP, Categorical, Corpus, simulate
+from hdsp.numerics.softmax import normalised_exp
+from hdsp.report import TopicNames, make_view, render
+from hdsp.report.documents import (
+    MOST_CHARACTERS,
+    choose_documents,
+    document_view,
+    observed_by_label,
+    typical_documents,
+)
+from hdsp.report.effects import effect_table, number_curve
+from hdsp.report.fitted import fitted_labels
+from hdsp.report.layout import place_together, related_topics, seriate
+from hdsp.report.packing import pack_exact, pack_rounded, rounded, to_json
+from hdsp.report.topics import relevance, topic_words, word_frequency, word_view
+from tests.report.corpora import fit, hostile, make_corpus, reviews, searched_by_the_bound
+
+
+def unpacked(packed):
+    """The numbers of a packed array, as the page reads them."""
+    values = np.frombuffer(base64.b64decode(packed["data"]), dtype=f"<{_KIND[packed['dtype']]}")
+    values = values.reshape(packed["shape"]).astype(np.float64)
+    return values * np.array(packed["scale"])[:, None] if "scale" in packed else values
+
+
+_KIND = {"float64": "f8", "float32": "f4", "int16": "i2"}
+
+
+@pytest.fixture(scope="module")
+def view(model):
+    return make_view(model, title="Reviews")
+
+
+def test_packed_numbers_come_back():
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(4, 7)) * 10.0 ** np.arange(4)[:, None]
+    np.testing.assert_array_equal(unpacked(pack_exact(numbers, "float64")), numbers)
+    np.testing.assert_allclose(unpacked(pack_exact(numbers)), numbers, rtol=1e-7)
+    found = unpacked(pack_rounded(numbers))
+    largest = np.abs(numbers).max(axis=1, keepdims=True)
+    assert (np.abs(found - numbers) <= 0.51 / 32_767 * largest).all()
+    assert unpacked(pack_rounded(np.zeros((2, 3)))).tolist() == [[0.0] * 3] * 2
+    assert pack_rounded(np.zeros((0, 3)))["shape"] == [0, 3]
+
+
+def test_json_holds_nothing_that_ends_a_script():
+    text = to_json(["</script><!--", "\u2028\u2029", "&lt;", np.float64("nan"), "\ud800", (1,)])
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == ["</script><!--", "\u2028\u2029", "&lt;", None, "?", [1]]
+
+
+def test_rounded_keeps_significant_digits():
+    assert rounded([123.456789, 1.23456789e-9, np.inf]) == [123.457, 1.23457e-9, None]
+
+
+def test_the_form_gives_the_models_expected_topics(view, model, corpus):
+    form = view.model["form"]
+    design = model.label_schema_.encode(corpus.labels)
+    score = design @ unpacked(form["coefficients"]) + unpacked(form["intercept"])
+    found = normalised_exp(np.asarray(score))
+    np.testing.assert_allclose(found, model.expected_topics(corpus.labels), rtol=0, atol=1e-6)
+
+
+def test_labels_have_their_blocks_and_the_values_of_training(view, model, corpus):
+    labels = view.model["labels"]
+    assert labels["names"] == list(model.label_names_)
+    kinds = {block["name"]: block["kind"] for block in labels["blocks"]}
+    assert kinds == {"department": "category", "labels": "tags", "rating": "number"}
+    carried = np.diff(model.label_schema_.encode(corpus.labels).tocsc().indptr)
+    assert labels["carriers"] == carried.tolist()
+    (rating,) = labels["blocks"][-1]["numbers"]
+    assert (rating["low"], rating["high"]) == (pytest.approx(1.0), pytest.approx(5.0))
+    assert rating["middle"] in (pytest.approx(2.0), pytest.approx(4.0))
+
+
+def test_effects_are_those_of_label_effects(view, model):
+    table = model.label_effects()
+    effects = view.model["effects"]
+    n_topics = len(model.components_)
+    for name in ("effect", "lower", "upper"):
+        wanted = table[name].to_numpy().reshape(-1, n_topics)
+        tolerance = np.abs(wanted).max() / 60_000
+        np.testing.assert_allclose(unpacked(effects[name]), wanted, rtol=0, atol=tolerance)
+    names = [model.label_names_[j] for j in effects["labels"]]
+    assert names == table["label"].tolist()[::n_topics]
+
+
+def test_a_curve_goes_through_the_effects(model):
+    curve = number_curve(model, "rating", 1.0, 5.0, 2.0)
+    assert curve.values[[0, -1]].tolist() == [1.0, 5.0]
+    assert 2.0 in curve.values
+    table = model.label_effects(labels="rating", contrast=(2.0, 5.0))
+    np.testing.assert_allclose(curve.expected[-1], table["expected"])
+    np.testing.assert_allclose(
+        curve.upper[-1] - curve.expected[-1], table["upper"] - table["effect"]
+    )
+    np.testing.assert_allclose(curve.expected.sum(axis=1), 1.0)
+    at = int(np.flatnonzero(curve.values == 2.0)[0])
+    np.testing.assert_array_equal(curve.lower[at], curve.expected[at])
+
+
+def test_the_page_holds_the_words_of_every_relevance():
+    corpus, _ = simulate(n_documents=150, n_topics=6, n_words=400, random_state=0)
+    model = HDSP(6, fixed_number=True, max_iter=5, random_state=0, tol=0.1).fit(corpus)
+    words = word_view(model)
+    assert len(words["words"]) < 400
+    share = topic_words(model)
+    overall = word_frequency(model, share)
+    for weight in (0.0, 0.3, 0.6, 1.0):
+        for topic, own in enumerate(words["topics"]):
+            p = np.array(own["p"])
+            frequency = np.array([words["overall"][i] for i in own["words"]])
+            best = np.argsort(-relevance(p, frequency, weight), kind="stable")[:20]
+            wanted = np.argsort(-relevance(share[topic], overall, weight), kind="stable")[:20]
+            found = {words["words"][own["words"][i]] for i in best}
+            assert len(found & {model.words_[i] for i in wanted}) >= 19
+
+
+def test_texts_are_cut_into_words_and_put_together_again(model, corpus, texts):
+    view, proportions = document_view(model, corpus, texts, 1_000)
+    share = topic_words(model)
+    assert len(view["documents"]) == len(texts)
+    for row, entry in enumerate(view["documents"]):
+        assert "".join(entry["pieces"]) == texts[row]
+        words = [word.lower() for word in entry["pieces"][1::2]]
+        assert len(words) == len(entry["of"]) == corpus.counts[[row]].sum()
+        columns = [model.words_.index(word) for word in words]
+        best = (proportions[row][:, None] * share[:, columns]).argmax(axis=0)
+        assert entry["of"] == best.tolist()
+
+
+def test_documents_without_texts_show_their_counts(model, corpus):
+    view, _ = document_view(model, corpus, None, 10)
+    entry = view["documents"][0]
+    row = corpus.counts[[entry["row"]]]
+    assert sorted(entry["pieces"][1::2]) == sorted(model.words_[i] for i in row.indices)
+    most = int(row.data.max())
+    assert entry["pieces"][2] == f"\u202f×{most}  "
+    assert view["total"] == len(corpus)
+    assert len(view["documents"]) == 10
+
+
+def test_long_texts_are_cut():
+    corpus, texts = hostile()
+    model = HDSP(3, fixed_number=True, max_iter=2, tol=0.5, random_state=0).fit(corpus)
+    entry = document_view(model, corpus, texts, 100)[0]["documents"][0]
+    assert entry["cut"]
+    assert "".join(entry["pieces"]) == texts[0][:MOST_CHARACTERS]
+
+
+def test_observed_and_expected_are_means_over_documents(model, corpus):
+    proportions = model.transform(corpus)
+    found = observed_by_label(model, corpus, proportions)
+    design = model.label_schema_.encode(corpus.labels).toarray()
+    expected = model.expected_topics(corpus.labels)
+    for name in ("shoes", "sale"):
+        row = found.names.index(name)
+        own = design[:, model.label_names_.index(name)] == 1
+        np.testing.assert_allclose(found.observed[row], proportions[own].mean(axis=0))
+        np.testing.assert_allclose(found.expected[row], expected[own].mean(axis=0))
+        spread = proportions[own].std(axis=0) / np.sqrt(own.sum())
+        np.testing.assert_allclose(found.error[row], spread, atol=1e-9)
+        assert found.sizes[row] == own.sum()
+
+
+def test_numbers_are_put_in_thirds(model, corpus):
+    found = observed_by_label(model, corpus, model.transform(corpus))
+    names = [name for name in found.names if name.startswith("rating ")]
+    assert names == ["rating 1 to under 2", "rating 2 to under 4", "rating 4 to 5"]
+    known = int(np.diff(corpus.labels.block("rating").values.indptr).sum())
+    assert sum(found.sizes[found.names.index(name)] for name in names) == known
+
+
+def test_typical_documents(model, corpus):
+    proportions = model.transform(corpus)
+    groups = observed_by_label(model, corpus, proportions)
+    lengths = np.asarray(corpus.counts.sum(axis=1))
+    by_topic, by_group = typical_documents(proportions, lengths, groups, n=3)
+    for topic, rows in enumerate(by_topic):
+        assert rows.tolist() == np.argsort(-proportions[:, topic], kind="stable")[:3].tolist()
+    shoes = by_group[groups.names.index("shoes")]
+    members = groups.members.toarray()[groups.names.index("shoes")]
+    assert members[shoes].all()
+    # A short document comes last, however well it fits.
+    lengths = lengths.copy()
+    lengths[by_topic[0][0]] = 1
+    assert typical_documents(proportions, lengths, groups, n=3)[0][0][0] == by_topic[0][1]
+
+
+def test_typical_documents_are_chosen_first():
+    typical = ([np.array([5, 9]), np.array([7])], [np.array([5, 2])])
+    assert choose_documents(100, typical, 4).tolist() == [2, 5, 7, 9]
+    chosen = choose_documents(100, typical, 20)
+    assert len(set(chosen.tolist())) == 20
+    assert {2, 5, 7, 9} <= set(chosen.tolist())
+    assert choose_documents(3, typical, 20).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("n_topics", [4, 30])
+def test_labels_are_near_the_topics_they_raise(n_topics):
+    rng = np.random.default_rng(0)
+    share = rng.dirichlet(np.full(60, 0.05), size=n_topics)
+    raised = rng.permutation(n_topics)[:4]
+    effect = np.full((4, n_topics), -0.001)
+    effect[np.arange(4), raised] = 0.3
+    topics, labels = place_together(share, effect)
+    assert np.abs(np.concatenate([topics, labels])).max() == pytest.approx(1.0)
+    distance = np.linalg.norm(labels[:, None] - topics[None], axis=2)
+    assert distance.argmin(axis=1).tolist() == raised.tolist()
+    again = place_together(share, effect)
+    np.testing.assert_array_equal(again[0], topics)
+
+
+def test_similar_rows_are_neighbours():
+    rng = np.random.default_rng(0)
+    kinds = rng.permutation(np.repeat(np.eye(4), 10, axis=0))
+    order = seriate(kinds + rng.normal(scale=0.05, size=kinds.shape))
+    changes = (np.diff(kinds[order].argmax(axis=1)) != 0).sum()
+    assert changes == 3
+    assert sorted(order) == list(range(40))
+    assert seriate(np.zeros((2, 3))).tolist() == [0, 1]
+
+
+def test_related_topics_occur_together():
+    rng = np.random.default_rng(0)
+    together = rng.random((300, 1)) < 0.3
+    proportions = rng.dirichlet(np.full(5, 0.3), size=300)
+    proportions[:, [1, 3]] += 3.0 * together
+    pairs = {(a, b): value for a, b, value in related_topics(proportions)}
+    assert max(pairs, key=pairs.get) == (1, 3)
+    roots = np.sqrt(proportions)
+    assert pairs[1, 3] == pytest.approx(np.corrcoef(roots[:, 1], roots[:, 3])[0, 1])
+    assert related_topics(proportions[:5]) == []
+
+
+def test_without_documents_topics_are_related_by_their_labels(view, model):
+    assert view.model["related"]["observed"] is False
+    sample = fitted_labels(model).sample
+    assert sample.shape[1] == len(model.label_names_)
+
+
+def test_the_fit_is_told(view, model):
+    fit = view.model["fit"]
+    facts = dict(fit["facts"])
+    assert facts["Tokens"] == "4,560"
+    assert facts["Documents"] == "240"
+    total = np.sum([fit["history"][name] for name in fit["terms"]], axis=0)
+    np.testing.assert_allclose(total, fit["history"]["bound"], rtol=1e-9)
+    assert dict(fit["settings"])["random_state"] == "0"
+    assert {"Python", "hdsp", "numpy"} <= set(dict(fit["versions"]))
+    assert facts["β for new documents"] == f"{model.predictive_concentration_:.4g}"
+    assert (facts["Number of topics"], fit["search"]) == ("fixed", None)
+
+
+def test_the_search_is_told(searched):
+    fit = make_view(searched).model["fit"]
+    low, high = searched.n_topics_range_
+    told = dict(fit["facts"])["Number of topics"]
+    assert told == f"by evidence; {low} to {high} are about as good"
+    search = fit["search"]
+    tried = [row["topics"] for row in search["rows"]]
+    assert tried == sorted(row["topics"] for row in searched.search_)
+    assert len(tried) > 2
+    assert search["measure"] == "perplexity"
+    assert (search["number"], search["range"]) == (len(searched.components_), (low, high))
+
+
+def test_a_search_by_the_bound_is_told(searched):
+    fit = make_view(searched_by_the_bound(searched)).model["fit"]
+    assert dict(fit["facts"])["Number of topics"] == "by the bound"
+    assert (fit["search"]["measure"], fit["search"]["range"]) == ("compared", None)
+
+
+def test_moves_are_no_terms_of_the_bound(model):
+    moved = copy(model)
+    report = model._model.report
+    rows = [{**row, "merges": 1} for row in report.history]
+    moved._model = replace(model._model, report=replace(report, history=rows))
+    assert make_view(moved).model["fit"]["terms"] == make_view(model).model["fit"]["terms"]
+
+
+def test_a_number_that_was_merged_from_initial_topics_is_told(corpus):
+    model = fit(corpus, 8, fixed_number=False, init=np.eye(8, len(corpus.words)) + 0.1)
+    facts = dict(make_view(model).model["fit"]["facts"])
+    assert facts["Number of topics"] == "from the initial topics"
+
+
+def test_the_same_model_gives_the_same_page(model, view):
+    assert render(make_view(model, title="Reviews")) == render(view)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_labels_of_any_library(library):
+    texts, frame = reviews(60)
+    table = pl.DataFrame({"department": frame["department"].fillna("hats").tolist()})
+    table = table.to_arrow() if library == "pyarrow" else table
+    corpus = make_corpus(texts, frame)
+    model = HDSP(3, fixed_number=True, max_iter=2, tol=0.5, random_state=0)
+    view = make_view(model.fit(corpus.counts, labels=table))
+    assert view.model["labels"]["names"] == ["bags", "dresses", "hats", "shoes"]
+    assert len(view.model["effects"]["labels"]) == 4
+
+
+def test_models_without_labels_and_with_one_topic(open_page, tmp_path):
+    corpus, _ = simulate(n_documents=40, n_topics=3, n_words=30, random_state=0)
+    for n_topics in (3, 1):
+        model = HDSP(n_topics, fixed_number=True, max_iter=2, tol=0.5, random_state=0)
+        single = pytest.warns(UserWarning, match="leaves a single topic")
+        with single if n_topics == 1 else nullcontext():
+            model.fit(corpus)
+        path = tmp_path / f"{n_topics}.html"
+        model.report(path, corpus)
+        page = open_page(path).show()
+        assert page.locator("nav a").all_inner_texts() == ["Topics", "Map", "Documents", "Fit"]
+        for link in page.locator("nav a").all():
+            link.click()
+        assert page.locator("#view-fit").is_visible()
+
+
+def test_a_scaling_function_that_leaves_labels_out(open_page, tmp_path):
+    texts, frame = reviews(80)
+    corpus = make_corpus(texts, frame)
+    model = HDSP(
+        3, fixed_number=True, max_iter=2, tol=0.5, random_state=0, scaling=Categorical("department")
+    )
+    path = tmp_path / "report.html"
+    model.fit(corpus).report(path, corpus)
+    page = open_page(path).show("#view=explorer")
+    assert page.locator(".setting-a .block-row").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"corpus": "reviews.csv"}, TypeError, "must be a Corpus. Got a str"),
+        ({"texts": ["a"]}, ValueError, "Got 1 texts for no corpus"),
+        ({"corpus": True, "texts": ["a"]}, ValueError, "Got 1 texts for 240 documents"),
+        ({"most_documents": 0}, ValueError, "most_documents"),
+        ({"stability": pd.DataFrame({"similarity": [1.0]})}, ValueError, "Got 1 topics for 8"),
+    ],
+)
+def test_wrong_arguments_are_refused(model, corpus, tmp_path, arguments, error, message):
+    if arguments.get("corpus") is True:
+        arguments = {**arguments, "corpus": corpus}
+    with pytest.raises(error, match=message):
+        model.report(tmp_path / "report.html", **arguments)
+
+
+def test_a_corpus_with_other_words_is_refused(model, tmp_path):
+    with pytest.raises(ValueError, match="other words than the model"):
+        model.report(tmp_path / "report.html", Corpus([[1, 2]], words=["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("no JSON", "is no file of topic names"),
+        ("[]", "is no file of topic names"),
+        ('{"format": "hdsp-names-1", "names": {"9": "x"}}', "topic 9, but the model's topics are"),
+        ('{"format": "hdsp-names-1", "names": {"a": "x"}}', "must hold `names` by topic"),
+        ('{"format": "hdsp-names-1", "combined": [[1, 2]]}', "must hold `names` by topic"),
+        (
+            '{"format": "hdsp-names-1", "combined": [{"name": "", "topics": [1, 1]}]}',
+            "combines a topic twice",
+        ),
+    ],
+)
+def test_wrong_files_of_names_are_refused(model, tmp_path, content, message):
+    path = tmp_path / "names.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        TopicNames.read(path, model)
+
+
+def test_names_of_another_model_are_told(model, tmp_path):
+    path = tmp_path / "names.json"
+    path.write_text('{"format": "hdsp-names-1", "model": "00000000", "names": {"1": "x"}}')
+    with pytest.warns(UserWarning, match="saved from the report of another model"):
+        assert TopicNames.read(path, model).names == {1: "x"}
+
+
+def test_names_come_back_as_they_were(model, tmp_path):
+    names = TopicNames({3: "Shoes"}, (("Bags", (1, 4)), ("", (0, 2))))
+    path = tmp_path / "names.json"
+    path.write_text(json.dumps(names.to_dict()))
+    assert TopicNames.read(path, model) == names
+    assert names.columns(5) == {
+        "name": ["", "Bags", "", "Shoes", "Bags"],
+        "combined": ["0+2", "1+4", "0+2", "", "1+4"],
+    }
+
+
+def test_effect_tables_have_one_row_for_each_label(model):
+    table = effect_table(model, labels="department")
+    assert [model.label_names_[j] for j in table.labels] == ["bags", "dresses", "hats", "shoes"]
+    assert table.contrasts[0] == "bags - other department"
