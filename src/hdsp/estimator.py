@@ -49,6 +49,7 @@ from hdsp.prediction import (
     encode_labels,
     make_fitted,
     topic_tokens,
+    with_label_regressions,
 )
 from hdsp.progress import shown
 from hdsp.queries import VALIDATION, FittedQueries
@@ -298,6 +299,9 @@ class HDSP(FittedQueries):
                     executor,
                     self.predictive_concentration,
                 )
+                # The documents make room for the evidence of labels, which is as large.
+                del fit
+                model = with_label_regressions(model, problem)
         # Only now, so that a failed fit leaves an earlier one unchanged.
         self._set_fitted(model)
         # The fit of an interrupted search is only the best so far, even if it converged.

@@ -296,6 +296,9 @@ def test_wrong_arrays_are_refused(path):
     tried = 0
     for name, array in arrays.items():
         for wrong in [None, *changes(array)]:
+            if wrong is None and name.endswith(".numbers"):
+                # A file before label regressions has none.
+                continue
             if wrong is None:
                 change = methodcaller("pop", name)
             elif wrong.size == array.size == 0 or (name == "coherence" and wrong.shape == (5,)):

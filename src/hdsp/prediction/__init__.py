@@ -17,6 +17,7 @@ from hdsp.prediction.fitted import (
     encode_labels,
     make_fitted,
     topic_tokens,
+    with_label_regressions,
 )
 from hdsp.prediction.label_regression import LabelRegression, count_known_features
 from hdsp.prediction.perplexity import bootstrap_interval
@@ -49,5 +50,6 @@ __all__ = [
     "make_fitted",
     "ratio_proportions",
     "topic_tokens",
+    "with_label_regressions",
     "without_target",
 ]

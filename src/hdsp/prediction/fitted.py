@@ -290,7 +290,7 @@ def make_fitted(
         indicator[columns] = schema.kind(name) != "number"
     used = np.flatnonzero(used_columns(problem.scaling, schema.n_labels))
     blocks = list(schema.slices().values())
-    model = FittedModel(
+    return FittedModel(
         fit.state,
         problem.scaling,
         schema,
@@ -302,11 +302,14 @@ def make_fitted(
         source,
         report,
     )
+
+
+def with_label_regressions(model: FittedModel, problem: Problem) -> FittedModel:
+    """The model with the regressions of labels on its evidence, behind `predict_labels`."""
     return replace(model, label_regressions=_regress_labels(model, problem))
 
 
 def _regress_labels(model: FittedModel, problem: Problem) -> dict[str, LabelRegression]:
-    """The regressions of labels on the model's evidence."""
     schema, training = model.schema, model.training
     log_priors: dict[str, FloatArray] = {}
     values: dict[str, FloatArray] = {}
