@@ -225,7 +225,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         level : float, default=0.9
-            The probability that an interval contains the effect.
+            The share of intervals that are to contain the effect which many more documents, read
+            with the same topics, would show.
         labels : str, list of str or None, default=None
             Names of labels, or of whole columns; None is all.
         contrast : tuple of two values or None, default=None

@@ -109,7 +109,9 @@ def label_effects(
     otherwise, expected = expected_sides(regression, schema, documents, contrasts)
     effect = expected - otherwise
     lower, upper = np.empty((2, *effect.shape))
-    fewer = documents[:_DOCUMENTS_PER_DRAW]
+    # Spread over all documents: corpora are often sorted by a label, which the first would share.
+    n_fewer = min(documents.shape[0], _DOCUMENTS_PER_DRAW)
+    fewer = documents[np.linspace(0, documents.shape[0] - 1, n_fewer).round().astype(np.int64)]
     for first in range(0, len(contrasts), _CONTRASTS_AT_ONCE):
         part = slice(first, first + _CONTRASTS_AT_ONCE)
         drawn = _drawn_changes(regression, draw, schema, fewer, contrasts[part], seed)
