@@ -46,14 +46,13 @@ from hdsp.prediction import (
     FitReport,
     FittedModel,
     Source,
-    encode_labels,
     make_fitted,
     topic_tokens,
     with_label_regressions,
 )
 from hdsp.progress import shown
 from hdsp.queries import VALIDATION, FittedQueries
-from hdsp.scaling import ScalingFunction, bind_scaling
+from hdsp.scaling import ScalingFunction, bind_scaling, encode_labels
 from hdsp.stability import refit, stability_columns
 from hdsp.validation import (
     check_choice,

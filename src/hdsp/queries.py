@@ -25,12 +25,11 @@ from hdsp.prediction import (
     associated_labels,
     bootstrap_interval,
     distinctive_words,
-    encode_labels,
     make_candidates,
     make_contrasts,
     without_target,
 )
-from hdsp.scaling import Design, used_columns
+from hdsp.scaling import Design, encode_labels, used_columns
 from hdsp.validation import (
     check_choice,
     check_counts,

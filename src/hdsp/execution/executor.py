@@ -1,30 +1,59 @@
-"""Executors: how a function of block numbers is applied, and its results added up."""
+"""Executors: where steps over blocks of documents run, and how their results are added up."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from hdsp.kernels import use_threads
+from hdsp.model import Block, BlockSource
 
 Result = TypeVar("Result")
+# Takes a block and what was kept of it, and returns what to keep of it now and a result that can
+# be added. It travels to other processes, so it is a value that can be pickled.
+Step: TypeAlias = Callable[[Block, Any], tuple[Any, Any]]
+# What is kept of each block, wherever the executor keeps it: only the executor looks inside.
+Kept: TypeAlias = Sequence[Any]
 
 
 class Executor(ABC):
-    """Applies a step to the blocks of a corpus.
+    """Applies a step to blocks of documents, and adds up the results.
 
-    A subclass defines where steps run by its `map`. Results are added in a tree that depends on the
-    block numbers alone, so that every executor gives the same bits.
+    Results are added in a tree that depends on the numbers of blocks alone, so that every executor
+    gives the same bits.
     """
 
     @abstractmethod
-    def map(self, step: Callable[[int], Result], n_blocks: int) -> Iterable[Result]:
-        """The results of ``step(0)`` to ``step(n_blocks - 1)``, in this order."""
+    def run(
+        self, step: Step, blocks: Sequence[BlockSource], kept: Kept | None = None, keep: bool = True
+    ) -> tuple[Kept | None, Any]:
+        """Apply a step to every block.
 
-    def sum(self, step: Callable[[int], Result], n_blocks: int) -> Result:
-        """The results of all blocks, added up."""
-        total: Result = tree_sum(self.map(step, n_blocks))
-        return total
+        Parameters
+        ----------
+        step : callable
+            Takes a block and what was kept of it.
+        blocks : sequence of BlockSource
+            The blocks.
+        kept : sequence or None, default=None
+            What an earlier call kept of these blocks.
+        keep : bool, default=True
+            Whether to keep what the step returns of each block for a later call.
+
+        Returns
+        -------
+        kept : sequence or None
+            What was kept of each block.
+        total : object
+            The sum of the results.
+        """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
 
 
 class InProcess(Executor):
@@ -40,9 +69,26 @@ class InProcess(Executor):
         self.n_threads = n_threads
         self._entered = ExitStack()
 
-    def map(self, step: Callable[[int], Result], n_blocks: int) -> Iterable[Result]:
-        """Run the steps one after another, lazily."""
-        return map(step, range(n_blocks))
+    def run(
+        self, step: Step, blocks: Sequence[BlockSource], kept: Kept | None = None, keep: bool = True
+    ) -> tuple[Kept | None, Any]:
+        """Apply a step to one block after another, while the next one is read."""
+        after: list[Any] = []
+
+        def results() -> Iterator[Any]:
+            for number, block in enumerate(_loaded(blocks)):
+                part, result = step(block, None if kept is None else kept[number])
+                if keep:
+                    after.append(part)
+                yield result
+
+        total = tree_sum(results())
+        return (after if keep else None), total
+
+    def sum(self, step: Callable[[int], Result], n_blocks: int) -> Result:
+        """The results of ``step(0)`` to ``step(n_blocks - 1)`` on blocks in memory, added up."""
+        total: Result = tree_sum(map(step, range(n_blocks)))
+        return total
 
     def __enter__(self) -> Self:
         self._entered.enter_context(use_threads(self.n_threads))
@@ -50,6 +96,21 @@ class InProcess(Executor):
 
     def __exit__(self, *_: object) -> None:
         self._entered.close()
+
+
+def _loaded(blocks: Sequence[BlockSource]) -> Iterator[Block]:
+    """The blocks, each read while the step works on the one before."""
+    if all(isinstance(block, Block) for block in blocks):
+        yield from (block.load() for block in blocks)
+        return
+    with ThreadPoolExecutor(1) as reader:
+        following: Future[Block] | None = None
+        for number, block in enumerate(blocks):
+            current = following or reader.submit(block.load)
+            following = None
+            if number + 1 < len(blocks):
+                following = reader.submit(blocks[number + 1].load)
+            yield current.result()
 
 
 def tree_sum(results: Iterable[Any]) -> Any:

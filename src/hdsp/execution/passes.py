@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.execution.executor import Executor
+from hdsp.execution.executor import Executor, InProcess, Kept
+from hdsp.execution.steps import FitDocuments, SumLabels
 from hdsp.kernels import sparse_product
 from hdsp.model import (
+    BlockProblem,
     DocumentState,
     Fit,
     GlobalState,
@@ -17,7 +19,12 @@ from hdsp.model import (
     block_step,
     make_view,
 )
+from hdsp.model.updates import update_scaling_from_sums
 from hdsp.numerics.types import FloatArray
+from hdsp.scaling import Parameters
+
+# Updates of the labels' weights after a pass over blocks; each moves the sums of J x T numbers.
+_LABEL_ROUNDS = 5
 
 
 def fit_documents(
@@ -25,7 +32,7 @@ def fit_documents(
     state: GlobalState,
     documents: DocumentState | None,
     settings: LocalSettings,
-    executor: Executor,
+    executor: InProcess,
     reuse: bool = False,
 ) -> tuple[DocumentState, Statistics]:
     """Every document's state, and the sum of the statistics.
@@ -40,8 +47,8 @@ def fit_documents(
         An earlier solution to continue from; None starts every document from p.
     settings : LocalSettings
         How documents are fitted.
-    executor : Executor
-        Where blocks are processed.
+    executor : InProcess
+        Adds up the results.
     reuse : bool, default=False
         Overwrite `documents`, the largest array of a fit, with the new state.
     """
@@ -60,23 +67,52 @@ def fit_documents(
     return fitted, executor.sum(step, len(problem.blocks))
 
 
+def fit_blocks(
+    problem: BlockProblem,
+    state: GlobalState,
+    kept: Kept | None,
+    settings: LocalSettings,
+    executor: Executor,
+) -> tuple[Kept | None, Statistics]:
+    """As `fit_documents`, of documents that are kept where their blocks are."""
+    step = FitDocuments(make_view(state, problem.scaling, problem.dtype), settings)
+    return executor.run(step, problem.blocks, kept)
+
+
+def update_labels(
+    problem: BlockProblem, state: GlobalState, kept: Kept | None, executor: Executor
+) -> Parameters:
+    """The labels' weights by several additive rounds over documents that `fit_blocks` kept.
+
+    `state` must be the one that the documents were fitted with.
+    """
+    parameters = state.scaling
+    if not problem.n_labels:
+        return parameters
+    for _ in range(_LABEL_ROUNDS):
+        step = SumLabels(problem.scaling, state.scaling, parameters, state.prior_shape)
+        _, total = executor.run(step, problem.blocks, kept, keep=False)
+        parameters = update_scaling_from_sums(
+            problem, replace(state, scaling=parameters), total.sums
+        )
+    return parameters
+
+
 def sum_documents(
-    problem: Problem, state: GlobalState, settings: LocalSettings, executor: Executor
+    problem: BlockProblem, state: GlobalState, settings: LocalSettings, executor: Executor
 ) -> Statistics:
     """The statistics of documents that are started afresh and discarded block by block.
 
     They include the scaling function's own sums, since its update cannot see the documents.
     """
     view = make_view(state, problem.scaling, problem.dtype)
-    settings = replace(settings, scaling_sums=True)
-    return executor.sum(
-        lambda number: block_step(view, problem.blocks[number], None, settings)[1],
-        len(problem.blocks),
-    )
+    step = FitDocuments(view, replace(settings, scaling_sums=True))
+    statistics: Statistics = executor.run(step, problem.blocks, keep=False)[1]
+    return statistics
 
 
 def sum_tokens(
-    problem: Problem, fit: Fit, member: csr_array, settings: LocalSettings, executor: Executor
+    problem: Problem, fit: Fit, member: csr_array, settings: LocalSettings, executor: InProcess
 ) -> FloatArray:
     """The tokens that topics hold in groups of documents, [G, K].
 
@@ -91,8 +127,8 @@ def sum_tokens(
         in order, and the result is the documents' own array.
     settings : LocalSettings
         How documents are fitted if they were not kept.
-    executor : Executor
-        Where blocks are processed.
+    executor : InProcess
+        Adds up the results.
     """
     if fit.documents is not None:
         if member.shape[0] == problem.n_documents:

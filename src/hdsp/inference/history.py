@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.model import Bound, GlobalState, Problem, Statistics
+from hdsp.model import BlockProblem, Bound, GlobalState, Statistics
 from hdsp.numerics.types import FloatArray
 
 _TERMS = tuple(f.name for f in fields(Bound))
@@ -151,7 +151,7 @@ class History:
         return [record.as_row(number) for number, record in enumerate(self.passes, 1)]
 
     def record(
-        self, problem: Problem, state: GlobalState, statistics: Statistics, bound: Bound
+        self, problem: BlockProblem, state: GlobalState, statistics: Statistics, bound: Bound
     ) -> PassRecord:
         """Add a pass, and update `converged`."""
         tokens = statistics.word_counts.sum(axis=0, dtype=np.float64)

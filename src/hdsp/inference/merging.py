@@ -61,7 +61,7 @@ def merge_topics(problem: Problem, fit: Fit, run: Run, history: History) -> Fit:
 
 def _merge_once(problem: Problem, fit: Fit, run: Run, history: History) -> tuple[Fit, int]:
     """A pass, and the merges after it: the fit, and how many there were."""
-    snapshot, statistics = take_snapshot(problem, fit, run.settings, run.executor)
+    snapshot, statistics = take_snapshot(problem, fit, run.settings, run.here)
     bound = elbo(problem, fit.state, statistics)
     run.record(history, problem, fit.state, statistics, bound)
     least = max(_LEAST_GAIN, _LEAST_SHARE * abs(bound.total))

@@ -8,7 +8,7 @@ from hdsp.execution import Executor, InProcess
 from hdsp.inference.display import FitDisplay
 from hdsp.inference.history import History, PassRecord, TrialRecord
 from hdsp.inference.interruption import Interruption
-from hdsp.model import Bound, DocumentState, GlobalState, LocalSettings, Problem, Statistics
+from hdsp.model import BlockProblem, Bound, DocumentState, GlobalState, LocalSettings, Statistics
 from hdsp.progress import Task
 
 # Called after a pass with the state, the documents and the history.
@@ -30,7 +30,7 @@ class Run:
     settings : LocalSettings
         How documents are fitted.
     executor : Executor
-        Where passes run.
+        Where passes over blocks run.
     display : FitDisplay
         Shows passes and moves.
     interruption : Interruption
@@ -56,6 +56,11 @@ class Run:
         self.interruption.on_request = self.display.stop
 
     @property
+    def here(self) -> InProcess:
+        """Where passes over documents in memory run."""
+        return self.executor if isinstance(self.executor, InProcess) else InProcess()
+
+    @property
     def interrupted(self) -> bool:
         """Whether the fit was asked to stop."""
         return self.interruption.requested
@@ -78,7 +83,7 @@ class Run:
     def record(
         self,
         history: History,
-        problem: Problem,
+        problem: BlockProblem,
         state: GlobalState,
         statistics: Statistics,
         bound: Bound,

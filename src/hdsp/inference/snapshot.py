@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hdsp.execution import Executor
+from hdsp.execution import InProcess
 from hdsp.model import (
     DocumentState,
     Fit,
@@ -89,7 +89,7 @@ class Snapshot:
 
 
 def take_snapshot(
-    problem: Problem, fit: Fit, settings: LocalSettings, executor: Executor
+    problem: Problem, fit: Fit, settings: LocalSettings, executor: InProcess
 ) -> tuple[Snapshot, Statistics]:
     """A pass over all documents that keeps their responsibilities.
 

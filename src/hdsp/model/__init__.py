@@ -14,11 +14,22 @@ from hdsp.model.completion import (
 from hdsp.model.documents import DocumentView, LocalSettings, block_step, make_view
 from hdsp.model.generative import Truth, draw_documents, simulate
 from hdsp.model.held_out import HeldOut
-from hdsp.model.problem import Priors, Problem, make_problem
+from hdsp.model.problem import (
+    Block,
+    BlockProblem,
+    BlockSource,
+    Priors,
+    Problem,
+    ShardedProblem,
+    make_problem,
+)
 from hdsp.model.state import DocumentState, Fit, GlobalState, Statistics
 from hdsp.model.updates import expected_proportions, global_step
 
 __all__ = [
+    "Block",
+    "BlockProblem",
+    "BlockSource",
     "Bound",
     "DocumentState",
     "DocumentView",
@@ -29,6 +40,7 @@ __all__ = [
     "PredictiveView",
     "Priors",
     "Problem",
+    "ShardedProblem",
     "Statistics",
     "Truth",
     "block_step",

@@ -8,7 +8,7 @@ from scipy.special import gammaln, psi
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import WORD_RANGE
-from hdsp.model.problem import Problem
+from hdsp.model.problem import BlockProblem
 from hdsp.model.state import GlobalState, Statistics
 from hdsp.numerics.gamma import log_gamma_density
 from hdsp.numerics.types import FloatArray
@@ -66,7 +66,7 @@ class Bound:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
-def elbo(problem: Problem, state: GlobalState, statistics: Statistics) -> Bound:
+def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> Bound:
     """The bound at `state`, from the statistics of documents fitted with it."""
     alpha = state.corpus_concentration
     priors = problem.priors

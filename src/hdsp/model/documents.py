@@ -219,6 +219,8 @@ def summarise_block(
         n_documents=block.n_documents,
         word_counts=word_counts[:, : view.n_topics],
         log_proportion=terms.log_proportion,
+        label_total=np.asarray(block.design.sum(axis=0, dtype=np.float64)),
+        carriers=np.bincount(block.design.indices, minlength=block.design.shape[1]).astype(float),
         scaling=sums,
         words=float(terms.words.sum()),
         tangent=float(terms.tangent.sum()),

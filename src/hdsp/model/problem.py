@@ -1,7 +1,9 @@
 """The frozen problem: documents in blocks, their label design, priors and the scaling function."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -65,10 +67,83 @@ class Block:
         """M."""
         return len(self.lengths)
 
+    def load(self) -> "Block":
+        """The block itself: it is in memory."""
+        return self
+
+
+class BlockSource(Protocol):
+    """A block that can be loaded wherever it is needed, in this process or another one."""
+
+    def load(self) -> Block:
+        """Read the block."""
+
+
+class BlockProblem(Protocol):
+    """A problem whose documents are seen one block at a time."""
+
+    @property
+    def blocks(self) -> Sequence[BlockSource]:
+        """The documents, in blocks."""
+
+    @property
+    def scaling(self) -> ScalingFunction:
+        """The scaling function, bound to the columns of the blocks' designs."""
+
+    @property
+    def priors(self) -> Priors:
+        """Hyperparameters."""
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """The floating-point type of the document step."""
+
+    @property
+    def n_documents(self) -> int:
+        """M."""
+
+    @property
+    def n_labels(self) -> int:
+        """J."""
+
+    @property
+    def design_limits(self) -> DesignLimits:
+        """What an additive update of the scaling function must know of all documents."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedProblem:
+    """A problem whose blocks are loaded when a pass comes to them.
+
+    Attributes
+    ----------
+    blocks : sequence of BlockSource
+        The documents, in blocks.
+    scaling : ScalingFunction
+        Bound to the columns of the blocks' designs.
+    priors : Priors
+        Hyperparameters.
+    n_documents, n_words, n_labels : int
+        M, V and J.
+    design_limits : DesignLimits
+        What an additive update of the scaling function must know of all documents.
+    dtype : numpy.dtype, default=float32
+        The floating-point type of the document step.
+    """
+
+    blocks: Sequence[BlockSource]
+    scaling: ScalingFunction
+    priors: Priors
+    n_documents: int
+    n_words: int
+    n_labels: int
+    design_limits: DesignLimits
+    dtype: np.dtype[np.floating] = np.dtype(np.float32)
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """All that stays fixed while a model is fitted, with any number of topics.
+    """All that stays fixed while a model is fitted to documents in memory, with any topics.
 
     Attributes
     ----------
@@ -110,6 +185,11 @@ class Problem:
     def n_words(self) -> int:
         """V."""
         return int(self.counts.shape[1])
+
+    @property
+    def n_labels(self) -> int:
+        """J."""
+        return int(self.design.shape[1])
 
     @property
     def n_tokens(self) -> float:

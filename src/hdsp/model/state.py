@@ -147,6 +147,10 @@ class Statistics:
         Expected tokens, sum_m c_mi gamma_mik.
     log_proportion : float array of shape [T]
         The sum over documents of E[ln pi_mk].
+    label_total : float array of shape [J]
+        The sum over documents of each label's values.
+    carriers : float array of shape [J]
+        How many documents have a value of each label.
     scaling : mapping of str to array
         The scaling function's own sums; empty where its update uses the documents themselves.
     words, tangent, proportions : float
@@ -158,6 +162,8 @@ class Statistics:
     n_documents: int
     word_counts: FloatArray
     log_proportion: FloatArray
+    label_total: FloatArray
+    carriers: FloatArray
     scaling: Parameters
     words: float
     tangent: float

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 from scipy.special import expit, gammaln, logit, psi
 
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import mean_proportions
-from hdsp.model.problem import Problem
+from hdsp.model.problem import BlockProblem, Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
@@ -21,16 +22,17 @@ _TOPIC_RANGE = 32
 
 
 def global_step(
-    problem: Problem,
+    problem: BlockProblem,
     state: GlobalState,
     statistics: Statistics,
     documents: DocumentState | None = None,
+    scaling: Parameters | None = None,
 ) -> GlobalState:
     """One update of everything but the documents.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or ShardedProblem
         What is fitted.
     state : GlobalState
         The state that the documents were fitted with.
@@ -39,22 +41,43 @@ def global_step(
     documents : DocumentState or None, default=None
         All documents, for an exact sweep over the labels' weights. Without them the weights are
         updated from the scaling function's own sums, in smaller steps that never lower the bound.
+    scaling : mapping of str to array, or None, default=None
+        Weights of labels that have been updated already.
     """
-    if documents is not None:
-        scaling = update_scaling(problem, state, documents)
-    else:
-        scaling = update_scaling_from_sums(problem, state, statistics.scaling)
+    if scaling is None:
+        if documents is not None and isinstance(problem, Problem):
+            scaling = update_scaling(problem, state, documents)
+        else:
+            scaling = update_scaling_from_sums(problem, state, statistics.scaling)
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
     # This depends on the new weights, so it cannot be summed during the pass.
-    log_total = statistics.log_proportion + problem.scaling.log_rate_total(
-        state.scaling, problem.design
-    )
+    log_total = statistics.log_proportion + log_rate_total(problem, scaling, statistics)
+    return update_weights(problem, state, log_total)
+
+
+def log_rate_total(
+    problem: BlockProblem, scaling: Parameters, statistics: Statistics
+) -> FloatArray:
+    """sum_m E[ln rho_mk], [T].
+
+    E[ln rho] is linear in the labels for functions that can be updated from sums, so that the
+    labels' totals are enough; others are fitted to documents in memory.
+    """
+    if isinstance(problem, Problem):
+        return problem.scaling.log_rate_total(scaling, problem.design)
+    return problem.scaling.log_rate_total(scaling, csr_array(statistics.label_total[None, :]))
+
+
+def update_weights(
+    problem: BlockProblem, state: GlobalState, log_total: FloatArray
+) -> GlobalState:
+    """Sticks and both concentrations, for the sums S_k [T] of equation 17."""
     state = update_sticks(problem, state, log_total)
     state = update_corpus_concentration(problem, state)
     return update_document_concentration(problem, state, log_total)
 
 
-def update_topics(problem: Problem, state: GlobalState, statistics: Statistics) -> GlobalState:
+def update_topics(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> GlobalState:
     """lambda_ki = eta + sum_m c_mi gamma_mik (equation 14)."""
     return replace(
         state,
@@ -84,9 +107,11 @@ def update_scaling(problem: Problem, state: GlobalState, documents: DocumentStat
     return {name: np.concatenate([part[name] for part in parts]) for name in state.scaling}
 
 
-def update_scaling_from_sums(problem: Problem, state: GlobalState, sums: Parameters) -> Parameters:
+def update_scaling_from_sums(
+    problem: BlockProblem, state: GlobalState, sums: Parameters
+) -> Parameters:
     """The labels' weights from `Statistics.scaling` over all documents."""
-    if problem.design.nnz == 0:
+    if not sums:
         return state.scaling
     return problem.scaling.update_from_statistics(
         state.scaling, sums, state.prior_shape, problem.design_limits
@@ -110,7 +135,7 @@ def expected_proportions(
     return mean
 
 
-def update_sticks(problem: Problem, state: GlobalState, log_total: FloatArray) -> GlobalState:
+def update_sticks(problem: BlockProblem, state: GlobalState, log_total: FloatArray) -> GlobalState:
     """V by L-BFGS on its logit (equation 17).
 
     Parameters
@@ -168,7 +193,7 @@ def stick_objective(
     return float(value), np.asarray(gradient)
 
 
-def update_corpus_concentration(problem: Problem, state: GlobalState) -> GlobalState:
+def update_corpus_concentration(problem: BlockProblem, state: GlobalState) -> GlobalState:
     """alpha at its maximum under a gamma prior (equation 18)."""
     prior = problem.priors.corpus_concentration
     if prior is None or state.n_topics == 1:
@@ -181,7 +206,7 @@ def update_corpus_concentration(problem: Problem, state: GlobalState) -> GlobalS
 
 
 def update_document_concentration(
-    problem: Problem, state: GlobalState, log_total: FloatArray
+    problem: BlockProblem, state: GlobalState, log_total: FloatArray
 ) -> GlobalState:
     """beta by Newton on its logarithm, with step halving (equation 19)."""
     prior = problem.priors.document_concentration

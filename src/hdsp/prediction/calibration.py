@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from hdsp.execution import Executor, sum_tokens
+from hdsp.execution import InProcess, sum_tokens
 from hdsp.model import Fit, LocalSettings, Problem
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
@@ -104,7 +104,7 @@ def calibrate(
     indicator: BoolArray,
     blocks: Sequence[slice],
     settings: LocalSettings,
-    executor: Executor,
+    executor: InProcess,
 ) -> Calibration:
     """Regress the topics of documents on their labels.
 
@@ -126,7 +126,7 @@ def calibrate(
         The columns of each block of labels.
     settings : LocalSettings
         How documents are fitted if they were not kept.
-    executor : Executor
+    executor : InProcess
         Where blocks are processed.
     """
     n_topics = fit.state.n_topics

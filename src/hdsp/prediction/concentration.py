@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hdsp.execution import Executor, fit_documents
+from hdsp.execution import InProcess, fit_documents
 from hdsp.model import GlobalState, HeldOut, LocalSettings, Problem
 from hdsp.model.updates import update_scaling, update_topics
 
@@ -21,7 +21,7 @@ _MOST_OTHERS = 5_000
 _PASSES = 3
 
 
-def choose_concentration(problem: Problem, state: GlobalState, executor: Executor) -> float:
+def choose_concentration(problem: Problem, state: GlobalState, executor: InProcess) -> float:
     """The beta at which halves of documents that topics have forgotten predict each other best."""
     n_documents = problem.n_documents
     n_held_out = min(int(_SHARE * n_documents), _MOST_HELD_OUT)
@@ -38,7 +38,7 @@ def choose_concentration(problem: Problem, state: GlobalState, executor: Executo
     return score.refined_concentration()
 
 
-def _fitted_to(problem: Problem, state: GlobalState, executor: Executor) -> GlobalState:
+def _fitted_to(problem: Problem, state: GlobalState, executor: InProcess) -> GlobalState:
     """`state` with topics and labels' weights that know these documents alone.
 
     They are fitted from where they are, so that topics stay the topics they were.

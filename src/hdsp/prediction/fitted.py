@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 from scipy.special import expit, log_softmax
 
-from hdsp.corpus import Labels, LabelSchema, TextSettings
-from hdsp.execution import Executor
+from hdsp.corpus import LabelSchema, TextSettings
+from hdsp.execution import InProcess
 from hdsp.model import (
     Fit,
     GlobalState,
@@ -273,7 +273,7 @@ def make_fitted(
     source: Source,
     report: FitReport,
     settings: LocalSettings,
-    executor: Executor,
+    executor: InProcess,
     predictive_concentration: float | None = None,
 ) -> FittedModel:
     """The fitted model, with the calibration and summaries that are computed after inference.
@@ -348,10 +348,3 @@ def _no_labels(design: Design) -> csr_array:
 def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:
     """Expected training tokens of each topic, [T]."""
     return np.asarray((state.topics.astype(np.float64) - priors.topic_prior).sum(axis=0))
-
-
-def encode_labels(schema: LabelSchema, scaling: ScalingFunction, labels: Labels) -> Design:
-    """The design [M, J] of labels, without the columns that the scaling function leaves out."""
-    design = schema.encode(labels)
-    used = used_columns(scaling, design.shape[1])
-    return design if used.all() else csr_array(design.multiply(used))

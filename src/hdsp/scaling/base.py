@@ -50,6 +50,13 @@ class DesignLimits:
         np.maximum.at(largest, design.indices, np.abs(design.data))
         return cls(max(int(per_document), 1), largest)
 
+    def __or__(self, other: "DesignLimits") -> "DesignLimits":
+        """The limits of both designs together."""
+        return DesignLimits(
+            max(self.labels_per_document, other.labels_per_document),
+            np.maximum(self.largest, other.largest),
+        )
+
 
 class ScalingFunction(ABC):
     """A factor of the rate rho_mk = 1 / s_k(r_m) that enters a document's gamma variables.

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from hdsp.corpus.labels import Labels
 from hdsp.corpus.schema import LabelSchema
 from hdsp.numerics.types import BoolArray
-from hdsp.scaling.base import ScalingFunction
+from hdsp.scaling.base import Design, ScalingFunction
 from hdsp.scaling.categorical import Categorical
 from hdsp.scaling.constant import Constant
 from hdsp.scaling.functions import FUNCTIONS
@@ -74,6 +76,13 @@ def used_columns(scaling: ScalingFunction, n_labels: int) -> BoolArray:
     if isinstance(scaling, Product) and scaling.split is not None:
         used[np.concatenate(scaling.split)] = True
     return used
+
+
+def encode_labels(schema: LabelSchema, scaling: ScalingFunction, labels: Labels) -> Design:
+    """The design [M, J] of labels, without the columns that the scaling function leaves out."""
+    design = schema.encode(labels)
+    used = used_columns(scaling, design.shape[1])
+    return design if used.all() else csr_array(design.multiply(used))
 
 
 def _take_columns(
