@@ -21,7 +21,7 @@ from hdsp.model import (
 )
 from hdsp.model.updates import update_scaling_from_sums
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import Parameters
+from hdsp.scaling import DesignLimits, Parameters
 
 # Updates of the labels' weights after a pass over blocks; each moves the sums of J x T numbers.
 _LABEL_ROUNDS = 5
@@ -80,11 +80,16 @@ def fit_blocks(
 
 
 def update_labels(
-    problem: BlockProblem, state: GlobalState, kept: Kept | None, executor: Executor
+    problem: BlockProblem,
+    state: GlobalState,
+    kept: Kept | None,
+    limits: DesignLimits,
+    executor: Executor,
 ) -> Parameters:
     """The labels' weights by several additive rounds over documents that `fit_blocks` kept.
 
-    `state` must be the one that the documents were fitted with.
+    `state` must be the one that the documents were fitted with, and `limits` those of its
+    statistics.
     """
     parameters = state.scaling
     if not problem.n_labels:
@@ -93,7 +98,7 @@ def update_labels(
         step = SumLabels(problem.scaling, state.scaling, parameters, state.prior_shape)
         _, total = executor.run(step, problem.blocks, kept, keep=False)
         parameters = update_scaling_from_sums(
-            problem, replace(state, scaling=parameters), total.sums
+            problem, replace(state, scaling=parameters), total.sums, limits
         )
     return parameters
 

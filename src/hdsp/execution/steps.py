@@ -51,9 +51,7 @@ class SumLabels:
     parameters: Parameters
     prior_shape: FloatArray
 
-    def __call__(
-        self, block: Block, documents: DocumentState
-    ) -> tuple[DocumentState, "LabelSums"]:
+    def __call__(self, block: Block, documents: DocumentState) -> tuple[DocumentState, "LabelSums"]:
         """The documents as they are, and the sums."""
         rate = self.scaling.expected_rate(self.fitted_with, block.design)
         mean = mean_proportions(rate, self.prior_shape, block, documents)

@@ -88,7 +88,7 @@ def fit_sharded(problem: ShardedProblem, state: GlobalState, run: Run, history: 
             statistics = sum_documents(problem, state, run.settings, run.executor)
         run.record(history, problem, state, statistics, elbo(problem, state, statistics))
         if run.keep_documents:
-            scaling = update_labels(problem, state, kept, run.executor)
+            scaling = update_labels(problem, state, kept, statistics.limits, run.executor)
         state = global_step(problem, state, statistics, scaling=scaling)
         if not history.converged and run.after_pass is not None:
             run.after_pass(state, None, history)

@@ -21,6 +21,7 @@ from hdsp.model.problem import (
     Priors,
     Problem,
     ShardedProblem,
+    make_block,
     make_problem,
 )
 from hdsp.model.state import DocumentState, Fit, GlobalState, Statistics
@@ -48,6 +49,7 @@ __all__ = [
     "elbo",
     "expected_proportions",
     "global_step",
+    "make_block",
     "make_predictive_view",
     "make_problem",
     "make_view",

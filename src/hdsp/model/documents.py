@@ -10,7 +10,7 @@ from hdsp.kernels import run_ranges
 from hdsp.model.problem import Block
 from hdsp.model.state import DocumentState, GlobalState, Statistics, padded
 from hdsp.numerics.types import BoolArray, FloatArray
-from hdsp.scaling import Design, Parameters, ScalingFunction
+from hdsp.scaling import Design, DesignLimits, Parameters, ScalingFunction
 
 # Documents and words per task of a thread; fixed, so that results do not depend on the number of
 # threads.
@@ -221,6 +221,7 @@ def summarise_block(
         log_proportion=terms.log_proportion,
         label_total=np.asarray(block.design.sum(axis=0, dtype=np.float64)),
         carriers=np.bincount(block.design.indices, minlength=block.design.shape[1]).astype(float),
+        limits=DesignLimits.of(block.design),
         scaling=sums,
         words=float(terms.words.sum()),
         tangent=float(terms.tangent.sum()),

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Design, DesignLimits, ScalingFunction
+from hdsp.scaling import Design, ScalingFunction
 
 # Documents per block: enough to keep threads busy and the word pass efficient, few enough that a
 # block's temporary arrays stay small beside the corpus.
@@ -106,10 +105,6 @@ class BlockProblem(Protocol):
     def n_labels(self) -> int:
         """J."""
 
-    @property
-    def design_limits(self) -> DesignLimits:
-        """What an additive update of the scaling function must know of all documents."""
-
 
 @dataclass(frozen=True, eq=False)
 class ShardedProblem:
@@ -125,8 +120,6 @@ class ShardedProblem:
         Hyperparameters.
     n_documents, n_words, n_labels : int
         M, V and J.
-    design_limits : DesignLimits
-        What an additive update of the scaling function must know of all documents.
     dtype : numpy.dtype, default=float32
         The floating-point type of the document step.
     """
@@ -137,7 +130,6 @@ class ShardedProblem:
     n_documents: int
     n_words: int
     n_labels: int
-    design_limits: DesignLimits
     dtype: np.dtype[np.floating] = np.dtype(np.float32)
 
 
@@ -196,11 +188,6 @@ class Problem:
         """The sum of all counts."""
         return float(sum(block.lengths.sum(dtype=np.float64) for block in self.blocks))
 
-    @cached_property
-    def design_limits(self) -> DesignLimits:
-        """What an additive update of the scaling function must know of all documents."""
-        return DesignLimits.of(self.design)
-
     def take(self, rows: IntArray) -> "Problem":
         """Some of the documents as a problem of their own."""
         part = replace(
@@ -221,23 +208,44 @@ class Problem:
 
     def block(self, rows: slice) -> Block:
         """A run of the documents."""
-        part = self.entries[rows]
-        order = csr_array(
-            (np.arange(part.nnz, dtype=np.int32), part.indices, part.indptr), shape=part.shape
-        ).tocsc()
-        stored = slice(self.entries.indptr[rows.start], self.entries.indptr[rows.stop])
-        return Block(
-            rows=rows,
-            indptr=part.indptr.astype(np.int64),
-            # Parts of the whole corpus' arrays, not copies.
-            indices=self.entries.indices[stored],
-            counts=self.entries.data[stored],
-            lengths=self.lengths[rows],
-            word_indptr=order.indptr.astype(np.int64),
-            documents=order.indices.astype(np.int32),
-            positions=order.data,
-            design=self.design[rows],
-        )
+        return _make_block(self.entries, self.lengths, self.design, rows)
+
+
+def _make_block(entries: csr_array, lengths: FloatArray, design: Design, rows: slice) -> Block:
+    part = entries[rows]
+    order = csr_array(
+        (np.arange(part.nnz, dtype=np.int32), part.indices, part.indptr), shape=part.shape
+    ).tocsc()
+    stored = slice(entries.indptr[rows.start], entries.indptr[rows.stop])
+    return Block(
+        rows=rows,
+        indptr=part.indptr.astype(np.int64),
+        # Parts of the whole corpus' arrays, not copies.
+        indices=entries.indices[stored],
+        counts=entries.data[stored],
+        lengths=lengths[rows],
+        word_indptr=order.indptr.astype(np.int64),
+        documents=order.indices.astype(np.int32),
+        positions=order.data,
+        design=design[rows],
+    )
+
+
+def make_block(
+    counts: csr_array, design: Design, dtype: np.dtype[np.floating] | type[np.floating] = np.float32
+) -> Block:
+    """The block of documents `counts` [M, V] with labels `design` [M, J]."""
+    entries = _entries(counts, dtype)
+    lengths = np.asarray(counts.sum(axis=1)).astype(dtype)
+    return _make_block(entries, lengths, csr_array(design, dtype=dtype), slice(0, counts.shape[0]))
+
+
+def _entries(counts: csr_array, dtype: np.dtype[np.floating] | type[np.floating]) -> csr_array:
+    """The counts in the types that the document step takes."""
+    return csr_array(
+        (counts.data.astype(dtype), counts.indices.astype(np.int32), counts.indptr),
+        shape=counts.shape,
+    )
 
 
 def make_problem(
@@ -251,10 +259,7 @@ def make_problem(
     """The problem of fitting topics to `counts` [M, V] with labels `design` [M, J]."""
     whole = Problem(
         counts=counts,
-        entries=csr_array(
-            (counts.data.astype(dtype), counts.indices.astype(np.int32), counts.indptr),
-            shape=counts.shape,
-        ),
+        entries=_entries(counts, dtype),
         lengths=np.asarray(counts.sum(axis=1)).astype(dtype),
         blocks=(),
         design=csr_array(design, dtype=dtype),

@@ -8,7 +8,7 @@ import numpy as np
 
 from hdsp.numerics.sticks import sticks_from_weights, weights_from_sticks
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Parameters, take_topics
+from hdsp.scaling import DesignLimits, Parameters, take_topics
 
 # Topics are padded to whole vector registers in the compiled document step.
 _PADDING = 16
@@ -151,6 +151,8 @@ class Statistics:
         The sum over documents of each label's values.
     carriers : float array of shape [J]
         How many documents have a value of each label.
+    limits : DesignLimits
+        What an additive update of the scaling function must know of the documents.
     scaling : mapping of str to array
         The scaling function's own sums; empty where its update uses the documents themselves.
     words, tangent, proportions : float
@@ -164,6 +166,7 @@ class Statistics:
     log_proportion: FloatArray
     label_total: FloatArray
     carriers: FloatArray
+    limits: DesignLimits
     scaling: Parameters
     words: float
     tangent: float
@@ -182,6 +185,8 @@ class Statistics:
 
 
 def _sum(one: Any, other: Any) -> Any:
+    if isinstance(one, DesignLimits):
+        return one | other
     if isinstance(one, Mapping):
         return {name: one[name] + other[name] for name in one}
     return one + other

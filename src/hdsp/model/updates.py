@@ -13,7 +13,7 @@ from hdsp.model.problem import BlockProblem, Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import Parameters, take_topics
+from hdsp.scaling import DesignLimits, Parameters, take_topics
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
@@ -48,7 +48,9 @@ def global_step(
         if documents is not None and isinstance(problem, Problem):
             scaling = update_scaling(problem, state, documents)
         else:
-            scaling = update_scaling_from_sums(problem, state, statistics.scaling)
+            scaling = update_scaling_from_sums(
+                problem, state, statistics.scaling, statistics.limits
+            )
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
     # This depends on the new weights, so it cannot be summed during the pass.
     log_total = statistics.log_proportion + log_rate_total(problem, scaling, statistics)
@@ -68,9 +70,7 @@ def log_rate_total(
     return problem.scaling.log_rate_total(scaling, csr_array(statistics.label_total[None, :]))
 
 
-def update_weights(
-    problem: BlockProblem, state: GlobalState, log_total: FloatArray
-) -> GlobalState:
+def update_weights(problem: BlockProblem, state: GlobalState, log_total: FloatArray) -> GlobalState:
     """Sticks and both concentrations, for the sums S_k [T] of equation 17."""
     state = update_sticks(problem, state, log_total)
     state = update_corpus_concentration(problem, state)
@@ -108,14 +108,12 @@ def update_scaling(problem: Problem, state: GlobalState, documents: DocumentStat
 
 
 def update_scaling_from_sums(
-    problem: BlockProblem, state: GlobalState, sums: Parameters
+    problem: BlockProblem, state: GlobalState, sums: Parameters, limits: DesignLimits
 ) -> Parameters:
-    """The labels' weights from `Statistics.scaling` over all documents."""
+    """The labels' weights from `Statistics.scaling` and `Statistics.limits` of all documents."""
     if not sums:
         return state.scaling
-    return problem.scaling.update_from_statistics(
-        state.scaling, sums, state.prior_shape, problem.design_limits
-    )
+    return problem.scaling.update_from_statistics(state.scaling, sums, state.prior_shape, limits)
 
 
 def expected_proportions(

@@ -1,0 +1,116 @@
+"""A random sample of documents that stands for all of them.
+
+What follows a fit (calibration, the regressions of labels, the concentration for new documents)
+needs some thousands of documents, not all. Every document draws a key; those with the smallest
+keys are a uniform sample of all documents, whatever order they come in, and those with the
+smallest keys among the documents of a label are a uniform sample of that label's documents, of
+which a rare label would otherwise have none.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.scaling import Design
+
+# Documents in the uniform sample.
+MOST_DOCUMENTS = 20_000
+# Documents of each label, at least, if there are so many.
+_PER_LABEL = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some of the documents that were seen.
+
+    Attributes
+    ----------
+    counts : sparse array of shape [S, V]
+        Their words.
+    design : sparse array of shape [S, J]
+        Their labels.
+    keys : float array of shape [S]
+        Their keys, uniform between 0 and 1.
+    """
+
+    counts: csr_array
+    design: Design
+    keys: FloatArray
+
+    @classmethod
+    def empty(cls, n_words: int, n_labels: int) -> "Sample":
+        """A sample of nothing."""
+        return cls(csr_array((0, n_words)), csr_array((0, n_labels)), np.zeros(0))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def add(self, counts: csr_array, design: Design, keys: FloatArray) -> "Sample":
+        """The sample of these documents and those seen before.
+
+        Parameters
+        ----------
+        counts : sparse array of shape [M, V]
+            Further documents.
+        design : sparse array of shape [M, J]
+            Their labels.
+        keys : float array of shape [M]
+            Their keys, drawn uniformly between 0 and 1.
+        """
+        chosen = self._candidates(design, keys)
+        both = Sample(
+            csr_array(vstack([self.counts, counts[chosen]], format="csr")),
+            csr_array(vstack([self.design, design[chosen]], format="csr")),
+            np.concatenate([self.keys, keys[chosen]]),
+        )
+        kept = np.flatnonzero(both.uniform() | _first_of_labels(both.design, both.keys))
+        if len(kept) == len(both):
+            return both
+        return Sample(both.counts[kept], both.design[kept], both.keys[kept])
+
+    def uniform(self) -> BoolArray:
+        """Which documents are a uniform sample of all documents seen, [S]."""
+        return np.asarray(self.keys <= _smallest(self.keys, MOST_DOCUMENTS))
+
+    def _candidates(self, design: Design, keys: FloatArray) -> IntArray:
+        """Documents that may stay: their key is small, or small among those of a label."""
+        limit = _smallest(self.keys, MOST_DOCUMENTS)
+        carried = csr_array(design)
+        rows = np.repeat(np.arange(len(keys)), np.diff(carried.indptr))
+        near = keys <= limit
+        near[rows[keys[rows] <= _label_limits(self.design, self.keys)[carried.indices]]] = True
+        return np.flatnonzero(near)
+
+
+def _smallest(keys: FloatArray, number: int) -> float:
+    """The largest of the smallest so many keys; 1 if there are fewer."""
+    return float(np.partition(keys, number - 1)[number - 1]) if len(keys) >= number else 1.0
+
+
+def _label_limits(design: Design, keys: FloatArray) -> FloatArray:
+    """The key below which a document is among the first of each label, [J]."""
+    rows, columns = _carriers(design, keys)
+    counts = np.bincount(columns, minlength=design.shape[1])
+    starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
+    limits = np.ones(design.shape[1])
+    full = counts >= _PER_LABEL
+    limits[full] = keys[rows[starts[full] + _PER_LABEL - 1]]
+    return limits
+
+
+def _first_of_labels(design: Design, keys: FloatArray) -> BoolArray:
+    """Documents with one of the smallest keys of a label, [S]."""
+    rows, columns = _carriers(design, keys)
+    first = np.zeros(len(keys), dtype=np.bool_)
+    first[rows[keys[rows] <= _label_limits(design, keys)[columns]]] = True
+    return first
+
+
+def _carriers(design: Design, keys: FloatArray) -> tuple[IntArray, IntArray]:
+    """The entries of a design, by label and then by key."""
+    carried = csr_array(design)
+    rows = np.repeat(np.arange(len(keys)), np.diff(carried.indptr))
+    order = np.lexsort((keys[rows], carried.indices))
+    return rows[order], carried.indices[order]

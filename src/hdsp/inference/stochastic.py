@@ -1,0 +1,217 @@
+"""Stochastic inference: global steps from part of the documents.
+
+Each step fits a batch of documents, scales its statistics up to the whole corpus, and moves the
+global state towards what they ask for, by a rate that falls from step to step. A step on the whole
+corpus at rate 1 is a step of batch inference.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.execution import sum_documents, tree_sum
+from hdsp.inference.batches import Batches, loaded_ahead
+from hdsp.inference.history import History
+from hdsp.inference.run import Run
+from hdsp.model import GlobalState, ShardedProblem, Statistics, elbo
+from hdsp.model.updates import update_scaling_from_sums, update_topics, update_weights
+from hdsp.numerics.types import FloatArray
+from hdsp.scaling import DesignLimits, Parameters, mix_labels, scale_labels
+
+# The rate of step t is (delay + t)^-decay.
+_DELAY, _DECAY = 10.0, 0.7
+# A fit makes passes until there were so many steps.
+_STEPS = 128
+
+
+def step_rate(steps: FloatArray | float, size: float) -> FloatArray:
+    """The rate of a step on `size` batches after so many steps.
+
+    Half a batch moves the state by half as much, so that the size of the batches in which a stream
+    arrives matters little.
+    """
+    rate = (_DELAY + np.asarray(steps, dtype=np.float64)) ** -_DECAY
+    return np.asarray(1.0 - (1.0 - rate) ** size)
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """How far a stochastic fit has come.
+
+    Attributes
+    ----------
+    state : GlobalState
+        Topics, sticks, concentrations and the labels' weights.
+    batch_size : int
+        The number of documents that make a step.
+    steps : float
+        The number of steps made; a batch of other size counts as part of one.
+    n_documents : int
+        The number of documents seen; those of a second pass count again.
+    log_proportion : float array of shape [T]
+        A running mean over documents of E[ln pi_mk].
+    label_total : float array of shape [J]
+        The sum of each label's values in the documents seen.
+    carriers : float array of shape [J]
+        How many of the documents seen have a value of each label.
+    label_steps : float array of shape [J]
+        The number of steps, counted likewise, whose batch had each label.
+    limits : DesignLimits
+        What an additive update of the scaling function must know of the documents seen.
+    """
+
+    state: GlobalState
+    batch_size: int
+    steps: float
+    n_documents: int
+    log_proportion: FloatArray
+    label_total: FloatArray
+    carriers: FloatArray
+    label_steps: FloatArray
+    limits: DesignLimits
+
+
+def start_stream(state: GlobalState, n_labels: int, batch_size: int) -> Stream:
+    """A stream before its first step."""
+    none = np.zeros(n_labels)
+    running = np.zeros(state.n_topics)
+    return Stream(state, batch_size, 0.0, 0, running, none, none, none, DesignLimits(1, none))
+
+
+def stochastic_step(
+    stream: Stream,
+    problem: ShardedProblem,
+    statistics: Statistics,
+    rate: float | None = None,
+) -> Stream:
+    """One step from the statistics of a batch.
+
+    Parameters
+    ----------
+    stream : Stream
+        Where the fit is; the batch was fitted with its state.
+    problem : ShardedProblem
+        The documents that the state is to describe; its blocks are not read.
+    statistics : Statistics
+        Sums over the batch, with those of the scaling function.
+    rate : float or None, default=None
+        The rate of the step; None is `step_rate`, for each label by the steps that had it.
+    """
+    state = stream.state
+    size = statistics.n_documents / stream.batch_size
+    own = float(step_rate(stream.steps, size)) if rate is None else rate
+    limits = stream.limits | statistics.limits
+    seen = stream.n_documents + statistics.n_documents
+    carriers = stream.carriers + statistics.carriers
+    label_total = stream.label_total + statistics.label_total
+    target = update_topics(problem, state, _scaled(statistics, problem.n_documents))
+    topics = state.topics + state.topics.dtype.type(own) * (target.topics - state.topics)
+    mean = statistics.log_proportion / max(statistics.n_documents, 1)
+    if stream.n_documents:
+        mean = stream.log_proportion + own * (mean - stream.log_proportion)
+    present = statistics.carriers > 0
+    label_rate = step_rate(stream.label_steps, size) if rate is None else rate
+    scaling = _updated_labels(
+        problem, state, statistics, carriers / seen, np.where(present, label_rate, 0.0), limits
+    )
+    state = replace(state, topics=topics, scaling=scaling)
+    total = csr_array(label_total[None, :] * (problem.n_documents / seen))
+    log_total = problem.n_documents * mean + problem.scaling.log_rate_total(scaling, total)
+    return Stream(
+        update_weights(problem, state, log_total),
+        stream.batch_size,
+        stream.steps + size,
+        seen,
+        mean,
+        label_total,
+        carriers,
+        stream.label_steps + size * present,
+        limits,
+    )
+
+
+def _updated_labels(
+    problem: ShardedProblem,
+    state: GlobalState,
+    statistics: Statistics,
+    frequency: FloatArray,
+    rate: FloatArray,
+    limits: DesignLimits,
+) -> Parameters:
+    """The labels' weights, moved by the rates [J] towards what the batch asks for.
+
+    The sums of each label are scaled by its own frequency, so that a rare label, of which few
+    documents are in a batch, is no more uncertain of its size than of its effect. An update from
+    sums is damped by the number of labels on a document; a rate below 1 damps it already.
+    """
+    if not statistics.scaling:
+        return state.scaling
+    wanted = frequency * problem.n_documents
+    factor = wanted / np.maximum(statistics.carriers, 1e-300)
+    sums = scale_labels(
+        problem.scaling, statistics.scaling, np.where(statistics.carriers > 0, factor, 0.0)
+    )
+    moved = update_scaling_from_sums(problem, state, sums, limits)
+    faster = np.minimum(rate * limits.labels_per_document, 1.0)
+    return mix_labels(problem.scaling, state.scaling, moved, faster)
+
+
+def _scaled(statistics: Statistics, n_documents: int) -> Statistics:
+    """The statistics of a batch as if it were so many documents; topics' counts only."""
+    factor = n_documents / max(statistics.n_documents, 1)
+    if factor == 1.0:
+        return statistics
+    counts = statistics.word_counts * statistics.word_counts.dtype.type(factor)
+    return replace(statistics, word_counts=counts)
+
+
+def fit_stochastic(
+    problem: ShardedProblem,
+    batches: Batches,
+    stream: Stream,
+    run: Run,
+    history: History,
+    rng: np.random.Generator,
+) -> Stream:
+    """Passes of stochastic steps over all documents.
+
+    Passes are made until there were `_STEPS` steps, or the estimated bound settles; one for a
+    large corpus. The bound of a pass is that of its batches when they were seen, an estimate.
+
+    Parameters
+    ----------
+    problem : ShardedProblem
+        What is fitted; its blocks are not read.
+    batches : Batches
+        The documents.
+    stream : Stream
+        The state to start from.
+    run : Run
+        How the fit proceeds.
+    history : History
+        Receives one record per pass.
+    rng : numpy.random.Generator
+        The order of the documents.
+    """
+    settings = replace(run.settings, scaling_sums=True)
+    while len(history) < run.max_iter:
+        passed: list[Statistics] = []
+        for blocks in loaded_ahead(batches.epoch(rng), run.executor):
+            batch = replace(problem, blocks=blocks)
+            statistics = sum_documents(batch, stream.state, settings, run.executor)
+            stream = stochastic_step(stream, problem, statistics)
+            # Only the terms of the bound are wanted, and they are small.
+            passed.append(replace(statistics, word_counts=statistics.word_counts[:0]))
+            if run.interrupted:
+                break
+        total = replace(tree_sum(passed), word_counts=_counts(stream.state, problem))
+        run.record(history, problem, stream.state, total, elbo(problem, stream.state, total))
+        if run.interrupted or history.converged or stream.steps >= _STEPS:
+            history.converged = not run.interrupted
+            break
+    return stream
+
+
+def _counts(state: GlobalState, problem: ShardedProblem) -> FloatArray:
+    return np.asarray(state.topics - problem.priors.topic_prior)
