@@ -7,7 +7,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.persistence.container import LARGEST, SMALLEST, AnyArray, WrongContents
+from hdsp.storage.container import AnyArray, WrongContents
+
+# Numbers beyond these come from no fit, and would overflow or vanish in what is computed of them.
+SMALLEST, LARGEST = 1e-30, 1e30
 
 
 class StoredArrays:
