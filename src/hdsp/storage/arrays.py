@@ -86,7 +86,7 @@ class StoredArrays:
         """Strings that `put_texts` wrote."""
         text = self.get(f"{name}.text", (None,), "u").tobytes()
         ends = self.whole(f"{name}.ends", (None,), len(text) + 1).tolist()
-        starts = [0, *ends[:-1]]
+        starts = [0, *ends][: len(ends)]
         if (ends[-1] if ends else 0) != len(text) or any(
             end < start for start, end in zip(starts, ends, strict=True)
         ):
