@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hdsp.corpus import TextSettings as TextSettings
     from hdsp.corpus import from_gensim as from_gensim
     from hdsp.corpus import from_vectorizer as from_vectorizer
+    from hdsp.corpus import open_corpus as open_corpus
     from hdsp.corpus import read_folder as read_folder
     from hdsp.corpus import read_ldac as read_ldac
     from hdsp.corpus import read_mallet as read_mallet
@@ -64,6 +65,7 @@ _HOMES = {
     "from_gensim": "corpus",
     "from_vectorizer": "corpus",
     "metrics": "metrics",
+    "open_corpus": "corpus",
     "plots": "plots",
     "read_folder": "corpus",
     "read_ldac": "corpus",

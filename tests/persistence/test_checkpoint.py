@@ -268,7 +268,7 @@ def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, every_pass):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(container, "_write_arrays", fail)
+    monkeypatch.setattr(container, "write_arrays", fail)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = make("kept", checkpoint=tmp_path).fit(data())

@@ -340,7 +340,7 @@ def test_a_failed_write_leaves_the_file_that_was_there(path, monkeypatch):
         file.write(b"half a fi")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(container, "_write_arrays", fail)
+    monkeypatch.setattr(container, "write_arrays", fail)
     with pytest.raises(OSError, match=r"cannot write .*No space left on device.*has room"):
         mixed_model()[0].save(path)
     assert path.read_bytes() == before

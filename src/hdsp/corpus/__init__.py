@@ -7,6 +7,7 @@ from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers import *  # noqa: F403 - whatever the readers' registry has
 from hdsp.corpus.schema import BlockSchema, LabelSchema
+from hdsp.corpus.stored import SelectedShard, Shard, StoredCorpus, open_corpus
 from hdsp.corpus.text import TextSettings
 
 __all__ = [
@@ -16,9 +17,13 @@ __all__ = [
     "LabelBlock",
     "LabelSchema",
     "Labels",
+    "SelectedShard",
+    "Shard",
+    "StoredCorpus",
     "TextSettings",
     "as_labels",
     "library_of",
     "make_frame",
+    "open_corpus",
 ]
 __all__ += readers.__all__

@@ -1,19 +1,27 @@
 """Corpus: counts of words in documents, with the documents' labels."""
 
+import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.parsing import as_labels
+from hdsp.corpus.schema import LabelSchema
 from hdsp.corpus.text import NoWordsError, TextSettings
 from hdsp.numerics.sparse import frozen_csr
 from hdsp.validation import check_counts, check_texts, check_words, count_of, row_positions
+
+# The most documents of a part: those of a block of a fit.
+PART_SIZE = 8192
+_DRAWN = 1 << 20
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -174,20 +182,89 @@ class Corpus:
         """Sum of all counts."""
         return float(self.counts.data.sum())
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether documents have names."""
+        return self.ids is not None
+
+    @property
+    def schema(self) -> LabelSchema:
+        """The label space of a model that is trained on the corpus."""
+        return LabelSchema.of(self.labels)
+
     def __len__(self) -> int:
         return self.n_documents
 
     def __getitem__(self, key: object) -> "Corpus":
         rows = row_positions(key, self.n_documents, "Corpus")
-        # Not through the constructor, which would check the whole vocabulary at every selection.
-        selected = object.__new__(Corpus)
-        object.__setattr__(selected, "counts", frozen_csr(self.counts[rows]))
-        object.__setattr__(selected, "words", self.words)
-        object.__setattr__(selected, "labels", self.labels[rows])
-        object.__setattr__(selected, "text_settings", self.text_settings)
         ids = None if self.ids is None else tuple(self.ids[row] for row in rows)
-        object.__setattr__(selected, "ids", ids)
-        return selected
+        return Corpus.trusted(
+            frozen_csr(self.counts[rows]), self.words, self.labels[rows], self.text_settings, ids
+        )
+
+    @staticmethod
+    def trusted(
+        counts: csr_array,
+        words: tuple[str, ...],
+        labels: Labels,
+        text_settings: TextSettings | None,
+        ids: tuple[str, ...] | None,
+    ) -> "Corpus":
+        """Return a corpus of checked values, because checking all words takes its time.
+
+        Parameters
+        ----------
+        counts : sparse array of shape [M, V]
+            Counts from `frozen_csr`, without stored zeros.
+        words : tuple of str
+            The V words.
+        labels : Labels
+            The labels of the M documents.
+        text_settings : TextSettings or None
+            How the counts were made from texts.
+        ids : tuple of str or None
+            Names of the M documents.
+
+        Returns
+        -------
+        Corpus
+            The corpus.
+        """
+        corpus = object.__new__(Corpus)
+        object.__setattr__(corpus, "counts", counts)
+        object.__setattr__(corpus, "words", words)
+        object.__setattr__(corpus, "labels", labels)
+        object.__setattr__(corpus, "text_settings", text_settings)
+        object.__setattr__(corpus, "ids", ids)
+        return corpus
+
+    def parts(self) -> Iterator["Corpus"]:
+        """Yield the documents in order, some at a time: one shard after another if on disk.
+
+        Yields
+        ------
+        Corpus
+            At most 8,192 documents, in memory, with all words and label columns; one part
+            without documents if there are none.
+        """
+        for first in range(0, max(self.n_documents, 1), PART_SIZE):
+            yield self if self.n_documents <= PART_SIZE else self[first : first + PART_SIZE]
+
+    def write(self, folder: str | os.PathLike[str], shard_size: int = PART_SIZE) -> None:
+        """Write the corpus to a folder, from which `hdsp.open_corpus` reads what is needed.
+
+        It is written aside and renamed, so that whatever ends the writing leaves what was there.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder: a new one, an empty one, or that of a stored corpus, which is replaced.
+        shard_size : int, default=8192
+            Documents per file. By default those of a block of a fit, which then reads each once.
+        """
+        from hdsp.corpus.stored import write_corpus
+
+        write_corpus(self, Path(folder), shard_size)
 
     def split(
         self, test_size: float = 0.2, random_state: int | np.random.Generator | None = None
@@ -216,7 +293,14 @@ class Corpus:
                 f"`test_size` of Corpus.split must lie between 0 and 1. Got {test_size}. "
                 "Pass the share of test documents, such as 0.2."
             )
-        is_test = np.random.default_rng(random_state).random(self.n_documents) < test_size
+        draws = np.random.default_rng(random_state)
+        # The same draws as all at once, which would take eight times the memory of the result.
+        is_test = np.concatenate(
+            [
+                draws.random(min(_DRAWN, self.n_documents - first)) < test_size
+                for first in range(0, max(self.n_documents, 1), _DRAWN)
+            ]
+        )
         n_test = int(is_test.sum())
         if n_test in (0, self.n_documents):
             raise ValueError(
@@ -224,7 +308,11 @@ class Corpus:
                 f"Got {count_of(n_test, 'test document')} out of {self.n_documents}. "
                 "Change `test_size` or `random_state`."
             )
-        return self[~is_test], self[is_test]
+        return self._selected(~is_test), self._selected(is_test)
+
+    def _selected(self, mask: NDArray[np.bool_]) -> "Corpus":
+        """Return the documents of a mask; a corpus on disk does so without reading them."""
+        return self[mask]
 
     def __repr__(self) -> str:
         return (

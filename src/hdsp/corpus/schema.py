@@ -11,10 +11,11 @@ from scipy.sparse import csr_array
 from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
 from hdsp.corpus.matrices import MatrixPart, column_name, matrix_blocks
+from hdsp.corpus.moments import Moments
 from hdsp.corpus.parsing import from_matrix, read_labels
 from hdsp.exceptions import MissingLabelsWarning, UnknownLabelWarning
 from hdsp.numerics.sparse import csr_entries, csr_from_entries
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import IntArray
 from hdsp.validation import check_matrix, count_of, quoted
 
 
@@ -50,21 +51,31 @@ class BlockSchema:
         """Return the schema of a block, with mean and scale of its observed numbers."""
         if block.kind != "number":
             return cls(block.name, block.kind, block.columns)
-        by_column = block.values.tocsc()
-        moments = [
-            _moments(by_column.data[start:end], block.centred, name)
-            for name, start, end in zip(
-                block.columns, by_column.indptr[:-1], by_column.indptr[1:], strict=True
-            )
-        ]
+        return cls.of_moments(block.name, block.columns, block.centred, column_moments(block))
+
+    @classmethod
+    def of_moments(
+        cls, block: str, columns: tuple[str, ...], centred: bool, moments: Sequence[Moments]
+    ) -> Self:
+        """Return the schema of a block of numbers, of whose columns only sums are known."""
+        standards = [one.standard(name) for one, name in zip(moments, columns, strict=True)]
         return cls(
-            block.name,
-            block.kind,
-            block.columns,
-            tuple(mean for mean, _ in moments),
-            tuple(scale for _, scale in moments),
-            block.centred,
+            block,
+            "number",
+            columns,
+            tuple(mean for mean, _ in standards),
+            tuple(scale for _, scale in standards),
+            centred,
         )
+
+
+def column_moments(block: LabelBlock) -> tuple[Moments, ...]:
+    """Return the sums of each column of a block's observed numbers."""
+    by_column = block.values.tocsc()
+    return tuple(
+        Moments.of(by_column.data[start:end], block.centred)
+        for start, end in zip(by_column.indptr[:-1], by_column.indptr[1:], strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -298,23 +309,6 @@ class LabelSchema:
                         f"block {block.name!r}, which was in block {home[column].name!r}. "
                         "Pass the matrix itself, or give `kinds` to Labels.from_matrix."
                     )
-
-
-def _moments(values: FloatArray, centred: bool, name: str) -> tuple[float, float]:
-    """Return mean and scale of one column's observed values."""
-    if len(values) == 0:
-        return 0.0, 1.0
-    if centred and values.min() == values.max():
-        return float(values[0]), 1.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(values.mean()) if centred else 0.0
-        scale = float(np.sqrt(np.mean((values - mean) ** 2)))
-    if not np.isfinite(scale):
-        raise ValueError(
-            f"Numbers must be small enough to standardise. Got {np.abs(values).max()} "
-            f"in column {name!r}. Change its unit."
-        )
-    return mean, scale or 1.0
 
 
 def _warn_unknown(unknown: Sequence[str], n_documents: int) -> None:

@@ -5,9 +5,10 @@ Internal: names here may change without notice.
 
 from hdsp.exceptions import ModelFileError
 from hdsp.persistence.checkpoint import Checkpoint
-from hdsp.persistence.container import not_usable, replacing
+from hdsp.persistence.container import not_usable
 from hdsp.persistence.fingerprint import fingerprint
 from hdsp.persistence.model_file import load_model, save_model
+from hdsp.storage import replacing
 
 __all__ = [
     "Checkpoint",

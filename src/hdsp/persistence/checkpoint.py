@@ -16,17 +16,10 @@ from hdsp.inference import AfterPass, History, PassRecord, Resumed, Run, TrialRe
 from hdsp.model import DocumentState, GlobalState, Problem
 from hdsp.model.state import padded
 from hdsp.persistence import manifest as get
-from hdsp.persistence.arrays import StoredArrays, put_all
-from hdsp.persistence.container import (
-    UNREADABLE,
-    AnyArray,
-    WrongContents,
-    not_usable,
-    read_file,
-    write_file,
-)
+from hdsp.persistence.container import not_usable, read_file, write_file
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
+from hdsp.storage import UNREADABLE, AnyArray, StoredArrays, WrongContents, put_all
 
 _KIND = "checkpoint"
 _NAME = "checkpoint.hdsp"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hdsp.persistence.container import WrongContents
 from hdsp.persistence.settings import plain
 from hdsp.scaling import FUNCTIONS, Constant, Product, ScalingFunction
+from hdsp.storage import WrongContents
 
 
 def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:

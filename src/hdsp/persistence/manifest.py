@@ -8,7 +8,7 @@ from hdsp.corpus import LabelSchema
 from hdsp.corpus.labels import KINDS
 from hdsp.corpus.schema import BlockSchema
 from hdsp.model import Priors
-from hdsp.persistence.container import LARGEST, SMALLEST, WrongContents
+from hdsp.storage import LARGEST, SMALLEST, WrongContents
 
 # The columns of a search; the second are those of formats 1.0 and 1.1, which compared bounds.
 _TRIALS = (

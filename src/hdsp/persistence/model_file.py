@@ -10,16 +10,7 @@ import numpy as np
 from hdsp.corpus import LabelSchema, TextSettings
 from hdsp.corpus.frames import LIBRARIES
 from hdsp.persistence import manifest as get
-from hdsp.persistence.arrays import StoredArrays, put_all, put_sparse, put_texts
-from hdsp.persistence.container import (
-    LARGEST,
-    UNREADABLE,
-    AnyArray,
-    WrongContents,
-    not_usable,
-    read_file,
-    write_file,
-)
+from hdsp.persistence.container import not_usable, read_file, write_file
 from hdsp.persistence.expressions import check_bound, decode_scaling, encode_scaling
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
@@ -33,6 +24,16 @@ from hdsp.prediction import (
     count_known_features,
 )
 from hdsp.scaling import ScalingFunction
+from hdsp.storage import (
+    LARGEST,
+    UNREADABLE,
+    AnyArray,
+    StoredArrays,
+    WrongContents,
+    put_all,
+    put_sparse,
+    put_texts,
+)
 
 _KIND = "model"
 # Parameters of a run, not of a model.

@@ -5,10 +5,9 @@ from typing import Any
 
 from hdsp.model import GlobalState
 from hdsp.numerics.types import FloatArray
-from hdsp.persistence.arrays import StoredArrays, put_all
-from hdsp.persistence.container import AnyArray, WrongContents
 from hdsp.persistence.manifest import positive
 from hdsp.scaling import Product, ScalingFunction
+from hdsp.storage import AnyArray, StoredArrays, WrongContents, put_all
 
 
 def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, float]:

@@ -7,7 +7,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.persistence.container import LARGEST, SMALLEST, AnyArray, WrongContents
+from hdsp.storage.container import AnyArray, WrongContents
+
+# Numbers beyond these come from no fit, and would overflow or vanish in what is computed of them.
+SMALLEST, LARGEST = 1e-30, 1e30
 
 
 class StoredArrays:
@@ -83,7 +86,7 @@ class StoredArrays:
         """Strings that `put_texts` wrote."""
         text = self.get(f"{name}.text", (None,), "u").tobytes()
         ends = self.whole(f"{name}.ends", (None,), len(text) + 1).tolist()
-        starts = [0, *ends[:-1]]
+        starts = [0, *ends][: len(ends)]
         if (ends[-1] if ends else 0) != len(text) or any(
             end < start for start, end in zip(starts, ends, strict=True)
         ):

@@ -1,0 +1,325 @@
+"""Shards: consecutive documents of a stored corpus, each a small value that reads itself."""
+
+import hashlib
+import mmap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.labels import LabelBlock, Labels
+from hdsp.corpus.readers.common import read_error
+from hdsp.corpus.stored.manifest import (
+    NAME,
+    BlockHead,
+    Manifest,
+    ShardRecord,
+    heads_of,
+    read_manifest,
+)
+from hdsp.exceptions import ReadError
+from hdsp.numerics.sparse import frozen_csr
+from hdsp.storage import (
+    UNREADABLE,
+    AnyArray,
+    StoredArrays,
+    WrongContents,
+    map_arrays,
+    put_texts,
+    write_arrays,
+)
+
+_REMEDY = "copy this file again, or prepare the corpus again"
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """Return where a shard of a stored corpus is."""
+    return folder / f"shard-{number:06d}.safetensors"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Consecutive documents of a stored corpus, in one file.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder of the corpus.
+    fingerprint : str
+        The fingerprint of the whole corpus, which must not change.
+    number : int
+        Position among the shards, from 0.
+    n_documents : int
+        Number of its documents.
+    checksum : str
+        The checksum of its file.
+    """
+
+    folder: Path
+    fingerprint: str
+    number: int
+    n_documents: int
+    checksum: str
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return shard_path(self.folder, self.number)
+
+    def read(self) -> Corpus:
+        """Read the documents, with all words and labels of the whole corpus.
+
+        Returns
+        -------
+        Corpus
+            The documents, in memory.
+
+        Raises
+        ------
+        ReadError
+            If the file is missing, damaged, or of another corpus.
+        """
+        manifest = known_manifest(self.folder, self.fingerprint)
+        try:
+            return read_shard(self.path, manifest.shards[self.number], manifest)
+        except ReadError:
+            # A corpus that took the place of this one is the simpler explanation.
+            _opened.cache_clear()
+            known_manifest(self.folder, self.fingerprint)
+            raise
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some documents of one shard.
+
+    Attributes
+    ----------
+    shard : Shard
+        The shard.
+    mask : bytes
+        One bit per document of the shard: whether it is selected.
+    start : int
+        The first of the selected documents that belongs to the piece, counted from 0.
+    stop : int
+        The end of those that do.
+    """
+
+    shard: Shard
+    mask: bytes
+    start: int
+    stop: int
+
+    def read(self) -> Corpus:
+        """Read the documents."""
+        bits = np.unpackbits(np.frombuffer(self.mask, np.uint8), count=self.shard.n_documents)
+        return self.shard.read()[np.flatnonzero(bits)[self.start : self.stop]]
+
+
+@dataclass(frozen=True)
+class SelectedShard:
+    """Consecutive documents of a selection from a stored corpus, such as one side of a split.
+
+    Attributes
+    ----------
+    number : int
+        Position among the selection's shards, from 0.
+    n_documents : int
+        Number of its documents.
+    pieces : tuple of Piece
+        Where they are.
+    """
+
+    number: int
+    n_documents: int
+    pieces: tuple[Piece, ...]
+
+    @property
+    def checksum(self) -> str:
+        """A hash of the documents, through the checksums of their shards."""
+        digest = hashlib.blake2b(digest_size=16)
+        for piece in self.pieces:
+            digest.update(f"{piece.shard.checksum} {piece.start} {piece.stop} ".encode())
+            digest.update(piece.mask)
+        return digest.hexdigest()
+
+    def read(self) -> Corpus:
+        """Read the documents, with all words and labels of the whole corpus.
+
+        Returns
+        -------
+        Corpus
+            The documents, in memory.
+        """
+        return joined([piece.read() for piece in self.pieces])
+
+
+def joined(parts: list[Corpus]) -> Corpus:
+    """Return the documents of all parts, which have the same words and label columns."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    blocks = []
+    for number, block in enumerate(first.labels.blocks):
+        values = vstack([part.labels.blocks[number].values for part in parts], format="csr")
+        blocks.append(LabelBlock(block.name, block.kind, block.columns, values, block.centred))
+    ids = None
+    if first.ids is not None:
+        ids = tuple(name for part in parts for name in part.ids or ())
+    return Corpus.trusted(
+        frozen_csr(vstack([part.counts for part in parts], format="csr")),
+        first.words,
+        Labels(tuple(blocks), sum(map(len, parts))),
+        first.text_settings,
+        ids,
+    )
+
+
+def known_manifest(folder: Path, fingerprint: str) -> Manifest:
+    """Return the manifest of a folder, read once per process; raise if it is of another corpus."""
+    manifest = _opened(folder, fingerprint)
+    if manifest.fingerprint != fingerprint:
+        _opened.cache_clear()
+        raise read_error(
+            str(folder),
+            "another corpus was written here since it was opened",
+            "open it again with hdsp.open_corpus",
+        )
+    return manifest
+
+
+@lru_cache(maxsize=4)
+def _opened(folder: Path, fingerprint: str) -> Manifest:
+    return read_manifest(folder)
+
+
+def write_shard(path: Path, part: Corpus) -> tuple[ShardRecord, tuple[BlockHead, ...]]:
+    """Write documents to a file, and return what the manifest has to know of them."""
+    arrays: dict[str, AnyArray] = {}
+    _put_matrix(arrays, "counts", part.counts, _compact(part.counts.data))
+    for number, block in enumerate(part.labels.blocks):
+        values = block.values.data if block.kind == "number" else None
+        _put_matrix(arrays, f"labels.{number}", block.values, values)
+    if part.ids is not None:
+        put_texts(arrays, "ids", part.ids)
+    with path.open("xb") as file:
+        write_arrays(file, arrays, "corpus shard")
+    record = ShardRecord(
+        len(part), float(part.counts.data.sum()), path.stat().st_size, file_checksum(path)
+    )
+    return record, heads_of(part.labels.blocks)
+
+
+def read_shard(path: Path, record: ShardRecord, manifest: Manifest) -> Corpus:
+    """Read the documents of a file, and check that they are those that were written."""
+    try:
+        size = path.stat().st_size
+        if size != record.n_bytes:
+            raise WrongContents(f"it has {size} bytes in place of {record.n_bytes}")
+        if file_checksum(path) != record.checksum:
+            raise WrongContents("its checksum is wrong")
+        return _documents(map_arrays(path)[1], record.n_documents, manifest)
+    except FileNotFoundError as error:
+        raise read_error(str(path), "this shard of the corpus is missing", _REMEDY) from error
+    except ReadError:
+        raise
+    except OSError as error:
+        detail = error.strerror or str(error)
+        raise read_error(str(path), f"it cannot be read ({detail})", "check it") from error
+    except (*UNREADABLE, MemoryError) as error:
+        reason = str(error) if isinstance(error, WrongContents) else "its parts do not fit together"
+        raise read_error(
+            str(path), f"this shard of the corpus is damaged: {reason}", _REMEDY
+        ) from error
+
+
+def _documents(arrays: Mapping[str, AnyArray], n_documents: int, manifest: Manifest) -> Corpus:
+    stored = StoredArrays(arrays)
+    counts = _matrix(stored, arrays, "counts", (n_documents, len(manifest.words)))
+    if counts.nnz and not (counts.data.min() > 0 and np.isfinite(counts.data.max())):
+        raise WrongContents("its counts are not all positive")
+    blocks = []
+    for number, head in enumerate(manifest.blocks):
+        name, shape = f"labels.{number}", (n_documents, len(head.columns))
+        values = _matrix(stored, arrays, name, shape, ones=head.kind != "number")
+        blocks.append(LabelBlock(head.name, head.kind, head.columns, values, head.centred))
+    ids = stored.texts("ids") if manifest.has_ids else None
+    if ids is not None and len(ids) != n_documents:
+        raise WrongContents(f"it has {len(ids)} ids for {n_documents} documents")
+    return Corpus.trusted(
+        counts, manifest.words, Labels(tuple(blocks), n_documents), manifest.text_settings, ids
+    )
+
+
+def _matrix(
+    stored: StoredArrays,
+    arrays: Mapping[str, AnyArray],
+    name: str,
+    shape: tuple[int, int],
+    ones: bool = False,
+) -> csr_array:
+    """Return a checked copy, in memory, of a matrix of a file."""
+    indices = stored.whole(f"{name}.indices", (None,), shape[1])
+    indptr = stored.whole(f"{name}.indptr", (shape[0] + 1,), indices.size + 1)
+    if indptr[0] != 0 or indptr[-1] != indices.size or (indptr[1:] < indptr[:-1]).any():
+        raise WrongContents(f"its matrix {name!r} has rows that do not follow one another")
+    if ones:
+        data: NDArray[Any] = np.ones(indices.size)
+    else:
+        kind = arrays[f"{name}.data"].dtype.kind if f"{name}.data" in stored else "f"
+        data = stored.get(f"{name}.data", indices.shape, kind if kind in "uf" else "f")
+    matrix = csr_array((data, indices, indptr), shape=shape)
+    if not matrix.has_canonical_format:
+        raise WrongContents(f"its matrix {name!r} has entries out of order")
+    return frozen_csr(matrix)
+
+
+def _put_matrix(
+    arrays: dict[str, AnyArray], name: str, matrix: csr_array, data: AnyArray | None
+) -> None:
+    """Add a matrix to arrays, without its data where they are all one."""
+    arrays[f"{name}.indptr"] = matrix.indptr
+    arrays[f"{name}.indices"] = matrix.indices.astype(np.int32, copy=False)
+    if data is not None:
+        arrays[f"{name}.data"] = data
+
+
+def _compact(counts: AnyArray) -> AnyArray:
+    """Return positive counts in the smallest type that holds them exactly."""
+    largest = counts.max(initial=0.0)
+    for dtype in (np.uint16, np.uint32):
+        if largest <= np.iinfo(dtype).max and (counts == np.floor(counts)).all():
+            return counts.astype(dtype)
+    # A number beyond the range of the type becomes infinite there, and so is not equal.
+    with np.errstate(over="ignore"):
+        narrow = counts.astype(np.float32)
+    return narrow if (narrow == counts).all() else counts
+
+
+def file_checksum(path: Path) -> str:
+    """Return the BLAKE2b of a file, in 16 bytes."""
+    digest = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        digest.update(mapped)
+    return digest.hexdigest()
+
+
+def is_shard_name(name: str) -> bool:
+    """Return whether a file's name is that of a shard or the manifest."""
+    return name == NAME or (
+        name.startswith("shard-") and name.endswith(".safetensors") and name[6:-12].isdecimal()
+    )
+
+
+def added(heads: Iterable[tuple[BlockHead, ...]]) -> tuple[BlockHead, ...]:
+    """Return heads with the sums over all parts, in their order."""
+    total: tuple[BlockHead, ...] | None = None
+    for part in heads:
+        total = part if total is None else tuple(a + b for a, b in zip(total, part, strict=True))
+    return total or ()

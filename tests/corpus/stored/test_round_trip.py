@@ -1,0 +1,211 @@
+"""What is written comes back, whole and in parts."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+import hdsp
+from hdsp.corpus import Corpus, LabelSchema, StoredCorpus, TextSettings
+from hdsp.corpus.corpus import PART_SIZE
+from hdsp.corpus.stored import corpus as stored_corpus
+from hdsp.corpus.stored import shards
+from hdsp.exceptions import ReadError, TokenizerNotSavedWarning
+from hdsp.model.problem import BLOCK_SIZE
+from tests.corpus.stored.corpora import check_same, check_same_schema, corpora, example
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Selections in parts of four documents, so that a few documents make several."""
+    monkeypatch.setattr(stored_corpus, "PART_SIZE", 4)
+
+
+def test_a_part_is_a_block_of_a_fit():
+    assert PART_SIZE == BLOCK_SIZE
+
+
+@given(corpora(), st.integers(1, 50))
+def test_a_written_corpus_is_the_same(tmp_path_factory, corpus, shard_size):
+    folder = tmp_path_factory.mktemp("round") / "corpus"
+    corpus.write(folder, shard_size)
+    stored = hdsp.open_corpus(folder)
+    assert isinstance(stored, Corpus)
+    check_same(stored[:], corpus)
+    check_same_schema(stored.schema, LabelSchema.of(corpus.labels))
+    assert stored.shape == corpus.shape
+    assert stored.n_tokens == pytest.approx(corpus.n_tokens, rel=1e-12)
+    assert stored.schema.names == corpus.labels.names
+    assert repr(stored) == "Stored" + repr(corpus)
+    parts = list(stored.parts())
+    assert [len(part) for part in parts] == [shard.n_documents for shard in stored.shards]
+    assert all(len(part) == shard_size for part in parts[:-1])
+    check_same(shards.joined(parts), corpus)
+
+
+@given(corpora(), st.data())
+def test_an_index_selects_as_in_memory(tmp_path_factory, corpus, data):
+    folder = tmp_path_factory.mktemp("index") / "corpus"
+    corpus.write(folder, data.draw(st.integers(1, 9)))
+    stored = hdsp.open_corpus(folder)
+    n = len(corpus)
+    keys = [slice(None, None, -1), slice(1, 7), np.arange(n) % 3 == 0]
+    if n:
+        keys += [n - 1, data.draw(st.lists(st.integers(-n, n - 1)))]
+    for key in keys:
+        check_same(stored[key], corpus[key])
+
+
+@given(st.integers(0, 99), st.integers(2, 60), st.integers(1, 9))
+def test_a_split_is_that_in_memory(tmp_path_factory, seed, n_documents, shard_size):
+    corpus = example(n_documents)
+    folder = tmp_path_factory.mktemp("split") / "corpus"
+    corpus.write(folder, shard_size)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_corpus, "PART_SIZE", 4)
+        try:
+            expected = corpus.split(0.3, random_state=seed)
+        except ValueError:
+            with pytest.raises(ValueError, match="must leave documents on both sides"):
+                hdsp.open_corpus(folder).split(0.3, random_state=seed)
+            return
+        for got, side in zip(
+            hdsp.open_corpus(folder).split(0.3, random_state=seed), expected, strict=True
+        ):
+            assert isinstance(got, StoredCorpus)
+            assert len(got) == len(side)
+            assert got.n_tokens == side.n_tokens
+            check_same_schema(got.schema, LabelSchema.of(side.labels))
+            check_same(got[:], side)
+            check_same(got[[-1, 0]], side[[-1, 0]])
+            # Parts are filled up over the bounds of shards, as the blocks of a fit are.
+            assert [len(part) for part in got.parts()][:-1] == [4] * ((len(side) - 1) // 4)
+            check_same(pickle.loads(pickle.dumps(got))[:], side)
+
+
+def test_a_split_of_a_split_is_that_in_memory(tmp_path, small_parts):
+    corpus = example(60)
+    corpus.write(tmp_path / "corpus", 7)
+    side, _ = hdsp.open_corpus(tmp_path / "corpus").split(0.3, random_state=0)
+    expected, _ = corpus.split(0.3, random_state=0)
+    for got, half in zip(side.split(0.5, 1), expected.split(0.5, 1), strict=True):
+        check_same(got[:], half)
+        got.write(tmp_path / "half", 5)
+        check_same(hdsp.open_corpus(tmp_path / "half")[:], half)
+
+
+def test_a_corpus_in_memory_has_parts_too(monkeypatch):
+    from hdsp.corpus import corpus as module
+
+    monkeypatch.setattr(module, "PART_SIZE", 8)
+    corpus = example(20)
+    parts = list(corpus.parts())
+    assert [len(part) for part in parts] == [8, 8, 4]
+    check_same(shards.joined(parts), corpus)
+    assert [len(part) for part in corpus[:0].parts()] == [0]
+    assert corpus.schema == LabelSchema.of(corpus.labels)
+
+
+def test_only_the_shards_that_are_needed_are_read(tmp_path):
+    corpus = example(50)
+    corpus.write(tmp_path / "corpus", 10)
+    stored = hdsp.open_corpus(tmp_path / "corpus")
+    for number in (0, 2, 3):
+        stored.shards[number].path.unlink()
+    check_same(stored[[15, 47, 12]], corpus[[15, 47, 12]])
+    assert (stored.n_words, stored.n_tokens, len(stored)) == (5, corpus.n_tokens, 50)
+    with pytest.raises(ReadError, match=r"shard-000002\.safetensors: this shard of the corpus is"):
+        stored[[15, 25]]
+
+
+def test_whole_numbers_are_stored_in_few_bytes(tmp_path):
+    sizes = {}
+    for name, unit in {"two": 1.0, "four": 1e5, "float": 0.5, "eight": 1 / 3}.items():
+        counts = csr_array(np.ones((100, 1000)) * unit)
+        Corpus(counts).write(tmp_path / name)
+        (shard,) = hdsp.open_corpus(tmp_path / name).shards
+        sizes[name] = shard.path.stat().st_size
+    assert sizes["two"] < 100_000 * 6 + 2_000
+    assert sizes["four"] - sizes["two"] == pytest.approx(200_000, abs=100)
+    assert sizes["float"] - sizes["two"] == pytest.approx(200_000, abs=100)
+    assert sizes["eight"] - sizes["two"] == pytest.approx(600_000, abs=100)
+
+
+def test_a_pickle_holds_the_path_and_opens_elsewhere(tmp_path):
+    corpus = example(5000)
+    corpus.write(tmp_path / "corpus", 500)
+    stored = hdsp.open_corpus(tmp_path / "corpus")
+    data = pickle.dumps((stored, stored.shards[3], stored.split(0.5, 0)[1].shards[0]))
+    assert len(data) < 5000
+    code = (
+        "import pickle, sys; whole, shard, half = pickle.load(sys.stdin.buffer); "
+        "print(len(whole), shard.read().counts.sum(), half.read().counts.sum())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=True)
+    half = corpus.split(0.5, 0)[1]
+    assert run.stdout.split() == [
+        str(value).encode() for value in (5000, corpus[1500:2000].counts.sum(), half.counts.sum())
+    ]
+
+
+def test_a_pickle_of_another_corpus_is_refused(tmp_path):
+    example(20).write(tmp_path / "corpus")
+    stored = hdsp.open_corpus(tmp_path / "corpus")
+    shard, data = stored.shards[0], pickle.dumps(stored)
+    example(30).write(tmp_path / "corpus")
+    message = "another corpus was written here since it was opened; open it again"
+    with pytest.raises(ReadError, match=message):
+        pickle.loads(data)
+    with pytest.raises(ReadError, match=message):
+        shard.read()
+    with pytest.raises(ReadError, match=message):
+        stored.counts.sum()
+
+
+def test_the_fingerprint_is_that_of_the_documents(tmp_path):
+    corpus = example(20)
+    prints = []
+    for name, one in {"a": corpus, "b": corpus, "c": corpus[::-1]}.items():
+        one.write(tmp_path / name)
+        stored = hdsp.open_corpus(tmp_path / name)
+        train, test = stored.split(0.5, 0)
+        prints += [stored.fingerprint, train.fingerprint, test.fingerprint]
+    assert prints[:3] == prints[3:6]
+    assert len(set(prints)) == 6
+
+
+def test_a_function_that_splits_texts_is_left_out_with_a_warning(tmp_path):
+    for settings, what in {
+        TextSettings(tokenizer=str.split, language=None): "function",
+        TextSettings(token_pattern="(?:cat|dog)+"): "pattern",
+    }.items():
+        corpus = example(text_settings=settings)
+        with pytest.warns(TokenizerNotSavedWarning, match=f"The {what} that cuts texts") as caught:
+            corpus.write(tmp_path / "corpus")
+        assert caught[0].filename == __file__
+        stored = hdsp.open_corpus(tmp_path / "corpus")
+        assert stored.text_settings is None
+        assert stored.words == corpus.words
+
+
+def test_a_stored_corpus_counts_no_texts():
+    with pytest.raises(TypeError, match=r"use Corpus\.from_texts, and write its result"):
+        StoredCorpus.from_texts(["a cat"])
+
+
+def test_a_model_of_a_stored_corpus_is_that_in_memory(tmp_path):
+    corpus = example(60)
+    corpus.write(tmp_path / "corpus", 16)
+    with pytest.warns(ConvergenceWarning):
+        models = [
+            hdsp.HDSP(3, fixed_number=True, max_iter=3, random_state=0).fit(documents)
+            for documents in (corpus, hdsp.open_corpus(tmp_path / "corpus"))
+        ]
+    np.testing.assert_allclose(models[0].components_, models[1].components_, rtol=1e-9)
+    assert models[0].label_names_ == models[1].label_names_
