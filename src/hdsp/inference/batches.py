@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from hdsp.execution import Executor, InProcess
 from hdsp.model import Block, BlockSource, Problem, make_block
+from hdsp.model.shards import SHARDS_AT_ONCE, Encoding, MixedBlock, Readable, forget_shards
 from hdsp.numerics.types import IntArray
 
 # Documents per block of a batch: enough for threads to share.
@@ -83,3 +84,50 @@ def loaded_ahead(
 def _load_next(batches: Iterator[Sequence[BlockSource]]) -> list[Block] | None:
     blocks = next(batches, None)
     return None if blocks is None else [block.load() for block in blocks]
+
+
+@dataclass(frozen=True, eq=False)
+class ShardBatches(Batches):
+    """Batches of documents that are read from shards, some shards at a time.
+
+    A batch has documents of several shards, so that a corpus that is sorted, by date or by label,
+    does not come in that order.
+
+    Attributes
+    ----------
+    shards : sequence of Readable
+        The documents.
+    encoding : Encoding
+        How labels become a design.
+    batch_size : int
+        Documents per batch.
+    """
+
+    shards: Sequence[Readable]
+    encoding: Encoding
+    batch_size: int
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Sequence[BlockSource]]:
+        """Batches of documents of a few randomly chosen shards, then of others."""
+        order = rng.permutation(len(self.shards))
+        n_groups = -(-len(order) // SHARDS_AT_ONCE)
+        for group in np.array_split(order, n_groups):
+            shards = [self.shards[number] for number in group]
+            home = np.repeat(np.arange(len(shards)), [shard.n_documents for shard in shards])
+            row = np.concatenate([np.arange(shard.n_documents) for shard in shards])
+            mixed = rng.permutation(len(home))
+            for first in range(0, len(mixed), self.batch_size):
+                chosen = mixed[first : first + self.batch_size]
+                yield [
+                    self._block(shards, home[part], row[part])
+                    for part in np.array_split(chosen, -(-len(chosen) // BATCH_BLOCK))
+                ]
+        forget_shards()
+
+    def _block(self, shards: list[Readable], home: IntArray, row: IntArray) -> MixedBlock:
+        parts = tuple(
+            (shard, np.sort(row[home == number]))
+            for number, shard in enumerate(shards)
+            if (home == number).any()
+        )
+        return MixedBlock(parts, self.encoding)

@@ -13,6 +13,7 @@ from hdsp.scaling import Design, ScalingFunction
 # Documents per block: enough to keep threads busy and the word pass efficient, few enough that a
 # block's temporary arrays stay small beside the corpus.
 BLOCK_SIZE = 8192
+_FLOAT32: np.dtype[np.floating] = np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class ShardedProblem:
     n_documents: int
     n_words: int
     n_labels: int
-    dtype: np.dtype[np.floating] = np.dtype(np.float32)
+    dtype: np.dtype[np.floating] = _FLOAT32
 
 
 @dataclass(frozen=True, eq=False)

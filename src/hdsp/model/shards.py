@@ -1,0 +1,108 @@
+"""Blocks that are read from a corpus when they are needed, in this process or another one."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Protocol
+from uuid import uuid4
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from hdsp.corpus import Corpus, LabelSchema
+from hdsp.model.problem import Block, make_block
+from hdsp.numerics.types import IntArray
+from hdsp.scaling import Design, ScalingFunction, encode_labels
+
+# Shards that a process keeps while their documents are drawn in a random order.
+SHARDS_AT_ONCE = 8
+
+
+class Readable(Hashable, Protocol):
+    """A part of a corpus, such as a shard: a value that can be pickled, compared and read."""
+
+    @property
+    def n_documents(self) -> int:
+        """Number of its documents."""
+
+    def read(self) -> Corpus:
+        """Read the documents."""
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How labels become a design.
+
+    Attributes
+    ----------
+    schema : LabelSchema
+        The label space.
+    scaling : ScalingFunction
+        Bound to the schema's columns.
+    key : str
+        By which a process knows the encoding again that another one sent.
+    """
+
+    schema: LabelSchema
+    scaling: ScalingFunction
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Encoding) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def read(self, part: Corpus) -> tuple[csr_array, Design]:
+        """Counts and design of a part of the corpus, as compactly as the document step takes."""
+        design = encode_labels(self.schema, self.scaling, part.labels)
+        return csr_array(part.counts, dtype=np.float32), csr_array(design, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class ShardBlock:
+    """A shard as a block."""
+
+    shard: Readable
+    encoding: Encoding
+
+    def load(self) -> Block:
+        """Read the shard."""
+        return make_block(*self.encoding.read(self.shard.read()))
+
+
+@dataclass(frozen=True, eq=False)
+class MixedBlock:
+    """Documents of several shards as a block.
+
+    Attributes
+    ----------
+    parts : tuple of pairs
+        Shards, and the rows that are chosen from each.
+    encoding : Encoding
+        How labels become a design.
+    """
+
+    parts: tuple[tuple[Readable, IntArray], ...]
+    encoding: Encoding
+
+    def load(self) -> Block:
+        """Read the shards, unless this process still has them, and choose the documents."""
+        chosen = []
+        for shard, rows in self.parts:
+            counts, design = _read(shard, self.encoding)
+            chosen.append((counts[rows], design[rows]))
+        counts, design = (
+            csr_array(vstack(part, format="csr")) for part in zip(*chosen, strict=True)
+        )
+        return make_block(counts, design)
+
+
+@lru_cache(maxsize=SHARDS_AT_ONCE)
+def _read(shard: Readable, encoding: Encoding) -> tuple[csr_array, Design]:
+    return encoding.read(shard.read())
+
+
+def forget_shards() -> None:
+    """Forget the shards that this process keeps."""
+    _read.cache_clear()
