@@ -15,8 +15,9 @@ from hdsp.model.documents import DocumentView, LocalSettings, block_step, make_v
 from hdsp.model.generative import Truth, draw_documents, simulate
 from hdsp.model.held_out import HeldOut
 from hdsp.model.problem import Priors, Problem, make_problem
+from hdsp.model.seeds import seed_prior
 from hdsp.model.state import DocumentState, Fit, GlobalState, Statistics
-from hdsp.model.updates import expected_proportions, global_step
+from hdsp.model.updates import expected_proportions, expected_tokens, global_step
 
 __all__ = [
     "Bound",
@@ -35,10 +36,12 @@ __all__ = [
     "draw_documents",
     "elbo",
     "expected_proportions",
+    "expected_tokens",
     "global_step",
     "make_predictive_view",
     "make_problem",
     "make_view",
+    "seed_prior",
     "simulate",
     "split_tokens",
     "word_log_likelihood",

@@ -22,7 +22,7 @@ from hdsp.exceptions import ModelFileError
 AnyArray = NDArray[Any]
 
 # Major, minor. A reader takes every older minor of its major: what a later one added has a default.
-VERSION = (1, 2)
+VERSION = (1, 3)
 # The only key of the header's metadata, since safetensors does not keep the order of several.
 _KEY = "hdsp"
 # The longest header that safetensors reads, in bytes.

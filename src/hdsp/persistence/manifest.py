@@ -85,6 +85,19 @@ def topics_range(manifest: Mapping[str, Any]) -> tuple[int, int] | None:
     return low, high
 
 
+def topic_names(manifest: Mapping[str, Any], n_topics: int) -> dict[int, str]:
+    """Names of topics; none in a file before format 1.3."""
+    found = manifest.get("topic_names", {})
+    if not isinstance(found, dict):
+        raise WrongContents("its names of topics are none")
+    names = {int(topic): name for topic, name in found.items()}
+    if not all(isinstance(n, str) and n.strip() for n in names.values()) or not all(
+        0 <= topic < n_topics for topic in names
+    ):
+        raise WrongContents("its names of topics are none")
+    return names
+
+
 def schema(manifest: Mapping[str, Any]) -> LabelSchema:
     """The labels of training."""
     found = LabelSchema.from_dict(manifest["schema"])

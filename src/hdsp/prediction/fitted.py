@@ -17,6 +17,7 @@ from hdsp.model import (
     Priors,
     Problem,
     Truth,
+    expected_tokens,
     make_predictive_view,
     word_share,
 )
@@ -130,6 +131,8 @@ class FittedModel:
         How the fit went.
     label_regressions : mapping of str to LabelRegression
         For each block of labels the regression that predicts it from words.
+    topic_names : mapping of int to str
+        Names that topics were given; most have none.
     """
 
     state: GlobalState
@@ -143,6 +146,7 @@ class FittedModel:
     source: Source
     report: FitReport
     label_regressions: Mapping[str, LabelRegression] = field(default_factory=dict)
+    topic_names: Mapping[int, str] = field(default_factory=dict)
 
     def expected(self, design: Design, method: Method) -> FloatArray:
         """Expected proportions given labels alone, [M, T]."""
@@ -247,12 +251,12 @@ class FittedModel:
 
     def label_counts(self) -> LabelCounts:
         """Words and topics of the training documents, by label."""
-        topics = self.state.topics.astype(np.float64) - self.priors.topic_prior
+        tokens = expected_tokens(self.state, self.priors)
         return LabelCounts(
             self.label_words,
             self.calibration.label_tokens,
-            np.maximum(topics.sum(axis=1), 0.0),
-            np.maximum(topics.sum(axis=0), 0.0),
+            np.maximum(tokens.sum(axis=1), 0.0),
+            np.maximum(tokens.sum(axis=0), 0.0),
             self.training.carriers / max(self.training.n_documents, 1),
         )
 
@@ -347,7 +351,7 @@ def _no_labels(design: Design) -> csr_array:
 
 def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:
     """Expected training tokens of each topic, [T]."""
-    return np.asarray((state.topics.astype(np.float64) - priors.topic_prior).sum(axis=0))
+    return np.asarray(expected_tokens(state, priors).sum(axis=0))
 
 
 def encode_labels(schema: LabelSchema, scaling: ScalingFunction, labels: Labels) -> Design:

@@ -1,8 +1,28 @@
 """Checks of topics, by their top words or by their weights over all words."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from hdsp.numerics.types import FloatArray, IntArray
+
+
+def check_topic_names(names: Any, n_topics: int) -> None:
+    """Raise unless `names` of HDSP.name_topics maps topics to names, or to None."""
+    owner = "`names` of HDSP.name_topics"
+    if not isinstance(names, Mapping):
+        raise TypeError(
+            f'{owner} must map topics to names, such as {{3: "Budget"}}. Got a '
+            f"{type(names).__name__}."
+        )
+    for topic, name in names.items():
+        if not isinstance(topic, (int, np.integer)) or not 0 <= topic < n_topics:
+            raise ValueError(f"{owner} must name topics 0 to {n_topics - 1}. Got {topic!r}.")
+        if name is not None and (not isinstance(name, str) or not name.strip()):
+            raise ValueError(
+                f"{owner} must be texts, or None for no name. Got {name!r} for topic {topic}."
+            )
 
 
 def check_top_words(
