@@ -9,6 +9,7 @@ from hdsp.corpus.labels import KINDS
 from hdsp.corpus.schema import BlockSchema
 from hdsp.model import Priors
 from hdsp.persistence.container import LARGEST, SMALLEST, WrongContents
+from hdsp.prediction import TopicGroups
 
 # The columns of a search; the second are those of formats 1.0 and 1.1, which compared bounds.
 _TRIALS = (
@@ -96,6 +97,19 @@ def topic_names(manifest: Mapping[str, Any], n_topics: int) -> dict[int, str]:
     ):
         raise WrongContents("its names of topics are none")
     return names
+
+
+def merged_topics(manifest: Mapping[str, Any], n_topics: int) -> TopicGroups | None:
+    """Topics that were merged by hand; None where none were, or before format 1.3."""
+    found = manifest.get("merged_topics")
+    if found is None:
+        return None
+    members = tuple(tuple(own) for own in found)
+    inside = [topic for own in members for topic in own]
+    whole = all(members) and all(type(topic) is int for topic in inside)
+    if not whole or sorted(inside) != list(range(n_topics)):
+        raise WrongContents("its merged topics are not each of the fitted ones once")
+    return TopicGroups(members)
 
 
 def schema(manifest: Mapping[str, Any]) -> LabelSchema:

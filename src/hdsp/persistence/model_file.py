@@ -87,6 +87,7 @@ def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) ->
         "predictive_concentration": model.predictive_concentration,
         "frames": source.frames,
         "topic_names": dict(model.topic_names),
+        "merged_topics": None if model.merged_topics is None else model.merged_topics.members,
         "text_settings": _plain_settings(source.text_settings),
     }
     write_file(path, _KIND, plain(manifest), arrays)
@@ -179,6 +180,8 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
     if (calibration.label_tokens[indicator] < 0).any():
         raise WrongContents("its array 'calibration.label_tokens' holds numbers out of range")
     label_words = arrays.sparse("label_words", (n_labels, len(state.topics)))
+    merged = get.merged_topics(manifest, state.n_topics)
+    n_topics = state.n_topics if merged is None else len(merged)
     return FittedModel(
         state,
         scaling,
@@ -193,9 +196,10 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         _decode_training(manifest, arrays, schema),
         label_words,
         _decode_source(manifest, arrays, len(state.topics)),
-        _decode_report(manifest, arrays, state.n_topics),
+        _decode_report(manifest, arrays, n_topics),
         _decode_regressions(arrays, schema, state.n_topics),
-        get.topic_names(manifest, state.n_topics),
+        get.topic_names(manifest, n_topics),
+        merged,
     )
 
 

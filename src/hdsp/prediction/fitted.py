@@ -27,6 +27,7 @@ from hdsp.prediction.classify import Candidates, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
 from hdsp.prediction.effects import Contrast, Effects, expected_sides, label_effects
 from hdsp.prediction.evidence import LabelCounts
+from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import (
     LabelRegression,
     WeighedDocuments,
@@ -133,6 +134,12 @@ class FittedModel:
         For each block of labels the regression that predicts it from words.
     topic_names : mapping of int to str
         Names that topics were given; most have none.
+    merged_topics : TopicGroups or None
+        Topics that were merged by hand; None where each fitted topic is one of its own.
+
+    Notes
+    -----
+    Methods return fitted topics, except `effects`; `groups.sum` turns them into merged ones.
     """
 
     state: GlobalState
@@ -147,6 +154,20 @@ class FittedModel:
     report: FitReport
     label_regressions: Mapping[str, LabelRegression] = field(default_factory=dict)
     topic_names: Mapping[int, str] = field(default_factory=dict)
+    merged_topics: TopicGroups | None = None
+
+    @property
+    def groups(self) -> TopicGroups:
+        """The fitted topics of each topic."""
+        return self.merged_topics or TopicGroups.single(self.state.n_topics)
+
+    def topics(self) -> FloatArray:
+        """Dirichlet parameters of topics, [V, T]: of a merged one, eta and what its topics hold."""
+        fitted = self.state.topics.astype(np.float64)
+        if self.merged_topics is None:
+            return fitted
+        extra = np.array([len(own) - 1 for own in self.merged_topics.members])
+        return np.asarray(self.merged_topics.sum(fitted) - self.priors.topic_prior * extra)
 
     def expected(self, design: Design, method: Method) -> FloatArray:
         """Expected proportions given labels alone, [M, T]."""
@@ -209,10 +230,12 @@ class FittedModel:
                     ]
                 )
 
-        return label_effects(mean, draw, self.schema, self.training.sample, contrasts, level, seed)
+        return label_effects(
+            mean, draw, self.schema, self.training.sample, contrasts, level, seed, self.groups
+        )
 
     def typical_effects(self, contrasts: list[Contrast]) -> FloatArray:
-        """The effects of contrasts [C, T] without their intervals."""
+        """The effects of contrasts on fitted topics [C, T], without their intervals."""
         first, second = expected_sides(
             self.calibration, self.schema, self.training.sample, contrasts
         )

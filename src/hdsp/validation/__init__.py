@@ -33,7 +33,12 @@ from hdsp.validation.settings import (
     check_whole,
     make_generator,
 )
-from hdsp.validation.topics import check_top_words, check_topic_names, normalised_components
+from hdsp.validation.topics import (
+    check_merges,
+    check_top_words,
+    check_topic_names,
+    normalised_components,
+)
 from hdsp.validation.wording import count_of, quoted
 
 __all__ = [
@@ -46,6 +51,7 @@ __all__ = [
     "check_learned",
     "check_length",
     "check_matrix",
+    "check_merges",
     "check_not_infinite",
     "check_not_texts",
     "check_positive",
