@@ -33,6 +33,14 @@ def make_design(scaling_name, n_documents, n_labels, fill, rng):
     return csr_array(np.where(carried, values, 0.0))
 
 
+def draw_seeds(n_seeded, n_words, n_topics, rng):
+    """The prior [S, V] of seeded topics, and which topics they are; None where there are none."""
+    if not n_seeded:
+        return None, np.empty(0, dtype=np.int64)
+    tokens = rng.gamma(1.0, 20.0, size=(n_seeded, n_words)) * (rng.random((1, n_words)) < 0.7)
+    return csr_array(tokens), rng.permutation(n_topics)[:n_seeded]
+
+
 @st.composite
 def problems(draw, scaling=None, dtype=np.float64):
     """A problem, its dense counts, and a random state to start from."""
@@ -49,10 +57,12 @@ def problems(draw, scaling=None, dtype=np.float64):
     shape = (n_documents, n_words)
     dense = np.ceil(rng.random(shape) * largest) * (rng.random(shape) < density)
     design = make_design(name, n_documents, n_labels, fill, rng)
+    seeds, seeded = draw_seeds(draw(st.integers(0, 2)), n_words, n_topics, rng)
     priors = Priors(
         topic_prior=draw(st.sampled_from([0.05, 1.0])),
         corpus_concentration=draw(st.sampled_from([None, (1.0, 1.0)])),
         document_concentration=draw(st.sampled_from([None, (1.0, 0.01)])),
+        seeds=seeds,
     )
     problem = make_problem(csr_array(dense), design, bound_scaling(name, n_labels), priors, dtype)
     state = GlobalState(
@@ -61,5 +71,6 @@ def problems(draw, scaling=None, dtype=np.float64):
         corpus_concentration=float(rng.gamma(2.0)) + 0.1,
         document_concentration=float(rng.gamma(2.0, 4.0)) + 0.1,
         scaling=problem.scaling.initial(n_topics, n_labels),
+        seeded=seeded,
     )
     return problem, dense, state

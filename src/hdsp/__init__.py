@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
+    from hdsp.exceptions import UnknownSeedWarning as UnknownSeedWarning
     from hdsp.model import simulate as simulate
     from hdsp.scaling import Categorical as Categorical
     from hdsp.scaling import Constant as Constant
@@ -61,6 +62,7 @@ _HOMES = {
     "TokenizerNotSavedWarning": "exceptions",
     "TopicLimitWarning": "exceptions",
     "UnknownLabelWarning": "exceptions",
+    "UnknownSeedWarning": "exceptions",
     "datasets": "datasets",
     "from_gensim": "corpus",
     "from_vectorizer": "corpus",

@@ -2,7 +2,8 @@
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
+from hdsp.editing import EditableTopics
 from hdsp.exceptions import (
     IgnoredTargetWarning,
     MissingLabelsWarning,
@@ -26,6 +28,7 @@ from hdsp.inference import (
     Resumed,
     Run,
     Search,
+    find_seeds,
     fit_batch,
     fit_display,
     initial_state,
@@ -33,7 +36,7 @@ from hdsp.inference import (
     topics_in_use,
 )
 from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import Fit, GlobalState, Priors, Problem, make_problem
+from hdsp.model import Fit, GlobalState, Priors, Problem, make_problem, seed_prior
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import (
     Checkpoint,
@@ -51,7 +54,7 @@ from hdsp.prediction import (
     with_label_regressions,
 )
 from hdsp.progress import shown
-from hdsp.queries import VALIDATION, FittedQueries
+from hdsp.queries import VALIDATION
 from hdsp.scaling import ScalingFunction, bind_scaling, encode_labels
 from hdsp.stability import refit, stability_columns
 from hdsp.validation import (
@@ -65,6 +68,7 @@ from hdsp.validation import (
     check_not_texts,
     check_positive,
     check_prior,
+    check_seeds,
     check_tolerance,
     check_whole,
     make_generator,
@@ -76,7 +80,7 @@ _COHERENCE_WORDS = 10
 _NEAR_CEILING = 0.95
 
 
-class HDSP(FittedQueries):
+class HDSP(EditableTopics):
     """The hierarchical Dirichlet scaling process: topics that documents' labels scale.
 
     A Bayesian nonparametric topic model, fitted by variational inference. Without labels it is
@@ -114,6 +118,12 @@ class HDSP(FittedQueries):
     init : str or array of shape [n_components, V], default="nmf"
         The initial topics: ``"nmf"``, ``"lda"`` (three passes of LDA, as in the paper),
         ``"random"``, or an array of word weights, whose topics are then merged where that pays.
+    seeds : mapping of str to list of str, or None, default=None
+        Topics that are wanted: for each name some words of the corpus, such as
+        ``{"budget": ["tax", "deficit"]}``. Each steers a topic of its own, which has that name.
+    seed_strength : float, default=0.1
+        How much seed words are drawn to their topic: the prior's tokens for each of their tokens
+        in the corpus.
     max_iter : int, default=100
         The largest number of passes over the corpus from each start.
     tol : float, default=1e-3
@@ -150,6 +160,8 @@ class HDSP(FittedQueries):
         there. None where nothing was searched.
     label_names_ : tuple of str
         The J labels.
+    topic_names_ : dict of int to str
+        Names of topics by their number: those of `seeds`, and those that `name_topics` gave.
     words_ : tuple of str
         The V words.
     text_settings_ : TextSettings or None
@@ -192,6 +204,8 @@ class HDSP(FittedQueries):
         corpus_concentration_prior: tuple[float, float] = (1.0, 1.0),
         document_concentration_prior: tuple[float, float] = (1.0, 0.01),
         init: Any = "nmf",
+        seeds: Mapping[str, Sequence[str]] | None = None,
+        seed_strength: float = 0.1,
         max_iter: int = 100,
         tol: float = 1e-3,
         n_jobs: int | None = None,
@@ -212,6 +226,8 @@ class HDSP(FittedQueries):
         self.corpus_concentration_prior = corpus_concentration_prior
         self.document_concentration_prior = document_concentration_prior
         self.init = init
+        self.seeds = seeds
+        self.seed_strength = seed_strength
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -249,6 +265,7 @@ class HDSP(FittedQueries):
             )
         priors = self._check_settings()
         counts, parsed, words, named = self._read_training(X, labels)
+        priors = self._with_seeds(priors, counts, words)
         schema = LabelSchema.of(parsed)
         _warn_missing(parsed)
         scaling = bind_scaling(self.scaling, schema)
@@ -298,6 +315,8 @@ class HDSP(FittedQueries):
                     executor,
                     self.predictive_concentration,
                 )
+                if self.seeds:
+                    model = replace(model, topic_names=_seed_names(self.seeds, fit.state))
                 # The documents make room for the evidence of labels, which is as large.
                 del fit
                 model = with_label_regressions(model, problem)
@@ -536,6 +555,8 @@ class HDSP(FittedQueries):
         check_jobs(self.n_jobs)
         check_flag(self.keep_documents, "keep_documents")
         check_folder(self.checkpoint)
+        check_seeds(self.seeds, self.n_components)
+        check_positive(self.seed_strength, "seed_strength")
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):
             check_positive(getattr(self, name), name)
         corpus = check_prior(self.corpus_concentration_prior, "corpus_concentration_prior")
@@ -546,6 +567,14 @@ class HDSP(FittedQueries):
             corpus_concentration=corpus if learn_corpus else None,
             document_concentration=document if learn_document else None,
         )
+
+    def _with_seeds(self, priors: Priors, counts: csr_array, words: tuple[str, ...]) -> Priors:
+        """The hyperparameters with the prior of seeded topics."""
+        if not self.seeds:
+            return priors
+        tokens = np.asarray(counts.sum(axis=0), dtype=np.float64)
+        found = find_seeds(self.seeds, words)
+        return replace(priors, seeds=seed_prior(found, tokens, float(self.seed_strength)))
 
     def _read_training(
         self, X: Any, labels: object
@@ -619,6 +648,11 @@ class HDSP(FittedQueries):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _seed_names(seeds: Mapping[str, Sequence[str]], state: GlobalState) -> dict[int, str]:
+    """The names of seeded topics."""
+    return dict(sorted(zip(state.seeded.tolist(), seeds, strict=True)))
 
 
 def _warn_missing(labels: Labels) -> None:

@@ -40,5 +40,9 @@ class OtherModelWarning(UserWarning):
     """Names of topics were saved from another model, whose topics may be others."""
 
 
+class UnknownSeedWarning(UserWarning):
+    """Words of `seeds` that the corpus does not have were ignored."""
+
+
 class CheckpointWarning(RuntimeWarning):
     """A checkpoint could not be written; the fit goes on without it."""

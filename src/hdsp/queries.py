@@ -85,7 +85,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         counts, design = self._read_new(X, labels, "transform")
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
         with self._executor():
-            return self._model.posterior(counts, design).astype(dtype)
+            found = self._model.posterior(counts, design)
+            return self._model.groups.sum(found).astype(dtype)
 
     def score(
         self, X: Any, y: object = None, labels: object = None, sample_weight: Any = None
@@ -138,7 +139,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         check_choice(method, METHODS, "method", "HDSP.expected_topics")
         _, design = self._read_labels(labels, None, "HDSP.expected_topics")
-        return self._model.expected(design, method)
+        return self._model.groups.sum(self._model.expected(design, method))
 
     def perplexity(
         self,
@@ -241,9 +242,10 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Returns
         -------
         table
-            One row per label and topic, with the columns `label`, `contrast`, `topic`, `effect`,
-            `lower`, `upper`, `expected` (the proportion after the change) and `otherwise` (before
-            it). Its library is that of the training labels, otherwise pandas.
+            One row per label and topic, with the columns `label`, `contrast`, `topic`, `name` if
+            topics have names, `effect`, `lower`, `upper`, `expected` (the proportion after the
+            change) and `otherwise` (before it). Its library is that of the training labels,
+            otherwise pandas.
         """
         columns = effect_columns(self, level, labels, contrast, method, random_state)
         return make_frame(columns, self._model.source.frames)
@@ -322,7 +324,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Returns
         -------
         table
-            One row per topic: `topic`; `weight`; `token_share`; `top_words`; `distinctive_words`,
+            One row per topic: `topic`; `name`, if topics have names; `fitted_topics`, if some were
+            merged; `weight`; `token_share`; `top_words`; `distinctive_words`,
             whose probability the topic raises most; `coherence`, the mean NPMI of the ten top
             words in the training documents; and, if there are labels, `raised_by` and
             `lowered_by`, those that change the topic's expected proportion most
@@ -341,9 +344,10 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Returns
         -------
         table
-            One row per topic, the one with most of the word's tokens first: `topic`; `share`, the
-            part of the word's tokens that the topic has; `probability` of the word in the topic;
-            and `top_words`. Its library is that of the training labels, otherwise pandas.
+            One row per topic, the one with most of the word's tokens first: `topic`; `name`, if
+            topics have names; `share`, the part of the word's tokens that the topic has;
+            `probability` of the word in the topic; and `top_words`. Its library is that of the
+            training labels, otherwise pandas.
         """
         return make_frame(word_columns(self, word), self._model.source.frames)
 
@@ -374,10 +378,10 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Returns
         -------
         table
-            One row per document, the most typical first: `topic` and the `proportion` of the
-            topic in the document, or `label` and the `probability` of the label; `document`, the
-            row of `X`; and `id`, if `X` is a corpus with ids. Its library is that of the training
-            labels, otherwise pandas.
+            One row per document, the most typical first: `topic`, its `name` if topics have names,
+            and the `proportion` of the topic in the document, or `label` and the `probability` of
+            the label; `document`, the row of `X`; and `id`, if `X` is a corpus with ids. Its
+            library is that of the training labels, otherwise pandas.
 
         Examples
         --------
@@ -452,12 +456,19 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     @property
     def topic_weight_(self) -> FloatArray:
         """The corpus weights p of topics, [T]."""
-        return self._fitted().state.topic_weight
+        fitted = self._fitted()
+        return fitted.groups.sum(fitted.state.topic_weight)
 
     @property
     def topic_tokens_(self) -> FloatArray:
         """Expected training tokens of each topic, [T]."""
-        return self._fitted().topic_tokens()
+        fitted = self._fitted()
+        return fitted.groups.sum(fitted.topic_tokens())
+
+    @property
+    def fitted_topics_(self) -> tuple[tuple[int, ...], ...]:
+        """The topics of the fit that each topic holds: one, unless some were merged."""
+        return self._fitted().groups.members
 
     @property
     def corpus_concentration_(self) -> float:
@@ -514,6 +525,11 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         alone = csr_array(eye_array(self._model.schema.n_labels, format="csr", dtype=np.float64))
         scale = self._model.scaling.expected_scale(self._model.state.scaling, alone)
+        if self._model.merged_topics is not None:
+            # By as much as the sum of its topics, each by its weight.
+            weight = np.maximum(self._model.state.topic_weight, 1e-300)
+            groups = self._model.merged_topics
+            scale = groups.sum(scale * weight) / groups.sum(weight)
         return np.asarray(scale).T
 
     def _used(self) -> BoolArray:
@@ -523,11 +539,11 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     @cached_property
     def components_(self) -> FloatArray:
         """Dirichlet parameters of the topics, [T, V], largest topic first."""
-        return np.ascontiguousarray(self._fitted().state.topics.T, dtype=np.float64)
+        return np.ascontiguousarray(self._fitted().topics().T)
 
     @property
     def _n_features_out(self) -> int:
-        return self._model.state.n_topics
+        return len(self._model.groups)
 
     def _executor(self) -> InProcess:
         # All cores by default, but one inside a joblib worker.
@@ -579,10 +595,15 @@ def topic_columns(model: FittedQueries, n_words: int = 10) -> Columns:
     """The columns of `HDSP.topics`."""
     check_is_fitted(model)
     fitted = model._model
-    distinctive = distinctive_words(fitted.word_share().T, model.topic_weight_, n_words)
-    tokens = fitted.topic_tokens()
-    columns: Columns = {
-        "topic": list(range(len(model.components_))),
+    distinctive = distinctive_words(_word_share(model), model.topic_weight_, n_words)
+    tokens = model.topic_tokens_
+    n_topics = len(tokens)
+    columns: Columns = {"topic": list(range(n_topics))}
+    if fitted.topic_names:
+        columns["name"] = [fitted.topic_names.get(k, "") for k in range(n_topics)]
+    if fitted.merged_topics is not None:
+        columns["fitted_topics"] = ["+".join(map(str, own)) for own in model.fitted_topics_]
+    columns |= {
         "weight": model.topic_weight_.tolist(),
         "token_share": (tokens / tokens.sum()).tolist(),
         "top_words": [" ".join(words) for words in model.top_words(n_words)],
@@ -591,12 +612,17 @@ def topic_columns(model: FittedQueries, n_words: int = 10) -> Columns:
     }
     contrasts = make_contrasts(fitted.schema, model._used(), None, None, fitted.missing())
     if contrasts:
-        effect = fitted.typical_effects(contrasts)
+        effect = fitted.groups.sum(fitted.typical_effects(contrasts))
         names = [contrast.label for contrast in contrasts]
         raised, lowered = associated_labels(effect, _ASSOCIATED)
         columns["raised_by"] = [[names[j] for j in row] for row in raised]
         columns["lowered_by"] = [[names[j] for j in row] for row in lowered]
     return columns
+
+
+def _word_share(model: FittedQueries) -> FloatArray:
+    """E[phi], [T, V]; rows sum to 1."""
+    return np.asarray(model.components_ / model.components_.sum(axis=1, keepdims=True))
 
 
 def effect_columns(
@@ -620,6 +646,8 @@ def effect_columns(
         "contrast": [c.description for c in contrasts for _ in range(n_topics)],
         "topic": list(range(n_topics)) * len(contrasts),
     }
+    if fitted.topic_names:
+        columns["name"] = [fitted.topic_names.get(k, "") for k in columns["topic"]]
     for name in ("effect", "lower", "upper", "expected", "otherwise"):
         columns[name] = getattr(found, name).ravel().tolist()
     return columns
@@ -635,13 +663,15 @@ def word_columns(model: FittedQueries, word: str) -> Columns:
             f"Got {word!r}. {f'Did you mean {quoted(near)}?' if near else 'It counts others.'}"
         )
     fitted = model._model
-    probability = fitted.word_share()[model.words_.index(word)]
-    share = probability * fitted.topic_tokens()
+    probability = _word_share(model)[:, model.words_.index(word)]
+    share = probability * model.topic_tokens_
     share = share / share.sum()
     order = np.argsort(-share, kind="stable")
     words = model.top_words()
-    return {
-        "topic": order.tolist(),
+    columns: Columns = {"topic": order.tolist()}
+    if fitted.topic_names:
+        columns["name"] = [fitted.topic_names.get(int(k), "") for k in order]
+    return columns | {
         "share": share[order].tolist(),
         "probability": probability[order].tolist(),
         "top_words": [" ".join(words[k]) for k in order],
@@ -665,8 +695,10 @@ def typical_columns(
     chosen = [
         [m for m in np.argsort(-column, kind="stable")[:n] if column[m] >= 0] for column in score.T
     ]
-    columns: Columns = {
-        names[0]: [one for one, rows in zip(of, chosen, strict=True) for _ in rows],
+    columns: Columns = {names[0]: [one for one, rows in zip(of, chosen, strict=True) for _ in rows]}
+    if label is None and model._model.topic_names:
+        columns["name"] = [model._model.topic_names.get(k, "") for k in columns["topic"]]
+    columns |= {
         "document": [int(m) for rows in chosen for m in rows],
         names[1]: [float(score[m, k]) for k, rows in enumerate(chosen) for m in rows],
     }

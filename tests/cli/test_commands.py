@@ -58,6 +58,7 @@ def folder(tmp_path_factory):
     papers.drop(columns="labels").to_csv(path / "papers.csv", index=False)
     names = {"format": "hdsp-names-1", "names": {"0": "first"}, "combined": []}
     (path / "topic-names.json").write_text(json.dumps(names))
+    (path / "seeds.json").write_text(json.dumps({"cloth": ["silk", "skirt"]}))
     (path / "letters").mkdir()
     for number, text in enumerate(frame["text"][:40]):
         (path / "letters" / f"{number}.txt").write_text(text)

@@ -103,6 +103,9 @@ def test_permuting_words_permutes_topics(data):
     problem, dense, state = data.draw(problems())
     order = np.random.default_rng(0).permutation(dense.shape[1])
     shuffled = remake(problem, dense[:, order], problem.design.toarray())
+    if problem.priors.seeds is not None:
+        seeds = csr_array(problem.priors.seeds[:, order])
+        shuffled = replace(shuffled, priors=replace(problem.priors, seeds=seeds))
     one, _ = fitted(problem, state, 2)
     other, _ = fitted(shuffled, replace(state, topics=state.topics[order].copy()), 2)
     assert_same(replace(one.state, topics=one.state.topics[order]), other.state, 1e-5)

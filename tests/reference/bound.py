@@ -34,6 +34,11 @@ def full_documents(problem, state, solution):
     )
 
 
+def seed_rows(priors):
+    """What each seeded topic's words have beyond eta, [S, V]."""
+    return [] if priors.seeds is None else priors.seeds.toarray()
+
+
 def bound_terms(counts, problem, state, documents):
     """The bound, term by term, for dense counts [M, V] and `Documents`."""
     a, b, xi = documents.shape, documents.rate, documents.tangent
@@ -48,7 +53,6 @@ def bound_terms(counts, problem, state, documents):
         state.corpus_concentration,
         problem.priors.topic_prior,
     )
-    n_words = topics.shape[0]
     prior_shape = beta * weight
     rate = problem.scaling.expected_rate(state.scaling, problem.design)
     log_rate = problem.scaling.expected_log_rate(state.scaling, problem.design)
@@ -61,7 +65,11 @@ def bound_terms(counts, problem, state, documents):
         prior_shape * log_rate + (prior_shape - 1) * log_mean - rate * mean - gammaln(prior_shape)
     ).sum()
     entropy = (a - np.log(b) + gammaln(a) + (1 - a) * psi(a)).sum()
-    dirichlet = gammaln(n_words * eta) - n_words * gammaln(eta) + (eta - 1) * log_phi.sum(axis=0)
+    prior_words = np.full(topics.shape, eta)
+    for extra, topic in zip(seed_rows(problem.priors), state.seeded, strict=True):
+        prior_words[:, topic] += extra
+    dirichlet = gammaln(prior_words.sum(axis=0)) - gammaln(prior_words).sum(axis=0)
+    dirichlet += ((prior_words - 1) * log_phi).sum(axis=0)
     dirichlet -= gammaln(topics.sum(axis=0)) - gammaln(topics).sum(axis=0)
     dirichlet -= ((topics - 1) * log_phi).sum(axis=0)
     sticks = (np.log(alpha) + (alpha - 1) * np.log1p(-state.sticks)).sum()

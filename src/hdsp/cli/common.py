@@ -47,6 +47,7 @@ _OPTIONS = {
     "ngrams": "--phrases",
     "numeric": "--numeric",
     "random_state": "--seed",
+    "seeds": "--seeds",
     "stop_words": "--stop-words",
     "tag_separator": "--tag-separator",
     "tags": "--tags",

@@ -89,7 +89,9 @@ def run(options: argparse.Namespace) -> None:
     if not rows:
         print("The model has no labels, so there are no effects.")
         return
-    words = model.top_words(5)
+    words = [" ".join(own) for own in model.top_words(5)]
+    for topic, name in model.topic_names_.items():
+        words[topic] = f"{name}: {words[topic]}"
     by_label: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         by_label.setdefault((row["label"], row["contrast"]), []).append(row)
@@ -108,7 +110,7 @@ def run(options: argparse.Namespace) -> None:
                     f"  {row['topic']}",
                     f"{row['effect']:+.1%}",
                     f"{row['lower']:+.1%} to {row['upper']:+.1%}",
-                    " ".join(words[row["topic"]]),
+                    words[row["topic"]],
                 )
                 for row in largest
             ],

@@ -1,6 +1,8 @@
 """`hdsp fit`: from a file of documents to a model in a file."""
 
 import argparse
+import json
+from pathlib import Path
 from typing import Any
 
 from hdsp.cli.common import add_command, add_json, check_output, print_json, printed_warnings
@@ -17,6 +19,7 @@ def add_parser(commands: Any) -> None:
         (
             "hdsp fit reviews.parquet --category department --numeric rating -o model.hdsp",
             "hdsp fit papers.csv --text abstract --tags keywords --tag-separator ';' -o a.hdsp",
+            "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
         ),
     )
@@ -26,6 +29,11 @@ def add_parser(commands: Any) -> None:
     model.add_argument("--topics", type=int, default=200, help="at most this many (default 200)")
     model.add_argument(
         "--fixed-number", action="store_true", help="exactly as many topics as --topics says"
+    )
+    model.add_argument(
+        "--seeds",
+        metavar="FILE",
+        help='words that steer topics, as JSON: {"budget": ["tax", "deficit"]}',
     )
     model.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
     model.add_argument("--max-iter", type=int, default=100, help="passes at most (default 100)")
@@ -41,6 +49,7 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read, fit, save, and say what came of it."""
     check_output(options.output)
+    seeds = None if options.seeds is None else _read_seeds(options.seeds)
     with printed_warnings():
         corpus = read_corpus(options)
         from hdsp.estimator import HDSP
@@ -51,6 +60,7 @@ def run(options: argparse.Namespace) -> None:
             max_iter=options.max_iter,
             tol=options.tol,
             n_jobs=options.jobs,
+            seeds=seeds,
             random_state=options.seed,
             checkpoint=options.checkpoint,
         )
@@ -78,3 +88,20 @@ def run(options: argparse.Namespace) -> None:
         f"{output}: {model.n_topics_} topics in use, {len(model.label_names_)} labels, "
         f"{model.n_iter_} passes in {last['seconds']:.1f} s. See them: hdsp topics {output}"
     )
+
+
+def _read_seeds(path: str) -> dict[str, list[str]]:
+    """Words that steer topics; `HDSP` checks the rest."""
+    try:
+        seeds = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(
+            f"{path} is no JSON: {error}. Write names of topics and their words, such as "
+            '{"budget": ["tax", "deficit"]}.'
+        ) from error
+    if not isinstance(seeds, dict):
+        raise ValueError(
+            f"{path} must hold names of topics and their words, such as "
+            f'{{"budget": ["tax", "deficit"]}}. Got a {type(seeds).__name__}.'
+        )
+    return seeds

@@ -1,6 +1,7 @@
 """`hdsp topics`: the topics of a model."""
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
@@ -11,6 +12,7 @@ from hdsp.cli.common import (
     add_model,
     add_output,
     add_table_options,
+    check_output,
     check_table_output,
     load,
     print_json,
@@ -20,15 +22,19 @@ from hdsp.cli.common import (
     records,
     write_table,
 )
+from hdsp.progress import printable
 
 if TYPE_CHECKING:
     from hdsp.estimator import HDSP
+    from hdsp.report import TopicNames
     from hdsp.stability import Refits
 
 
 # Of a word's tokens, for its topics to be printed; and documents printed of each topic.
 _LEAST_SHARE = 0.01
 _DOCUMENTS = 3
+# Where -o ends so, a model is written and not a table.
+MODEL_SUFFIX = ".hdsp"
 
 
 def add_parser(commands: Any) -> None:
@@ -44,6 +50,7 @@ def add_parser(commands: Any) -> None:
             "hdsp topics model.hdsp --documents reviews.parquet",
             "hdsp topics model.hdsp --stable reviews.parquet",
             "hdsp topics model.hdsp --names topic-names.json",
+            "hdsp topics model.hdsp --merge 0,1 -o merged.hdsp",
         ),
     )
     add_model(parser)
@@ -55,8 +62,20 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="print the documents that are most typical of each topic",
     )
-    parser.add_argument(
-        "--names", metavar="FILE", help="names and combined topics that a report's page has saved"
+    edit = parser.add_argument_group("changing the model")
+    edit.add_argument(
+        "--names",
+        metavar="FILE",
+        help="keep names that a report's page has saved: in the model file, or in -o MODEL.hdsp, "
+        "where combined topics are merged too",
+    )
+    edit.add_argument(
+        "--merge",
+        action="append",
+        default=[],
+        type=_topics,
+        metavar="TOPICS",
+        help="topics to make one, such as 3,17, in -o MODEL.hdsp; may be given several times",
     )
     stable = parser.add_argument_group("stability")
     stable.add_argument(
@@ -73,13 +92,29 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print or write the table."""
-    check_table_output(options.output)
+    """Print or write the table, or a model with other topics."""
+    new = (options.output or "").lower().endswith(MODEL_SUFFIX)
+    if options.merge and not new:
+        raise ValueError(
+            f"--merge makes a new model: name it with -o, such as -o merged{MODEL_SUFFIX}."
+        )
+    if new and not options.merge and options.names is None:
+        raise ValueError(f"-o {options.output} would only copy the model: add --names or --merge.")
+    if new:
+        check_output(options.output)
+    else:
+        check_table_output(options.output)
+    if options.names is not None and not new:
+        check_output(options.model)
     if options.words < 1:
         raise ValueError(f"--words must be at least 1. Got {options.words}.")
     if options.fits < 1:
         raise ValueError(f"--fits must be at least 1. Got {options.fits}.")
     model = load(options)
+    if new:
+        _write_model(model, options)
+        return
+    names = None if options.names is None else _keep_names(model, options)
     if options.find is not None or options.documents is not None:
         _print_asked(model, options)
         return
@@ -87,11 +122,10 @@ def run(options: argparse.Namespace) -> None:
         from hdsp.queries import topic_columns
 
         table = topic_columns(model, options.words)
-    if options.names is not None:
-        from hdsp.report import TopicNames
-
-        with printed_warnings():
-            table |= TopicNames.read(options.names, model).columns(len(model.components_))
+    if names is not None:
+        # The names of combined topics stand for all of them.
+        read = names.columns(len(model.components_))
+        table = {"topic": table["topic"], **read, **table, **read}
     refits = None
     if options.file is not None:
         from hdsp.stability import refit, stability_columns
@@ -110,7 +144,7 @@ def run(options: argparse.Namespace) -> None:
         _print_stable(model, table, refits)
     else:
         labels = table.get("raised_by", [[]] * len(table["topic"]))
-        named = options.names is not None
+        named = "name" in table
         print_rows(
             ("topic", *(["name"] if named else []), "tokens", "coherence", "words", "raised by"),
             [
@@ -118,7 +152,7 @@ def run(options: argparse.Namespace) -> None:
                     str(topic),
                     *([table["name"][topic]] if named else []),
                     f"{share:.1%}",
-                    f"{coherence:.2f}",
+                    "" if coherence != coherence else f"{coherence:.2f}",
                     words,
                     ", ".join(raised),
                 )
@@ -132,6 +166,60 @@ def run(options: argparse.Namespace) -> None:
                 )
             ],
         )
+
+
+def _topics(text: str) -> list[int]:
+    """Topics written as 3,17."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"topics to merge are numbers with commas between them, such as 3,17. Got {text!r}"
+        ) from None
+
+
+def _keep_names(model: "HDSP", options: argparse.Namespace) -> "TopicNames":
+    """Put names into the model and its file."""
+    from hdsp.report import TopicNames
+
+    with printed_warnings():
+        names = TopicNames.read(options.names, model)
+        model.name_topics(names.names)
+        model.save(options.model)
+    print(
+        f"hdsp: {printable(options.model)} keeps the names of {printable(options.names)}.",
+        file=sys.stderr,
+    )
+    return names
+
+
+def _write_model(model: "HDSP", options: argparse.Namespace) -> None:
+    """Write a model with names, or with topics merged."""
+    from hdsp.report import TopicNames
+
+    with printed_warnings():
+        names = TopicNames()
+        if options.names is not None:
+            names = TopicNames.read(options.names, model)
+        result = names.kept(model, options.merge)
+        result.save(options.output)
+    named = {k: f" {name}" for k, name in result.topic_names_.items()}
+    merged = [
+        f"{topic}{named.get(topic, '')} is {' + '.join(map(str, own))} of the fit"
+        for topic, own in enumerate(result.fitted_topics_)
+        if len(own) > 1
+    ]
+    said = {
+        "model": options.output,
+        "topics": len(result.fitted_topics_),
+        "names": {str(topic): name for topic, name in result.topic_names_.items()},
+        "fitted_topics": [list(own) for own in result.fitted_topics_],
+    }
+    if options.json:
+        print_json(said)
+        return
+    told = f"; {', '.join(merged)}" if merged else ""
+    print(printable(f"{options.output}: {said['topics']} topics{told}."))
 
 
 def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
@@ -175,10 +263,16 @@ def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
     elif options.output is not None:
         write_table(table, options.output)
     else:
+        named = "name" in table
         print_rows(
-            ("topic", share, last.replace("_", " ")),
+            ("topic", *(["name"] if named else []), share, last.replace("_", " ")),
             [
-                (str(row["topic"]), f"{row[share]:.1%}", str(row[last]))
+                (
+                    str(row["topic"]),
+                    *([row["name"]] if named else []),
+                    f"{row[share]:.1%}",
+                    str(row[last]),
+                )
                 for row in records(table)
                 # Of a word, topics that hold next to nothing of it say nothing.
                 if options.all or options.find is None or row[share] >= _LEAST_SHARE

@@ -41,5 +41,9 @@ def run(options: argparse.Namespace) -> None:
         corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             proportions = model.transform(corpus)
-    table = {f"topic{k}": column.tolist() for k, column in enumerate(proportions.T)}
+    names = model.topic_names_
+    table = {
+        f"topic{k} {names[k]}" if k in names else f"topic{k}": column.tolist()
+        for k, column in enumerate(proportions.T)
+    }
     write_table(with_ids(corpus, table), options.output)

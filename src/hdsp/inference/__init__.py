@@ -11,6 +11,7 @@ from hdsp.inference.merging import merge_topics
 from hdsp.inference.number import NUMBERS_BY
 from hdsp.inference.run import AfterPass, Resumed, Run
 from hdsp.inference.search import Search
+from hdsp.inference.seeding import find_seeds
 from hdsp.inference.start import STARTS, initial_state
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Run",
     "Search",
     "TrialRecord",
+    "find_seeds",
     "fit_batch",
     "fit_display",
     "initial_state",

@@ -87,6 +87,8 @@ def choose_merges(snapshot: Snapshot, merges: Iterable[Merge], least: float) -> 
 def propose_merges(snapshot: Snapshot) -> list[Merge]:
     """Merges of likely pairs, with their gains, the best first; gains may be negative."""
     pairs = likely_pairs(snapshot.topic_words, _PAIRS_PER_TOPIC)
+    # Every seeded topic stays one of its own, but may take in others.
+    pairs = pairs[~np.isin(pairs, snapshot.state.seeded).all(axis=1)]
     if len(pairs) == 0:
         return []
     problem, tangent = snapshot.problem, snapshot.documents.tangent
@@ -163,6 +165,7 @@ def _merged(snapshot: Snapshot, pairs: IntArray) -> TopicParts:
         one.token_counts + other.token_counts,
         prior_shape,
         scaling,
+        np.maximum(one.seed_sets, other.seed_sets),
     )
 
 

@@ -79,15 +79,20 @@ class Search:
         frequency = np.asarray(self._fitted.counts.sum(axis=0), dtype=np.float64)
         self._held_out = HeldOut(counts[held_out], self.problem.design[held_out], frequency)
         self._ceiling = max(min(self.most_topics, len(fitted)), 1)
+        # Seeded topics, and one for all the rest.
+        wanted = max(FEWEST_TOPICS, self.problem.priors.n_seeded + 1)
+        self._fewest = min(wanted, self.most_topics)
+        self._ceiling = max(self._ceiling, self._fewest)
 
     def number(self) -> int:
         """The number of topics to fit all documents with."""
-        if self._ceiling <= FEWEST_TOPICS or not self._held_out.tokens.sum():
-            return min(self.most_topics, FEWEST_TOPICS)
-        self._try(min(_FIRST, self._ceiling))
+        if self._ceiling <= self._fewest or not self._held_out.tokens.sum():
+            return self._fewest
+        first = min(max(_FIRST, self._fewest), self._ceiling)
+        self._try(first)
         if not self._trials:
             # Interrupted in the first of them.
-            return min(_FIRST, self._ceiling)
+            return first
         self._climb()
         self._descend()
         if self.number_by == "prediction":
@@ -121,12 +126,12 @@ class Search:
 
     def _descend(self) -> None:
         """Try smaller numbers until the number that is wanted lies between numbers tried."""
-        while (smallest := min(self._trials)) > FEWEST_TOPICS and not self.run.interrupted:
+        while (smallest := min(self._trials)) > self._fewest and not self.run.interrupted:
             wanted = chosen_number(self.gain(), self.number_by)
             inside = self.number_by == "evidence" and wanted > smallest * _CLOSE
             if inside or (self.number_by == "prediction" and self._passed(smallest)):
                 break
-            self._try(max(round(smallest / _STEP), FEWEST_TOPICS))
+            self._try(max(round(smallest / _STEP), self._fewest))
 
     def _passed(self, edge: int) -> bool:
         """Whether the score falls from its best towards `edge`: clearly, or twice."""
@@ -176,4 +181,4 @@ class Search:
         return float(np.exp(-likelihood.sum() / self._held_out.tokens.sum()))
 
     def _within(self, number: float) -> int:
-        return int(min(max(round(number), FEWEST_TOPICS), self._ceiling))
+        return int(min(max(round(number), self._fewest), self._ceiling))

@@ -18,6 +18,7 @@ from hdsp.model import (
 )
 from hdsp.model.by_topic import TopicParts
 from hdsp.model.documents import solve_block, summarise_block
+from hdsp.model.seeds import add_seeds, seed_sets
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Parameters, take_topics
@@ -76,6 +77,7 @@ class Snapshot:
             self.documents.token_counts[:, topics],
             self.state.prior_shape[topics],
             take_topics(self.state.scaling, topics),
+            seed_sets(self.state.n_topics, self.state.seeded)[topics],
         )
 
     @property
@@ -159,6 +161,10 @@ def make_merges(snapshot: Snapshot, merges: Sequence[Merge]) -> Fit:
             topics[:, place] += snapshot.topic_words[other]
             documents.token_counts[:, place] += snapshot.documents.token_counts[:, other]
     topics += problem.dtype.type(problem.priors.topic_prior)
+    becomes = {merge.pair[1]: first for first, merge in partner.items()}
+    kept = [becomes.get(topic, topic) for topic in state.seeded.tolist()]
+    seeded = np.array([left.tolist().index(topic) for topic in kept], dtype=np.int64)
+    add_seeds(topics, problem.priors.seeds, seeded)
     scaling = take_topics(state.scaling, left)
     for place, topic in enumerate(left.tolist()):
         if topic in partner:
@@ -171,6 +177,7 @@ def make_merges(snapshot: Snapshot, merges: Sequence[Merge]) -> Fit:
             topics=topics,
             sticks=sticks_from_weights(weight / weight.sum()),
             scaling=scaling,
+            seeded=seeded,
         ),
         documents,
     )

@@ -6,7 +6,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.inference.nmf import nmf_topics
+from hdsp.inference.seeding import place_seeds
 from hdsp.model import GlobalState, Problem
+from hdsp.model.seeds import NOT_SEEDED, add_seeds
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray
 
@@ -43,15 +45,20 @@ def initial_state(
         The source of random numbers.
     """
     word_share, size = _start(problem, n_topics, init, rng)
+    seeds, seeded = problem.priors.seeds, NOT_SEEDED
+    if seeds is not None:
+        word_share, seeded = place_seeds(problem.counts, seeds, word_share)
     order = np.argsort(-size, kind="stable")
     word_share, size = word_share[:, order], size[order]
-    expected = problem.n_tokens * size * word_share
+    seeded = np.argsort(order)[seeded]
+    topics = problem.n_tokens * size * word_share + problem.priors.topic_prior
     return GlobalState(
-        topics=(expected + problem.priors.topic_prior).astype(problem.dtype),
+        topics=add_seeds(topics, seeds, seeded).astype(problem.dtype),
         sticks=sticks_from_weights(size),
         corpus_concentration=corpus_concentration,
         document_concentration=document_concentration,
         scaling=problem.scaling.initial(n_topics, problem.design.shape[1]),
+        seeded=seeded,
     )
 
 

@@ -24,8 +24,9 @@ from hdsp.model.problem import (
     make_block,
     make_problem,
 )
+from hdsp.model.seeds import seed_prior
 from hdsp.model.state import DocumentState, Fit, GlobalState, Statistics
-from hdsp.model.updates import expected_proportions, global_step
+from hdsp.model.updates import expected_proportions, expected_tokens, global_step
 
 __all__ = [
     "Block",
@@ -48,11 +49,13 @@ __all__ = [
     "draw_documents",
     "elbo",
     "expected_proportions",
+    "expected_tokens",
     "global_step",
     "make_block",
     "make_predictive_view",
     "make_problem",
     "make_view",
+    "seed_prior",
     "simulate",
     "split_tokens",
     "word_log_likelihood",

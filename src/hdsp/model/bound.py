@@ -8,10 +8,10 @@ from scipy.special import gammaln, psi
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import WORD_RANGE
-from hdsp.model.problem import BlockProblem
+from hdsp.model.problem import BlockProblem, Priors
+from hdsp.model.seeds import prior_totals, seed_bound
 from hdsp.model.state import GlobalState, Statistics
 from hdsp.numerics.gamma import log_gamma_density
-from hdsp.numerics.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> B
         words=statistics.words,
         tangent=statistics.tangent,
         proportions=statistics.proportions,
-        topics=topic_terms(state.topics, priors.topic_prior),
+        topics=topic_terms(state, priors),
         scaling=float(problem.scaling.prior_terms(state.scaling).sum()),
         sticks=float(
             len(state.sticks) * np.log(alpha) + (alpha - 1.0) * np.log1p(-state.sticks).sum()
@@ -89,13 +89,15 @@ def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> B
     )
 
 
-def topic_terms(topics: FloatArray, topic_prior: float) -> float:
+def topic_terms(state: GlobalState, priors: Priors) -> float:
     """E[ln p(phi)] - E[ln q(phi)] of all topics.
 
-    For one topic, with L = sum_i lambda_i: ln Gamma(V eta) - ln Gamma(L) + (L - V eta) psi(L)
-    + sum_i (ln Gamma(lambda_i) - ln Gamma(eta) + (eta - lambda_i) psi(lambda_i)).
+    For one topic, with L = sum_i lambda_i and H = sum_i eta_i: ln Gamma(H) - ln Gamma(L)
+    + (L - H) psi(L) + sum_i (ln Gamma(lambda_i) - ln Gamma(eta_i)
+    + (eta_i - lambda_i) psi(lambda_i)).
     """
-    n_words = topics.shape[0]
+    topics, topic_prior = state.topics, priors.topic_prior
+    n_words, n_topics = topics.shape
     gap = np.empty(n_words)
     run_ranges(
         kernels.dirichlet_terms,
@@ -106,6 +108,7 @@ def topic_terms(topics: FloatArray, topic_prior: float) -> float:
         gap,
     )
     total = topics.sum(axis=0, dtype=np.float64)
-    prior_total = n_words * topic_prior
+    prior_total = prior_totals(n_words, n_topics, topic_prior, priors.seeds, state.seeded)
     whole = gammaln(prior_total) - gammaln(total) + (total - prior_total) * psi(total)
-    return float(gap.sum() + whole.sum())
+    seeds = seed_bound(topics, topic_prior, priors.seeds, state.seeded)
+    return float(gap.sum() + whole.sum()) + seeds

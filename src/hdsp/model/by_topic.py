@@ -12,7 +12,7 @@ sticks and concentrations, which moves leave out (`Bound.comparable`). So what h
 or to two that become one, can be evaluated exactly without the others.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln
@@ -21,6 +21,7 @@ from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import expected_rates
 from hdsp.model.problem import Problem
+from hdsp.model.seeds import prior_totals, seed_word_terms
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Parameters, take_topics
 
@@ -42,12 +43,15 @@ class TopicParts:
         The prior shape beta p_k.
     scaling : mapping of str to array
         The scaling function's parameters for these topics.
+    seed_sets : int array of shape [Q]
+        The seed set that steers each topic, or -1.
     """
 
     topic_words: FloatArray
     token_counts: FloatArray
     prior_shape: FloatArray
     scaling: Parameters
+    seed_sets: IntArray
 
     def take(self, chosen: IntArray) -> "TopicParts":
         """Some of these topics."""
@@ -56,6 +60,7 @@ class TopicParts:
             self.token_counts[:, chosen],
             self.prior_shape[chosen],
             take_topics(self.scaling, chosen),
+            self.seed_sets[chosen],
         )
 
 
@@ -66,22 +71,23 @@ def join_parts(parts: list[TopicParts]) -> TopicParts:
         np.concatenate([part.token_counts for part in parts], axis=1),
         np.concatenate([part.prior_shape for part in parts]),
         {name: np.concatenate([part.scaling[name] for part in parts]) for name in parts[0].scaling},
+        np.concatenate([part.seed_sets for part in parts]),
     )
 
 
 def topic_bound(problem: Problem, parts: TopicParts, tangent: FloatArray) -> FloatArray:
     """Each topic's own part of the bound, [Q], with the tangents xi_m [M] fixed."""
     return (
-        word_terms(problem, parts.topic_words)
+        word_terms(problem, parts.topic_words, parts.seed_sets)
         + proportion_terms(problem, parts.token_counts, parts.prior_shape, parts.scaling, tangent)
         + problem.scaling.prior_terms(parts.scaling)
     )
 
 
-def word_terms(problem: Problem, topic_words: FloatArray) -> FloatArray:
+def word_terms(problem: Problem, topic_words: FloatArray, seed_sets: IntArray) -> FloatArray:
     """ln B(eta + n_k) - ln B(eta), [Q], of topics with `topic_words` [Q, V]."""
     out = np.empty(len(topic_words))
-    prior = problem.priors.topic_prior
+    prior, seeds = problem.priors.topic_prior, problem.priors.seeds
     run_ranges(
         kernels.sum_log_gamma,
         len(out),
@@ -90,7 +96,10 @@ def word_terms(problem: Problem, topic_words: FloatArray) -> FloatArray:
         prior,
         out,
     )
-    prior_total = problem.n_words * prior
+    out += seed_word_terms(topic_words, prior, seeds, seed_sets)
+    steered = np.flatnonzero(seed_sets >= 0)
+    own = None if seeds is None else seeds[seed_sets[steered]]
+    prior_total = prior_totals(problem.n_words, len(out), prior, own, steered)
     total = topic_words.sum(axis=1, dtype=np.float64)
     return np.asarray(out + gammaln(prior_total) - gammaln(prior_total + total))
 
@@ -138,4 +147,4 @@ def fitted_scaling(
         scaling = problem.scaling.update(
             scaling, problem.design, parts.prior_shape, mean.astype(problem.dtype)
         )
-    return TopicParts(parts.topic_words, parts.token_counts, parts.prior_shape, scaling)
+    return replace(parts, scaling=scaling)

@@ -1,7 +1,7 @@
 """The frozen problem: documents in blocks, their label design, priors and the scaling function."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -27,11 +27,23 @@ class Priors:
     corpus_concentration, document_concentration : tuple of two floats, or None
         (shape, rate) of the gamma priors of alpha and beta; with None the concentration keeps
         its initial value.
+    seeds : sparse array of shape [S, V] or None, default=None
+        What the words of seeded topics have beyond `topic_prior` (`hdsp.model.seeds`).
     """
 
     topic_prior: float
     corpus_concentration: tuple[float, float] | None
     document_concentration: tuple[float, float] | None
+    seeds: csr_array | None = field(default=None, compare=False)
+
+    @property
+    def n_seeded(self) -> int:
+        """How many topics are seeded."""
+        return 0 if self.seeds is None else int(self.seeds.shape[0])
+
+    def for_part(self, share: float) -> "Priors":
+        """The priors of a part of the corpus: seeds are worth a share of its tokens."""
+        return self if self.seeds is None else replace(self, seeds=csr_array(self.seeds * share))
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +209,7 @@ class Problem:
             entries=self.entries[rows],
             lengths=self.lengths[rows],
             design=self.design[rows],
+            priors=self.priors.for_part(len(rows) / self.n_documents),
         )
         return part.cut()
 

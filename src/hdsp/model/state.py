@@ -1,11 +1,12 @@
 """The variational family: global state, documents' state, and the statistics between them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
+from hdsp.model.seeds import NOT_SEEDED
 from hdsp.numerics.sticks import sticks_from_weights, weights_from_sticks
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import DesignLimits, Parameters, take_topics
@@ -35,6 +36,8 @@ class GlobalState:
         The concentrations alpha and beta.
     scaling : mapping of str to array
         The scaling function's variational parameters.
+    seeded : int array of shape [S]
+        The topics that seed words steer; empty where there are none.
     """
 
     topics: FloatArray
@@ -42,6 +45,7 @@ class GlobalState:
     corpus_concentration: float
     document_concentration: float
     scaling: Parameters
+    seeded: IntArray = field(default_factory=NOT_SEEDED.copy)
 
     @property
     def n_topics(self) -> int:
@@ -65,6 +69,7 @@ class GlobalState:
             topics=np.ascontiguousarray(self.topics[:, order]),
             sticks=sticks_from_weights(self.topic_weight[order]),
             scaling=take_topics(self.scaling, order),
+            seeded=np.argsort(order)[self.seeded],
         )
 
 

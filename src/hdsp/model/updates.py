@@ -9,7 +9,8 @@ from scipy.special import expit, gammaln, logit, psi
 
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import mean_proportions
-from hdsp.model.problem import BlockProblem, Problem
+from hdsp.model.problem import BlockProblem, Priors, Problem
+from hdsp.model.seeds import add_seeds
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
@@ -78,11 +79,16 @@ def update_weights(problem: BlockProblem, state: GlobalState, log_total: FloatAr
 
 
 def update_topics(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> GlobalState:
-    """lambda_ki = eta + sum_m c_mi gamma_mik (equation 14)."""
-    return replace(
-        state,
-        topics=statistics.word_counts + problem.dtype.type(problem.priors.topic_prior),
-    )
+    """lambda_ki = eta_ki + sum_m c_mi gamma_mik (equation 14)."""
+    priors = problem.priors
+    topics = statistics.word_counts + problem.dtype.type(priors.topic_prior)
+    return replace(state, topics=add_seeds(topics, priors.seeds, state.seeded))
+
+
+def expected_tokens(state: GlobalState, priors: Priors) -> FloatArray:
+    """What topics hold beyond their prior, [V, T], in float64: `update_topics` backwards."""
+    tokens = state.topics.astype(np.float64) - priors.topic_prior
+    return add_seeds(tokens, None if priors.seeds is None else -priors.seeds, state.seeded)
 
 
 def update_scaling(problem: Problem, state: GlobalState, documents: DocumentState) -> Parameters:

@@ -8,6 +8,7 @@ from hdsp.corpus import LabelSchema
 from hdsp.corpus.labels import KINDS
 from hdsp.corpus.schema import BlockSchema
 from hdsp.model import Priors
+from hdsp.prediction import TopicGroups
 from hdsp.storage import LARGEST, SMALLEST, WrongContents
 
 # The columns of a search; the second are those of formats 1.0 and 1.1, which compared bounds.
@@ -83,6 +84,32 @@ def topics_range(manifest: Mapping[str, Any]) -> tuple[int, int] | None:
     if type(low) is not int or type(high) is not int or not 1 <= low <= high:
         raise WrongContents("its range of numbers of topics is none")
     return low, high
+
+
+def topic_names(manifest: Mapping[str, Any], n_topics: int) -> dict[int, str]:
+    """Names of topics; none in a file before format 1.3."""
+    found = manifest.get("topic_names", {})
+    if not isinstance(found, dict):
+        raise WrongContents("its names of topics are none")
+    names = {int(topic): name for topic, name in found.items()}
+    if not all(isinstance(n, str) and n.strip() for n in names.values()) or not all(
+        0 <= topic < n_topics for topic in names
+    ):
+        raise WrongContents("its names of topics are none")
+    return names
+
+
+def merged_topics(manifest: Mapping[str, Any], n_topics: int) -> TopicGroups | None:
+    """Topics that were merged by hand; None where none were, or before format 1.3."""
+    found = manifest.get("merged_topics")
+    if found is None:
+        return None
+    members = tuple(tuple(own) for own in found)
+    inside = [topic for own in members for topic in own]
+    whole = all(members) and all(type(topic) is int for topic in inside)
+    if not whole or sorted(inside) != list(range(n_topics)):
+        raise WrongContents("its merged topics are not each of the fitted ones once")
+    return TopicGroups(members)
 
 
 def schema(manifest: Mapping[str, Any]) -> LabelSchema:

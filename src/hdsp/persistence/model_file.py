@@ -1,6 +1,7 @@
 """The `.hdsp` file of a fitted model."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 
 from hdsp.corpus import LabelSchema, TextSettings
 from hdsp.corpus.frames import LIBRARIES
+from hdsp.model import GlobalState, Priors
 from hdsp.persistence import manifest as get
 from hdsp.persistence.container import not_usable, read_file, write_file
 from hdsp.persistence.expressions import check_bound, decode_scaling, encode_scaling
@@ -74,7 +76,7 @@ def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) ->
         "parameters": _encode_parameters(parameters, arrays),
         "schema": model.schema.to_dict(),
         "scaling": encode_scaling(model.scaling),
-        "priors": vars(model.priors),
+        "priors": _plain_priors(model.priors, arrays),
         **put_state(arrays, model.state),
         "n_documents": model.training.n_documents,
         "named": source.named,
@@ -85,6 +87,8 @@ def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) ->
         "n_topics_range": report.n_topics_range,
         "predictive_concentration": model.predictive_concentration,
         "frames": source.frames,
+        "topic_names": dict(model.topic_names),
+        "merged_topics": None if model.merged_topics is None else model.merged_topics.members,
         "text_settings": _plain_settings(source.text_settings),
     }
     write_file(path, _KIND, plain(manifest), arrays)
@@ -177,11 +181,13 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
     if (calibration.label_tokens[indicator] < 0).any():
         raise WrongContents("its array 'calibration.label_tokens' holds numbers out of range")
     label_words = arrays.sparse("label_words", (n_labels, len(state.topics)))
+    merged = get.merged_topics(manifest, state.n_topics)
+    n_topics = state.n_topics if merged is None else len(merged)
     return FittedModel(
         state,
         scaling,
         schema,
-        get.priors(manifest),
+        _decode_priors(manifest, arrays, state),
         # Before format 1.2 documents were predicted with the concentration of the fit.
         get.positive(
             {"predictive_concentration": state.document_concentration, **manifest},
@@ -191,9 +197,26 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         _decode_training(manifest, arrays, schema),
         label_words,
         _decode_source(manifest, arrays, len(state.topics)),
-        _decode_report(manifest, arrays, state.n_topics),
+        _decode_report(manifest, arrays, n_topics),
         _decode_regressions(arrays, schema, state.n_topics),
+        get.topic_names(manifest, n_topics),
+        merged,
     )
+
+
+def _plain_priors(priors: Priors, arrays: dict[str, AnyArray]) -> dict[str, Any]:
+    """The hyperparameters as plain data; the prior of seeds goes to `arrays`."""
+    if priors.seeds is not None:
+        put_sparse(arrays, "seeds", priors.seeds)
+    return {name: value for name, value in vars(priors).items() if name != "seeds"}
+
+
+def _decode_priors(manifest: dict[str, Any], arrays: StoredArrays, state: GlobalState) -> Priors:
+    priors = get.priors(manifest)
+    if not len(state.seeded):
+        return priors
+    shape = (len(state.seeded), len(state.topics))
+    return replace(priors, seeds=arrays.sparse("seeds", shape, least=0.0))
 
 
 def _regression_name(schema: LabelSchema, name: str) -> str:

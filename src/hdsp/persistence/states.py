@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from hdsp.model import GlobalState
-from hdsp.numerics.types import FloatArray
+from hdsp.model.seeds import NOT_SEEDED
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.persistence.manifest import positive
 from hdsp.scaling import Product, ScalingFunction
 from hdsp.storage import AnyArray, StoredArrays, WrongContents, put_all
@@ -15,6 +18,8 @@ def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, floa
     arrays["topics"] = state.topics
     arrays["sticks"] = state.sticks
     put_all(arrays, "scaling", state.scaling)
+    if len(state.seeded):
+        arrays["seeded"] = state.seeded
     return {
         "corpus_concentration": state.corpus_concentration,
         "document_concentration": state.document_concentration,
@@ -41,7 +46,18 @@ def take_state(
         positive(manifest, "corpus_concentration"),
         positive(manifest, "document_concentration"),
         parameters,
+        _take_seeded(arrays, n_topics),
     )
+
+
+def _take_seeded(arrays: StoredArrays, n_topics: int) -> IntArray:
+    """The seeded topics; files before format 1.3 have none."""
+    if "seeded" not in arrays:
+        return NOT_SEEDED
+    seeded = arrays.whole("seeded", (None,), n_topics)
+    if len(np.unique(seeded)) < len(seeded):
+        raise WrongContents("its seeds share a topic")
+    return seeded
 
 
 def _is_positive(scaling: ScalingFunction, name: str) -> bool:

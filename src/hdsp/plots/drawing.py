@@ -200,13 +200,17 @@ def _write_names(ax: Any, points: Sequence[Point], named: Sequence[Point]) -> No
 
 
 def topic_names(model: Any, topics: Sequence[int], n: int = 3) -> list[str]:
-    """What topics are called in figures: their numbers and most relevant words."""
+    """What topics are called in figures: their numbers, and their names or most relevant words."""
     from hdsp.report.topics import relevance, topic_words, word_frequency
 
     share = topic_words(model)
     overall = word_frequency(model, share)
     named = []
+    given = model.topic_names_
     for topic in topics:
+        if topic in given:
+            named.append(f"{topic} · {given[topic]}")
+            continue
         best = np.argsort(-relevance(share[topic], overall, 0.6), kind="stable")[:n]
         named.append(f"{topic} · {' '.join(model.words_[i] for i in best)}")
     return named

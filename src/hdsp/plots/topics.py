@@ -49,7 +49,9 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
     ax.plot(overall[shown], rows, "|", color=GREY, markersize=9, markeredgewidth=1.5)
     set_rows(ax, [model.words_[i] for i in shown])
     percent_axis(ax.xaxis)
-    ax.set(title=f"topic {topic}", xlabel="probability of the word")
+    name = model.topic_names_.get(topic)
+    title = f"topic {topic}" if name is None else f"topic {topic} · {name}"
+    ax.set(title=title, xlabel="probability of the word")
     return ax
 
 

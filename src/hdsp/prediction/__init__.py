@@ -18,6 +18,7 @@ from hdsp.prediction.fitted import (
     topic_tokens,
     with_label_regressions,
 )
+from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import LabelRegression, count_known_features
 from hdsp.prediction.perplexity import bootstrap_interval
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
@@ -37,6 +38,7 @@ __all__ = [
     "LabelRegression",
     "Method",
     "Source",
+    "TopicGroups",
     "TrainingLabels",
     "associated_labels",
     "bootstrap_interval",

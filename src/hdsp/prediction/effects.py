@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus import LabelSchema
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.regression import Regression
 from hdsp.scaling import Design
 
@@ -86,6 +87,7 @@ def label_effects(
     contrasts: list[Contrast],
     level: float,
     seed: int,
+    groups: TopicGroups | None = None,
 ) -> Effects:
     """Effects of contrasts on topics, with intervals.
 
@@ -105,8 +107,11 @@ def label_effects(
         The probability that an interval contains the effect.
     seed : int
         Equal seeds give equal intervals.
+    groups : TopicGroups or None, default=None
+        Topics that are sums of the regression's; intervals are of the sums of the same draws.
     """
-    otherwise, expected = expected_sides(regression, schema, documents, contrasts)
+    groups = groups or TopicGroups.single(len(regression.intercept))
+    otherwise, expected = map(groups.sum, expected_sides(regression, schema, documents, contrasts))
     effect = expected - otherwise
     lower, upper = np.empty((2, *effect.shape))
     # Spread over all documents: corpora are often sorted by a label, which the first would share.
@@ -114,7 +119,7 @@ def label_effects(
     fewer = documents[np.linspace(0, documents.shape[0] - 1, n_fewer).round().astype(np.int64)]
     for first in range(0, len(contrasts), _CONTRASTS_AT_ONCE):
         part = slice(first, first + _CONTRASTS_AT_ONCE)
-        drawn = _drawn_changes(regression, draw, schema, fewer, contrasts[part], seed)
+        drawn = groups.sum(_drawn_changes(regression, draw, schema, fewer, contrasts[part], seed))
         tail = (1.0 - level) / 2.0
         limits = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
         # Draws average over fewer documents, which could move a limit past what is possible.

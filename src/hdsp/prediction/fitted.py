@@ -17,6 +17,7 @@ from hdsp.model import (
     Priors,
     Problem,
     Truth,
+    expected_tokens,
     make_predictive_view,
     word_share,
 )
@@ -26,6 +27,7 @@ from hdsp.prediction.classify import Candidates, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
 from hdsp.prediction.effects import Contrast, Effects, expected_sides, label_effects
 from hdsp.prediction.evidence import LabelCounts
+from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import (
     LabelRegression,
     WeighedDocuments,
@@ -130,6 +132,14 @@ class FittedModel:
         How the fit went.
     label_regressions : mapping of str to LabelRegression
         For each block of labels the regression that predicts it from words.
+    topic_names : mapping of int to str
+        Names that topics were given; most have none.
+    merged_topics : TopicGroups or None
+        Topics that were merged by hand; None where each fitted topic is one of its own.
+
+    Notes
+    -----
+    Methods return fitted topics, except `effects`; `groups.sum` turns them into merged ones.
     """
 
     state: GlobalState
@@ -143,6 +153,21 @@ class FittedModel:
     source: Source
     report: FitReport
     label_regressions: Mapping[str, LabelRegression] = field(default_factory=dict)
+    topic_names: Mapping[int, str] = field(default_factory=dict)
+    merged_topics: TopicGroups | None = None
+
+    @property
+    def groups(self) -> TopicGroups:
+        """The fitted topics of each topic."""
+        return self.merged_topics or TopicGroups.single(self.state.n_topics)
+
+    def topics(self) -> FloatArray:
+        """Dirichlet parameters of topics, [V, T]: of a merged one, eta and what its topics hold."""
+        fitted = self.state.topics.astype(np.float64)
+        if self.merged_topics is None:
+            return fitted
+        extra = np.array([len(own) - 1 for own in self.merged_topics.members])
+        return np.asarray(self.merged_topics.sum(fitted) - self.priors.topic_prior * extra)
 
     def expected(self, design: Design, method: Method) -> FloatArray:
         """Expected proportions given labels alone, [M, T]."""
@@ -205,10 +230,12 @@ class FittedModel:
                     ]
                 )
 
-        return label_effects(mean, draw, self.schema, self.training.sample, contrasts, level, seed)
+        return label_effects(
+            mean, draw, self.schema, self.training.sample, contrasts, level, seed, self.groups
+        )
 
     def typical_effects(self, contrasts: list[Contrast]) -> FloatArray:
-        """The effects of contrasts [C, T] without their intervals."""
+        """The effects of contrasts on fitted topics [C, T], without their intervals."""
         first, second = expected_sides(
             self.calibration, self.schema, self.training.sample, contrasts
         )
@@ -247,12 +274,12 @@ class FittedModel:
 
     def label_counts(self) -> LabelCounts:
         """Words and topics of the training documents, by label."""
-        topics = self.state.topics.astype(np.float64) - self.priors.topic_prior
+        tokens = expected_tokens(self.state, self.priors)
         return LabelCounts(
             self.label_words,
             self.calibration.label_tokens,
-            np.maximum(topics.sum(axis=1), 0.0),
-            np.maximum(topics.sum(axis=0), 0.0),
+            np.maximum(tokens.sum(axis=1), 0.0),
+            np.maximum(tokens.sum(axis=0), 0.0),
             self.training.carriers / max(self.training.n_documents, 1),
         )
 
@@ -347,4 +374,4 @@ def _no_labels(design: Design) -> csr_array:
 
 def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:
     """Expected training tokens of each topic, [T]."""
-    return np.asarray((state.topics.astype(np.float64) - priors.topic_prior).sum(axis=0))
+    return np.asarray(expected_tokens(state, priors).sum(axis=0))

@@ -42,7 +42,7 @@ def search_measure(model: Any) -> str:
 def fit_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
     """What there is to know about a fit."""
     n_topics, n_words = model.components_.shape
-    tokens = float(model.components_.sum()) - float(model.topic_prior) * n_topics * n_words
+    tokens = float(model.topic_tokens_.sum())
     facts: list[tuple[str, str]] = [
         ("Documents", f"{fitted.n_documents:,}"),
         ("Words in the vocabulary", f"{n_words:,}"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,8 @@ class FittedLabels:
         many documents have each.
     sample : sparse array of shape [S, J]
         Labels of some training documents, as the design has them.
+    topic_of : int array of shape [T]
+        The topic that holds each of these, which are those of the fit: some may be merged.
     """
 
     intercept: FloatArray
@@ -43,6 +45,13 @@ class FittedLabels:
     n_documents: int
     values: Mapping[int, FloatArray]
     sample: csr_array
+    topic_of: IntArray
+
+    def sum(self, proportions: FloatArray) -> FloatArray:
+        """Proportions of topics, from those of the fit's."""
+        result = np.zeros((len(proportions), int(self.topic_of.max()) + 1))
+        np.add.at(result.T, self.topic_of, proportions.T)
+        return result
 
 
 def fitted_labels(model: Any) -> FittedLabels:
@@ -55,7 +64,15 @@ def fitted_labels(model: Any) -> FittedLabels:
         int(fitted.training.n_documents),
         fitted.training.values,
         fitted.training.sample,
+        _topic_of(model.fitted_topics_),
     )
+
+
+def _topic_of(members: tuple[tuple[int, ...], ...]) -> IntArray:
+    found = np.empty(sum(map(len, members)), dtype=np.int64)
+    for topic, own in enumerate(members):
+        found[list(own)] = topic
+    return found
 
 
 def model_key(model: Any) -> str:

@@ -37,7 +37,7 @@ def label_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
 
 
 def form_view(fitted: FittedLabels) -> dict[str, Any]:
-    """Intercept and coefficients, from which a page computes expected topics.
+    """Intercept and coefficients of the fit's topics, from which a page computes expected ones.
 
     Coefficients in single precision: they enter as exponents of a few units, where its error of
     1e-7 moves no proportion by 1e-6.
@@ -45,6 +45,7 @@ def form_view(fitted: FittedLabels) -> dict[str, Any]:
     return {
         "intercept": pack_exact(fitted.intercept, "float64"),
         "coefficients": pack_exact(fitted.coefficients, "float32"),
+        "topic_of": fitted.topic_of.tolist(),
     }
 
 

@@ -79,6 +79,7 @@ class TopicNames:
                 f"{owner} must hold `names` by topic and `combined` lists of topics with their "
                 "names. Save it again from a report's page."
             ) from error
+        found = {topic: name for topic, name in found.items() if name.strip()}
         members = [topic for _, topics in groups for topic in topics]
         for topic in (*found, *members):
             if not 0 <= topic < n_topics:
@@ -89,6 +90,39 @@ class TopicNames:
         if len(set(members)) < len(members):
             raise ValueError(f"{owner} combines a topic twice: put it in one set only.")
         return cls(found, tuple(groups))
+
+    def kept(self, model: Any, merges: Sequence[Sequence[int]] = ()) -> Any:
+        """The model with these names, and with combined topics and `merges` merged.
+
+        Parameters
+        ----------
+        model : HDSP
+            The fitted model, which is named.
+        merges : sequence of sequences of int, default=()
+            More topics to merge.
+
+        Returns
+        -------
+        HDSP
+            The model itself, or a new one if topics are merged.
+        """
+        model.name_topics(self.names)
+        sets = [*(topics for _, topics in self.combined if len(topics) > 1), *map(tuple, merges)]
+        if not sets:
+            return model
+        wanted = {
+            frozenset(m for topic in topics for m in model.fitted_topics_[topic]): name
+            for name, topics in self.combined
+            if name.strip()
+        }
+        merged = model.merged(sets)
+        return merged.name_topics(
+            {
+                topic: wanted[frozenset(own)]
+                for topic, own in enumerate(merged.fitted_topics_)
+                if frozenset(own) in wanted
+            }
+        )
 
     def columns(self, n_topics: int) -> dict[str, list[str]]:
         """The columns of a table of topics: `name`, and `combined`, such as ``"3+17"``."""

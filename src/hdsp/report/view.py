@@ -85,9 +85,16 @@ def make_view(
             "labels": seriate(effects.effect).tolist(),
         },
         "fit": fit_view(model, fitted),
-        "names": (names or TopicNames()).to_dict(),
+        "names": _names(model, names).to_dict(),
     }
     return View(data, documents)
+
+
+def _names(model: Any, names: TopicNames | None) -> TopicNames:
+    """The model's own names, and those that a reader has saved."""
+    if names is None:
+        return TopicNames(model.topic_names_)
+    return TopicNames({**model.topic_names_, **names.names}, names.combined)
 
 
 def _related(fitted: FittedLabels, proportions: Any) -> dict[str, Any]:
@@ -96,6 +103,6 @@ def _related(fitted: FittedLabels, proportions: Any) -> dict[str, Any]:
     if not observed:
         score = np.asarray(fitted.sample @ fitted.coefficients) + fitted.intercept
         weight = np.exp(score - score.max(axis=1, keepdims=True))
-        proportions = weight / weight.sum(axis=1, keepdims=True)
+        proportions = fitted.sum(weight / weight.sum(axis=1, keepdims=True))
     pairs = [(a, b, round(value, 4)) for a, b, value in related_topics(proportions)]
     return {"observed": observed, "pairs": pairs}

@@ -27,12 +27,18 @@ from hdsp.validation.settings import (
     check_learned,
     check_positive,
     check_prior,
+    check_seeds,
     check_share,
     check_tolerance,
     check_whole,
     make_generator,
 )
-from hdsp.validation.topics import check_top_words, normalised_components
+from hdsp.validation.topics import (
+    check_merges,
+    check_top_words,
+    check_topic_names,
+    normalised_components,
+)
 from hdsp.validation.wording import count_of, quoted
 
 __all__ = [
@@ -45,14 +51,17 @@ __all__ = [
     "check_learned",
     "check_length",
     "check_matrix",
+    "check_merges",
     "check_not_infinite",
     "check_not_texts",
     "check_positive",
     "check_prior",
+    "check_seeds",
     "check_share",
     "check_texts",
     "check_tolerance",
     "check_top_words",
+    "check_topic_names",
     "check_unique",
     "check_weights",
     "check_whole",

@@ -1,6 +1,7 @@
 """Checks of settings: numbers, flags, choices and the random state."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,33 @@ def check_folder(value: Any) -> None:
         )
     if Path(value).exists() and not Path(value).is_dir():
         raise ValueError(f"`checkpoint` of HDSP must be a folder. Got the file {str(value)!r}.")
+
+
+def check_seeds(value: Any, n_components: int) -> None:
+    """Raise unless `value`, the `seeds` of HDSP, is None or maps names to lists of words."""
+    if value is None:
+        return
+    if not isinstance(value, Mapping) or not all(
+        isinstance(name, str) and name.strip() and _are_words(words)
+        for name, words in value.items()
+    ):
+        raise ValueError(
+            "`seeds` of HDSP must map names of topics to lists of words, such as "
+            f'{{"budget": ["tax", "deficit"]}}. Got {value!r}.'
+        )
+    if len(value) > n_components:
+        raise ValueError(
+            f"`seeds` of HDSP must not be more than the topics. Got {len(value)} for "
+            f"n_components={n_components}: raise n_components."
+        )
+
+
+def _are_words(value: Any) -> bool:
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) > 0
+        and all(isinstance(word, str) for word in value)
+    )
 
 
 def make_generator(random_state: Any) -> np.random.Generator:

@@ -1,8 +1,50 @@
 """Checks of topics, by their top words or by their weights over all words."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from hdsp.numerics.types import FloatArray, IntArray
+
+
+def check_topic_names(names: Any, n_topics: int) -> None:
+    """Raise unless `names` of HDSP.name_topics maps topics to names, or to None."""
+    owner = "`names` of HDSP.name_topics"
+    if not isinstance(names, Mapping):
+        raise TypeError(
+            f'{owner} must map topics to names, such as {{3: "Budget"}}. Got a '
+            f"{type(names).__name__}."
+        )
+    for topic, name in names.items():
+        if not isinstance(topic, (int, np.integer)) or not 0 <= topic < n_topics:
+            raise ValueError(f"{owner} must name topics 0 to {n_topics - 1}. Got {topic!r}.")
+        if name is not None and (not isinstance(name, str) or not name.strip()):
+            raise ValueError(
+                f"{owner} must be texts, or None for no name. Got {name!r} for topic {topic}."
+            )
+
+
+def check_merges(topics: Any, n_topics: int) -> list[tuple[int, ...]]:
+    """Return the sets of topics that HDSP.merged is to make one; raises where they are none."""
+    owner = "`topics` of HDSP.merged"
+    try:
+        listed = list(topics)
+        nested = any(not isinstance(one, (int, np.integer)) for one in listed)
+        sets = [tuple(own) for own in listed] if nested else [tuple(listed)]
+    except TypeError:
+        raise TypeError(
+            f"{owner} must be a list of topics, such as [3, 17], or several. Got {topics!r}."
+        ) from None
+    for topic in (one for own in sets for one in own):
+        if not isinstance(topic, (int, np.integer)) or not 0 <= topic < n_topics:
+            raise ValueError(f"{owner} must name topics 0 to {n_topics - 1}. Got {topic!r}.")
+    if not sets or min(map(len, sets)) < 2:
+        raise ValueError(f"{owner} must name at least two topics to merge. Got {topics!r}.")
+    every = [int(topic) for own in sets for topic in own]
+    if len(set(every)) < len(every):
+        raise ValueError(f"{owner} must name each topic once. Got {topics!r}.")
+    return [tuple(map(int, own)) for own in sets]
 
 
 def check_top_words(

@@ -65,10 +65,13 @@ function expectedTopics(setting) {
   for (const [label, value] of setting) {
     const number = numberOf(label);
     const entry = number ? (value - number.mean) / number.scale : 1;
-    for (let k = 0; k < T; k++) score[k] += entry * coefficients().at(label, k);
+    for (let k = 0; k < score.length; k++) score[k] += entry * coefficients().at(label, k);
   }
   const largest = score.reduce((a, b) => Math.max(a, b), -Infinity);
   let total = 0;
-  for (let k = 0; k < T; k++) total += score[k] = Math.exp(score[k] - largest);
-  return score.map((value) => value / total);
+  for (let k = 0; k < score.length; k++) total += score[k] = Math.exp(score[k] - largest);
+  // Topics that were merged in the model are sums of those of the fit.
+  const expected = new Float64Array(T);
+  score.forEach((value, k) => { expected[DATA.form.topic_of[k]] += value / total; });
+  return expected;
 }

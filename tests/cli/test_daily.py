@@ -1,0 +1,127 @@
+"""Seeds, names and merges of topics on the command line."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from hdsp import HDSP
+from tests.cli.test_commands import reviews, run
+
+SEEDS = {"cloth": ["silk"], "walk": ["sole"]}
+
+
+def test_the_command_reads_seeds(tmp_path):
+    reviews(120).to_parquet(tmp_path / "reviews.parquet")
+    (tmp_path / "seeds.json").write_text(json.dumps(SEEDS))
+    fit = ["fit", str(tmp_path / "reviews.parquet"), "-o", str(tmp_path / "m.hdsp")]
+    run(tmp_path, *fit, "--topics", "5", "--fixed-number", "--seeds", str(tmp_path / "seeds.json"))
+    assert set(HDSP.load(tmp_path / "m.hdsp").topic_names_.values()) == set(SEEDS)
+    for text, message in (
+        ("{", "is no JSON"),
+        ("[]", "must hold names of topics"),
+        ('{"a": "b"}', "--seeds must map names of topics to lists of words"),
+    ):
+        (tmp_path / "seeds.json").write_text(text)
+        status, _, error = run(tmp_path, *fit, "--seeds", str(tmp_path / "seeds.json"))
+        assert status == 2
+        assert message in error
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("daily")
+    frame = reviews(100)
+    frame.to_parquet(path / "reviews.parquet")
+    arguments = ["fit", "reviews.parquet", "--category", "department", "--topics", "6"]
+    assert run(path, *arguments, "--fixed-number", "-o", "model.hdsp")[0] == 0
+    write_names(path, {"1": "Shoes", "4": "Bags"}, [{"name": "Moods", "topics": [0, 5]}])
+    return path
+
+
+@pytest.fixture
+def copied(folder, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def write_names(folder, names, combined=()):
+    data = {"format": "hdsp-names-1", "names": names, "combined": list(combined)}
+    (folder / "names.json").write_text(json.dumps(data))
+
+
+def test_names_are_kept_in_the_model_file(copied):
+    before = HDSP.load(copied / "model.hdsp").components_
+    status, out, error = run(copied, "topics", "model.hdsp", "--names", "names.json")
+    assert status == 0
+    assert "model.hdsp keeps the names of names.json" in error
+    assert "Shoes" in out
+    assert "Moods" in out
+    loaded = HDSP.load(copied / "model.hdsp")
+    assert loaded.topic_names_ == {1: "Shoes", 4: "Bags"}
+    np.testing.assert_array_equal(loaded.components_, before)
+    assert sorted(p.name for p in copied.iterdir()) == [
+        "model.hdsp",
+        "names.json",
+        "reviews.parquet",
+    ]
+    rows = json.loads(run(copied, "topics", "model.hdsp", "--json")[1])["topics"]
+    assert [row["name"] for row in rows] == ["", "Shoes", "", "", "Bags", ""]
+    assert "Bags: " in run(copied, "effects", "model.hdsp", "--all")[1]
+    rows = json.loads(run(copied, "effects", "model.hdsp", "--json")[1])["effects"]
+    assert {row["topic"]: row["name"] for row in rows}[4] == "Bags"
+    for option in (["--find", "silk", "--all"], ["--documents", "reviews.parquet"]):
+        assert "Shoes" in run(copied, "topics", "model.hdsp", *option)[1]
+    status, out, _ = run(copied, "transform", "model.hdsp", "reviews.parquet")
+    header = out.splitlines()[0].split(",")
+    assert header == ["topic0", "topic1 Shoes", "topic2", "topic3", "topic4 Bags", "topic5"]
+
+
+def test_names_and_combined_topics_make_a_new_model(copied):
+    before = (copied / "model.hdsp").read_bytes()
+    command = ["topics", "model.hdsp", "--names", "names.json", "--merge", "2,3"]
+    status, out, error = run(copied, *command, "-o", "merged.hdsp")
+    assert (status, error) == (0, "")
+    assert "4 topics" in out
+    assert "Moods is 0 + 5 of the fit" in out
+    assert (copied / "model.hdsp").read_bytes() == before
+    merged = HDSP.load(copied / "merged.hdsp")
+    named = {merged.fitted_topics_[k]: name for k, name in merged.topic_names_.items()}
+    assert named == {(0, 5): "Moods", (1,): "Shoes", (4,): "Bags"}
+    assert sorted(merged.fitted_topics_) == [(0, 5), (1,), (2, 3), (4,)]
+    said = json.loads(run(copied, *command, "-o", "other.hdsp", "--json")[1])
+    assert said["topics"] == 4
+    assert said["fitted_topics"] == [list(own) for own in merged.fitted_topics_]
+    shown = run(copied, "topics", "merged.hdsp")[1]
+    assert "nan" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--merge", "1,2"], "--merge makes a new model: name it with -o, such as -o merged.hdsp"),
+        (["--merge", "1,2", "-o", "x.csv"], "--merge makes a new model"),
+        (["-o", "x.hdsp"], "-o x.hdsp would only copy the model: add --names or --merge"),
+        (["--merge", "1;2", "-o", "x.hdsp"], "numbers with commas between them, such as 3,17"),
+        (["--merge", "1,9", "-o", "x.hdsp"], "must name topics 0 to 5. Got 9"),
+        (["--merge", "1", "-o", "x.hdsp"], "must name at least two topics"),
+        (["--merge", "0,1", "--names", "names.json", "-o", "x.hdsp"], "name each topic once"),
+        (["--merge", "0,1", "-o", "none/x.hdsp"], "There is no folder"),
+    ],
+)
+def test_merges_that_are_none_say_so(folder, arguments, message):
+    status, out, error = run(folder, "topics", "model.hdsp", *arguments)
+    assert (status, out) == (2, "")
+    assert message in error
+    assert "Traceback" not in error
+    assert not (folder / "x.hdsp").exists()
+
+
+def test_names_of_topics_that_are_not_there_change_nothing(copied):
+    before = (copied / "model.hdsp").read_bytes()
+    write_names(copied, {"9": "x"})
+    status, _, error = run(copied, "topics", "model.hdsp", "--names", "names.json")
+    assert status == 2
+    assert "names topic 9, but the model's topics are 0 to 5" in error
+    assert (copied / "model.hdsp").read_bytes() == before

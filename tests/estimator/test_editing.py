@@ -1,0 +1,299 @@
+"""Names of topics, and topics merged by hand: sums of what there was, in every answer."""
+
+import json
+from functools import cache
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from hdsp import HDSP, Corpus, ModelFileError, plots
+from hdsp.corpus.frames import column_values, open_columns
+from tests.cli.test_commands import reviews
+from tests.persistence.models import (
+    METHODS,
+    assert_same,
+    make_counts,
+    make_labels,
+    mixed_model,
+    predictions,
+    rewrite,
+)
+
+mpl.use("Agg")
+# Sums of the same numbers, in another order.
+EXACT = 1e-12
+
+
+@cache
+def fitted():
+    frame = reviews(150)
+    labels = frame[["labels", "department", "rating"]]
+    corpus = Corpus.from_texts(frame["text"], labels=labels)
+    return HDSP(7, fixed_number=True, random_state=0).fit(corpus), corpus
+
+
+def table(frame):
+    return {name: column_values(series) for name, series in open_columns(frame, "it").items()}
+
+
+def places(merged):
+    """The fitted topics of each topic, as an array that adds them up, [T, T']."""
+    result = np.zeros((sum(map(len, merged.fitted_topics_)), len(merged.fitted_topics_)))
+    for topic, own in enumerate(merged.fitted_topics_):
+        result[list(own), topic] = 1.0
+    return result
+
+
+SETS = [[1, 4], [(1, 4), (2, 6)], [[0, 1, 2, 3, 4, 5, 6]]]
+
+
+@pytest.mark.parametrize("sets", SETS)
+def test_a_merged_topic_is_the_sum_of_its_topics(sets):
+    model, corpus = fitted()
+    merged = model.merged(sets)
+    add = places(merged)
+    eta = model.topic_prior
+    np.testing.assert_allclose(
+        merged.components_ - eta, add.T @ (model.components_ - eta), rtol=1e-6, atol=1e-6
+    )
+    for name in ("topic_weight_", "topic_tokens_"):
+        np.testing.assert_allclose(getattr(merged, name), getattr(model, name) @ add, rtol=EXACT)
+    np.testing.assert_allclose(
+        merged.transform(corpus), model.transform(corpus) @ add, rtol=EXACT, atol=EXACT
+    )
+    for method in METHODS:
+        np.testing.assert_allclose(
+            merged.expected_topics(corpus.labels, method),
+            model.expected_topics(corpus.labels, method) @ add,
+            rtol=EXACT,
+            atol=EXACT,
+        )
+    # A label alone scales the expected gamma variable of the sum.
+    weight = model.topic_weight_[:, None]
+    np.testing.assert_allclose(
+        merged.label_scale_ * merged.topic_weight_[:, None],
+        add.T @ (model.label_scale_ * weight),
+        rtol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("method", ["calibrated", "ratio"])
+@pytest.mark.parametrize("sets", SETS[:2])
+def test_effects_add_up_and_intervals_are_of_the_same_draws(sets, method):
+    model, _ = fitted()
+    merged = model.merged(sets)
+    add, n_topics = places(merged), len(merged.fitted_topics_)
+    before, after = (table(m.label_effects(method=method)) for m in (model, merged))
+    for name in ("effect", "expected", "otherwise"):
+        one, other = (np.reshape(t[name], (-1, k)) for t, k in ((before, 7), (after, n_topics)))
+        np.testing.assert_allclose(other, one @ add, rtol=1e-9, atol=EXACT)
+    lower, upper = (np.reshape(after[name], (-1, n_topics)) for name in ("lower", "upper"))
+    widths = upper - lower
+    old = np.reshape(before["upper"], (-1, 7)) - np.reshape(before["lower"], (-1, 7))
+    single = [k for k, own in enumerate(merged.fitted_topics_) if len(own) == 1]
+    alone = [merged.fitted_topics_[k][0] for k in single]
+    np.testing.assert_allclose(widths[:, single], old[:, alone], rtol=1e-9)
+    joined = [k for k in range(n_topics) if k not in single]
+    # Draws of topics that labels move together, or apart, do not add up as limits would.
+    summed = (old @ add)[:, joined]
+    assert (widths[:, joined] <= summed * 1.02 + 1e-6).all()
+    assert (widths[:, joined] < summed * 0.999).any()
+
+
+def test_all_topics_together_are_everything_and_no_label_moves_them():
+    model, corpus = fitted()
+    whole = model.merged([list(range(7))])
+    np.testing.assert_allclose(whole.transform(corpus), 1.0, rtol=1e-6)
+    effects = table(whole.label_effects())
+    np.testing.assert_allclose(effects["effect"], 0.0, atol=1e-6)
+    np.testing.assert_allclose(effects["upper"], 0.0, atol=1e-5)
+
+
+def test_words_and_labels_are_predicted_as_before():
+    model, corpus = fitted()
+    merged = model.merged([[1, 4], [2, 6]])
+    for given in ("labels", "completion"):
+        assert merged.perplexity(corpus, given=given) == model.perplexity(corpus, given=given)
+    for target in ("labels", "department", "rating"):
+        np.testing.assert_array_equal(
+            merged.predict_labels(corpus, target), model.predict_labels(corpus, target)
+        )
+    drawn = [m.simulate(corpus.labels, random_state=3).counts for m in (model, merged)]
+    assert (drawn[0] != drawn[1]).nnz == 0
+
+
+def test_topics_are_in_order_and_say_where_they_are_from():
+    model, _ = fitted()
+    merged = model.merged([[3, 5], [2, 6]])
+    shown = table(merged.topics())
+    assert (np.diff(shown["token_share"]) <= 0).all()
+    assert set(shown["fitted_topics"]) == {"0", "1", "4", "3+5", "2+6"}
+    coherence = dict(zip(table(model.topics())["topic"], table(model.topics())["coherence"]))
+    for own, value in zip(merged.fitted_topics_, shown["coherence"], strict=True):
+        assert np.isnan(value) if len(own) > 1 else value == coherence[own[0]]
+    assert "fitted_topics" not in table(model.topics())
+    assert merged.get_feature_names_out().tolist() == [f"hdsp{k}" for k in range(5)]
+    assert 1 <= merged.n_topics_ <= 5
+    # The model that was merged is as it was.
+    assert len(model.components_) == len(model.topic_tokens_) == 7
+
+
+def test_merging_again_is_merging_at_once():
+    model, corpus = fitted()
+    once = model.merged([2, 3, 6])
+    first = model.merged([2, 6])
+    topics = [k for k, own in enumerate(first.fitted_topics_) if own in ((2, 6), (3,))]
+    twice = first.merged(topics)
+    assert twice.fitted_topics_ == once.fitted_topics_
+    np.testing.assert_array_equal(twice.transform(corpus), once.transform(corpus))
+
+
+def test_names_join_and_stay_with_their_topics():
+    model, _ = fitted()
+    named = model.merged([1, 2]).name_topics({0: "x"})
+    assert model.topic_names_ == {}
+    assert named.topic_names_ == {0: "x"}
+    copy = HDSP.load(save(model.merged([0, 6]))).name_topics({2: "C", 3: "D", 5: "F"})
+    joined = copy.merged([2, 5])
+    names = {joined.fitted_topics_[k]: name for k, name in joined.topic_names_.items()}
+    both = tuple(sorted(copy.fitted_topics_[2] + copy.fitted_topics_[5]))
+    assert names == {both: "C + F", copy.fitted_topics_[3]: "D"}
+
+
+def save(model, path=None):
+    import tempfile
+    from pathlib import Path
+
+    path = path or Path(tempfile.mkdtemp()) / "model.hdsp"
+    model.save(path)
+    return path
+
+
+def test_names_are_in_every_table_and_figure():
+    model, corpus = fitted()
+    model = model.merged([5, 6]).name_topics({1: "Shoes\nand  more", 3: "Bags"})
+    assert model.topic_names_ == {1: "Shoes and more", 3: "Bags"}
+    for frame in (
+        model.topics(),
+        model.label_effects(),
+        model.topics_of_word("silk"),
+        model.typical_documents(corpus),
+    ):
+        shown = table(frame)
+        assert {k: n for k, n in zip(shown["topic"], shown["name"], strict=True) if n} == {
+            1: "Shoes and more",
+            3: "Bags",
+        }
+    columns = model.get_feature_names_out().tolist()
+    assert columns[:4] == ["hdsp0", "hdsp1 Shoes and more", "hdsp2", "hdsp3 Bags"]
+    framed = model.set_output(transform="pandas").transform(corpus)
+    assert framed.columns.tolist() == columns
+    ax = plots.effects(model, topic=3)
+    assert ax.get_title() == "topic 3 · Bags"
+    assert plots.words(model, 3).get_title() == "topic 3 · Bags"
+
+
+def test_the_report_shows_names_and_sums(tmp_path):
+    model, corpus = fitted()
+    merged = model.merged([2, 5]).name_topics({1: "Shoes"})
+    from hdsp.report.view import make_view
+
+    view = make_view(merged, corpus).model
+    assert view["names"]["names"] == {"1": "Shoes"}
+    assert view["topics"]["n"] == 6
+    assert sorted(view["form"]["topic_of"]) == sorted([*range(6), view["form"]["topic_of"][2]])
+    assert view["form"]["topic_of"][2] == view["form"]["topic_of"][5]
+    merged.report(tmp_path / "report.html", corpus)
+    names = {"format": "hdsp-names-1", "names": {"0": "Bags"}}
+    (tmp_path / "names.json").write_text(json.dumps(names))
+    merged.report(tmp_path / "report.html", corpus, names=tmp_path / "names.json")
+    assert '"Bags"' in (tmp_path / "report.html").read_text()
+    assert '"Shoes"' in (tmp_path / "report.html").read_text()
+
+
+def test_a_name_is_taken_away():
+    model = fitted()[0].merged([0, 1]).name_topics({2: "x", 4: "y"})
+    assert model.name_topics({np.int64(2): None}).topic_names_ == {4: "y"}
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        (["x"], TypeError, "must map topics to names.*Got a list"),
+        ({7: "x"}, ValueError, r"must name topics 0 to 6\. Got 7"),
+        ({-1: "x"}, ValueError, "Got -1"),
+        ({"1": "x"}, ValueError, "Got '1'"),
+        ({1: 3}, ValueError, "must be texts, or None for no name. Got 3 for topic 1"),
+        ({1: " "}, ValueError, "Got ' ' for topic 1"),
+    ],
+)
+def test_names_that_are_none_are_refused(names, error, message):
+    with pytest.raises(error, match=message):
+        fitted()[0].name_topics(names)
+
+
+@pytest.mark.parametrize(
+    ("topics", "error", "message"),
+    [
+        (3, TypeError, "must be a list of topics"),
+        ([3], ValueError, "at least two topics"),
+        ([], ValueError, "at least two topics"),
+        ([[1, 2], [3]], ValueError, "at least two topics"),
+        ([1, 7], ValueError, r"must name topics 0 to 6\. Got 7"),
+        ([1, "2"], ValueError, "must name topics|list of topics"),
+        ([1, 1], ValueError, "name each topic once"),
+        ([[1, 2], [2, 3]], ValueError, "name each topic once"),
+        ([1.0, 2.0], TypeError, "list of topics"),
+        ("12", ValueError, "must name topics"),
+    ],
+)
+def test_merges_that_are_none_are_refused(topics, error, message):
+    with pytest.raises((error, TypeError), match=message):
+        fitted()[0].merged(topics)
+
+
+def test_merged_models_and_names_are_saved(tmp_path):
+    model, counts, labels = mixed_model()
+    merged = model.merged([[0, 3], [1, 2]]).name_topics({1: "it's 😀\x1b[31m", 2: "二"})
+    merged.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    assert loaded.topic_names_ == merged.topic_names_
+    assert loaded.fitted_topics_ == merged.fitted_topics_
+    assert_same(predictions(loaded, counts, labels), predictions(merged, counts, labels))
+    loaded.merged([0, 2]).save(tmp_path / "model.hdsp")
+    assert len(HDSP.load(tmp_path / "model.hdsp").components_) == 2
+
+
+def test_a_new_fit_forgets_merges_and_names():
+    rng = np.random.default_rng(0)
+    model = HDSP(4, fixed_number=True, random_state=0).fit(make_counts(rng))
+    merged = model.merged([0, 1]).name_topics({0: "x"})
+    merged.fit(make_counts(rng), labels=make_labels("tags", None, rng))
+    assert merged.topic_names_ == {}
+    assert len(merged.components_) == 4
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("merged_topics", [[0, 3], [1, 2]]),
+        ("merged_topics", [[0, 3], [1, 2], [4], []]),
+        ("merged_topics", [[0, 3], [1, 2], [4, 4]]),
+        ("merged_topics", [[0, 3], [1, 2], [4.0]]),
+        ("merged_topics", [[0, 3], [1, 2], [True, 4]]),
+        ("merged_topics", [0, 1, 2, 3, 4]),
+        ("merged_topics", 3),
+        ("merged_topics", None),
+        ("topic_names", {"4": "x"}),
+        ("topic_names", {"x": "y"}),
+        ("topic_names", {"1": ""}),
+        ("topic_names", None),
+    ],
+)
+def test_forged_merges_and_names_are_refused(tmp_path, key, value):
+    merged = mixed_model()[0].merged([[0, 3], [1, 2]])
+    merged.save(tmp_path / "model.hdsp")
+    rewrite(tmp_path / "model.hdsp", lambda manifest: manifest.__setitem__(key, value))
+    with pytest.raises(ModelFileError):
+        HDSP.load(tmp_path / "model.hdsp")

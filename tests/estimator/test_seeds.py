@@ -1,0 +1,139 @@
+"""Seed words that steer topics, from the constructor to the file."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from hdsp import HDSP, Corpus, ModelFileError, UnknownSeedWarning
+from tests.cli.test_commands import PLACES, reviews
+from tests.persistence.models import rewrite
+
+SEEDS = {"cloth": ["silk"], "walk": ["sole"]}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    frame = reviews(200)
+    return Corpus.from_texts(frame["text"], labels=frame[["department", "rating"]])
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return HDSP(20, seeds=SEEDS, random_state=0).fit(corpus)
+
+
+def test_seeds_name_topics_of_their_words(model):
+    names = {name: topic for topic, name in model.topic_names_.items()}
+    assert names.keys() == SEEDS.keys()
+    for name, words in SEEDS.items():
+        company = next(own for own in PLACES.values() if words[0] in own)
+        assert set(words) <= set(model.top_words(len(company))[names[name]])
+        # Most of the topic's first words are of the place that the seed belongs to.
+        first = model.top_words(len(company))[names[name]]
+        assert len(set(first) & set(company)) > len(company) / 2
+
+
+def test_the_tokens_of_topics_do_not_count_the_prior(model, corpus):
+    assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
+    assert model._model.label_counts().all_words.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
+
+
+def test_without_seeds_nothing_changes(corpus):
+    one = HDSP(4, fixed_number=True, random_state=0).fit(corpus)
+    other = HDSP(4, fixed_number=True, random_state=0, seeds={}, seed_strength=9.0).fit(corpus)
+    np.testing.assert_array_equal(one.components_, other.components_)
+    assert other.topic_names_ == {}
+
+
+def test_the_search_leaves_room_for_every_seed_and_one_more(corpus):
+    seeds = {word: [word] for own in PLACES.values() for word in own}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = HDSP(60, seeds=seeds, random_state=0).fit(corpus)
+    assert len(model.components_) > len(seeds)
+    assert sorted(model.topic_names_.values()) == sorted(seeds)
+    assert model.n_topics_range_ is None or model.n_topics_range_[0] > len(seeds)
+
+
+def test_seeds_are_saved_and_cloned(model, corpus, tmp_path):
+    model.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    assert loaded.seeds == SEEDS
+    assert loaded.topic_names_ == model.topic_names_
+    np.testing.assert_array_equal(loaded.topic_tokens_, model.topic_tokens_)
+    np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
+    assert clone(model).get_params()["seeds"] == SEEDS
+
+
+def test_a_fit_with_seeds_continues_from_its_checkpoint(model, corpus, tmp_path):
+    from sklearn.exceptions import ConvergenceWarning
+
+    settings = {"n_components": 5, "fixed_number": True, "random_state": 0, "seeds": SEEDS}
+    whole = HDSP(**settings).fit(corpus)
+    from hdsp.inference import Run
+
+    passes = []
+    record = Run.record
+
+    def stop(run, history, *rest):
+        record(run, history, *rest)
+        passes.append(len(history))
+        if len(passes) == 2:
+            run.interruption.requested = True
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "record", stop)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            HDSP(**settings, checkpoint=tmp_path).fit(corpus)
+    again = HDSP(**settings, checkpoint=tmp_path).fit(corpus)
+    np.testing.assert_array_equal(again.components_, whole.components_)
+    assert again.topic_names_ == whole.topic_names_
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [["tax"], {"budget": "tax"}, {"budget": []}, {"budget": [3]}, {3: ["tax"]}, {" ": ["tax"]}],
+)
+def test_seeds_that_are_none_are_refused(corpus, seeds):
+    with pytest.raises(ValueError, match="`seeds` of HDSP must map names of topics to lists"):
+        HDSP(seeds=seeds).fit(corpus)
+
+
+def test_more_seeds_than_topics_are_refused(corpus):
+    with pytest.raises(ValueError, match=r"must not be more than the topics\. Got 2 for n_comp"):
+        HDSP(1, seeds=SEEDS).fit(corpus)
+    with pytest.raises(ValueError, match="`seed_strength` of HDSP must be a positive number"):
+        HDSP(seeds=SEEDS, seed_strength=0.0).fit(corpus)
+
+
+def test_unknown_seed_words_warn(corpus):
+    model = HDSP(3, fixed_number=True, max_iter=50, random_state=0)
+    with pytest.warns(UnknownSeedWarning, match="'satin'"):
+        model.set_params(seeds={"cloth": ["silk", "satin"]}).fit(corpus)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "arrays"),
+    [
+        (lambda m: m.__setitem__("topic_names", {"99": "x"}), None),
+        (lambda m: m.__setitem__("topic_names", {"0": 3}), None),
+        (lambda m: m.__setitem__("topic_names", ["x"]), None),
+        (lambda m: m["parameters"].__setitem__("seeds", [1]), None),
+        (None, lambda a: a.__setitem__("seeded", np.array([0, 0]))),
+        (None, lambda a: a.__setitem__("seeded", np.array([0, 99]))),
+        (None, lambda a: a.__setitem__("seeded", np.array([0]))),
+        (None, lambda a: a.__setitem__("seeds.data", a["seeds.data"] * np.nan)),
+        (None, lambda a: a.__setitem__("seeds.data", -a["seeds.data"])),
+        (None, lambda a: a.pop("seeds.indptr")),
+    ],
+)
+def test_forged_seeds_and_names_are_refused(model, tmp_path, manifest, arrays):
+    path = tmp_path / "model.hdsp"
+    model.save(path)
+    rewrite(path, manifest, arrays)
+    with pytest.raises(ModelFileError):
+        HDSP.load(path)
