@@ -334,10 +334,11 @@ def test_effects_are_those_of_the_model(shown, model):
     page = shown.show(f"#view=effects&side=label&label={label}")
     rows = table_rows(page, "effects")
     assert len(rows) == model.n_topics_
-    largest = np.abs(effects[["effect", "lower", "upper"]].to_numpy()).max()
+    names = ["effect", "lower", "upper", "expected"]
+    largest = np.abs(effects[names].to_numpy()).max()
     for row in rows:
         own = effects[effects["topic"] == int(row[0])].iloc[0]
-        for name, value in zip(("effect", "lower", "upper"), row[2:], strict=True):
+        for name, value in zip(names, row[2:], strict=True):
             assert float(value) == pytest.approx(own[name], abs=largest / 30_000)
     assert [float(row[2]) for row in rows] == sorted((float(r[2]) for r in rows), reverse=True)
     page.get_by_role("button", name="On a topic").click()

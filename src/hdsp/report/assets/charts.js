@@ -86,7 +86,7 @@ function nameRoom(width, texts) {
 function intervalPlot(entries, width, axis) {
   const { room, fit } = nameRoom(width, entries.map((entry) => entry.name));
   const nameOf = new Map(entries.map((entry) => [entry.key, fit(entry.name)]));
-  const colour = (entry) => (entry.lower !== null && !sure(entry) ? "var(--grey)" : entry.effect >= 0 ? "var(--up)" : "var(--down)");
+  const colour = (entry) => (!sure(entry) ? "var(--grey)" : entry.effect >= 0 ? "var(--up)" : "var(--down)");
   return Plot.plot({
     width,
     height: 60 + 25 * entries.length,
@@ -98,10 +98,10 @@ function intervalPlot(entries, width, axis) {
     y: { label: null, domain: entries.map((entry) => entry.key), tickFormat: (key) => nameOf.get(key), tickSize: 0, type: "band" },
     marks: [
       Plot.ruleX([0], { stroke: "var(--grey)" }),
-      Plot.ruleY(entries.filter((entry) => entry.lower !== null), { y: "key", x1: "lower", x2: "upper", stroke: colour, strokeWidth: 2.5, strokeLinecap: "round" }),
+      Plot.ruleY(entries, { y: "key", x1: "lower", x2: "upper", stroke: colour, strokeWidth: 2.5, strokeLinecap: "round" }),
       Plot.dot(entries, { y: "key", x: "effect", fill: colour, r: 5, stroke: "var(--surface)", strokeWidth: 1.5 }),
       Plot.tip(entries, Plot.pointerY({ y: "key", x: "effect", fill: "var(--surface)", stroke: "var(--line)", title: (entry) =>
-        `${entry.name}\n${points(entry.effect)} points` + (entry.lower === null ? "" : ` (${points(entry.lower)} to ${points(entry.upper)})`) })),
+        `${entry.name}\n${points(entry.effect)} points (${points(entry.lower)} to ${points(entry.upper)}), to ${percent(entry.expected, 2)}` })),
     ],
   });
 }

@@ -105,20 +105,23 @@ const coherenceOf = single(DATA.topics.coherence);
 const similarityOf = single(DATA.topics.similarity);
 const foundInOf = single(DATA.topics.found_in);
 
-/** The effect of a label on a unit, with an interval where there is one. */
+/** The effect of a label on a unit, with its interval, and the proportion expected with the label. */
 function unitEffect(label, unit) {
   const row = effectRow.get(label);
   if (row === undefined) return null;
-  const one = unit.topics.length === 1;
   const [k] = unit.topics;
+  const limits = unit.topics.length === 1
+    ? { lower: lowerOf().at(row, k), upper: upperOf().at(row, k) }
+    : jointEffectLimits(row, unit.topics);
   return {
     effect: sumOver(unit, (topic) => effectOf().at(row, topic)),
-    lower: one ? lowerOf().at(row, k) : null,
-    upper: one ? upperOf().at(row, k) : null,
+    ...limits,
+    expected: sumOver(unit, (topic) => expectedOf().at(row, topic)),
   };
 }
 
-const sure = (found) => found.lower !== null && (found.lower > 0 || found.upper < 0);
+/** Whether the interval of an effect leaves zero out. */
+const sure = (found) => found.lower > 0 || found.upper < 0;
 
 /** The words of a unit by relevance: 1 is by probability, 0 by how little other topics use them. */
 function wordsOf(unit, relevance, n) {

@@ -51,9 +51,9 @@ function heatView(room) {
       x: { label: null, domain: columns.map((unit) => unit.key), tickRotate: -60, tickSize: 0, tickFormat: (key) => cut(unitLabel(units.find((unit) => unit.key === key)), 22), padding: 0.06 },
       y: { label: null, domain: labels, tickFormat: (label) => fit(DATA.labels.names[label]), tickSize: 0, padding: 0.06 },
       marks: [
-        Plot.cell(cells, { x: "key", y: "label", fill: (cell) => colour(cell.effect), fillOpacity: (cell) => (cell.lower !== null && !sure(cell) ? 0.4 : 1), rx: 2 }),
+        Plot.cell(cells, { x: "key", y: "label", fill: (cell) => colour(cell.effect), fillOpacity: (cell) => (sure(cell) ? 1 : 0.4), rx: 2 }),
         Plot.tip(cells, Plot.pointer({ x: "key", y: "label", fill: "var(--surface)", stroke: "var(--line)", title: (cell) =>
-          `${DATA.labels.names[cell.label]}\n${unitLabel(cell.unit)}\n${points(cell.effect)} points` + (cell.lower === null ? "" : ` (${points(cell.lower)} to ${points(cell.upper)})`) })),
+          `${DATA.labels.names[cell.label]}\n${unitLabel(cell.unit)}\n${points(cell.effect)} points (${points(cell.lower)} to ${points(cell.upper)}), to ${percent(cell.expected, 2)}` })),
       ],
     });
     // Wider than the page on a phone: it scrolls.
