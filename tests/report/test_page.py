@@ -254,6 +254,7 @@ def test_topics_are_named_combined_saved_and_read_back(
     expected = model.expected_topics([[]])[0]
     assert float(none["1+3"]) == pytest.approx(expected[1] + expected[3], abs=1e-6)
 
+    page.click('nav a[data-view="topics"]')
     with page.expect_download() as saved:
         page.click("#names-save")
     path = tmp_path / "topic-names.json"
@@ -303,7 +304,7 @@ def test_topics_are_named_combined_saved_and_read_back(
 def test_views_are_linked(shown):
     page = shown.show("#view=topics")
     page.click('[data-topic="4"] .plain')
-    page.get_by_text("Effects of labels").click()
+    page.locator("aside").get_by_text("Effects").click()
     assert page.locator("#view-effects").is_visible()
     assert page.get_by_label("Topic", exact=True).input_value() == "4"
     page.click('nav a[data-view="map"]')

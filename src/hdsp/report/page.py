@@ -17,6 +17,7 @@ _SCRIPTS = (
     "topics-model.js",
     "dom.js",
     "charts.js",
+    "map-names.js",
     "address.js",
     "view-topics.js",
     "view-explorer.js",

@@ -96,6 +96,29 @@ function loadNames() {
   }
 }
 
+/** Buttons that write names and combined topics to a file, and read them from one. */
+function nameFileButtons(loaded) {
+  const input = h("input", { type: "file", id: "names-load", accept: ".json,application/json", class: "hidden-input", onchange: async () => {
+    const [file] = input.files;
+    if (!file) return;
+    try {
+      const content = JSON.parse(await file.text());
+      readNames(content);
+      namesChanged();
+      loaded();
+      const other = content.model && content.model !== DATA.key;
+      announce(other ? "Names loaded. They were saved from another model: check them." : "Names loaded.");
+    } catch (error) {
+      announce(error instanceof SyntaxError ? "This is no file of topic names." : error.message);
+    }
+    input.value = "";
+  } });
+  return [
+    button("Save names", () => download("topic-names.json", "application/json", `${JSON.stringify(namesAsFile(), null, 1)}\n`), { id: "names-save", class: "quiet", title: "Names and combined topics as a file" }),
+    h("label", { class: "button quiet", title: "Names and combined topics from a file" }, "Load names", input),
+  ];
+}
+
 const sumOver = (unit, value) => d3.sum(unit.topics, value);
 const shareOf = (unit) => sumOver(unit, (k) => DATA.topics.share[k]);
 const weightOf = (unit) => sumOver(unit, (k) => DATA.topics.weight[k]);

@@ -83,9 +83,9 @@ function effectsView(room) {
       fx: { axis: null, padding: 0.12, domain: d3.range(Math.min(columns, keys.length)) }, fy: { axis: null, padding: 0.22, domain: d3.range(lines) },
       x: { label: DATA.labels.names[state.label], ticks: 4 }, y: { label: null, tickFormat: percentTick, ticks: 4, grid: true, zero: true },
       marks: [
-        Plot.areaY(placed, { fx: "fx", fy: "fy", x: "value", y1: (row) => Math.max(0, row.lower), y2: "upper", z: "key", fill: "var(--accent)", fillOpacity: 0.16 }),
-        Plot.lineY(placed, { fx: "fx", fy: "fy", x: "value", y: "expected", z: "key", stroke: "var(--accent)", strokeWidth: 2 }),
-        Plot.text(titles, { fx: "fx", fy: "fy", frameAnchor: "top-left", dy: -14, text: (row) => cut(row.label, Math.floor(width / columns / 7.5)), fontWeight: 600 }),
+        Plot.areaY(placed, { fx: "fx", fy: "fy", x: "value", y1: (row) => Math.max(0, row.lower), y2: "upper", z: "key", curve: "monotone-x", fill: "var(--accent)", fillOpacity: 0.16 }),
+        Plot.lineY(placed, { fx: "fx", fy: "fy", x: "value", y: "expected", z: "key", curve: "monotone-x", stroke: "var(--accent)", strokeWidth: 2 }),
+        Plot.text(titles, { fx: "fx", fy: "fy", frameAnchor: "top-left", dy: -14, text: (row) => cut(row.label, 0.85 * (width - 60) / columns), fontWeight: 600 }),
         Plot.tip(placed, Plot.pointer({ fx: "fx", fy: "fy", x: "value", y: "expected", fill: "var(--surface)", stroke: "var(--line)", title: (row) => `${row.label}\nat ${brief(row.value)}: ${percent(row.expected, 2)}` })),
       ],
     });
@@ -103,7 +103,7 @@ function effectsView(room) {
       segments("Effects", [["label", "Of a label"], ["topic", "On a topic"]], () => state.side, (value) => go({ side: value })),
       choice,
       select("Effects shown", [[20, "20 largest"], [40, "40 largest"], [100, "100 largest"]], own.most, (value) => { own.most = Number(value); forest.update(); }),
-      h("label", { class: "field" }, h("input", { type: "checkbox", checked: own.sureOnly, id: "sure-only", onchange: (event) => { own.sureOnly = event.target.checked; forest.update(); } }), "only sure ones"));
+      h("label", { class: "field" }, h("input", { type: "checkbox", checked: own.sureOnly, id: "sure-only", title: "Whose interval leaves zero out", onchange: (event) => { own.sureOnly = event.target.checked; forest.update(); } }), "only clear ones"));
   }
 
   function contrastText(label) {
