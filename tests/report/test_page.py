@@ -254,6 +254,7 @@ def test_topics_are_named_combined_saved_and_read_back(
     expected = model.expected_topics([[]])[0]
     assert float(none["1+3"]) == pytest.approx(expected[1] + expected[3], abs=1e-6)
 
+    page.click('nav a[data-view="topics"]')
     with page.expect_download() as saved:
         page.click("#names-save")
     path = tmp_path / "topic-names.json"
@@ -303,7 +304,7 @@ def test_topics_are_named_combined_saved_and_read_back(
 def test_views_are_linked(shown):
     page = shown.show("#view=topics")
     page.click('[data-topic="4"] .plain')
-    page.get_by_text("Effects of labels").click()
+    page.locator("aside").get_by_text("Effects").click()
     assert page.locator("#view-effects").is_visible()
     assert page.get_by_label("Topic", exact=True).input_value() == "4"
     page.click('nav a[data-view="map"]')
@@ -334,10 +335,11 @@ def test_effects_are_those_of_the_model(shown, model):
     page = shown.show(f"#view=effects&side=label&label={label}")
     rows = table_rows(page, "effects")
     assert len(rows) == model.n_topics_
-    largest = np.abs(effects[["effect", "lower", "upper"]].to_numpy()).max()
+    names = ["effect", "lower", "upper", "expected"]
+    largest = np.abs(effects[names].to_numpy()).max()
     for row in rows:
         own = effects[effects["topic"] == int(row[0])].iloc[0]
-        for name, value in zip(("effect", "lower", "upper"), row[2:], strict=True):
+        for name, value in zip(names, row[2:], strict=True):
             assert float(value) == pytest.approx(own[name], abs=largest / 30_000)
     assert [float(row[2]) for row in rows] == sorted((float(r[2]) for r in rows), reverse=True)
     page.get_by_role("button", name="On a topic").click()

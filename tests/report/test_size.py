@@ -55,6 +55,7 @@ def large(model):
         "effect": pack_rounded(effect),
         "lower": pack_rounded(effect - 0.01),
         "upper": pack_rounded(effect + 0.01),
+        "expected": pack_rounded(rng.dirichlet(np.ones(N_TOPICS), size=N_LABELS)),
     }
     data["curves"] = []
     data["map"] = {

@@ -63,6 +63,7 @@ def effect_view(effects: EffectTable, level: float) -> dict[str, Any]:
         "effect": pack_rounded(effects.effect),
         "lower": pack_rounded(effects.lower),
         "upper": pack_rounded(effects.upper),
+        "expected": pack_rounded(effects.expected),
     }
 
 

@@ -13,9 +13,11 @@ _VENDOR = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
 # In the order in which they build on each other.
 _SCRIPTS = (
     "data.js",
+    "intervals.js",
     "topics-model.js",
     "dom.js",
     "charts.js",
+    "map-names.js",
     "address.js",
     "view-topics.js",
     "view-explorer.js",

@@ -64,29 +64,56 @@ function chart({ title, file, caption, describe, draw, table, onpick, legend, le
     if (details.open) fillTable();
   }
 
+  allCharts.push(() => room.offsetParent && update());
   new ResizeObserver(() => {
     if (Math.abs(Math.floor(room.clientWidth) - width) > 4 && room.clientWidth > 40) update();
   }).observe(room);
   return { figure, update, room };
 }
 
+// Drawn anew for the width of a sheet, so that letters keep their size.
+const allCharts = [];
+for (const moment of ["beforeprint", "afterprint"]) {
+  window.addEventListener(moment, () => {
+    document.documentElement.classList.toggle("printing", moment === "beforeprint");
+    for (const update of allCharts) update();
+  });
+}
+
 function swatch(colour, text, shape = "") {
   return h("span", {}, h("i", { class: `swatch ${shape}`, style: `background:${colour}` }), text);
 }
 
-const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+const measure = document.createElement("canvas").getContext("2d");
+measure.font = `12px ${themed("--font")}`;
+/** The width of a text in a chart, in pixels. */
+const textWidth = (text) => measure.measureText(text).width;
+
+/** As much of a text as fits into so many pixels. */
+function cut(text, room) {
+  if (textWidth(text) <= room) return text;
+  let [fits, length] = [0, text.length];
+  while (fits + 1 < length) {
+    const half = (fits + length) >> 1;
+    if (textWidth(`${text.slice(0, half)}…`) <= room) fits = half;
+    else length = half;
+  }
+  // Not between the halves of a character.
+  return `${text.slice(0, fits).replace(/[\uD800-\uDBFF]$/, "").trimEnd()}…`;
+}
+
 /** The room that names at the left of a chart take, and what of them fits. */
 function nameRoom(width, texts) {
-  const most = Math.min(0.42 * width, 260);
-  const room = Math.min(most, 14 + 6.4 * (d3.max(texts, (text) => text.length) ?? 0));
-  return { room, fit: (text) => cut(text, Math.max(8, Math.floor(room / 6.4))) };
+  const gap = 10;
+  const room = Math.min(0.42 * width, 270, gap + (d3.max(texts, textWidth) ?? 0));
+  return { room, fit: (text) => cut(text, room - gap) };
 }
 
 /** Points with intervals around zero, one row each: [{key, name, effect, lower, upper}]. */
 function intervalPlot(entries, width, axis) {
   const { room, fit } = nameRoom(width, entries.map((entry) => entry.name));
   const nameOf = new Map(entries.map((entry) => [entry.key, fit(entry.name)]));
-  const colour = (entry) => (entry.lower !== null && !sure(entry) ? "var(--grey)" : entry.effect >= 0 ? "var(--up)" : "var(--down)");
+  const colour = (entry) => (!sure(entry) ? "var(--grey)" : entry.effect >= 0 ? "var(--up)" : "var(--down)");
   return Plot.plot({
     width,
     height: 60 + 25 * entries.length,
@@ -94,14 +121,14 @@ function intervalPlot(entries, width, axis) {
     marginRight: 24,
     marginBottom: 42,
     style: { fontSize: "12px" },
-    x: { label: axis, grid: true, nice: true, tickFormat: (value) => `${value > 0 ? "+" : ""}${Number((100 * value).toPrecision(6))}`, ticks: Math.max(3, Math.floor(width / 110)) },
+    x: { label: axis, grid: true, nice: true, tickFormat: (value) => signed(Number((100 * value).toPrecision(6))), ticks: Math.max(3, Math.floor(width / 110)) },
     y: { label: null, domain: entries.map((entry) => entry.key), tickFormat: (key) => nameOf.get(key), tickSize: 0, type: "band" },
     marks: [
       Plot.ruleX([0], { stroke: "var(--grey)" }),
-      Plot.ruleY(entries.filter((entry) => entry.lower !== null), { y: "key", x1: "lower", x2: "upper", stroke: colour, strokeWidth: 2.5, strokeLinecap: "round" }),
+      Plot.ruleY(entries, { y: "key", x1: "lower", x2: "upper", stroke: colour, strokeWidth: 2.5, strokeLinecap: "round" }),
       Plot.dot(entries, { y: "key", x: "effect", fill: colour, r: 5, stroke: "var(--surface)", strokeWidth: 1.5 }),
       Plot.tip(entries, Plot.pointerY({ y: "key", x: "effect", fill: "var(--surface)", stroke: "var(--line)", title: (entry) =>
-        `${entry.name}\n${points(entry.effect)} points` + (entry.lower === null ? "" : ` (${points(entry.lower)} to ${points(entry.upper)})`) })),
+        `${entry.name}\n${points(entry.effect)} points (${points(entry.lower)} to ${points(entry.upper)}), to ${percent(entry.expected, 2)}` })),
     ],
   });
 }

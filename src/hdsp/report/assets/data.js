@@ -35,6 +35,8 @@ const coefficients = lazily(DATA.form.coefficients);
 const effectOf = lazily(DATA.effects.effect);
 const lowerOf = lazily(DATA.effects.lower);
 const upperOf = lazily(DATA.effects.upper);
+// Expected proportions with the label.
+const expectedOf = lazily(DATA.effects.expected);
 // The row of a label in the table of effects; labels that the model leaves out have none.
 const effectRow = new Map(DATA.effects.labels.map((label, row) => [label, row]));
 const hasEffects = DATA.effects.labels.length > 0;

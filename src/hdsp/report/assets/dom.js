@@ -22,8 +22,12 @@ function fill(element, ...children) {
 const percent = (value, digits = 1) => `${(100 * value).toFixed(digits)}%`;
 /** A share on an axis: as many digits as it needs. */
 const percentTick = (value) => `${Number((100 * value).toPrecision(4))}%`;
+/** A number with its sign, and a minus as wide as a plus. */
+const signed = (value, text = String(Math.abs(value))) => `${value < 0 ? "−" : value > 0 ? "+" : ""}${text}`;
 /** A change of a proportion, in points of a hundred. */
-const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(2)}`;
+const points = (value) => signed(value, Math.abs(100 * value).toFixed(2));
+/** A measure, or a dash where there is none. */
+const hundredths = (value) => (value === null ? "–" : value.toFixed(2).replace("-", "−"));
 const thousands = d3.format(",");
 const brief = (value) => (Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(2) : String(Number(value.toPrecision(6))));
 

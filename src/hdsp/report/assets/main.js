@@ -41,24 +41,6 @@ function start() {
   window.addEventListener("popstate", () => { readFragment(); show(); });
   window.addEventListener("hashchange", () => { readFragment(); show(); });
   document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("main").focus(); });
-  document.getElementById("names-save").addEventListener("click", () => {
-    download("topic-names.json", "application/json", `${JSON.stringify(namesAsFile(), null, 1)}\n`);
-  });
-  document.getElementById("names-load").addEventListener("change", async (event) => {
-    const [file] = event.target.files;
-    event.target.value = "";
-    if (!file) return;
-    try {
-      const content = JSON.parse(await file.text());
-      readNames(content);
-      namesChanged();
-      show();
-      const other = content.model && content.model !== DATA.key;
-      announce(other ? "Names loaded. They were saved from another model: check them." : "Names loaded.");
-    } catch (error) {
-      announce(error instanceof SyntaxError ? "This is no file of topic names." : error.message);
-    }
-  });
   document.getElementById("theme").addEventListener("click", () => {
     const root = document.documentElement;
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;

@@ -96,6 +96,29 @@ function loadNames() {
   }
 }
 
+/** Buttons that write names and combined topics to a file, and read them from one. */
+function nameFileButtons(loaded) {
+  const input = h("input", { type: "file", id: "names-load", accept: ".json,application/json", class: "hidden-input", onchange: async () => {
+    const [file] = input.files;
+    if (!file) return;
+    try {
+      const content = JSON.parse(await file.text());
+      readNames(content);
+      namesChanged();
+      loaded();
+      const other = content.model && content.model !== DATA.key;
+      announce(other ? "Names loaded. They were saved from another model: check them." : "Names loaded.");
+    } catch (error) {
+      announce(error instanceof SyntaxError ? "This is no file of topic names." : error.message);
+    }
+    input.value = "";
+  } });
+  return [
+    button("Save names", () => download("topic-names.json", "application/json", `${JSON.stringify(namesAsFile(), null, 1)}\n`), { id: "names-save", class: "quiet", title: "Names and combined topics as a file" }),
+    h("label", { class: "button quiet", title: "Names and combined topics from a file" }, "Load names", input),
+  ];
+}
+
 const sumOver = (unit, value) => d3.sum(unit.topics, value);
 const shareOf = (unit) => sumOver(unit, (k) => DATA.topics.share[k]);
 const weightOf = (unit) => sumOver(unit, (k) => DATA.topics.weight[k]);
@@ -105,20 +128,23 @@ const coherenceOf = single(DATA.topics.coherence);
 const similarityOf = single(DATA.topics.similarity);
 const foundInOf = single(DATA.topics.found_in);
 
-/** The effect of a label on a unit, with an interval where there is one. */
+/** The effect of a label on a unit, with its interval, and the proportion expected with the label. */
 function unitEffect(label, unit) {
   const row = effectRow.get(label);
   if (row === undefined) return null;
-  const one = unit.topics.length === 1;
   const [k] = unit.topics;
+  const limits = unit.topics.length === 1
+    ? { lower: lowerOf().at(row, k), upper: upperOf().at(row, k) }
+    : jointEffectLimits(row, unit.topics);
   return {
     effect: sumOver(unit, (topic) => effectOf().at(row, topic)),
-    lower: one ? lowerOf().at(row, k) : null,
-    upper: one ? upperOf().at(row, k) : null,
+    ...limits,
+    expected: sumOver(unit, (topic) => expectedOf().at(row, topic)),
   };
 }
 
-const sure = (found) => found.lower !== null && (found.lower > 0 || found.upper < 0);
+/** Whether the interval of an effect leaves zero out. */
+const sure = (found) => found.lower > 0 || found.upper < 0;
 
 /** The words of a unit by relevance: 1 is by probability, 0 by how little other topics use them. */
 function wordsOf(unit, relevance, n) {

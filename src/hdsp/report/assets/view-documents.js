@@ -6,6 +6,9 @@ function documentsView(room) {
   const data = documentData();
   const all = data.documents;
   const own = { query: "", topic: "", group: "", only: null, most: 100, observed: 0 };
+  // The most frequent label: those of numbers are ranges, and hold a third of the documents each.
+  const known = new Set(DATA.labels.names);
+  own.observed = d3.greatest(d3.range(data.observed.names.length), (i) => data.observed.sizes[i] * (known.has(data.observed.names[i]) ? 1 : 1e-9)) ?? 0;
   const observed = { observed: lazily(data.observed.observed), expected: lazily(data.observed.expected), error: lazily(data.observed.error) };
   let searched = null;
   const count = h("p", { class: "muted", role: "status" });
@@ -76,7 +79,7 @@ function documentsView(room) {
     const shown = all.length < data.total ? `${thousands(all.length)} of ${thousands(data.total)} documents are in this page: typical ones, and others at random.` : "";
     fill(controls, search,
       h("label", { class: "field" }, "typical of", select("Typical of topic", topics, own.topic, (value) => { own.topic = value; state.topic = value || state.topic; state.document = null; keepAddress(); drawList(); drawDocument(); })),
-      h("label", { class: "field" }, "with", select("Typical of label", groups, own.group, (value) => { own.group = value; state.document = null; drawList(); drawDocument(); })),
+      h("label", { class: "field" }, "with", select("Typical of label", groups, own.group, (value) => { own.group = value; if (value !== "") own.observed = Number(value); state.document = null; drawList(); drawDocument(); drawGap(); })),
       h("span", { class: "caption" }, shown));
   }
 
@@ -125,7 +128,7 @@ function documentsView(room) {
       () => { own.only = own.only === unit.key ? null : unit.key; drawDocument(); }, { class: "chip", "aria-pressed": String(unit === only), title: "Colour only the words of this topic" }));
     fill(pane,
       h("div", { class: "head" }, h("h2", { dir: "auto" }, entry.name), h("span", { class: "tools" },
-        sorted.length ? button("Its largest topic", () => go({ view: "topics", topic: sorted[0][0].key }), { class: "quiet" }) : null,
+        sorted.length ? button("Show its largest topic", () => go({ view: "topics", topic: sorted[0][0].key }), { class: "quiet" }) : null,
         button("CSV", () => download("document-topics.csv", "text/csv;charset=utf-8", csvOf(["document", "topic", "name", "share"], sorted.map(([unit, share]) => [entry.name, unit.key, unitTitle(unit), share]))), { class: "quiet", "aria-label": "Topics of the document: save as CSV", "data-save": "csv" }))),
       h("div", { class: "chips" }, entry.labels.map((label, i) => button([`${DATA.labels.names[label]}`, blockOf(label).kind === "number" ? h("span", { class: "value" }, ` ${brief(entry.values[i])}`) : null],
         () => (effectRow.has(label) ? go({ view: "effects", side: "label", label }) : null), { class: "chip" }))),

@@ -10,8 +10,8 @@ function effectsView(room) {
     legend: () => [swatch("var(--up)", "raises"), swatch("var(--down)", "lowers"), swatch("var(--grey)", `the ${level}\u00a0% interval holds zero`)],
     draw: (width) => intervalPlot(shown(), width, "change of the expected proportion, in points of 100"),
     table: () => (state.side === "label"
-      ? { columns: ["topic", "name", "effect", "lower", "upper"], rows: entries().map((entry) => [entry.key, entry.title, entry.effect, entry.lower, entry.upper]) }
-      : { columns: ["label", "contrast", "effect", "lower", "upper"], rows: entries().map((entry) => [entry.name, entry.contrast, entry.effect, entry.lower, entry.upper]) }),
+      ? { columns: ["topic", "name", "effect", "lower", "upper", "expected"], rows: entries().map((entry) => [entry.key, entry.title, entry.effect, entry.lower, entry.upper, entry.expected]) }
+      : { columns: ["label", "contrast", "effect", "lower", "upper", "expected"], rows: entries().map((entry) => [entry.name, entry.contrast, entry.effect, entry.lower, entry.upper, entry.expected]) }),
     onpick: (entry) => (state.side === "label" ? go({ side: "topic", topic: entry.key }) : go({ side: "label", label: entry.label })),
   });
   const curveRoom = h("div", { class: "card", hidden: true });
@@ -56,14 +56,17 @@ function effectsView(room) {
     const found = curve();
     const [expected, lower, upper] = ["expected", "lower", "upper"].map((name) => unpack(found[name]));
     const ordered = entries().sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect)).slice(0, 8);
+    const rows = d3.range(found.values.length).map((row) => {
+      const proportions = rowOf(expected, row);
+      return rowLimits(proportions, rowOf(lower, row), rowOf(upper, row), proportions);
+    });
     return ordered.flatMap((entry) => {
       const unit = units.find((other) => other.key === entry.key);
-      const one = unit.topics.length === 1;
+      const [k] = unit.topics;
       return found.values.map((value, row) => ({
         key: unit.key, name: entry.title, label: entry.name, value,
-        expected: sumOver(unit, (k) => expected.at(row, k)),
-        lower: one ? lower.at(row, unit.topics[0]) : null,
-        upper: one ? upper.at(row, unit.topics[0]) : null,
+        expected: sumOver(unit, (topic) => expected.at(row, topic)),
+        ...(unit.topics.length === 1 ? { lower: lower.at(row, k), upper: upper.at(row, k) } : rows[row](unit.topics)),
       }));
     });
   }
@@ -80,9 +83,9 @@ function effectsView(room) {
       fx: { axis: null, padding: 0.12, domain: d3.range(Math.min(columns, keys.length)) }, fy: { axis: null, padding: 0.22, domain: d3.range(lines) },
       x: { label: DATA.labels.names[state.label], ticks: 4 }, y: { label: null, tickFormat: percentTick, ticks: 4, grid: true, zero: true },
       marks: [
-        Plot.areaY(placed.filter((row) => row.lower !== null), { fx: "fx", fy: "fy", x: "value", y1: (row) => Math.max(0, row.lower), y2: "upper", z: "key", fill: "var(--accent)", fillOpacity: 0.16 }),
-        Plot.lineY(placed, { fx: "fx", fy: "fy", x: "value", y: "expected", z: "key", stroke: "var(--accent)", strokeWidth: 2 }),
-        Plot.text(titles, { fx: "fx", fy: "fy", frameAnchor: "top-left", dy: -14, text: (row) => cut(row.label, Math.floor(width / columns / 7.5)), fontWeight: 600 }),
+        Plot.areaY(placed, { fx: "fx", fy: "fy", x: "value", y1: (row) => Math.max(0, row.lower), y2: "upper", z: "key", curve: "monotone-x", fill: "var(--accent)", fillOpacity: 0.16 }),
+        Plot.lineY(placed, { fx: "fx", fy: "fy", x: "value", y: "expected", z: "key", curve: "monotone-x", stroke: "var(--accent)", strokeWidth: 2 }),
+        Plot.text(titles, { fx: "fx", fy: "fy", frameAnchor: "top-left", dy: -14, text: (row) => cut(row.label, 0.85 * (width - 60) / columns), fontWeight: 600 }),
         Plot.tip(placed, Plot.pointer({ fx: "fx", fy: "fy", x: "value", y: "expected", fill: "var(--surface)", stroke: "var(--line)", title: (row) => `${row.label}\nat ${brief(row.value)}: ${percent(row.expected, 2)}` })),
       ],
     });
@@ -100,7 +103,7 @@ function effectsView(room) {
       segments("Effects", [["label", "Of a label"], ["topic", "On a topic"]], () => state.side, (value) => go({ side: value })),
       choice,
       select("Effects shown", [[20, "20 largest"], [40, "40 largest"], [100, "100 largest"]], own.most, (value) => { own.most = Number(value); forest.update(); }),
-      h("label", { class: "field" }, h("input", { type: "checkbox", checked: own.sureOnly, id: "sure-only", onchange: (event) => { own.sureOnly = event.target.checked; forest.update(); } }), "only sure ones"));
+      h("label", { class: "field" }, h("input", { type: "checkbox", checked: own.sureOnly, id: "sure-only", title: "Whose interval leaves zero out", onchange: (event) => { own.sureOnly = event.target.checked; forest.update(); } }), "only clear ones"));
   }
 
   function contrastText(label) {

@@ -47,7 +47,11 @@ function explorerView(room) {
     const { room: left, fit } = nameRoom(width, shown.map((row) => row.label));
     const nameOf = new Map(shown.map((row) => [row.key, fit(row.label)]));
     const bar = (side, colour, dy) => Plot.barX(shown, { y: "key", x: side, fill: colour, rx: 2, insetTop: 10.5 + dy, insetBottom: 10.5 - dy });
-    const number = (side, dy) => Plot.text(shown, { y: "key", x: side, text: (row) => percent(row[side]), dy, dx: 4, textAnchor: "start", fill: "var(--muted)", stroke: "var(--surface)", strokeWidth: 3, fontSize: 11 });
+    // A number that the grey line would cross stands behind it.
+    const longest = d3.max(shown, (row) => Math.max(row.a, row.b, row.none)) || 1;
+    const letters = (longest * 44) / Math.max(width - left - 48, 1);
+    const after = (side) => (row) => (row.none >= row[side] && row.none < row[side] + letters ? row.none : row[side]);
+    const number = (side, dy) => Plot.text(shown, { y: "key", x: after(side), text: (row) => percent(row[side]), dy, dx: 4, textAnchor: "start", fill: "var(--muted)", stroke: "var(--surface)", strokeWidth: 3, fontSize: 11 });
     return Plot.plot({
       width, height: 46 + 34 * shown.length, marginLeft: left, marginRight: 48, marginTop: 4, marginBottom: 42, style: { fontSize: "12px" },
       x: { label: "expected proportion", tickFormat: percentTick, grid: true, ticks: Math.max(3, Math.floor(width / 120)), zero: true },
@@ -107,24 +111,33 @@ function explorerView(room) {
     return h("div", { class: "chips" }, chips, add);
   }
 
+  /** A number that is not known until it is moved, typed or ticked. */
   function numberControl(side, label, where) {
     const setting = state[side];
     const number = numberOf(label);
     const value = setting.get(label) ?? number.middle;
     const whole = Number.isInteger(number.low) && Number.isInteger(number.high) && number.high - number.low >= 4;
     const step = whole ? 1 : (number.high - number.low) / 200 || 1;
-    const range = h("input", { type: "range", min: number.low, max: number.high, step, "aria-label": `${where}, as a slider`, disabled: !setting.has(label) });
+    const short = (exact) => Number(exact.toPrecision(6));
+    const range = h("input", { type: "range", min: number.low, max: number.high, step, "aria-label": `${where}, as a slider` });
     range.value = value;
-    const exact = h("input", { type: "number", step: "any", value: Number(value.toPrecision(6)), "aria-label": where, disabled: !setting.has(label) });
-    const known = h("input", { type: "checkbox", checked: setting.has(label), "aria-label": `${where} is known`, onchange: () => {
-      range.disabled = exact.disabled = !known.checked;
-      if (known.checked) setting.set(label, Number(exact.value));
-      else setting.delete(label);
+    const typed = h("input", { type: "number", step: "any", value: setting.has(label) ? short(value) : "", placeholder: "not known", "aria-label": where });
+    const known = h("input", { type: "checkbox", checked: setting.has(label), "aria-label": `${where} is known`, title: "Whether the number is known" });
+    const row = h("div", { class: setting.has(label) ? "number-row" : "number-row unknown" }, known, range, typed);
+    const set = (exact) => {
+      known.checked = exact !== null;
+      row.classList.toggle("unknown", exact === null);
+      if (exact === null) setting.delete(label);
+      else setting.set(label, exact);
       changed(false);
-    } });
-    range.addEventListener("input", () => { exact.value = Number(Number(range.value).toPrecision(6)); setting.set(label, Number(range.value)); changed(false); });
-    exact.addEventListener("input", () => { if (exact.value !== "") { range.value = exact.value; setting.set(label, Number(exact.value)); changed(false); } });
-    return h("div", { class: "number-row" }, known, range, exact);
+    };
+    range.addEventListener("input", () => { typed.value = short(Number(range.value)); set(Number(typed.value)); });
+    typed.addEventListener("input", () => {
+      if (typed.value !== "") range.value = typed.value;
+      set(typed.value === "" ? null : Number(typed.value));
+    });
+    known.addEventListener("change", () => { typed.value = known.checked ? short(Number(range.value)) : ""; set(known.checked ? Number(typed.value) : null); });
+    return row;
   }
 
   return { draw() { cached = null; drawControls(); result.update(); } };

@@ -33,11 +33,17 @@ function fitView(room) {
       passes.bound ? add(lineChart("The bound", "bound", [{ name: "bound", values: passes.bound, colour: accent }], { caption: "The evidence lower bound (ELBO) after each pass over the documents." })) : null,
       searched ? add(searched) : null,
       concentrations.length ? add(lineChart("Concentrations", "concentrations", concentrations.map((name, i) => ({ name: i ? "document β" : "corpus α", values: passes[name], colour: i ? "var(--second)" : accent })), { format: d3.format("~g") })) : null,
-      passes.topics_in_use ? add(lineChart("Topics in use", "topics-in-use", [{ name: "topics_in_use", values: passes.topics_in_use, colour: accent }], { format: (value) => (Number.isInteger(value) ? value : "") })) : null),
+      new Set(passes.topics_in_use).size > 1 ? add(lineChart("Topics in use", "topics-in-use", [{ name: "topics_in_use", values: passes.topics_in_use, colour: accent }], { format: (value) => (Number.isInteger(value) ? value : "") })) : null),
     terms.length ? h("h2", { style: "margin:.4rem 0 .7rem" }, "The bound, term by term") : h("span"),
     h("div", { class: "grid three", style: "margin-bottom:1rem" }, terms.map((name) => add(lineChart(name, `bound-${name}`, [{ name, values: passes[name], colour: accent }], { height: 172, level: "h3" })))),
     h("div", { class: "grid three" }, factTable("Corpus and model", facts), factTable("Settings", settings), factTable("Versions", versions)));
   return { draw() { for (const one of charts) one.update(); } };
+}
+
+/** Of rising numbers on a logarithmic axis, those whose names do not run into each other. */
+function spacedTicks(numbers, width) {
+  const room = Math.log(numbers.at(-1) / numbers[0]) * (40 / Math.max(width - 94, 1));
+  return numbers.reduce((kept, value) => (kept.length === 0 || Math.log(value / kept.at(-1)) > room ? [...kept, value] : kept), []);
 }
 
 /** Numbers of topics that were tried; before format 1.2 of model files they were compared by a part of the bound. */
@@ -55,11 +61,12 @@ function searchChart({ measure, by, rows, number, range }) {
     describe: () => `${heldOut ? "Perplexity of held-out words" : "Compared bound"} for ${rows.length} numbers of topics from ${rows[0].topics} to ${rows.at(-1).topics}; the model has ${number}.${asGood}`,
     draw: (width) => Plot.plot({
       width, height: 260, marginTop: 28, marginLeft: 74, marginRight: 20, marginBottom: 42, style: { fontSize: "12px" },
-      x: { label: "topics", type: "log", base: 2, nice: false, tickFormat: (value) => (Number.isInteger(value) ? value : ""), ticks: 6 },
+      x: { label: "topics", type: "log", nice: false, tickFormat: String, ticks: spacedTicks(rows.map((row) => row.topics), width) },
       y: { label: heldOut ? "perplexity" : "bound", grid: true, ticks: 5, tickFormat: d3.format(",.7~r") },
       marks: [
         Plot.rectX(good, { x1: "low", x2: "high", fill: "var(--second)", fillOpacity: 0.15 }),
         Plot.ruleX([number], { stroke: "var(--second)", strokeWidth: 2 }),
+        Plot.text([number], { x: (value) => value, frameAnchor: "top", dy: -14, text: (value) => `${value} topics`, fill: "var(--second)", fontWeight: 600 }),
         Plot.lineY(rows, { x: "topics", y: measure, stroke: "var(--accent)", strokeWidth: 2 }),
         Plot.dot(rows, { x: "topics", y: measure, r: 4, fill: "var(--accent)" }),
         Plot.tip(rows, Plot.pointer({ x: "topics", y: measure, fill: "var(--surface)", stroke: "var(--line)", title: (row) => `${row.topics} topics${row.start ? ` from ${row.start}` : ""}: ${brief(row[measure])}` })),

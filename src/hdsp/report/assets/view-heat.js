@@ -41,19 +41,24 @@ function heatView(room) {
   function drawHeat(width) {
     const [labels, columns] = [rowLabels(), columnUnits()];
     const cells = labels.flatMap((label) => columns.map((unit) => ({ label, key: unit.key, unit, ...unitEffect(label, unit) })));
-    const { room: left, fit } = nameRoom(width, labels.map((label) => DATA.labels.names[label]));
+    const { room, fit } = nameRoom(width, labels.map((label) => DATA.labels.names[label]));
+    const titles = new Map(columns.map((unit) => [unit.key, cut(unitLabel(unit), 150)]));
+    // Names of columns lean to the left by sixty degrees.
+    const left = Math.max(room, 0.5 * textWidth(titles.get(columns[0]?.key) ?? ""));
+    const below = 22 + 0.87 * (d3.max([...titles.values()], textWidth) ?? 0);
+    const tall = labels.length > 15 ? 20 : 28;
     // The extreme hundredth would else pale all others.
     limit = d3.quantile(cells.map((cell) => Math.abs(cell.effect)), 0.99) || 1e-6;
     const wide = Math.max(width, left + 20 + 15 * columns.length);
     const colour = colours();
     const picture = Plot.plot({
-      width: wide, height: 150 + 20 * labels.length, marginLeft: left, marginTop: 6, marginBottom: 120, marginRight: 20, style: { fontSize: "12px" },
-      x: { label: null, domain: columns.map((unit) => unit.key), tickRotate: -60, tickSize: 0, tickFormat: (key) => cut(unitLabel(units.find((unit) => unit.key === key)), 22), padding: 0.06 },
+      width: wide, height: below + 6 + tall * labels.length, marginLeft: left, marginTop: 6, marginBottom: below, marginRight: 20, style: { fontSize: "12px" },
+      x: { label: null, domain: columns.map((unit) => unit.key), tickRotate: -60, tickSize: 0, tickFormat: (key) => titles.get(key), padding: 0.06 },
       y: { label: null, domain: labels, tickFormat: (label) => fit(DATA.labels.names[label]), tickSize: 0, padding: 0.06 },
       marks: [
-        Plot.cell(cells, { x: "key", y: "label", fill: (cell) => colour(cell.effect), fillOpacity: (cell) => (cell.lower !== null && !sure(cell) ? 0.4 : 1), rx: 2 }),
+        Plot.cell(cells, { x: "key", y: "label", fill: (cell) => colour(cell.effect), fillOpacity: (cell) => (sure(cell) ? 1 : 0.4), rx: 2 }),
         Plot.tip(cells, Plot.pointer({ x: "key", y: "label", fill: "var(--surface)", stroke: "var(--line)", title: (cell) =>
-          `${DATA.labels.names[cell.label]}\n${unitLabel(cell.unit)}\n${points(cell.effect)} points` + (cell.lower === null ? "" : ` (${points(cell.lower)} to ${points(cell.upper)})`) })),
+          `${DATA.labels.names[cell.label]}\n${unitLabel(cell.unit)}\n${points(cell.effect)} points (${points(cell.lower)} to ${points(cell.upper)}), to ${percent(cell.expected, 2)}` })),
       ],
     });
     // Wider than the page on a phone: it scrolls.

@@ -1,7 +1,7 @@
 // The map: topics and labels in one plane; and the graph of topics that go together.
 
 function mapView(room) {
-  const own = { labels: true, zoom: d3.zoomIdentity, query: "" };
+  const own = { labels: true, zoom: d3.zoomIdentity };
   const aspect = () => (window.innerWidth < 640 ? 1.1 : 0.62);
   const mapRoom = h("div", { class: "map-room" });
   const map = chart({
@@ -56,57 +56,46 @@ function mapView(room) {
     const topics = units.filter((unit) => unit.used).map((unit) => {
       const total = shareOf(unit) || 1;
       const mean = (axis) => sumOver(unit, (k) => (DATA.map.topics[k][axis] * (DATA.topics.share[k] || 1e-9)) / total);
-      return { kind: "topic", key: unit.key, name: unitTitle(unit), text: unitTitle(unit), share: shareOf(unit), x: mean(0), y: mean(1) };
+      return { kind: "topic", key: unit.key, name: unitTitle(unit), share: shareOf(unit), x: mean(0), y: mean(1) };
     });
     const labels = own.labels ? DATA.effects.labels.map((label, row) => ({
-      kind: "label", key: String(label), name: DATA.labels.names[label], text: DATA.labels.names[label], share: DATA.labels.carriers[label], x: DATA.map.labels[row][0], y: DATA.map.labels[row][1],
+      kind: "label", key: String(label), name: DATA.labels.names[label], share: DATA.labels.carriers[label], x: DATA.map.labels[row][0], y: DATA.map.labels[row][1],
     })) : [];
     return [...topics, ...labels];
   }
 
-  /** The places whose names fit without hiding others, the largest first. */
-  function readable(points, position, width) {
-    const boxes = [];
-    const fits = (box) => boxes.every((other) => box.x2 < other.x1 || box.x1 > other.x2 || box.y2 < other.y1 || box.y1 > other.y2);
-    const chosen = [];
-    for (const point of points) {
-      const [x, y] = position(point);
-      const half = 3.4 * Math.min(point.text.length, 30) + 4;
-      const box = { x1: x - half, x2: x + half, y1: y - 26, y2: y - 6 };
-      if (point.force || (box.x1 > 0 && box.x2 < width && fits(box))) {
-        boxes.push(box);
-        chosen.push(point);
-      }
-    }
-    return chosen;
-  }
+  // All of the map, whatever is shown of it.
+  const frame = [0, 1].map((axis) => {
+    const [low, high] = d3.extent([...DATA.map.topics, ...DATA.map.labels], (place) => place[axis]);
+    return low < high ? [low, high] : [low - 1, high + 1];
+  });
 
   function drawMap(width) {
     const height = Math.round(width * aspect());
-    const all = places();
-    const x = own.zoom.rescaleX(d3.scaleLinear([-1.2, 1.2], [0, width]));
-    const y = own.zoom.rescaleY(d3.scaleLinear([-1.12, 1.12], [0, height]));
-    const inside = all.filter((place) => x(place.x) > -30 && x(place.x) < width + 30 && y(place.y) > -30 && y(place.y) < height + 30);
-    const topics = inside.filter((place) => place.kind === "topic");
-    const labels = inside.filter((place) => place.kind === "label");
-    const chosen = topics.filter((place) => place.key === chosenUnit().key);
-    for (const place of chosen) place.force = true;
-    const byShare = (a, b) => b.share - a.share;
-    const largestCarrier = [...labels].sort(byShare);
-    const largestTopic = [...topics].sort(byShare);
-    // Turn by turn, so that both kinds have names.
-    const turns = d3.range(Math.max(labels.length, topics.length)).flatMap((i) => [largestTopic[i], largestCarrier[i]]).filter((place) => place);
-    const named = readable([...chosen, ...turns.filter((place) => !place.force)], (place) => [x(place.x), y(place.y)], width).slice(0, Math.round(width / 14));
+    const [side, edge] = [Math.min(70, width / 8), 34];
+    const x = own.zoom.rescaleX(d3.scaleLinear(frame[0], [side, width - side]));
+    const y = own.zoom.rescaleY(d3.scaleLinear(frame[1], [edge, height - edge]));
     const most = d3.max(units, shareOf) || 1;
-    const radius = (place) => Math.sqrt(place.share / most) * Math.min(22, width / 40) * Math.sqrt(own.zoom.k ** 0.5) + 1.5;
+    const grown = own.zoom.k ** 0.25;
+    const radius = (place) => (place.kind === "label" ? 4 : Math.sqrt(place.share / most) * Math.min(22, width / 40) * grown + 1.5);
+    const inside = places().filter((place) => x(place.x) > -30 && x(place.x) < width + 30 && y(place.y) > -30 && y(place.y) < height + 30);
+    const chosenKey = chosenUnit().key;
+    const kinds = d3.group(inside, (place) => place.kind);
+    const [topics, labels] = ["topic", "label"].map((kind) => (kinds.get(kind) ?? []).sort((a, b) => b.share - a.share));
+    const chosen = topics.filter((place) => place.key === chosenKey);
+    // Turn by turn, so that both kinds have names.
+    const turns = d3.range(Math.max(labels.length, topics.length)).flatMap((i) => [topics[i], labels[i]]).filter((place) => place && place !== chosen[0]);
+    const named = placeNames([...chosen, ...turns].map((place) => ({
+      x: x(place.x), y: y(place.y), r: radius(place), text: place.name, force: place === chosen[0], colour: place.kind === "topic" ? "var(--ink)" : "var(--second)",
+    })), width, height, Math.round(width / 12));
     return Plot.plot({
       width, height, margin: 0, style: { fontSize: "12px", overflow: "hidden" },
-      x: { axis: null, domain: x.domain(), range: [0, width] }, y: { axis: null, domain: y.domain(), range: [0, height] }, r: { type: "identity" },
+      x: { axis: null, domain: x.domain(), range: x.range() }, y: { axis: null, domain: y.domain(), range: y.range() }, r: { type: "identity" },
       marks: [
         Plot.dot(topics, { x: "x", y: "y", r: radius, fill: "var(--accent)", fillOpacity: 0.28, stroke: "var(--accent)", strokeOpacity: 0.7 }),
         Plot.dot(labels, { x: "x", y: "y", r: labels.length > 300 ? 2.5 : 4.5, symbol: "diamond", fill: "var(--second)", stroke: "var(--surface)", strokeWidth: 0.8 }),
         Plot.dot(chosen, { x: "x", y: "y", r: (place) => radius(place) + 3, stroke: "var(--accent)", strokeWidth: 2.5 }),
-        Plot.text(named, { x: "x", y: "y", dy: -13, text: (place) => cut(place.text, 30), fill: (place) => (place.kind === "topic" ? "var(--ink)" : "var(--second)"), stroke: "var(--surface)", strokeWidth: 4, fontWeight: (place) => (place.force ? 700 : 500) }),
+        ...nameMarks(named, x, y),
         Plot.tip(inside, Plot.pointer({ x: "x", y: "y", fill: "var(--surface)", stroke: "var(--line)", title: (place) =>
           (place.kind === "topic" ? `Topic ${place.key} · ${percent(place.share)}\n${wordsOf(units.find((unit) => unit.key === place.key), 0.6, 6).map((entry) => entry.word).join(" ")}` : `${place.name}\n${thousands(place.share)} documents`) })),
       ],
@@ -130,7 +119,7 @@ function mapView(room) {
     if (laid?.signature === signature) return laid;
     const pairs = unitPairs();
     const linked = [...new Set(pairs.flatMap((pair) => [pair.a, pair.b]))];
-    const nodes = linked.map((unit) => ({ unit, key: unit.key, text: unitTitle(unit), share: shareOf(unit) }));
+    const nodes = linked.map((unit) => ({ unit, key: unit.key, share: shareOf(unit) }));
     const nodeOf = new Map(nodes.map((node) => [node.key, node]));
     const links = pairs.map((pair) => ({ source: nodeOf.get(pair.a.key), target: nodeOf.get(pair.b.key), value: pair.value }));
     d3.forceSimulation(nodes)
@@ -151,16 +140,19 @@ function mapView(room) {
     };
     const [x, y] = [fitted("x", width), fitted("y", height)];
     const most = d3.max(units, shareOf) || 1;
-    const chosen = nodes.filter((node) => node.key === chosenUnit().key);
-    for (const node of nodes) node.force = chosen.includes(node);
-    const named = readable([...chosen, ...nodes.filter((node) => !node.force).sort((a, b) => b.share - a.share)], (node) => [x(node.x), y(node.y)], width).slice(0, Math.round(width / 16));
+    const chosenKey = chosenUnit().key;
+    const radius = (node) => Math.min(1, width / 700) * (3 + 9 * Math.sqrt(node.share / most));
+    const ordered = [...nodes].sort((a, b) => (b.key === chosenKey) - (a.key === chosenKey) || b.share - a.share);
+    const named = placeNames(ordered.map((node) => ({
+      x: x(node.x), y: y(node.y), r: radius(node), text: unitTitle(node.unit), force: node.key === chosenKey, colour: "var(--ink)",
+    })), width, height, Math.round(width / 12));
     return Plot.plot({
       width, height, margin: 0, style: { fontSize: "12px", overflow: "hidden" },
       x: { axis: null, domain: x.domain(), range: x.range() }, y: { axis: null, domain: y.domain(), range: y.range() }, r: { type: "identity" },
       marks: [
         Plot.link(links, { x1: (link) => link.source.x, y1: (link) => link.source.y, x2: (link) => link.target.x, y2: (link) => link.target.y, stroke: "var(--grey)", strokeOpacity: 0.55, strokeWidth: (link) => 0.6 + 6 * link.value }),
-        Plot.dot(nodes, { x: "x", y: "y", r: (node) => Math.min(1, width / 700) * (3 + 9 * Math.sqrt(node.share / most)), fill: (node) => (node.force ? "var(--accent)" : "var(--surface)"), stroke: "var(--accent)", strokeWidth: 1.6 }),
-        Plot.text(named, { x: "x", y: "y", dy: -14, text: (node) => cut(node.text, 30), fill: "var(--ink)", stroke: "var(--surface)", strokeWidth: 4, fontWeight: (node) => (node.force ? 700 : 500) }),
+        Plot.dot(nodes, { x: "x", y: "y", r: radius, fill: (node) => (node.key === chosenKey ? "var(--accent)" : "var(--surface)"), stroke: "var(--accent)", strokeWidth: 1.6 }),
+        ...nameMarks(named, x, y),
         Plot.tip(nodes, Plot.pointer({ x: "x", y: "y", fill: "var(--surface)", stroke: "var(--line)", title: (node) => unitLabel(node.unit) })),
       ],
     });
@@ -170,7 +162,7 @@ function mapView(room) {
     fill(about,
       h("label", { class: "field" }, "Topic ", select("Topic", units.map((unit) => [unit.key, unitLabel(unit)]), chosenUnit().key, pick)),
       button("Show in the list", () => go({ view: "topics" })),
-      hasEffects ? h("label", { class: "field" }, h("input", { type: "checkbox", checked: own.labels, onchange: (event) => { own.labels = event.target.checked; map.update(); } }), "labels") : null);
+      hasEffects ? h("label", { class: "field" }, h("input", { type: "checkbox", checked: own.labels, onchange: (event) => { own.labels = event.target.checked; map.update(); } }), "show labels") : null);
     map.update();
     graph?.update();
   }

@@ -6,11 +6,11 @@ function topicsView(room) {
   const unused = DATA.topics.in_use < T;
   const columns = [
     { id: "topic", text: "Topic", value: (unit) => unit.topics[0], first: false },
-    { id: "share", text: "Share of tokens", value: shareOf, first: true, number: true, class: "size" },
-    { id: "coherence", text: "Coherence", value: coherenceOf, first: true, number: true, class: "extra" },
-    ...(stable ? [{ id: "similarity", text: "Stability", value: similarityOf, first: true, number: true, class: "extra" }] : []),
+    { id: "share", text: "Share", hint: "Share of the corpus's tokens", value: shareOf, first: true, number: true, class: "size" },
+    { id: "coherence", text: "Coherence", hint: "How often the topic's words occur together in documents (NPMI): the higher, the better", value: coherenceOf, first: true, number: true, class: "extra" },
+    ...(stable ? [{ id: "similarity", text: "Stability", hint: "Similarity to the nearest topic of other fits", value: similarityOf, first: true, number: true, class: "extra" }] : []),
     { id: "words", text: "Words", value: (unit) => unitTitle(unit).toLowerCase(), first: false },
-    ...(hasEffects ? [{ id: "labels", text: "Raised by", value: null }] : []),
+    ...(hasEffects ? [{ id: "labels", text: "Raised by", hint: "The labels that raise the topic's expected proportion most", value: null }] : []),
   ];
 
   const count = h("span", { class: "muted", role: "status" });
@@ -21,33 +21,36 @@ function topicsView(room) {
     keepAddress();
     draw();
     announce(`Combined ${chosen.length} topics: their proportions add.`);
-  }, { disabled: true, id: "combine", title: "Tick two topics or more" });
+  }, { disabled: true, id: "combine", title: "Tick two topics or more: their proportions add" });
   const slider = h("input", { type: "range", min: 0, max: 1, step: 0.05, value: own.relevance, id: "relevance", "aria-describedby": "relevance-help",
     oninput: () => { own.relevance = Number(slider.value); output.textContent = own.relevance.toFixed(2); drawTable(); drawDetail(); } });
+  const help = "At 1, words are in the order of their probability in the topic; at 0, by how much more often the topic uses them than the whole corpus.";
   const output = h("output", { for: "relevance" }, own.relevance.toFixed(2));
   const search = h("input", { type: "search", id: "topic-search", placeholder: "Search words, names, labels", "aria-label": "Search topics",
     oninput: () => { own.query = search.value.trim().toLowerCase(); drawTable(); } });
   const controls = h("div", { class: "bar-row" }, search,
-    h("label", { class: "field" }, "distinctive", slider, h("span", {}, "probable words ", output)),
-    h("span", { id: "relevance-help", class: "caption", hidden: true }, "At 1 words are in the order of their probability in the topic, at 0 by how much more often the topic uses them than the whole corpus."),
+    h("label", { class: "field", title: help }, "Words: distinctive", slider, h("span", { class: "muted" }, "probable ", output)),
+    h("span", { id: "relevance-help", hidden: true }, help),
     unused ? h("label", { class: "field" }, h("input", { type: "checkbox", onchange: (event) => { own.all = event.target.checked; drawTable(); } }), "also topics that hold next to nothing") : null,
     h("span", { class: "spacer" }), count, combine);
 
   const head = h("tr");
   const body = h("tbody");
-  const save = h("span", { class: "tools" },
-    button("CSV", () => { const { columns: header, rows } = topicTable(); download("topics.csv", "text/csv;charset=utf-8", csvOf(header, rows)); }, { class: "quiet", "aria-label": "Topics: save as CSV", "data-save": "csv" }));
-  const tableRoom = h("div", { class: "card long" }, h("div", { class: "head" }, h("h2", {}, "Topics"), save),
+  const save = button("CSV", () => { const { columns: header, rows } = topicTable(); download("topics.csv", "text/csv;charset=utf-8", csvOf(header, rows)); }, { class: "quiet", "aria-label": "Topics: save as CSV", "data-save": "csv" });
+  const tableRoom = h("div", { class: "card long" }, h("div", { class: "head" }, h("h2", {}, "Topics"), h("span", { class: "tools" }, nameFileButtons(draw), save)),
     h("div", { class: "scroll" }, h("table", { class: "topic-table" }, h("thead", {}, head), body)));
   const detail = h("aside", { class: "card sticky", "aria-label": "The chosen topic", tabindex: "0" });
-  room.append(controls, h("div", { class: "grid side" }, tableRoom, detail));
+  const sides = h("div", { class: "grid side" }, tableRoom, detail);
+  room.append(controls, sides);
+  const narrow = matchMedia("screen and (max-width: 900px)");
+  narrow.addEventListener("change", () => placeDetail());
 
   const nameInput = h("input", { type: "text", id: "topic-name", placeholder: "Name this topic", "aria-label": "Name of the topic", maxlength: 120,
     onchange: () => { renameUnit(chosenUnit(), nameInput.value.trim()); draw(); announce("Name kept."); } });
   const wordChart = chart({
     title: "Words", level: "h3", file: "topic-words",
     describe: () => `Words of topic ${chosenUnit().key}: ${wordsOf(chosenUnit(), own.relevance, 10).map((entry) => entry.word).join(", ")}`,
-    draw: (width) => wordPlot(wordsOf(chosenUnit(), own.relevance, 18), width),
+    draw: (width) => wordPlot(wordsOf(chosenUnit(), own.relevance, 12), width),
     table: () => ({ columns: ["word", "probability", "overall"], rows: wordsOf(chosenUnit(), own.relevance, 60).map((entry) => [entry.word, entry.p, entry.overall]) }),
     legend: () => [swatch("var(--accent)", "in the topic"), swatch("var(--grey)", "in the corpus")],
   });
@@ -85,7 +88,7 @@ function topicsView(room) {
   }
 
   function drawHead() {
-    fill(head, h("th", {}, h("span", { class: "hidden-input" }, "Combine")), columns.map((column) => {
+    fill(head, h("th", { class: "tick" }, h("span", { class: "hidden-input" }, "Combine")), columns.map((column) => {
       const sorted = own.sort === column.id;
       const title = column.value
         ? button(`${column.text}${sorted ? (own.down ? " ↓" : " ↑") : ""}`, () => {
@@ -95,7 +98,7 @@ function topicsView(room) {
           head.querySelector(`[data-column="${column.id}"]`).focus();
         }, { class: "plain", "data-column": column.id })
         : column.text;
-      return h("th", { scope: "col", class: column.number ? "number" : "", "aria-sort": sorted ? (own.down ? "descending" : "ascending") : null }, title);
+      return h("th", { scope: "col", class: column.number ? "number" : "", "aria-sort": sorted ? (own.down ? "descending" : "ascending") : null, title: column.hint }, title);
     }));
   }
 
@@ -110,16 +113,26 @@ function topicsView(room) {
         onchange: () => { own.checked[box.checked ? "add" : "delete"](unit.key); drawCombine(); } });
       const found = similarityOf(unit);
       return h("tr", { class: unit === chosen ? "chosen" : "", "data-topic": unit.key },
-        h("td", {}, box),
+        h("td", { class: "tick" }, box),
         h("td", { class: "id" }, button(unit.key, () => { pick(); body.querySelector(`[data-topic="${CSS.escape(unit.key)}"] .plain`)?.focus(); }, { class: "plain topic-name", "aria-label": `Topic ${unit.key}: ${unitTitle(unit)}`, "aria-pressed": String(unit === chosen) })),
         h("td", { class: "number size", "data-value": shareOf(unit) }, h("span", { class: "meter" }, h("span", { class: "meter-room" }, h("i", { style: `width:${(100 * shareOf(unit)) / largest}%` })), percent(shareOf(unit)))),
-        h("td", { class: "number extra", "data-value": coherenceOf(unit) ?? "" }, coherenceOf(unit)?.toFixed(2) ?? "–"),
-        stable ? h("td", { class: "number extra", "data-value": found ?? "", title: found === null ? "" : `found again in ${foundInOf(unit)} of ${DATA.topics.fits} fits` }, found === null ? "–" : found.toFixed(2)) : null,
+        h("td", { class: "number extra", "data-value": coherenceOf(unit) ?? "" }, hundredths(coherenceOf(unit))),
+        stable ? h("td", { class: "number extra", "data-value": found ?? "", title: found === null ? "" : `found again in ${foundInOf(unit)} of ${DATA.topics.fits} fits` }, hundredths(found)) : null,
         h("td", { class: "words", onclick: pick }, unit.name ? h("span", { class: "topic-name" }, `${unit.name} `) : null, h("span", { class: unit.name ? "muted" : "" }, wordsOf(unit, own.relevance, 8).map((entry) => entry.word).join(" "))),
         hasEffects ? h("td", { class: "labels" }, labelsOf(unit, 2).map((entry) => h("span", { class: "one-line" }, DATA.labels.names[entry.label]))) : null);
     }));
     if (!shown.length) fill(body, h("tr", {}, h("td", { colspan: columns.length + 1, class: "empty" }, "No topic has that.")));
+    placeDetail();
     drawCombine();
+  }
+
+  /** Beside the list; on a narrow screen below the topic that was chosen. */
+  function placeDetail() {
+    body.querySelector(".detail-row")?.remove();
+    const row = narrow.matches && state.topic !== null ? body.querySelector("tr.chosen") : null;
+    if (row) row.after(h("tr", { class: "detail-row" }, h("td", { colspan: columns.length + 1 }, detail)));
+    else if (narrow.matches) detail.remove();
+    else sides.append(detail);
   }
 
   function drawCombine() {
@@ -130,7 +143,7 @@ function topicsView(room) {
   function drawDetail() {
     const unit = chosenUnit();
     nameInput.value = unit.name;
-    const measured = [`${percent(shareOf(unit))} of tokens`, coherenceOf(unit) === null ? null : `coherence ${coherenceOf(unit).toFixed(2)}`,
+    const measured = [`${percent(shareOf(unit))} of tokens`, coherenceOf(unit) === null ? null : `coherence ${hundredths(coherenceOf(unit))}`,
       similarityOf(unit) === null ? null : `found again in ${foundInOf(unit)} of ${DATA.topics.fits} fits`].filter((text) => text);
     const labels = (title, sign) => {
       const found = labelsOf(unit, 6, sign);
@@ -142,10 +155,10 @@ function topicsView(room) {
       h("div", { class: "head" }, h("h2", { id: "topic-heading" }, `Topic ${unit.key}`),
         unit.group ? button("Take apart", () => { splitUnit(unit); state.topic = String(unit.topics[0]); keepAddress(); draw(); }, { class: "quiet" }) : null),
       h("p", { class: "muted", style: "margin-bottom:.5rem" }, measured.join(" · ")),
-      h("div", { style: "margin-bottom:.8rem" }, nameInput),
-      h("div", { class: "chips", style: "margin-bottom:.9rem" },
-        hasEffects ? button("Effects of labels", () => go({ view: "effects", side: "topic", topic: unit.key }), { class: "quiet" }) : null,
-        button("On the map", () => go({ view: "map", topic: unit.key }), { class: "quiet" }),
+      h("div", { class: "name-room" }, nameInput),
+      h("div", { class: "chips links", style: "margin-bottom:.9rem" },
+        hasEffects ? button("Effects", () => go({ view: "effects", side: "topic", topic: unit.key }), { class: "quiet" }) : null,
+        button("Map", () => go({ view: "map", topic: unit.key }), { class: "quiet" }),
         hasDocuments ? button("Documents", () => go({ view: "documents", topic: unit.key, document: null }), { class: "quiet" }) : null),
       wordChart.figure,
       h("div", { style: "height:.8rem" }),
@@ -165,7 +178,7 @@ function topicsView(room) {
 function wordPlot(words, width) {
   const { room, fit } = nameRoom(width, words.map((entry) => entry.word));
   return Plot.plot({
-    width, height: 46 + 20 * words.length, marginLeft: room, marginRight: 12, marginTop: 4, marginBottom: 42, style: { fontSize: "12px" },
+    width, height: 46 + 18 * words.length, marginLeft: room, marginRight: 12, marginTop: 4, marginBottom: 42, style: { fontSize: "12px" },
     x: { label: "probability", tickFormat: percentTick, ticks: 4, grid: true },
     y: { label: null, domain: words.map((entry) => entry.word), tickFormat: fit, tickSize: 0, padding: 0.25 },
     marks: [
