@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hdsp.corpus import read_uci as read_uci
     from hdsp.estimator import HDSP as HDSP
     from hdsp.exceptions import CheckpointWarning as CheckpointWarning
+    from hdsp.exceptions import ClusterError as ClusterError
     from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
     from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
     from hdsp.exceptions import ModelFileError as ModelFileError
@@ -48,6 +49,7 @@ _HOMES = {
     "HDSP": "estimator",
     "Categorical": "scaling",
     "CheckpointWarning": "exceptions",
+    "ClusterError": "exceptions",
     "Constant": "scaling",
     "Corpus": "corpus",
     "Labels": "corpus",

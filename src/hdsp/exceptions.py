@@ -16,6 +16,13 @@ class ModelFileError(ValueError):
     """A file that is not a model file, is damaged, or has a version that cannot be read."""
 
 
+class ClusterError(RuntimeError):
+    """The processes or the cluster of a fit cannot be reached, or were lost.
+
+    A fit with a checkpoint goes on from there.
+    """
+
+
 class TopicLimitWarning(UserWarning):
     """`n_components` may have limited the number of topics."""
 

@@ -4,17 +4,33 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from hdsp.kernels import use_threads
 from hdsp.model import Block, BlockSource
 
 Result = TypeVar("Result")
-# Takes a block and what was kept of it, and returns what to keep of it now and a result that can
-# be added. It travels to other processes, so it is a value that can be pickled.
-Step: TypeAlias = Callable[[Block, Any], tuple[Any, Any]]
 # What is kept of each block, wherever the executor keeps it: only the executor looks inside.
 Kept: TypeAlias = Sequence[Any]
+
+
+class Step(ABC):
+    """What is done to a block: a pure function that can be pickled, since it travels to blocks."""
+
+    # Whether the step needs the block itself, or only what was kept of it.
+    reads_block: ClassVar[bool] = True
+
+    @abstractmethod
+    def __call__(self, block: Any, kept: Any) -> tuple[Any, Any]:
+        """What to keep of the block from now on, and a result that can be added.
+
+        Parameters
+        ----------
+        block : Block or None
+            The documents; None if the step does not read them.
+        kept : object or None
+            What an earlier step kept of the block.
+        """
 
 
 class Executor(ABC):
@@ -32,8 +48,8 @@ class Executor(ABC):
 
         Parameters
         ----------
-        step : callable
-            Takes a block and what was kept of it.
+        step : Step
+            What is done to each block.
         blocks : sequence of BlockSource
             The blocks.
         kept : sequence or None, default=None
@@ -73,17 +89,7 @@ class InProcess(Executor):
         self, step: Step, blocks: Sequence[BlockSource], kept: Kept | None = None, keep: bool = True
     ) -> tuple[Kept | None, Any]:
         """Apply a step to one block after another, while the next one is read."""
-        after: list[Any] = []
-
-        def results() -> Iterator[Any]:
-            for number, block in enumerate(_loaded(blocks)):
-                part, result = step(block, None if kept is None else kept[number])
-                if keep:
-                    after.append(part)
-                yield result
-
-        total = tree_sum(results())
-        return (after if keep else None), total
+        return run_step(step, blocks, kept, keep)
 
     def sum(self, step: Callable[[int], Result], n_blocks: int) -> Result:
         """The results of ``step(0)`` to ``step(n_blocks - 1)`` on blocks in memory, added up."""
@@ -96,6 +102,24 @@ class InProcess(Executor):
 
     def __exit__(self, *_: object) -> None:
         self._entered.close()
+
+
+def run_step(
+    step: Step, blocks: Sequence[BlockSource], kept: Kept | None, keep: bool
+) -> tuple[list[Any] | None, Any]:
+    """`Executor.run` in this process, on one block after another."""
+    after: list[Any] = []
+
+    def results() -> Iterator[Any]:
+        loaded = _loaded(blocks) if step.reads_block else [None] * len(blocks)
+        for number, block in enumerate(loaded):
+            part, result = step(block, None if kept is None else kept[number])
+            if keep:
+                after.append(part)
+            yield result
+
+    total = tree_sum(results())
+    return (after if keep else None), total
 
 
 def _loaded(blocks: Sequence[BlockSource]) -> Iterator[Block]:

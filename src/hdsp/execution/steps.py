@@ -1,15 +1,36 @@
 """Steps over blocks that travel to where the blocks are."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from hdsp.execution.executor import Step
 from hdsp.model import Block, DocumentState, DocumentView, LocalSettings, Statistics, block_step
 from hdsp.model.documents import mean_proportions
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import Parameters, ScalingFunction
+from hdsp.scaling import Design, Parameters, ScalingFunction
 
 
 @dataclass(frozen=True, eq=False)
-class FitDocuments:
+class FittedBlock:
+    """What is kept of a block: its documents' state, and what the labels' updates need beside it.
+
+    Attributes
+    ----------
+    documents : DocumentState
+        The state of its documents.
+    lengths : float array of shape [M]
+        The document lengths N_m.
+    design : sparse array of shape [M, J]
+        Label values.
+    """
+
+    documents: DocumentState
+    lengths: FloatArray
+    design: Design
+
+
+@dataclass(frozen=True, eq=False)
+class FitDocuments(Step):
     """Fits the documents of a block, continuing from what was kept of them.
 
     Attributes
@@ -23,15 +44,15 @@ class FitDocuments:
     view: DocumentView
     settings: LocalSettings
 
-    def __call__(
-        self, block: Block, documents: DocumentState | None
-    ) -> tuple[DocumentState, Statistics]:
+    def __call__(self, block: Block, kept: FittedBlock | None) -> tuple[FittedBlock, Statistics]:
         """The documents' state, and their statistics."""
-        return block_step(self.view, block, documents, self.settings)
+        before = None if kept is None else kept.documents
+        documents, statistics = block_step(self.view, block, before, self.settings)
+        return FittedBlock(documents, block.lengths, block.design), statistics
 
 
 @dataclass(frozen=True, eq=False)
-class SumLabels:
+class SumLabels(Step):
     """Sums the statistics that update the labels' weights, of documents that stay as they are.
 
     Attributes
@@ -46,16 +67,18 @@ class SumLabels:
         beta p, as the documents were fitted with.
     """
 
+    reads_block: ClassVar[bool] = False
+
     scaling: ScalingFunction
     fitted_with: Parameters
     parameters: Parameters
     prior_shape: FloatArray
 
-    def __call__(self, block: Block, documents: DocumentState) -> tuple[DocumentState, "LabelSums"]:
+    def __call__(self, block: None, kept: FittedBlock) -> tuple[FittedBlock, "LabelSums"]:
         """The documents as they are, and the sums."""
-        rate = self.scaling.expected_rate(self.fitted_with, block.design)
-        mean = mean_proportions(rate, self.prior_shape, block, documents)
-        return documents, LabelSums(self.scaling.statistics(self.parameters, block.design, mean))
+        rate = self.scaling.expected_rate(self.fitted_with, kept.design)
+        mean = mean_proportions(rate, self.prior_shape, kept.lengths, kept.documents)
+        return kept, LabelSums(self.scaling.statistics(self.parameters, kept.design, mean))
 
 
 @dataclass(frozen=True, eq=False)

@@ -213,7 +213,7 @@ def summarise_block(
     sums: Parameters = {}
     if settings.scaling_sums and block.design.shape[1]:
         rate = view.scaling.expected_rate(view.parameters, block.design)
-        mean = mean_proportions(rate, view.prior_shape, block, solution.documents)
+        mean = mean_proportions(rate, view.prior_shape, block.lengths, solution.documents)
         sums = view.scaling.statistics(view.parameters, block.design, mean)
     return Statistics(
         n_documents=block.n_documents,
@@ -270,7 +270,7 @@ def solve_block(
 def mean_proportions(
     rate: FloatArray,
     prior_shape: FloatArray,
-    block: Block,
+    lengths: FloatArray,
     documents: DocumentState,
     first: int = 0,
 ) -> FloatArray:
@@ -282,8 +282,8 @@ def mean_proportions(
         E[rho_mk] of the topics from `first` on, as the documents were fitted with.
     prior_shape : float array of shape [T]
         The prior shape beta p of all topics, as the documents were fitted with.
-    block : Block
-        The documents.
+    lengths : float array of shape [M]
+        The document lengths N_m.
     documents : DocumentState
         Their q(pi).
     first : int, default=0
@@ -295,7 +295,7 @@ def mean_proportions(
         first,
         documents.token_counts,
         prior_shape.astype(dtype),
-        block.lengths,
+        lengths,
         documents.tangent,
         np.ascontiguousarray(rate, dtype=dtype),
         mean,

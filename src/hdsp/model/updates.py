@@ -134,7 +134,7 @@ def expected_proportions(
     for block in problem.blocks:
         rate = problem.scaling.expected_rate(parameters, block.design)
         mean[block.rows] = mean_proportions(
-            rate, state.prior_shape, block, documents.rows(block.rows), topics.start
+            rate, state.prior_shape, block.lengths, documents.rows(block.rows), topics.start
         )
     return mean
 

@@ -1,0 +1,94 @@
+"""Small corpora on disk, and fits of them by an executor."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+from threadpoolctl import threadpool_limits
+
+import hdsp
+from hdsp.execution.executor import Step
+from hdsp.inference import Run
+from hdsp.inference.batch import fit_sharded
+from hdsp.inference.batches import ShardBatches
+from hdsp.inference.stochastic import fit_stochastic, start_stream
+from hdsp.model import GlobalState, Priors, ShardedProblem
+from hdsp.model.shards import Encoding, ShardBlock
+from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.scaling import bind_scaling
+
+SHARD = 40
+
+
+def write_corpus(folder, n_documents=440, n_words=60):
+    """A corpus in shards, with labels of every kind."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.gamma(0.1, 4.0, (n_documents, n_words)))
+    labels = pandas.DataFrame(
+        {
+            "tags": [list(rng.choice(list("abcd"), rng.integers(0, 4))) for _ in counts],
+            "kind": rng.choice(["x", "y", None], n_documents),
+            "year": rng.normal(size=n_documents),
+        }
+    )
+    hdsp.Corpus(counts, labels=labels).write(folder, SHARD)
+    return hdsp.open_corpus(folder)
+
+
+def make_problem(corpus, scaling="auto"):
+    """The problem of a corpus on disk, and a state to start from."""
+    bound = bind_scaling(scaling, corpus.schema)
+    encoding = Encoding(corpus.schema, bound)
+    problem = ShardedProblem(
+        [ShardBlock(shard, encoding) for shard in corpus.shards],
+        bound,
+        Priors(0.05, (1.0, 1.0), (1.0, 0.01)),
+        corpus.n_documents,
+        corpus.n_words,
+        corpus.schema.n_labels,
+    )
+    rng = np.random.default_rng(1)
+    state = GlobalState(
+        topics=(rng.gamma(1.0, 20.0, size=(corpus.n_words, 9)) + 0.05).astype(np.float32),
+        sticks=sticks_from_weights(np.full(9, 1 / 9)),
+        corpus_concentration=1.0,
+        document_concentration=5.0,
+        scaling=bound.initial(9, problem.n_labels),
+    )
+    return problem, state
+
+
+def fit(executor, problem, state, passes=7, after_pass=None, keep_documents=True):
+    """The state and the bounds of a fit by passes over all documents; the fifth one restarts."""
+    run = Run(passes, 0.0, keep_documents, executor=executor, after_pass=after_pass)
+    history = run.new_history()
+    with executor, threadpool_limits(1, "blas"):
+        found = fit_sharded(problem, state, run, history)
+    return found.state, [row["bound"] for row in history.rows()]
+
+
+def fit_stream(executor, corpus, problem, state):
+    """The state and the bounds of a stochastic fit."""
+    run = Run(2, 0.0, executor=executor)
+    history = run.new_history()
+    batches = ShardBatches(corpus.shards, problem.blocks[0].encoding, 100)
+    stream = start_stream(state, problem.n_labels, 100)
+    rng = np.random.default_rng(2)
+    with executor, threadpool_limits(1, "blas"):
+        found = fit_stochastic(problem, batches, stream, run, history, rng)
+    return found.state, [row["bound"] for row in history.rows()]
+
+
+def check_same(got, expected):
+    """Two fits are equal, bit for bit."""
+    assert got[1] == expected[1]
+    one, other = got[0], expected[0]
+    np.testing.assert_array_equal(one.topics, other.topics)
+    np.testing.assert_array_equal(one.sticks, other.sticks)
+    assert one.document_concentration == other.document_concentration
+    assert one.corpus_concentration == other.corpus_concentration
+    assert one.scaling.keys() == other.scaling.keys()
+    for name, values in one.scaling.items():
+        np.testing.assert_array_equal(values, other.scaling[name])
