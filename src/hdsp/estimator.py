@@ -2,7 +2,8 @@
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
+from hdsp.corpus.stored import StoredCorpus
 from hdsp.editing import EditableTopics
 from hdsp.exceptions import (
     IgnoredTargetWarning,
@@ -22,21 +24,23 @@ from hdsp.exceptions import (
     TokenizerNotSavedWarning,
     TopicLimitWarning,
 )
+from hdsp.execution import Executor, make_executor
+from hdsp.fitting import Plan, fit_in_memory, fit_shards
 from hdsp.inference import (
     NUMBERS_BY,
     History,
-    Resumed,
+    OpenStream,
     Run,
-    Search,
+    absorb,
+    default_batch_size,
     find_seeds,
-    fit_batch,
     fit_display,
-    initial_state,
-    merge_topics,
+    open_stream,
     topics_in_use,
 )
 from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import Fit, GlobalState, Priors, Problem, make_problem, seed_prior
+from hdsp.model import GlobalState, LocalSettings, Priors, make_problem, seed_prior
+from hdsp.model.shards import readable_parts
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import (
     Checkpoint,
@@ -50,6 +54,7 @@ from hdsp.prediction import (
     FittedModel,
     Source,
     make_fitted,
+    make_fitted_from_sample,
     topic_tokens,
     with_label_regressions,
 )
@@ -78,6 +83,7 @@ from hdsp.validation import (
 _COHERENCE_WORDS = 10
 # A warning is given once this share of `n_components` is in use.
 _NEAR_CEILING = 0.95
+INFERENCES = ("batch", "stochastic")
 
 
 class HDSP(EditableTopics):
@@ -142,6 +148,16 @@ class HDSP(EditableTopics):
     checkpoint : str, path or None, default=None
         A folder for the state of an unfinished fit. `fit` with the same data and settings continues
         from it, to the same result, and removes it at the end.
+    inference : {"batch", "stochastic"}, default="batch"
+        How documents are fitted: ``"batch"`` comes back to all documents until the bound settles;
+        ``"stochastic"`` takes a step after each batch of them, which is faster for large corpora
+        and needs little memory, and `partial_fit` goes on with further documents.
+    batch_size : int or None, default=None
+        The documents that make a step of stochastic inference; None chooses by their number.
+    executor : str or None, default=None
+        Where documents are fitted: None is threads of this process; ``"processes"`` is several
+        processes by joblib; ``"dask"`` the active client of dask.distributed, ``"local"`` a
+        cluster of processes on this machine, and ``"tcp://host:port"`` the scheduler of another.
 
     Attributes
     ----------
@@ -173,6 +189,8 @@ class HDSP(EditableTopics):
         The number of passes of the chosen start.
     converged_ : bool
         Whether the bound settled.
+    n_documents_ : int
+        The number of training documents.
     predictive_concentration_ : float
         The beta that new documents are predicted with.
     corpus_concentration_, document_concentration_ : float
@@ -188,6 +206,9 @@ class HDSP(EditableTopics):
     >>> model.expected_topics([["news"], ["sport"], []]).sum(axis=1).round(6).tolist()
     [1.0, 1.0, 1.0]
     """
+
+    # Where `partial_fit` goes on.
+    _opened: OpenStream | None = None
 
     def __init__(
         self,
@@ -213,6 +234,9 @@ class HDSP(EditableTopics):
         keep_documents: bool = True,
         verbose: int | bool = 0,
         checkpoint: str | os.PathLike[str] | None = None,
+        inference: str = "batch",
+        batch_size: int | None = None,
+        executor: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.fixed_number = fixed_number
@@ -235,6 +259,9 @@ class HDSP(EditableTopics):
         self.keep_documents = keep_documents
         self.verbose = verbose
         self.checkpoint = checkpoint
+        self.inference = inference
+        self.batch_size = batch_size
+        self.executor = executor
 
     def fit(self, X: Any, y: object = None, labels: object = None) -> Self:
         """Fit the model to documents.
@@ -264,8 +291,24 @@ class HDSP(EditableTopics):
                 stacklevel=2,
             )
         priors = self._check_settings()
+        if isinstance(X, StoredCorpus) or self.inference != "batch" or self.executor is not None:
+            run, checkpoint = self._fit_parts(priors, X, labels)
+        else:
+            run, checkpoint = self._fit_whole(priors, X, labels)
+        # The fit of an interrupted search is only the best so far, even if it converged.
+        cut_short = run.interrupted and not self.fixed_number
+        finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
+        if checkpoint and finished:
+            checkpoint.remove()
+        self._warn(finished)
+        return self
+
+    def _fit_whole(
+        self, priors: Priors, X: Any, labels: object, stream: bool = False
+    ) -> tuple[Run, Checkpoint | None]:
+        """Fit to documents in memory; `stream` prepares for further ones."""
         counts, parsed, words, named = self._read_training(X, labels)
-        priors = self._with_seeds(priors, counts, words)
+        priors = self._with_seeds(priors, np.asarray(counts.sum(axis=0), dtype=np.float64), words)
         schema = LabelSchema.of(parsed)
         _warn_missing(parsed)
         scaling = bind_scaling(self.scaling, schema)
@@ -277,15 +320,189 @@ class HDSP(EditableTopics):
             fingerprint(counts, problem.design),
             X.text_settings if isinstance(X, Corpus) else None,
         )
-        checkpoint = None
-        if self.checkpoint is not None:
-            parameters = self.get_params(deep=False)
-            checkpoint = Checkpoint(Path(self.checkpoint), source.fingerprint, parameters)
+        checkpoint = self._checkpoint(source)
+        opened = None
+        with self._running(self._executor()) as run:
+            plan = self._plan()
+            fit, history, numbers = fit_in_memory(problem, plan, run, checkpoint)
+            if stream:
+                seed = int(plan.rng.integers(2**62))
+                opened = open_stream(
+                    problem, fit, words, schema, run.executor, seed, self.batch_size
+                )
+            model = make_fitted(
+                problem,
+                fit,
+                schema,
+                source,
+                self._report(fit.state, priors, history, numbers, run, problem.n_documents, counts),
+                run.settings,
+                run.here,
+                self.predictive_concentration,
+            )
+            model = replace(model, topic_names=_seed_names(self.seeds, fit.state))
+            # The documents make room for the evidence of labels, which is as large.
+            del fit
+            model = with_label_regressions(model, problem)
+        # Only now, so that a failed fit leaves an earlier one unchanged.
+        self._set_fitted(model, opened)
+        return run, checkpoint
+
+    def _fit_parts(self, priors: Priors, X: Any, labels: object) -> tuple[Run, Checkpoint | None]:
+        """Fit to documents that are read in parts, by steps or wherever the executor is."""
+        corpus, named = self._read_corpus(X, labels, "fit")
+        if isinstance(corpus, StoredCorpus):
+            schema, data = corpus.schema, corpus.fingerprint
+        else:
+            schema = LabelSchema.of(corpus.labels)
+            _warn_missing(corpus.labels)
+            data = fingerprint(corpus.counts, schema.encode(corpus.labels))
+        words = corpus.words
+        source = Source(words, named, library_of(labels), data, corpus.text_settings)
+        scaling = bind_scaling(self.scaling, schema)
+        checkpoint = self._checkpoint(source)
+        batch_size = None
+        if self.inference == "stochastic":
+            batch_size = self.batch_size or default_batch_size(corpus.n_documents)
+        with self._running(make_executor(self.executor, self.n_jobs)) as run:
+            found = fit_shards(
+                readable_parts(corpus),
+                words,
+                schema,
+                scaling,
+                self._plan(),
+                run,
+                lambda tokens: self._with_seeds(priors, tokens, words),
+                checkpoint,
+                batch_size,
+            )
+            outcome, sample = found.outcome, found.survey.sample
+            with self._executor() as here:
+                model = make_fitted_from_sample(
+                    sample,
+                    outcome.state,
+                    schema,
+                    scaling,
+                    found.priors,
+                    source,
+                    self._report(
+                        outcome.state,
+                        found.priors,
+                        outcome.history,
+                        outcome.numbers,
+                        run,
+                        corpus.n_documents,
+                        sample.counts,
+                    ),
+                    run.settings,
+                    here,
+                    corpus.n_documents,
+                    found.survey.carriers,
+                    self.predictive_concentration,
+                )
+            model = replace(model, topic_names=_seed_names(self.seeds, outcome.state))
+        self._set_fitted(model, found.opened)
+        return run, checkpoint
+
+    def partial_fit(self, X: Any, y: object = None, labels: object = None) -> Self:
+        """Go on learning from further documents, whose words and labels may be new.
+
+        The first call fits the model to its documents; each further one takes steps of stochastic
+        inference. A new label begins without an effect, and a new word joins once five documents
+        have had it. Topics keep their numbers and names. Everything can be asked after every call;
+        what is asked first after one takes a moment longer, because effects and predictions are
+        then calibrated anew on a sample of all documents seen.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, with the same columns in every call; or a corpus, of any words.
+        y : None, default=None
+            Ignored, with a warning: labels go in `labels`.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+
+        Returns
+        -------
+        HDSP
+            The model itself.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 100, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).partial_fit(corpus[:100])
+        >>> model.partial_fit(corpus[100:]).n_documents_
+        200
+        """
+        if y is not None and labels is None:
+            warnings.warn(
+                "HDSP.partial_fit ignores `y`: pass the documents' labels as `labels`.",
+                IgnoredTargetWarning,
+                stacklevel=2,
+            )
+        priors = self._check_settings()
+        if not self.__sklearn_is_fitted__():
+            run, _ = self._fit_whole(priors, X, labels, stream=True)
+            return self
+        if self._opened is None:
+            raise ValueError(
+                "HDSP.partial_fit cannot go on from a model that `fit` made by batch inference, "
+                "which keeps no sample of its documents. Begin with partial_fit, or fit with "
+                'inference="stochastic".'
+            )
+        corpus, _ = self._read_corpus(X, labels, "partial_fit")
+        if corpus.n_tokens == 0:
+            return self
+        with self._running(self._executor()) as run:
+            opened = self._opened
+            for part in corpus.parts():
+                opened = absorb(opened, part, self.scaling, run)
+        self._opened = opened
+        self._stale = True
+        return self
+
+    def _refresh(self) -> None:
+        """Make the model anew from the stream and its sample of documents."""
+        opened, before = self._opened, self._current
+        assert opened is not None
+        state, sample = opened.stream.state, opened.sample
+        source = replace(
+            before.source, words=opened.words, fingerprint=f"stream of {opened.n_documents}"
+        )
+        report = replace(
+            before.report,
+            n_topics=topics_in_use(topic_tokens(state, opened.priors), opened.n_documents),
+            coherence=_coherence(state.topics.T, sample.counts),
+        )
+        with threadpool_limits(1, "blas"), self._executor() as here:
+            model = make_fitted_from_sample(
+                sample,
+                state,
+                opened.schema,
+                opened.scaling,
+                opened.priors,
+                source,
+                report,
+                LocalSettings(),
+                here,
+                opened.n_documents,
+                opened.carriers,
+                self.predictive_concentration,
+            )
+        self._set_fitted(
+            replace(model, topic_names=before.topic_names, merged_topics=before.merged_topics),
+            opened,
+        )
+
+    @contextmanager
+    def _running(self, executor: Executor) -> Iterator[Run]:
+        """A run on an executor, shown and stopped as the settings say."""
         # BLAS threads would fight ours, and change the order of sums with their number.
         with (
             fit_display(self.tol, self.max_iter, quiet=not self.verbose) as display,
             threadpool_limits(1, "blas"),
-            self._executor() as executor,
+            executor,
         ):
             run = Run(
                 self.max_iter,
@@ -295,87 +512,46 @@ class HDSP(EditableTopics):
                 display=display,
             )
             with run.interruption.listening():
-                fit, history, numbers = self._fit(problem, run, checkpoint)
-                tokens = topic_tokens(fit.state, priors)
-                report = FitReport(
-                    history.rows(),
-                    [trial.as_row() for trial in run.trials],
-                    history.converged,
-                    topics_in_use(tokens, problem.n_documents),
-                    numbers,
-                    _coherence(fit.state.topics.T, counts),
-                )
-                model = make_fitted(
-                    problem,
-                    fit,
-                    schema,
-                    source,
-                    report,
-                    run.settings,
-                    executor,
-                    self.predictive_concentration,
-                )
-                if self.seeds:
-                    model = replace(model, topic_names=_seed_names(self.seeds, fit.state))
-                # The documents make room for the evidence of labels, which is as large.
-                del fit
-                model = with_label_regressions(model, problem)
-        # Only now, so that a failed fit leaves an earlier one unchanged.
-        self._set_fitted(model)
-        # The fit of an interrupted search is only the best so far, even if it converged.
-        cut_short = run.interrupted and not self.fixed_number
-        finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
-        if checkpoint and finished:
-            checkpoint.remove()
-        self._warn(finished)
-        return self
+                yield run
 
-    def _fit(
-        self, problem: Problem, run: Run, checkpoint: Checkpoint | None
-    ) -> tuple[Fit, History, tuple[int, int] | None]:
-        """Fit with a fixed number of topics, or with the number that held-out words ask for.
+    def _plan(self) -> Plan:
+        return Plan(
+            self.n_components,
+            self.fixed_number,
+            self.number_by,
+            self.init,
+            self.corpus_concentration,
+            self.document_concentration,
+            make_generator(self.random_state),
+        )
 
-        The third result is the range of numbers that are about as good.
-        """
-        rng = make_generator(self.random_state)
-        resumed = checkpoint.resume(problem, run, self.n_components) if checkpoint else None
-        if checkpoint is not None:
-            run.after_pass = checkpoint.pass_writer(run)
+    def _checkpoint(self, source: Source) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        parameters = self.get_params(deep=False)
+        # Where documents are fitted does not matter, only whether they are brought together.
+        parameters["executor"] = self.executor is not None
+        return Checkpoint(Path(self.checkpoint), source.fingerprint, parameters)
 
-        def start(problem: Problem, n_topics: int, rng: np.random.Generator) -> GlobalState:
-            return initial_state(
-                problem,
-                n_topics,
-                self.init,
-                self.corpus_concentration,
-                self.document_concentration,
-                rng,
-            )
-
-        n_topics, numbers = self.n_components, None
-        searched = not self.fixed_number and isinstance(self.init, str)
-        if searched:
-            seed = int(rng.integers(2**62))
-
-            def start_at(problem: Problem, n_topics: int) -> GlobalState:
-                return start(problem, n_topics, np.random.default_rng([seed, n_topics]))
-
-            after_trial = checkpoint.trial_writer(run) if checkpoint else None
-            search = Search(
-                problem, n_topics, self.number_by, start_at, run, rng, after_trial=after_trial
-            )
-            n_topics = search.number()
-            numbers = search.number_range()
-        run.display.begin_fit(n_topics)
-        # Interrupted in its trials, a search may have gone on with another number.
-        if resumed is None or resumed.state.n_topics != n_topics:
-            state = start_at(problem, n_topics) if searched else start(problem, n_topics, rng)
-            resumed = Resumed(state, None, run.new_history())
-        history = resumed.history
-        fit = fit_batch(problem, resumed.state, run, history, resumed.documents)
-        if not self.fixed_number and self.keep_documents and history.converged:
-            fit = merge_topics(problem, fit, run, history)
-        return fit, history, _scaled(numbers, fit.state.n_topics, n_topics)
+    def _report(
+        self,
+        state: GlobalState,
+        priors: Priors,
+        history: History,
+        numbers: tuple[int, int] | None,
+        run: Run,
+        n_documents: int,
+        known: csr_array,
+    ) -> FitReport:
+        """How the fit went; `known` [M, V] are documents in memory, all or a sample."""
+        return FitReport(
+            history.rows(),
+            [trial.as_row() for trial in run.trials],
+            history.converged,
+            topics_in_use(topic_tokens(state, priors), n_documents),
+            numbers,
+            _coherence(state.topics.T, known),
+        )
 
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
         """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does.
@@ -457,7 +633,7 @@ class HDSP(EditableTopics):
                 TokenizerNotSavedWarning,
                 stacklevel=2,
             )
-        save_model(Path(path), self._model, self.get_params(deep=False))
+        save_model(Path(path), self._model, self.get_params(deep=False), self._opened)
 
     def report(
         self,
@@ -524,13 +700,13 @@ class HDSP(EditableTopics):
         HDSP
             The fitted model.
         """
-        fitted, parameters = load_model(Path(path), cls().get_params(deep=False))
+        fitted, parameters, opened = load_model(Path(path), cls().get_params(deep=False))
         model = cls(**parameters)
         try:
             model._check_settings()
         except (TypeError, ValueError) as error:
             raise not_usable(Path(path), error) from error
-        model._set_fitted(fitted)
+        model._set_fitted(fitted, opened)
         return model
 
     def __sklearn_tags__(self) -> Tags:
@@ -555,6 +731,14 @@ class HDSP(EditableTopics):
         check_jobs(self.n_jobs)
         check_flag(self.keep_documents, "keep_documents")
         check_folder(self.checkpoint)
+        check_choice(self.inference, INFERENCES, "inference", "HDSP")
+        if self.batch_size is not None:
+            check_whole(self.batch_size, "batch_size", 1)
+        if self.executor is not None and not isinstance(self.executor, str):
+            raise TypeError(
+                "`executor` of HDSP must be None, 'processes', 'dask', 'local' or the address of a "
+                f"Dask scheduler. Got {type(self.executor).__name__}."
+            )
         check_seeds(self.seeds, self.n_components)
         check_positive(self.seed_strength, "seed_strength")
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):
@@ -568,11 +752,10 @@ class HDSP(EditableTopics):
             document_concentration=document if learn_document else None,
         )
 
-    def _with_seeds(self, priors: Priors, counts: csr_array, words: tuple[str, ...]) -> Priors:
-        """The hyperparameters with the prior of seeded topics."""
+    def _with_seeds(self, priors: Priors, tokens: FloatArray, words: tuple[str, ...]) -> Priors:
+        """The hyperparameters with the prior of seeded topics; `tokens` [V] are those of words."""
         if not self.seeds:
             return priors
-        tokens = np.asarray(counts.sum(axis=0), dtype=np.float64)
         found = find_seeds(self.seeds, words)
         return replace(priors, seeds=seed_prior(found, tokens, float(self.seed_strength)))
 
@@ -604,8 +787,34 @@ class HDSP(EditableTopics):
             )
         return counts, parsed, words, named
 
-    def _set_fitted(self, model: FittedModel) -> None:
+    def _read_corpus(self, X: Any, labels: object, method: str) -> tuple[Corpus, bool]:
+        """The documents as a corpus, and whether its words are scikit-learn's feature names."""
+        if isinstance(X, StoredCorpus):
+            if labels is not None:
+                raise ValueError(
+                    f"`labels` of HDSP.{method} must be None where X is a Corpus, which carries "
+                    "its own."
+                )
+            if X.n_tokens == 0:
+                raise ValueError(
+                    f"X of HDSP.{method} has no word in any of its {X.n_documents} documents."
+                )
+            return X, False
+        if method == "fit":
+            counts, parsed, words, named = self._read_training(X, labels)
+        elif isinstance(X, Corpus):
+            return X, False
+        else:
+            counts, _ = self._read_new(X, None, method)
+            words, named = self.words_, False
+            parsed = self._current.schema.read(labels, counts.shape[0], f"HDSP.{method}")
+        if isinstance(X, Corpus):
+            return X, named
+        return Corpus(counts, words=words, labels=parsed), named
+
+    def _set_fitted(self, model: FittedModel, opened: OpenStream | None = None) -> None:
         self._model = model
+        self._opened = opened
         # scikit-learn requires these as attributes.
         self.n_features_in_ = len(model.source.words)
         if model.source.named:
@@ -650,8 +859,10 @@ class HDSP(EditableTopics):
             )
 
 
-def _seed_names(seeds: Mapping[str, Sequence[str]], state: GlobalState) -> dict[int, str]:
+def _seed_names(seeds: Mapping[str, Sequence[str]] | None, state: GlobalState) -> dict[int, str]:
     """The names of seeded topics."""
+    if not seeds:
+        return {}
     return dict(sorted(zip(state.seeded.tolist(), seeds, strict=True)))
 
 
@@ -665,16 +876,6 @@ def _warn_missing(labels: Labels) -> None:
             MissingLabelsWarning,
             stacklevel=3,
         )
-
-
-def _scaled(
-    numbers: tuple[int, int] | None, n_topics: int, searched: int
-) -> tuple[int, int] | None:
-    """The range of numbers that are as good as the one searched, after merges as for that one."""
-    if numbers is None:
-        return None
-    low, high = (max(round(number * n_topics / searched), 2) for number in numbers)
-    return min(low, n_topics), max(high, n_topics)
 
 
 def _coherence(topics: FloatArray, counts: csr_array) -> FloatArray:

@@ -62,8 +62,24 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     They all use `_model`, which a subclass sets.
     """
 
-    _model: FittedModel
     n_jobs: int | None
+    _current: FittedModel
+    # Whether there were documents since the model was made.
+    _stale: bool = False
+
+    @property
+    def _model(self) -> FittedModel:
+        if self._stale:
+            self._refresh()
+        return self._current
+
+    @_model.setter
+    def _model(self, model: FittedModel) -> None:
+        self._current = model
+        self._stale = False
+
+    def _refresh(self) -> None:
+        """Make the model anew from all documents that it has seen."""
 
     def transform(self, X: Any, labels: object = None) -> FloatArray:
         """Topic proportions of documents, given their words and labels.
@@ -431,7 +447,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return Corpus(counts, words=self.words_, labels=parsed)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
+        return hasattr(self, "_current")
 
     @property
     def label_schema_(self) -> LabelSchema:
@@ -458,6 +474,11 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """The corpus weights p of topics, [T]."""
         fitted = self._fitted()
         return fitted.groups.sum(fitted.state.topic_weight)
+
+    @property
+    def n_documents_(self) -> int:
+        """The number of training documents."""
+        return self._fitted().training.n_documents
 
     @property
     def topic_tokens_(self) -> FloatArray:

@@ -52,6 +52,8 @@ class FitDisplay:
         self._n_topics = 0
         self._bounds: list[float] = []
         self._first_pass_ended = 0.0
+        # The share of a pass of stochastic steps that is done, if it is one.
+        self._share_of_pass = 0.0
 
     def begin_trial(self, n_topics: int) -> None:
         """The search tries a number of topics."""
@@ -87,6 +89,11 @@ class FitDisplay:
             topics=int(row["n_topics"]), **{"pass": int(row["pass"])}, bound=float(row["bound"])
         )
 
+    def stepped(self, seen: int, n_documents: int) -> None:
+        """A stochastic step is done; documents of all passes so far were `seen`."""
+        self._share_of_pass = (seen % n_documents or n_documents) / n_documents
+        self._show(documents=f"{seen:,}")
+
     def moved(self, counts: Mapping[str, int]) -> None:
         """Topics were merged."""
         made = " and ".join(
@@ -104,6 +111,8 @@ class FitDisplay:
     def seconds_left(self) -> float | None:
         """How long until the end, trials that are still to come included; None for no idea."""
         now = self._clock() - self._stage_began
+        if self._in_fit and self._share_of_pass and not self._bounds:
+            return now * (1.0 / self._share_of_pass - 1.0)
         if self._bounds:
             return self._fit_left()
         if not self._trials:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from hdsp.execution import Executor, InProcess
 from hdsp.inference.display import FitDisplay
@@ -100,8 +101,21 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Resumed:
-    """The state of an interrupted fit, and its history."""
+    """The state of an interrupted fit.
+
+    Attributes
+    ----------
+    state : GlobalState
+        The state.
+    documents : DocumentState or None
+        The documents, or None where they start afresh.
+    history : History
+        Its passes.
+    stream : tuple of Stream and PassSoFar, or None, default=None
+        Where stochastic inference goes on.
+    """
 
     state: GlobalState
     documents: DocumentState | None
     history: History
+    stream: Any = None

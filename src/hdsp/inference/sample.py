@@ -12,13 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from hdsp.execution import Step
+from hdsp.model import Block
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.scaling import Design
 
 # Documents in the uniform sample.
-MOST_DOCUMENTS = 20_000
+MOST_DOCUMENTS = 40_000
 # Documents of each label, at least, if there are so many.
 _PER_LABEL = 50
+# The sample's largest key is below this many times its expected value, with certainty in practice.
+_LIKELY = 1.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +64,25 @@ class Sample:
             Their keys, drawn uniformly between 0 and 1.
         """
         chosen = self._candidates(design, keys)
+        return self + Sample(counts[chosen], csr_array(design[chosen]), keys[chosen])
+
+    def __add__(self, other: "Sample") -> "Sample":
+        """The sample of all documents that either was drawn from."""
         both = Sample(
-            csr_array(vstack([self.counts, counts[chosen]], format="csr")),
-            csr_array(vstack([self.design, design[chosen]], format="csr")),
-            np.concatenate([self.keys, keys[chosen]]),
+            csr_array(vstack([self.counts, other.counts], format="csr")),
+            csr_array(vstack([self.design, other.design], format="csr")),
+            np.concatenate([self.keys, other.keys]),
         )
-        kept = np.flatnonzero(both.uniform() | _first_of_labels(both.design, both.keys))
-        if len(kept) == len(both):
-            return both
-        return Sample(both.counts[kept], both.design[kept], both.keys[kept])
+        return both.take(both.uniform() | _first_of_labels(both.design, both.keys))
+
+    def take(self, rows: BoolArray) -> "Sample":
+        """Some of the documents."""
+        if rows.all():
+            return self
+        chosen = np.flatnonzero(rows)
+        return Sample(
+            csr_array(self.counts[chosen]), csr_array(self.design[chosen]), self.keys[chosen]
+        )
 
     def uniform(self) -> BoolArray:
         """Which documents are a uniform sample of all documents seen, [S]."""
@@ -114,3 +128,65 @@ def _carriers(design: Design, keys: FloatArray) -> tuple[IntArray, IntArray]:
     rows = np.repeat(np.arange(len(keys)), np.diff(carried.indptr))
     order = np.lexsort((keys[rows], carried.indices))
     return rows[order], carried.indices[order]
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What must be known of all documents before a fit; surveys of parts add.
+
+    Attributes
+    ----------
+    sample : Sample
+        Some of the documents.
+    word_tokens : float array of shape [V]
+        Tokens of each word.
+    carriers : float array of shape [J]
+        How many documents have a value of each label.
+    """
+
+    sample: Sample
+    word_tokens: FloatArray
+    carriers: FloatArray
+
+    def __add__(self, other: "Survey") -> "Survey":
+        return Survey(
+            self.sample + other.sample,
+            self.word_tokens + other.word_tokens,
+            self.carriers + other.carriers,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyDocuments(Step):
+    """Surveys the documents of a block.
+
+    Attributes
+    ----------
+    seed : int
+        Decides the keys of documents, with the position of the block in the corpus.
+    n_documents : int
+        The number of all documents: of a large corpus, a block gives away few.
+    """
+
+    seed: int
+    n_documents: int
+
+    def __call__(self, block: Block, kept: None) -> tuple[None, Survey]:
+        """The survey of the block."""
+        n_words = len(block.word_indptr) - 1
+        shape = (block.n_documents, n_words)
+        counts = csr_array((block.counts, block.indices, block.indptr), shape=shape)
+        keys = document_keys(self.seed, block.rows.start, block.n_documents)
+        likely = keys <= _LIKELY * MOST_DOCUMENTS / self.n_documents
+        sample = Sample(counts, csr_array(block.design), keys)
+        carriers = np.bincount(block.design.indices, minlength=block.design.shape[1])
+        return None, Survey(
+            sample.take(likely | _first_of_labels(sample.design, keys)),
+            np.asarray(counts.sum(axis=0), dtype=np.float64),
+            carriers.astype(np.float64),
+        )
+
+
+def document_keys(seed: int, first: int, n_documents: int) -> FloatArray:
+    """The keys of documents that come after `first` others."""
+    return np.random.default_rng([seed, first]).random(n_documents)

@@ -28,6 +28,7 @@ def initial_state(
     corpus_concentration: float,
     document_concentration: float,
     rng: np.random.Generator,
+    n_tokens: float | None = None,
 ) -> GlobalState:
     """The state before the first pass: topics by `init`, ordered by size, labels without effect.
 
@@ -43,6 +44,8 @@ def initial_state(
         The initial values of alpha and beta.
     rng : numpy.random.Generator
         The source of random numbers.
+    n_tokens : float or None, default=None
+        The tokens that the topics hold together; None is those of the problem.
     """
     word_share, size = _start(problem, n_topics, init, rng)
     seeds, seeded = problem.priors.seeds, NOT_SEEDED
@@ -51,7 +54,8 @@ def initial_state(
     order = np.argsort(-size, kind="stable")
     word_share, size = word_share[:, order], size[order]
     seeded = np.argsort(order)[seeded]
-    topics = problem.n_tokens * size * word_share + problem.priors.topic_prior
+    held = problem.n_tokens if n_tokens is None else n_tokens
+    topics = held * size * word_share + problem.priors.topic_prior
     return GlobalState(
         topics=add_seeds(topics, seeds, seeded).astype(problem.dtype),
         sticks=sticks_from_weights(size),

@@ -5,16 +5,25 @@ global state towards what they ask for, by a rate that falls from step to step. 
 corpus at rate 1 is a step of batch inference.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.execution import sum_documents, tree_sum
-from hdsp.inference.batches import Batches, loaded_ahead
+from hdsp.execution import sum_documents
+from hdsp.inference.batches import ShardBatches, loaded_ahead
 from hdsp.inference.history import History
 from hdsp.inference.run import Run
-from hdsp.model import GlobalState, ShardedProblem, Statistics, elbo
+from hdsp.model import (
+    GlobalState,
+    LocalSettings,
+    ShardedProblem,
+    Statistics,
+    elbo,
+    expected_tokens,
+)
 from hdsp.model.updates import update_scaling_from_sums, update_topics, update_weights
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import DesignLimits, Parameters, mix_labels, scale_labels
@@ -22,7 +31,12 @@ from hdsp.scaling import DesignLimits, Parameters, mix_labels, scale_labels
 # The rate of step t is (delay + t)^-decay.
 _DELAY, _DECAY = 10.0, 0.7
 # A fit makes passes until there were so many steps.
-_STEPS = 128
+_STEPS = 32
+# Documents are seen once, so each is fitted more closely than in batch inference, which comes back
+# to where it was: a loose fit leaves their topics blurred, and in time the model's.
+SETTINGS = LocalSettings(max_iter=20, tol=1e-3)
+# The batch size: this share of the documents, within limits.
+_SHARE, _SMALLEST, _LARGEST = 1 / 32, 256, 4_096
 
 
 def step_rate(steps: FloatArray | float, size: float) -> FloatArray:
@@ -70,6 +84,18 @@ class Stream:
     carriers: FloatArray
     label_steps: FloatArray
     limits: DesignLimits
+
+    def by_size(self) -> "Stream":
+        """The same stream, largest topic first."""
+        order = self.state.by_size()
+        return replace(
+            self, state=self.state.reordered(order), log_proportion=self.log_proportion[order]
+        )
+
+
+def default_batch_size(n_documents: int) -> int:
+    """The number of documents that make a step, for a corpus of so many."""
+    return int(np.clip(round(_SHARE * n_documents), _SMALLEST, _LARGEST))
 
 
 def start_stream(state: GlobalState, n_labels: int, batch_size: int) -> Stream:
@@ -166,24 +192,61 @@ def _scaled(statistics: Statistics, n_documents: int) -> Statistics:
     return replace(statistics, word_counts=counts)
 
 
+@dataclass(frozen=True)
+class PassSoFar:
+    """The steps of an unfinished pass.
+
+    Attributes
+    ----------
+    batches : int, default=0
+        The number of batches seen in it.
+    words, tangent, proportions : float, default=0.0
+        Terms (6), (7) and (8) + (9) of the bound of their documents, when they were seen.
+    inner_iterations : int, default=0
+        Inner iterations of the document step, summed over documents.
+    """
+
+    batches: int = 0
+    words: float = 0.0
+    tangent: float = 0.0
+    proportions: float = 0.0
+    inner_iterations: int = 0
+
+    def add(self, statistics: Statistics) -> "PassSoFar":
+        """With one more batch."""
+        return PassSoFar(
+            self.batches + 1,
+            self.words + statistics.words,
+            self.tangent + statistics.tangent,
+            self.proportions + statistics.proportions,
+            self.inner_iterations + statistics.inner_iterations,
+        )
+
+
+# Called after a step with the stream, the pass so far and the history.
+AfterStep = Callable[[Stream, PassSoFar, History], None]
+
+
 def fit_stochastic(
     problem: ShardedProblem,
-    batches: Batches,
+    batches: ShardBatches,
     stream: Stream,
     run: Run,
     history: History,
-    rng: np.random.Generator,
+    seed: int,
+    done: PassSoFar | None = None,
+    after_step: AfterStep | None = None,
 ) -> Stream:
     """Passes of stochastic steps over all documents.
 
-    Passes are made until there were `_STEPS` steps, or the estimated bound settles; one for a
-    large corpus. The bound of a pass is that of its batches when they were seen, an estimate.
+    Passes are made until there were `_STEPS` steps: one for a large corpus. The bound of a pass is
+    that of its batches when they were seen, an estimate.
 
     Parameters
     ----------
     problem : ShardedProblem
         What is fitted; its blocks are not read.
-    batches : Batches
+    batches : ShardBatches
         The documents.
     stream : Stream
         The state to start from.
@@ -191,27 +254,40 @@ def fit_stochastic(
         How the fit proceeds.
     history : History
         Receives one record per pass.
-    rng : numpy.random.Generator
-        The order of the documents.
+    seed : int
+        Decides the order of the documents.
+    done : PassSoFar or None, default=None
+        What an interrupted fit has done of its last pass.
+    after_step : callable or None, default=None
+        Called after each step.
     """
-    settings = replace(run.settings, scaling_sums=True)
     while len(history) < run.max_iter:
-        passed: list[Statistics] = []
-        for blocks in loaded_ahead(batches.epoch(rng), run.executor):
+        so_far = done or PassSoFar()
+        done = None
+        order = batches.epoch(np.random.default_rng([seed, len(history)]))
+        for blocks in loaded_ahead(islice(order, so_far.batches, None), run.executor):
             batch = replace(problem, blocks=blocks)
-            statistics = sum_documents(batch, stream.state, settings, run.executor)
+            statistics = sum_documents(batch, stream.state, SETTINGS, run.executor)
             stream = stochastic_step(stream, problem, statistics)
-            # Only the terms of the bound are wanted, and they are small.
-            passed.append(replace(statistics, word_counts=statistics.word_counts[:0]))
+            so_far = so_far.add(statistics)
+            run.display.stepped(stream.n_documents, problem.n_documents)
+            if after_step is not None:
+                after_step(stream, so_far, history)
             if run.interrupted:
                 break
-        total = replace(tree_sum(passed), word_counts=_counts(stream.state, problem))
+        total = replace(
+            statistics,
+            word_counts=expected_tokens(stream.state, problem.priors),
+            words=so_far.words,
+            tangent=so_far.tangent,
+            proportions=so_far.proportions,
+            inner_iterations=so_far.inner_iterations,
+        )
         run.record(history, problem, stream.state, total, elbo(problem, stream.state, total))
-        if run.interrupted or history.converged or stream.steps >= _STEPS:
-            history.converged = not run.interrupted
+        if run.interrupted:
+            history.converged = False
+            break
+        if stream.steps >= _STEPS or history.converged:
+            history.converged = True
             break
     return stream
-
-
-def _counts(state: GlobalState, problem: ShardedProblem) -> FloatArray:
-    return np.asarray(state.topics - problem.priors.topic_prior)

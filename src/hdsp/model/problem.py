@@ -245,13 +245,16 @@ def _make_block(entries: csr_array, lengths: FloatArray, design: Design, rows: s
     )
 
 
-def make_block(
-    counts: csr_array, design: Design, dtype: np.dtype[np.floating] | type[np.floating] = np.float32
-) -> Block:
-    """The block of documents `counts` [M, V] with labels `design` [M, J]."""
-    entries = _entries(counts, dtype)
-    lengths = np.asarray(counts.sum(axis=1)).astype(dtype)
-    return _make_block(entries, lengths, csr_array(design, dtype=dtype), slice(0, counts.shape[0]))
+def make_block(counts: csr_array, design: Design, first: int = 0) -> Block:
+    """The block of documents `counts` [M, V] with labels `design` [M, J].
+
+    `first` is the place of its first document in the corpus.
+    """
+    entries = _entries(counts, np.float32)
+    lengths = np.asarray(counts.sum(axis=1)).astype(np.float32)
+    rows = slice(0, counts.shape[0])
+    block = _make_block(entries, lengths, csr_array(design, dtype=np.float32), rows)
+    return replace(block, rows=slice(first, first + rows.stop))
 
 
 def _entries(counts: csr_array, dtype: np.dtype[np.floating] | type[np.floating]) -> csr_array:

@@ -1,6 +1,6 @@
 """Blocks that are read from a corpus when they are needed, in this process or another one."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from hdsp.corpus import Corpus, LabelSchema
+from hdsp.corpus.stored import StoredCorpus
 from hdsp.model.problem import Block, make_block
 from hdsp.numerics.types import IntArray
 from hdsp.scaling import Design, ScalingFunction, encode_labels
@@ -60,15 +61,66 @@ class Encoding:
 
 
 @dataclass(frozen=True)
+class CorpusPart:
+    """Some documents of a corpus in memory, in place of a shard.
+
+    Attributes
+    ----------
+    corpus : Corpus
+        The documents.
+    number : int
+        Position among the parts, from 0.
+    """
+
+    corpus: Corpus
+    number: int
+
+    @property
+    def n_documents(self) -> int:
+        """Number of its documents."""
+        return self.corpus.n_documents
+
+    def read(self) -> Corpus:
+        """The documents."""
+        return self.corpus
+
+
+def readable_parts(corpus: Corpus) -> tuple[Readable, ...]:
+    """The shards of a corpus on disk, or parts of one in memory."""
+    if isinstance(corpus, StoredCorpus):
+        return corpus.shards
+    return tuple(CorpusPart(part, number) for number, part in enumerate(corpus.parts()))
+
+
+@dataclass(frozen=True)
 class ShardBlock:
-    """A shard as a block."""
+    """A shard as a block.
+
+    Attributes
+    ----------
+    shard : Readable
+        The shard.
+    encoding : Encoding
+        How labels become a design.
+    first : int, default=0
+        The place of its first document in the corpus.
+    """
 
     shard: Readable
     encoding: Encoding
+    first: int = 0
 
     def load(self) -> Block:
         """Read the shard."""
-        return make_block(*self.encoding.read(self.shard.read()))
+        return make_block(*self.encoding.read(self.shard.read()), self.first)
+
+
+def shard_blocks(shards: Sequence[Readable], encoding: Encoding) -> tuple[ShardBlock, ...]:
+    """Every shard as a block."""
+    starts = np.cumsum([0, *[shard.n_documents for shard in shards]])[:-1]
+    return tuple(
+        ShardBlock(shard, encoding, int(first)) for shard, first in zip(shards, starts, strict=True)
+    )
 
 
 @dataclass(frozen=True, eq=False)

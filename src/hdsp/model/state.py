@@ -62,6 +62,10 @@ class GlobalState:
         """beta p, [T]."""
         return self.document_concentration * self.topic_weight
 
+    def by_size(self) -> IntArray:
+        """The order of topics in which the largest is first, [T]."""
+        return np.argsort(-self.topics.sum(axis=0, dtype=np.float64), kind="stable")
+
     def reordered(self, order: IntArray) -> "GlobalState":
         """The same topics in another order; their weights go with them."""
         return replace(
@@ -130,7 +134,7 @@ class Fit:
 
     def by_size(self) -> "Fit":
         """The same fit, largest topic first; the documents' array is reordered in place."""
-        order = np.argsort(-self.state.topics.sum(axis=0, dtype=np.float64), kind="stable")
+        order = self.state.by_size()
         if self.documents is not None:
             held = self.documents.token_counts
             # In chunks: a copy of the whole array would double the memory of a fit.

@@ -4,7 +4,7 @@ import hashlib
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,24 @@ from typing import Any
 import numpy as np
 
 from hdsp.exceptions import CheckpointWarning, ModelFileError
-from hdsp.inference import AfterPass, History, PassRecord, Resumed, Run, TrialRecord
-from hdsp.model import DocumentState, GlobalState, Problem
+from hdsp.inference import (
+    AfterPass,
+    AfterStep,
+    History,
+    PassRecord,
+    PassSoFar,
+    Resumed,
+    Run,
+    Stream,
+    TrialRecord,
+)
+from hdsp.model import DocumentState, GlobalState, Problem, ShardedProblem
 from hdsp.model.state import padded
 from hdsp.persistence import manifest as get
 from hdsp.persistence.container import not_usable, read_file, write_file
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
+from hdsp.persistence.streams import put_stream, take_stream
 from hdsp.storage import UNREADABLE, AnyArray, StoredArrays, WrongContents, put_all
 
 _KIND = "checkpoint"
@@ -58,8 +69,13 @@ class Checkpoint:
             )
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def resume(self, problem: Problem, run: Run, most_topics: int) -> Resumed | None:
-        """The state of the fit, or None if there is none yet; trials are added to `run`."""
+    def resume(
+        self, problem: Problem | ShardedProblem, run: Run, most_topics: int
+    ) -> Resumed | None:
+        """The state of the fit, or None if there is none yet; trials are added to `run`.
+
+        Documents that are not in memory are not in checkpoints either: they start afresh.
+        """
         self._remove_unfinished()
         path = self.folder / _NAME
         if not path.exists():
@@ -74,20 +90,24 @@ class Checkpoint:
                 run.go_on_from(run.trials[-1].seconds)
             if "topics" not in stored:
                 return None
-            n_labels = problem.design.shape[1]
-            state = take_state(manifest, stored, problem.scaling, n_labels)
+            state = take_state(manifest, stored, problem.scaling, problem.n_labels)
             least = most_topics if self.parameters["fixed_number"] else 1
             if len(state.topics) != problem.n_words or not least <= state.n_topics <= most_topics:
                 raise WrongContents("its topics are of another number")
             documents: DocumentState | None = None
-            if self.parameters["keep_documents"]:
+            if isinstance(problem, Problem) and self.parameters["keep_documents"]:
                 documents = _take_documents(stored, problem.n_documents, state.n_topics)
-            passes = list(map(PassRecord.from_row, get.history(manifest)))
+            stream, passes = None, []
+            # Only stochastic inference may end in its first pass.
+            if manifest["history"] or "stream" not in manifest:
+                passes = list(map(PassRecord.from_row, get.history(manifest)))
+            if "stream" in manifest:
+                stream = take_stream(manifest["stream"], stored, state, problem.n_labels)
         except ModelFileError:
             raise
         except UNREADABLE as error:
             raise not_usable(path, error) from error
-        return Resumed(state, documents, run.new_history(passes))
+        return Resumed(state, documents, run.new_history(passes), stream)
 
     def pass_writer(self, run: Run) -> AfterPass:
         """The function that `run` calls after its passes."""
@@ -99,6 +119,22 @@ class Checkpoint:
             manifest = {"history": history.rows(), **put_state(arrays, state)}
             if documents is not None:
                 put_all(arrays, "documents", vars(documents))
+            self._write(run, manifest, arrays)
+
+        return write
+
+    def step_writer(self, run: Run) -> AfterStep:
+        """The function that stochastic inference calls after its steps."""
+
+        def write(stream: Stream, so_far: PassSoFar, history: History) -> None:
+            if not self._is_due() and not run.interrupted:
+                return
+            arrays: dict[str, AnyArray] = {}
+            manifest = {
+                "history": history.rows(),
+                **put_state(arrays, stream.state),
+                "stream": {**put_stream(arrays, stream), "pass": asdict(so_far)},
+            }
             self._write(run, manifest, arrays)
 
         return write

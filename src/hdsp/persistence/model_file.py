@@ -10,12 +10,14 @@ import numpy as np
 
 from hdsp.corpus import LabelSchema, TextSettings
 from hdsp.corpus.frames import LIBRARIES
+from hdsp.inference import OpenStream
 from hdsp.model import GlobalState, Priors
 from hdsp.persistence import manifest as get
 from hdsp.persistence.container import not_usable, read_file, write_file
 from hdsp.persistence.expressions import check_bound, decode_scaling, encode_scaling
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
+from hdsp.persistence.streams import put_open_stream, take_open_stream
 from hdsp.prediction import (
     Calibration,
     FitReport,
@@ -44,7 +46,12 @@ _NOT_STORED = ("checkpoint",)
 _CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
 
 
-def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) -> None:
+def save_model(
+    path: Path,
+    model: FittedModel,
+    parameters: Mapping[str, Any],
+    opened: OpenStream | None = None,
+) -> None:
     """Write a model file; an existing file is replaced once the new one is complete.
 
     Parameters
@@ -55,6 +62,8 @@ def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) ->
         The fitted model.
     parameters : mapping of str to object
         The constructor's parameters.
+    opened : OpenStream or None, default=None
+        Where `partial_fit` goes on.
     """
     arrays: dict[str, AnyArray] = {}
     calibration = {name: getattr(model.calibration, name) for name in _CALIBRATION}
@@ -86,15 +95,20 @@ def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) ->
         "n_topics": report.n_topics,
         "n_topics_range": report.n_topics_range,
         "predictive_concentration": model.predictive_concentration,
+        "sampled": model.sampled,
         "frames": source.frames,
         "topic_names": dict(model.topic_names),
         "merged_topics": None if model.merged_topics is None else model.merged_topics.members,
         "text_settings": _plain_settings(source.text_settings),
     }
+    if opened is not None:
+        manifest["stream"] = put_open_stream(arrays, opened)
     write_file(path, _KIND, plain(manifest), arrays)
 
 
-def load_model(path: Path, known: Collection[str]) -> tuple[FittedModel, dict[str, Any]]:
+def load_model(
+    path: Path, known: Collection[str]
+) -> tuple[FittedModel, dict[str, Any], OpenStream | None]:
     """Read a model file, and check everything in it.
 
     Parameters
@@ -110,12 +124,17 @@ def load_model(path: Path, known: Collection[str]) -> tuple[FittedModel, dict[st
         The fitted model.
     parameters : dict
         The constructor's parameters.
+    opened : OpenStream or None
+        Where `partial_fit` goes on; None where it cannot.
     """
     manifest, arrays = read_file(path, _KIND)
     try:
         stored = StoredArrays(arrays)
         parameters = _decode_parameters(manifest["parameters"], stored, known)
-        return _decode_model(manifest, stored), parameters
+        model, opened = _decode_model(manifest, stored), None
+        if "stream" in manifest:
+            opened = take_open_stream(manifest["stream"], stored, model)
+        return model, parameters, opened
     except UNREADABLE as error:
         raise not_usable(path, error) from error
 
@@ -201,6 +220,8 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         _decode_regressions(arrays, schema, state.n_topics),
         get.topic_names(manifest, n_topics),
         merged,
+        # Before format 1.4 nothing was sampled.
+        get.positive({"sampled": 1.0, **manifest}, "sampled"),
     )
 
 

@@ -22,6 +22,7 @@ from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import LabelRegression, count_known_features
 from hdsp.prediction.perplexity import bootstrap_interval
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
+from hdsp.prediction.sampled import make_fitted_from_sample
 from hdsp.prediction.summaries import associated_labels, distinctive_words
 from hdsp.prediction.targets import make_candidates, without_target
 from hdsp.prediction.training import TrainingLabels
@@ -48,6 +49,7 @@ __all__ = [
     "make_candidates",
     "make_contrasts",
     "make_fitted",
+    "make_fitted_from_sample",
     "ratio_proportions",
     "topic_tokens",
     "with_label_regressions",

@@ -136,6 +136,9 @@ class FittedModel:
         Names that topics were given; most have none.
     merged_topics : TopicGroups or None
         Topics that were merged by hand; None where each fitted topic is one of its own.
+    sampled : float
+        The share of the training tokens that calibration and label words were counted on: less
+        than 1 where a sample of the documents stood for all.
 
     Notes
     -----
@@ -155,6 +158,7 @@ class FittedModel:
     label_regressions: Mapping[str, LabelRegression] = field(default_factory=dict)
     topic_names: Mapping[int, str] = field(default_factory=dict)
     merged_topics: TopicGroups | None = None
+    sampled: float = 1.0
 
     @property
     def groups(self) -> TopicGroups:
@@ -273,8 +277,8 @@ class FittedModel:
         return np.asarray(np.exp(log_softmax(score, axis=1)))
 
     def label_counts(self) -> LabelCounts:
-        """Words and topics of the training documents, by label."""
-        tokens = expected_tokens(self.state, self.priors)
+        """Words and topics of the training documents, or of the sample of them, by label."""
+        tokens = self.sampled * expected_tokens(self.state, self.priors)
         return LabelCounts(
             self.label_words,
             self.calibration.label_tokens,

@@ -1,0 +1,295 @@
+"""A model that goes on learning: documents, words and labels it has not seen before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.corpus import Corpus, Labels, LabelSchema
+from hdsp.corpus.schema import BlockSchema
+from hdsp.execution import Executor, sum_documents
+from hdsp.inference.run import Run
+from hdsp.inference.sample import Sample, document_keys
+from hdsp.inference.stochastic import SETTINGS, Stream, stochastic_step
+from hdsp.model import Fit, Priors, Problem, ShardedProblem, make_block
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.scaling import (
+    Design,
+    DesignLimits,
+    ScalingFunction,
+    bind_scaling,
+    encode_labels,
+    move_labels,
+)
+
+# A word joins the model once so many documents have it.
+WORD_DOCUMENTS = 5
+# Words that wait for that. Beyond twice as many, those with the fewest documents are forgotten.
+_MOST_WAITING = 100_000
+# A stream's step: this share of the documents that it began with, within limits.
+_SHARE, _SMALLEST, _LARGEST = 0.1, 64, 4_096
+# Documents that are fitted at once.
+_AT_ONCE = 4_096
+
+
+@dataclass(frozen=True, eq=False)
+class OpenStream:
+    """A fit that can go on with documents of any words and labels.
+
+    Attributes
+    ----------
+    stream : Stream
+        The state, and how far it has come.
+    sample : Sample
+        Some of the documents that were seen.
+    n_documents : int
+        How many different ones were seen.
+    words : tuple of str
+        The V words.
+    schema : LabelSchema
+        The label space.
+    scaling : ScalingFunction
+        Bound to the schema's columns.
+    priors : Priors
+        Hyperparameters.
+    seed : int
+        Decides which documents are sampled.
+    waiting : mapping of str to int
+        Words that are not in the model, and how many documents had them.
+    """
+
+    stream: Stream
+    sample: Sample
+    n_documents: int
+    words: tuple[str, ...]
+    schema: LabelSchema
+    scaling: ScalingFunction
+    priors: Priors
+    seed: int
+    waiting: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def carriers(self) -> FloatArray:
+        """How many documents have a value of each label, [J]."""
+        return np.asarray(
+            self.stream.carriers * (self.n_documents / max(self.stream.n_documents, 1))
+        )
+
+
+def open_stream(
+    problem: Problem,
+    fit: Fit,
+    words: tuple[str, ...],
+    schema: LabelSchema,
+    executor: Executor,
+    seed: int,
+    batch_size: int | None,
+) -> OpenStream:
+    """The stream that goes on from a fit of documents in memory."""
+    n_documents = problem.n_documents
+    if batch_size is None:
+        batch_size = int(np.clip(round(_SHARE * n_documents), _SMALLEST, _LARGEST))
+    statistics = sum_documents(problem, fit.state, SETTINGS, executor)
+    steps = n_documents / batch_size
+    stream = Stream(
+        fit.state,
+        batch_size,
+        steps,
+        n_documents,
+        statistics.log_proportion / n_documents,
+        statistics.label_total,
+        statistics.carriers,
+        steps * (statistics.carriers > 0),
+        statistics.limits,
+    )
+    sample = Sample.empty(problem.n_words, problem.n_labels).add(
+        csr_array(problem.counts, dtype=np.float32),
+        csr_array(problem.design, dtype=np.float32),
+        document_keys(seed, 0, n_documents),
+    )
+    return OpenStream(
+        stream, sample, n_documents, words, schema, problem.scaling, problem.priors, seed
+    )
+
+
+def absorb(
+    opened: OpenStream, corpus: Corpus, scaling: str | ScalingFunction, run: Run
+) -> OpenStream:
+    """Go on with further documents.
+
+    Parameters
+    ----------
+    opened : OpenStream
+        The stream so far.
+    corpus : Corpus
+        Documents in memory, with words and labels that may be new.
+    scaling : str or ScalingFunction
+        How labels scale topics, as it was before it was bound to labels.
+    run : Run
+        Where steps run, and what they report to.
+    """
+    opened = with_labels(opened, corpus.labels, scaling)
+    opened, counts = with_words(opened, corpus)
+    design = encode_labels(opened.schema, opened.scaling, corpus.labels)
+    for first in range(0, corpus.n_documents, _AT_ONCE):
+        rows = slice(first, min(first + _AT_ONCE, corpus.n_documents))
+        opened = _step(opened, csr_array(counts[rows]), csr_array(design[rows]), run)
+        run.display.stepped(rows.stop, corpus.n_documents)
+    return opened
+
+
+def _step(opened: OpenStream, counts: csr_array, design: Design, run: Run) -> OpenStream:
+    n_documents = opened.n_documents + counts.shape[0]
+    problem = ShardedProblem(
+        (make_block(counts, design),),
+        opened.scaling,
+        opened.priors,
+        n_documents,
+        len(opened.words),
+        opened.schema.n_labels,
+    )
+    statistics = sum_documents(problem, opened.stream.state, SETTINGS, run.here)
+    keys = document_keys(opened.seed, opened.n_documents, counts.shape[0])
+    return replace(
+        opened,
+        stream=stochastic_step(opened.stream, problem, statistics),
+        sample=opened.sample.add(
+            csr_array(counts, dtype=np.float32), csr_array(design, dtype=np.float32), keys
+        ),
+        n_documents=n_documents,
+    )
+
+
+def with_labels(opened: OpenStream, labels: Labels, scaling: str | ScalingFunction) -> OpenStream:
+    """The stream with room for all of these labels: new ones have no effect yet."""
+    schema = grown_schema(opened.schema, labels)
+    if schema.n_labels == opened.schema.n_labels:
+        return opened
+    position = _positions(opened.schema, schema)
+    bound = bind_scaling(scaling, schema)
+    stream, state = opened.stream, opened.stream.state
+    n_labels = schema.n_labels
+    parameters = move_labels(
+        opened.scaling, state.scaling, bound, position, state.n_topics, n_labels
+    )
+
+    def moved(values: FloatArray) -> FloatArray:
+        out = np.zeros(n_labels)
+        out[position] = values
+        return out
+
+    design = csr_array(opened.sample.design)
+    design = csr_array(
+        (design.data, position[design.indices].astype(np.int32), design.indptr),
+        shape=(design.shape[0], n_labels),
+    )
+    design.sort_indices()
+    limits = DesignLimits(stream.limits.labels_per_document, moved(stream.limits.largest))
+    return replace(
+        opened,
+        schema=schema,
+        scaling=bound,
+        stream=replace(
+            stream,
+            state=replace(state, scaling=parameters),
+            label_total=moved(stream.label_total),
+            carriers=moved(stream.carriers),
+            label_steps=moved(stream.label_steps),
+            limits=limits,
+        ),
+        sample=replace(opened.sample, design=design),
+    )
+
+
+def grown_schema(schema: LabelSchema, labels: Labels) -> LabelSchema:
+    """A schema with the tags, levels and columns of `labels` that it does not have yet.
+
+    Numbers keep the mean and scale that they had when they first came.
+    """
+    new = {block.name: block for block in labels.blocks if block.columns}
+    blocks = []
+    for block in schema.blocks:
+        found = new.pop(block.name, None)
+        if found is not None and block.kind != "number":
+            carried = np.bincount(found.values.indices, minlength=len(found.columns)) > 0
+            known = set(block.columns)
+            further = [
+                name
+                for name, seen in zip(found.columns, carried, strict=True)
+                if seen and name not in known
+            ]
+            block = replace(block, columns=(*block.columns, *further))
+        blocks.append(block)
+    return LabelSchema((*blocks, *(BlockSchema.of(block) for block in new.values())))
+
+
+def _positions(old: LabelSchema, new: LabelSchema) -> IntArray:
+    """The column in `new` of each column of `old`: blocks grow at their ends."""
+    slices = new.slices()
+    starts = [np.arange(len(block.columns)) + slices[block.name].start for block in old.blocks]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *starts])
+
+
+def with_words(opened: OpenStream, corpus: Corpus) -> tuple[OpenStream, csr_array]:
+    """The stream with the words that enough documents have, and the corpus' counts of its words.
+
+    A new word begins as the prior has it, and counts from this corpus on.
+    """
+    place = {word: i for i, word in enumerate(opened.words)}
+    column = np.array([place.get(word, -1) for word in corpus.words], dtype=np.int64)
+    unknown = np.flatnonzero(column < 0)
+    if len(unknown):
+        documents = np.bincount(corpus.counts.indices, minlength=len(column))[unknown]
+        waiting = dict(opened.waiting)
+        for i, number in zip(unknown.tolist(), documents.tolist(), strict=True):
+            if number:
+                waiting[corpus.words[i]] = waiting.get(corpus.words[i], 0) + number
+        joining = sorted(word for word, number in waiting.items() if number >= WORD_DOCUMENTS)
+        for word in joining:
+            del waiting[word]
+            place[word] = len(place)
+        opened = replace(_with_rows(opened, joining), waiting=_remembered(waiting))
+        column = np.array([place.get(word, -1) for word in corpus.words], dtype=np.int64)
+    counts = csr_array(corpus.counts)
+    kept = column[counts.indices] >= 0
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[kept]
+    shape = (counts.shape[0], len(opened.words))
+    found = csr_array((counts.data[kept], (rows, column[counts.indices[kept]])), shape=shape)
+    found.sort_indices()
+    return opened, found
+
+
+def _with_rows(opened: OpenStream, joining: list[str]) -> OpenStream:
+    """The stream with further words, as the prior has them."""
+    if not joining:
+        return opened
+    state = opened.stream.state
+    n_words = len(opened.words) + len(joining)
+    prior = np.full((len(joining), state.n_topics), opened.priors.topic_prior, state.topics.dtype)
+    counts, priors = csr_array(opened.sample.counts), opened.priors
+    if priors.seeds is not None:
+        priors = replace(priors, seeds=_widened(priors.seeds, n_words))
+    return replace(
+        opened,
+        words=(*opened.words, *joining),
+        priors=priors,
+        stream=replace(
+            opened.stream,
+            state=replace(state, topics=np.concatenate([state.topics, prior])),
+        ),
+        sample=replace(opened.sample, counts=_widened(counts, n_words)),
+    )
+
+
+def _widened(matrix: csr_array, n_columns: int) -> csr_array:
+    return csr_array((matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], n_columns))
+
+
+def _remembered(waiting: dict[str, int]) -> dict[str, int]:
+    """Words to remember: of too many, those that most documents had, the latest of equals."""
+    if len(waiting) <= 2 * _MOST_WAITING:
+        return waiting
+    order = sorted(enumerate(waiting), key=lambda item: (waiting[item[1]], item[0]))
+    kept = {word for _, word in order[-_MOST_WAITING:]}
+    return {word: number for word, number in waiting.items() if word in kept}
