@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
     from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
     from hdsp.exceptions import ModelFileError as ModelFileError
+    from hdsp.exceptions import NoSampleWarning as NoSampleWarning
     from hdsp.exceptions import OtherModelWarning as OtherModelWarning
     from hdsp.exceptions import ReadError as ReadError
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
@@ -56,6 +57,7 @@ _HOMES = {
     "LogLinear": "scaling",
     "IgnoredTargetWarning": "exceptions",
     "MissingLabelsWarning": "exceptions",
+    "NoSampleWarning": "exceptions",
     "ModelFileError": "exceptions",
     "OtherModelWarning": "exceptions",
     "ReadError": "exceptions",

@@ -21,11 +21,12 @@ from hdsp.editing import EditableTopics
 from hdsp.exceptions import (
     IgnoredTargetWarning,
     MissingLabelsWarning,
+    NoSampleWarning,
     TokenizerNotSavedWarning,
     TopicLimitWarning,
 )
 from hdsp.execution import Executor, make_executor
-from hdsp.fitting import Plan, fit_in_memory, fit_shards
+from hdsp.fitting import Plan, fit_in_memory, fit_shards, grow_topics
 from hdsp.inference import (
     NUMBERS_BY,
     History,
@@ -36,6 +37,8 @@ from hdsp.inference import (
     find_seeds,
     fit_display,
     open_stream,
+    read_further_labels,
+    reopen_stream,
     topics_in_use,
 )
 from hdsp.metrics import npmi, topic_top_words
@@ -407,11 +410,13 @@ class HDSP(EditableTopics):
     def partial_fit(self, X: Any, y: object = None, labels: object = None) -> Self:
         """Go on learning from further documents, whose words and labels may be new.
 
-        The first call fits the model to its documents; each further one takes steps of stochastic
-        inference. A new label begins without an effect, and a new word joins once five documents
-        have had it. Topics keep their numbers and names. Everything can be asked after every call;
-        what is asked first after one takes a moment longer, because effects and predictions are
-        then calibrated anew on a sample of all documents seen.
+        The first call fits the model to its documents, unless it is fitted already; each further
+        one takes steps of stochastic inference. A new label begins without an effect, and a new
+        word joins once five documents have had it. Whenever the documents have doubled, the number
+        of topics is searched for again, up to `n_components`, and new topics join; the others keep
+        their numbers and names. Everything can be asked after every call; what is asked first
+        after one takes a moment longer, because effects and predictions are then calibrated anew
+        on a sample of all documents seen.
 
         Parameters
         ----------
@@ -445,22 +450,41 @@ class HDSP(EditableTopics):
         if not self.__sklearn_is_fitted__():
             run, _ = self._fit_whole(priors, X, labels, stream=True)
             return self
-        if self._opened is None:
-            raise ValueError(
-                "HDSP.partial_fit cannot go on from a model that `fit` made by batch inference, "
-                "which keeps no sample of its documents. Begin with partial_fit, or fit with "
-                'inference="stochastic".'
-            )
         corpus, _ = self._read_corpus(X, labels, "partial_fit")
         if corpus.n_tokens == 0:
             return self
+        opened = self._opened or self._reopened()
         with self._running(self._executor()) as run:
-            opened = self._opened
             for part in corpus.parts():
                 opened = absorb(opened, part, self.scaling, run)
+            opened = grow_topics(opened, self._plan(), run)
         self._opened = opened
         self._stale = True
         return self
+
+    def _reopened(self) -> OpenStream:
+        """The stream that goes on from a model of batch inference."""
+        warnings.warn(
+            "HDSP.partial_fit goes on from a model that keeps no sample of its documents: effects, "
+            "expected topics and predictions are calibrated on the new documents alone. Begin with "
+            'partial_fit, or fit with inference="stochastic", to keep one.',
+            NoSampleWarning,
+            stacklevel=3,
+        )
+        model = self._current
+        seed = int(make_generator(self.random_state).integers(2**62))
+        return reopen_stream(
+            model.state,
+            model.source.words,
+            model.schema,
+            model.scaling,
+            model.priors,
+            model.training.n_documents,
+            model.training.carriers,
+            model.training.sample,
+            seed,
+            self.batch_size,
+        )
 
     def _refresh(self) -> None:
         """Make the model anew from the stream and its sample of documents."""
@@ -491,7 +515,11 @@ class HDSP(EditableTopics):
                 self.predictive_concentration,
             )
         self._set_fitted(
-            replace(model, topic_names=before.topic_names, merged_topics=before.merged_topics),
+            replace(
+                model,
+                topic_names=before.topic_names,
+                merged_topics=before.merged_topics and before.merged_topics.grown(state.n_topics),
+            ),
             opened,
         )
 
@@ -807,7 +835,9 @@ class HDSP(EditableTopics):
         else:
             counts, _ = self._read_new(X, None, method)
             words, named = self.words_, False
-            parsed = self._current.schema.read(labels, counts.shape[0], f"HDSP.{method}")
+            parsed = read_further_labels(
+                self._model.schema, labels, counts.shape[0], f"HDSP.{method}"
+            )
         if isinstance(X, Corpus):
             return X, named
         return Corpus(counts, words=words, labels=parsed), named

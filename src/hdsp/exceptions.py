@@ -39,6 +39,10 @@ class MissingLabelsWarning(UserWarning):
     """A column of labels has no value, or a table none of the model's label columns."""
 
 
+class NoSampleWarning(UserWarning):
+    """A model goes on with new documents, and has kept none of those that it was fitted to."""
+
+
 class TokenizerNotSavedWarning(UserWarning):
     """A model was saved without the function, or the pattern, that splits texts into words."""
 

@@ -21,6 +21,7 @@ def add_parser(commands: Any) -> None:
             "hdsp fit papers.csv --text abstract --tags keywords --tag-separator ';' -o a.hdsp",
             "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
+            "hdsp fit corpus/ --stochastic --dask local -o large.hdsp",
         ),
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
@@ -42,6 +43,20 @@ def add_parser(commands: Any) -> None:
     model.add_argument(
         "--checkpoint", metavar="DIR", help="save every pass here, and go on from it"
     )
+    large = parser.add_argument_group("large corpora")
+    large.add_argument(
+        "--stochastic",
+        action="store_true",
+        help="a step per batch, in one pass over many documents",
+    )
+    large.add_argument(
+        "--batch-size", type=int, metavar="N", help="documents per step (default: by their number)"
+    )
+    where = large.add_mutually_exclusive_group()
+    where.add_argument(
+        "--dask", metavar="ADDRESS", help="fit on a Dask cluster: its scheduler's address, or local"
+    )
+    where.add_argument("--processes", action="store_true", help="fit in several processes")
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -63,6 +78,9 @@ def run(options: argparse.Namespace) -> None:
             seeds=seeds,
             random_state=options.seed,
             checkpoint=options.checkpoint,
+            inference="stochastic" if options.stochastic else "batch",
+            batch_size=options.batch_size,
+            executor="processes" if options.processes else options.dask,
         )
         model.fit(corpus)
         model.save(options.output)

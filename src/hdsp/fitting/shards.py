@@ -87,7 +87,8 @@ def fit_shards(
     survey: Survey = run.executor.run(step, blocks, keep=False)[1]
     priors = priors_of(survey.word_tokens)
     sample = survey.sample.take(survey.sample.uniform())
-    known = make_problem(sample.counts, sample.design, scaling, priors)
+    part = priors.for_part(len(sample) / n_documents)
+    known = make_problem(sample.counts, sample.design, scaling, part)
     problem = ShardedProblem(
         blocks, scaling, priors, n_documents, len(survey.word_tokens), schema.n_labels
     )
@@ -126,5 +127,6 @@ def fit_shards(
         scaling,
         priors,
         seed,
+        n_documents,
     )
     return ShardsFit(Outcome(stream.state, history, beginning.numbers), priors, survey, opened)

@@ -10,7 +10,13 @@ from hdsp.inference.history import History, PassRecord, TrialRecord, topics_in_u
 from hdsp.inference.interruption import Interruption, interrupting_at_once
 from hdsp.inference.merging import merge_topics
 from hdsp.inference.number import NUMBERS_BY
-from hdsp.inference.open_world import OpenStream, absorb, open_stream
+from hdsp.inference.open_world import (
+    OpenStream,
+    absorb,
+    open_stream,
+    read_further_labels,
+    reopen_stream,
+)
 from hdsp.inference.run import AfterPass, Resumed, Run
 from hdsp.inference.sample import Sample, Survey, SurveyDocuments
 from hdsp.inference.search import Search
@@ -57,6 +63,8 @@ __all__ = [
     "interrupting_at_once",
     "merge_topics",
     "open_stream",
+    "read_further_labels",
+    "reopen_stream",
     "start_stream",
     "stochastic_step",
     "topics_in_use",

@@ -2,17 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import psi
 
-from hdsp.corpus import Corpus, Labels, LabelSchema
+from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
+from hdsp.corpus.frames import is_frame
 from hdsp.corpus.schema import BlockSchema
 from hdsp.execution import Executor, sum_documents
 from hdsp.inference.run import Run
 from hdsp.inference.sample import Sample, document_keys
 from hdsp.inference.stochastic import SETTINGS, Stream, stochastic_step
-from hdsp.model import Fit, Priors, Problem, ShardedProblem, make_block
+from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_block
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import (
     Design,
@@ -55,6 +58,8 @@ class OpenStream:
         Hyperparameters.
     seed : int
         Decides which documents are sampled.
+    searched : int
+        The number of documents when the number of topics was last searched for.
     waiting : mapping of str to int
         Words that are not in the model, and how many documents had them.
     """
@@ -67,6 +72,7 @@ class OpenStream:
     scaling: ScalingFunction
     priors: Priors
     seed: int
+    searched: int
     waiting: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -88,8 +94,7 @@ def open_stream(
 ) -> OpenStream:
     """The stream that goes on from a fit of documents in memory."""
     n_documents = problem.n_documents
-    if batch_size is None:
-        batch_size = int(np.clip(round(_SHARE * n_documents), _SMALLEST, _LARGEST))
+    batch_size = batch_size or _batch_size(n_documents)
     statistics = sum_documents(problem, fit.state, SETTINGS, executor)
     steps = n_documents / batch_size
     stream = Stream(
@@ -109,8 +114,58 @@ def open_stream(
         document_keys(seed, 0, n_documents),
     )
     return OpenStream(
-        stream, sample, n_documents, words, schema, problem.scaling, problem.priors, seed
+        stream,
+        sample,
+        n_documents,
+        words,
+        schema,
+        problem.scaling,
+        problem.priors,
+        seed,
+        n_documents,
     )
+
+
+def reopen_stream(
+    state: GlobalState,
+    words: tuple[str, ...],
+    schema: LabelSchema,
+    scaling: ScalingFunction,
+    priors: Priors,
+    n_documents: int,
+    carriers: FloatArray,
+    labels: Design,
+    seed: int,
+    batch_size: int | None,
+) -> OpenStream:
+    """A stream that goes on from a fitted model, of whose documents nothing is left.
+
+    `labels` [S, J] are those of some of them. Their mean E[ln pi_mk] is taken to be the one at
+    which the weights of topics are at their optimum.
+    """
+    batch_size = batch_size or _batch_size(n_documents)
+    steps = n_documents / batch_size
+    mean_labels = csr_array(np.asarray(labels.mean(axis=0)).reshape(1, -1))
+    log_rate = scaling.log_rate_total(state.scaling, mean_labels)
+    stream = Stream(
+        state,
+        batch_size,
+        steps,
+        n_documents,
+        psi(state.prior_shape) - log_rate,
+        np.asarray(labels.sum(axis=0)) * (n_documents / max(labels.shape[0], 1)),
+        carriers,
+        steps * (carriers > 0),
+        DesignLimits.of(csr_array(labels)),
+    )
+    sample = Sample.empty(len(words), schema.n_labels)
+    return OpenStream(
+        stream, sample, n_documents, words, schema, scaling, priors, seed, n_documents
+    )
+
+
+def _batch_size(n_documents: int) -> int:
+    return int(np.clip(round(_SHARE * n_documents), _SMALLEST, _LARGEST))
 
 
 def absorb(
@@ -200,6 +255,16 @@ def with_labels(opened: OpenStream, labels: Labels, scaling: str | ScalingFuncti
         ),
         sample=replace(opened.sample, design=design),
     )
+
+
+def read_further_labels(schema: LabelSchema, labels: Any, n_documents: int, owner: str) -> Labels:
+    """Labels of further documents: known columns as training read them, new ones by their type."""
+    known = schema.read(labels, n_documents, owner)
+    if isinstance(labels, Labels) or not is_frame(labels):
+        return known
+    names = {block.name for block in schema.blocks}
+    found = as_labels(labels, n_documents, owner).blocks
+    return Labels((*known.blocks, *(b for b in found if b.name not in names)), n_documents)
 
 
 def grown_schema(schema: LabelSchema, labels: Labels) -> LabelSchema:

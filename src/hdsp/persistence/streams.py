@@ -74,6 +74,7 @@ def put_open_stream(arrays: dict[str, AnyArray], opened: OpenStream) -> dict[str
         **put_stream(arrays, opened.stream),
         "different_documents": opened.n_documents,
         "seed": opened.seed,
+        "searched": opened.searched,
     }
 
 
@@ -101,5 +102,6 @@ def take_open_stream(
         model.scaling,
         model.priors,
         get.whole(numbers, "seed", 0, 2**63),
+        get.whole(numbers, "searched", 1, _MOST_DOCUMENTS),
         dict(zip(words, documents.tolist(), strict=True)),
     )

@@ -56,6 +56,11 @@ class TopicGroups:
             gone.update(others)
         return TopicGroups(tuple(own for k, own in enumerate(members) if k not in gone))
 
+    def grown(self, n_topics: int) -> "TopicGroups":
+        """With further fitted topics, each on its own, up to so many."""
+        known = sum(len(own) for own in self.members)
+        return TopicGroups((*self.members, *((k,) for k in range(known, n_topics))))
+
     def ordered(self, order: Iterable[int]) -> "TopicGroups":
         """The same topics in another order."""
         return TopicGroups(tuple(self.members[k] for k in order))

@@ -1,0 +1,284 @@
+"""`partial_fit` and stochastic fits: new words and labels, any order, everything asked after."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas
+import pytest
+
+import hdsp
+from hdsp.inference import open_world
+from hdsp.metrics import topic_top_words
+
+
+def corpus_of(n_documents, seed=0, tags=(["news"], ["sport"], ["news", "art"])):
+    rows = [list(tags[i % len(tags)]) for i in range(n_documents)]
+    corpus, _ = hdsp.simulate(rows, n_topics=5, random_state=seed)
+    return corpus
+
+
+def streamed(corpus, n_parts, **settings):
+    model = hdsp.HDSP(10, random_state=0, **settings)
+    for rows in np.array_split(np.arange(corpus.n_documents), n_parts):
+        model.partial_fit(corpus[rows])
+    return model
+
+
+def with_words(corpus, words):
+    return hdsp.Corpus(corpus.counts, words=words, labels=corpus.labels)
+
+
+def test_a_stream_predicts_nearly_as_well_as_a_fit_of_all_documents():
+    corpus = corpus_of(1_500)
+    train, test = corpus.split(0.2, random_state=0)
+    whole = hdsp.HDSP(10, random_state=0).fit(train)
+    stream = streamed(train, 6)
+    assert stream.n_documents_ == train.n_documents
+    for given in ("completion", "labels"):
+        wanted = whole.perplexity(test, given=given)
+        assert stream.perplexity(test, given=given) < 1.03 * wanted
+
+
+def test_the_order_of_a_stream_matters_little():
+    corpus = corpus_of(1_500)
+    train, test = corpus.split(0.2, random_state=0)
+    by_label = np.argsort([len(row) for row in train.labels.blocks[0].values.toarray()])
+    orders = [
+        np.arange(train.n_documents),
+        np.random.default_rng(1).permutation(train.n_documents),
+        by_label[::-1],
+    ]
+    found = [streamed(train[order], 5).perplexity(test, given="completion") for order in orders]
+    assert max(found) < 1.03 * min(found)
+
+
+def test_the_size_of_the_parts_matters_little():
+    corpus = corpus_of(1_200)
+    train, test = corpus.split(0.2, random_state=0)
+    model = hdsp.HDSP(10, random_state=0).partial_fit(train[:300])
+    few, many = model, hdsp.HDSP(10, random_state=0).partial_fit(train[:300])
+    few.partial_fit(train[300:])
+    for first in range(300, train.n_documents, 20):
+        many.partial_fit(train[first : first + 20])
+    one, other = (m.perplexity(test, given="completion") for m in (few, many))
+    assert other == pytest.approx(one, rel=0.03)
+
+
+def test_a_new_label_grows_the_model_and_gets_its_effect():
+    old = corpus_of(600, tags=(["news"], ["sport"]))
+    model = hdsp.HDSP(10, random_state=0).partial_fit(old)
+    before = model.label_names_
+    # The new tag goes with the documents that are mostly of one topic.
+    later = corpus_of(900, seed=3, tags=(["news"], ["sport"]))
+    topic = int(model.transform(later).mean(axis=0).argsort()[-2])
+    share = model.transform(later)[:, topic]
+    tags = [
+        [*(["fresh"] if share[m] > np.median(share) else []), ["news", "sport"][m % 2]]
+        for m in range(len(share))
+    ]
+    model.partial_fit(hdsp.Corpus(later.counts, words=later.words, labels=tags))
+    assert model.label_names_ == (*before, "fresh")
+    effects = model.label_effects(labels="fresh")
+    row = effects[effects["topic"] == topic].iloc[0]
+    assert row["lower"] > 0.02
+    assert model.predict_labels(later, "tags")["fresh"].between(0, 1).all()
+    assert model.expected_topics([["fresh"], []]).shape == (2, model.transform(later).shape[1])
+
+
+def test_new_columns_levels_and_numbers_join_beside_the_old():
+    first, second = corpus_of(300), corpus_of(300, seed=1)
+    one = pandas.DataFrame({"dept": ["a", "b"] * 150, "year": np.arange(300.0)})
+    two = pandas.DataFrame(
+        {"year": np.arange(300.0), "dept": ["b", "c"] * 150, "kind": ["x", None] * 150}
+    )
+    model = hdsp.HDSP(10, random_state=0)
+    model.partial_fit(first.counts, labels=one).partial_fit(second.counts, labels=two)
+    assert model.label_names_ == ("a", "b", "c", "year", "x")
+    schema = model.label_schema_.block("year")
+    assert schema.mean == (pytest.approx(149.5),)
+    carriers = model._model.training.carriers
+    np.testing.assert_allclose(carriers, [150, 300, 150, 600, 150])
+    assert set(model.label_effects()["label"]) == {"a", "b", "c", "year", "x"}
+
+
+def test_a_word_joins_once_five_documents_have_had_it():
+    base = corpus_of(300)
+    model = hdsp.HDSP(10, random_state=0).partial_fit(base)
+    n_words = len(model.words_)
+
+    def with_new_word(n_documents):
+        counts = base.counts[:50].tolil()
+        extra = np.zeros((50, 2))
+        extra[:n_documents, 1] = 3.0
+        counts = np.hstack([counts.toarray(), extra])
+        return hdsp.Corpus(counts, words=(*base.words, "never", "zebra"), labels=base.labels[:50])
+
+    model.partial_fit(with_new_word(3))
+    assert len(model.words_) == n_words
+    assert model._opened.waiting == {"zebra": 3}
+    model.partial_fit(with_new_word(2))
+    assert model.words_[n_words:] == ("zebra",)
+    assert model._opened.waiting == {}
+    assert model.components_.shape[1] == n_words + 1
+    held = model.components_[:, -1].sum() - model.components_.shape[0] * model.topic_prior
+    assert held > 0
+    assert model.topics_of_word("zebra")["share"].sum() == pytest.approx(1.0)
+
+
+def test_words_may_come_in_any_order_and_some_may_be_missing():
+    base, later = corpus_of(300), corpus_of(200, seed=1)
+    one = hdsp.HDSP(10, random_state=0).partial_fit(base).partial_fit(later)
+    order = np.random.default_rng(0).permutation(later.n_words)
+    shuffled = hdsp.Corpus(
+        later.counts[:, order], words=[later.words[i] for i in order], labels=later.labels
+    )
+    other = hdsp.HDSP(10, random_state=0).partial_fit(base).partial_fit(shuffled)
+    np.testing.assert_array_equal(one.components_, other.components_)
+    few = later.counts[:, :20]
+    model = hdsp.HDSP(10, random_state=0).partial_fit(base)
+    model.partial_fit(hdsp.Corpus(few, words=later.words[:20], labels=later.labels))
+    assert model.words_ == base.words
+
+
+def test_waiting_words_are_forgotten_by_rule(monkeypatch):
+    monkeypatch.setattr(open_world, "_MOST_WAITING", 2)
+    waiting = {"a": 1, "b": 3, "c": 1, "d": 2, "e": 1}
+    assert open_world._remembered(waiting) == {"b": 3, "d": 2}
+    assert open_world._remembered({"a": 1, "b": 1, "c": 1, "d": 1}) == dict.fromkeys("abcd", 1)
+    assert open_world._remembered(dict.fromkeys("abcde", 1)) == {"d": 1, "e": 1}
+
+
+def test_a_saved_stream_goes_on_to_the_same_bits(tmp_path):
+    corpus = corpus_of(600)
+    model = streamed(corpus[:400], 2)
+    model.name_topics({0: "first"})
+    model.save(tmp_path / "m.hdsp")
+    again = hdsp.HDSP.load(tmp_path / "m.hdsp")
+    for one in (model, again):
+        one.partial_fit(corpus[400:])
+    np.testing.assert_array_equal(model.components_, again.components_)
+    np.testing.assert_array_equal(
+        model.expected_topics([["art"]]), again.expected_topics([["art"]])
+    )
+    assert again.topic_names_ == {0: "first"}
+    assert again.n_documents_ == 600
+
+
+def test_topics_keep_their_numbers():
+    corpus = corpus_of(900)
+    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:450])
+    before = topic_top_words(model.components_, 5)
+    after = topic_top_words(model.partial_fit(corpus[450:]).components_, 5)
+    overlap = [len(set(a) & set(b)) for a, b in zip(before, after, strict=True)]
+    assert np.mean(overlap) > 3
+
+
+def test_topics_are_added_as_documents_come_up_to_the_ceiling_which_can_be_raised():
+    corpus, _ = hdsp.simulate(n_documents=2_000, n_topics=12, n_words=400, random_state=2)
+    model = hdsp.HDSP(4, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hdsp.TopicLimitWarning)
+        model.partial_fit(corpus[:40])
+        first = model.transform(corpus).shape[1]
+        model.partial_fit(corpus[40:500])
+        assert first <= model.transform(corpus).shape[1] <= 4
+        at_ceiling = model.perplexity(corpus, given="completion")
+        model.set_params(n_components=30).partial_fit(corpus[500:])
+    n_topics = model.transform(corpus).shape[1]
+    assert 4 < n_topics <= 30
+    assert model.n_topics_ > 4
+    found = model.perplexity(corpus, given="completion")
+    whole = hdsp.HDSP(30, random_state=0).fit(corpus)
+    assert found < at_ceiling
+    assert found < 1.03 * whole.perplexity(corpus, given="completion")
+    # Everything has as many topics.
+    assert model.expected_topics(hdsp.Labels.empty(2)).shape == (2, n_topics)
+    assert len(model.topics()) == len(model.top_words()) == n_topics
+
+
+def test_counts_must_have_the_same_columns():
+    corpus = corpus_of(200)
+    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus.counts)
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(corpus.counts[:, :5])
+
+
+def test_a_model_of_batch_inference_goes_on_with_a_warning():
+    corpus = corpus_of(900)
+    model = hdsp.HDSP(10, random_state=0).fit(corpus[:600])
+    before = model.perplexity(corpus, given="completion")
+    with pytest.warns(hdsp.NoSampleWarning, match="new documents alone"):
+        model.partial_fit(corpus[600:])
+    assert model.n_documents_ == 900
+    assert model.perplexity(corpus, given="completion") < 1.03 * before
+
+
+def test_documents_without_words_change_nothing():
+    corpus = corpus_of(200)
+    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus)
+    before = model.components_
+    model.partial_fit(hdsp.Corpus(corpus.counts[:5] * 0, words=corpus.words))
+    np.testing.assert_array_equal(model.components_, before)
+
+
+def test_a_stochastic_fit_is_nearly_as_good_as_batch_inference_and_goes_on():
+    corpus = corpus_of(3_000)
+    train, test = corpus.split(0.2, random_state=0)
+    batch = hdsp.HDSP(10, random_state=0).fit(train)
+    model = hdsp.HDSP(10, random_state=0, inference="stochastic").fit(train)
+    for given in ("completion", "labels"):
+        wanted = batch.perplexity(test, given=given)
+        assert model.perplexity(test, given=given) < 1.02 * wanted
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(test)
+    assert model.n_documents_ == corpus.n_documents
+
+
+def test_a_corpus_on_disk_gives_the_bits_of_the_one_in_memory(tmp_path):
+    corpus = corpus_of(700)
+    corpus.write(tmp_path / "corpus")
+    stored = hdsp.open_corpus(tmp_path / "corpus")
+    settings = {"n_components": 10, "random_state": 0, "inference": "stochastic"}
+    one, other = (hdsp.HDSP(**settings).fit(c) for c in (corpus, stored))
+    np.testing.assert_array_equal(one.components_, other.components_)
+    np.testing.assert_array_equal(one.transform(corpus), other.transform(stored))
+    one, other = (hdsp.HDSP(10, random_state=0, n_jobs=n).fit(stored) for n in (1, 2))
+    np.testing.assert_array_equal(one.components_, other.components_)
+
+
+def test_batch_inference_in_shards_is_as_good_as_in_memory(tmp_path):
+    corpus = corpus_of(1_200)
+    train, test = corpus.split(0.2, random_state=0)
+    train.write(tmp_path / "corpus", shard_size=200)
+    memory = hdsp.HDSP(6, fixed_number=True, random_state=0).fit(train)
+    shards = hdsp.HDSP(6, fixed_number=True, random_state=0).fit(
+        hdsp.open_corpus(tmp_path / "corpus")
+    )
+    bounds = [row["bound"] for row in shards.history_]
+    assert all(b >= a - 1e-6 * abs(a) for a, b in pairwise(bounds))
+    assert bounds[-1] == pytest.approx(memory.history_[-1]["bound"], rel=2e-3)
+    for given in ("completion", "labels"):
+        assert shards.perplexity(test, given=given) < 1.01 * memory.perplexity(test, given=given)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"inference": "online"}, "'batch' or 'stochastic'|inference"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"executor": 3}, "executor"),
+    ],
+)
+def test_settings_are_checked(settings, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        hdsp.HDSP(5, **settings).fit(corpus_of(30))
+
+
+def test_seeded_topics_stay_in_a_stream():
+    corpus = corpus_of(600)
+    word = corpus.words[0]
+    model = hdsp.HDSP(10, random_state=0, seeds={"mine": [word]}).partial_fit(corpus[:300])
+    model.partial_fit(corpus[300:])
+    assert "mine" in model.topic_names_.values()

@@ -1,0 +1,113 @@
+"""Steps on part of the documents: what they must equal, and what they must not forget."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hdsp
+from hdsp.execution import InProcess, sum_documents
+from hdsp.inference import start_stream, stochastic_step
+from hdsp.inference.stochastic import default_batch_size, step_rate
+from hdsp.model import LocalSettings, ShardedProblem, global_step
+from tests.problems import problems
+
+SETTINGS = LocalSettings(4, 0.0, prune=0.0, scaling_sums=True)
+
+
+def sharded(problem):
+    return ShardedProblem(
+        problem.blocks,
+        problem.scaling,
+        problem.priors,
+        problem.n_documents,
+        problem.n_words,
+        problem.n_labels,
+        problem.dtype,
+    )
+
+
+def step_on(problem, state, rate=None, n_documents=None, stream=None):
+    statistics = sum_documents(problem, state, SETTINGS, InProcess())
+    stream = stream or start_stream(state, problem.n_labels, problem.n_documents)
+    whole = replace(sharded(problem), n_documents=n_documents or problem.n_documents)
+    return stochastic_step(stream, whole, statistics, rate=rate), statistics
+
+
+@given(data=st.data())
+def test_a_step_on_the_whole_corpus_at_rate_1_is_a_batch_step(data):
+    problem, _, state = data.draw(problems())
+    stream, statistics = step_on(problem, state, rate=1.0)
+    batch = global_step(problem, state, statistics)
+    np.testing.assert_allclose(stream.state.topics, batch.topics, rtol=1e-12)
+    np.testing.assert_allclose(stream.state.topic_weight, batch.topic_weight, rtol=1e-4, atol=1e-9)
+    assert stream.state.document_concentration == pytest.approx(
+        batch.document_concentration, rel=1e-5
+    )
+    for name, value in batch.scaling.items():
+        np.testing.assert_allclose(stream.state.scaling[name], value, rtol=1e-9)
+
+
+@given(data=st.data())
+def test_half_of_a_corpus_that_is_twice_the_same_asks_for_the_same(data):
+    """Statistics of a batch stand for all documents: labels by their own frequency."""
+    problem, _, state = data.draw(problems())
+    once, _ = step_on(problem, state, rate=1.0, n_documents=2 * problem.n_documents)
+    twice = problem.take(np.tile(np.arange(problem.n_documents), 2))
+    # The strength of seeds is a share of the corpus.
+    both, _ = step_on(replace(twice, priors=problem.priors), state, rate=1.0)
+    np.testing.assert_allclose(once.state.topics, both.state.topics, rtol=1e-9)
+    for name, value in both.state.scaling.items():
+        np.testing.assert_allclose(once.state.scaling[name], value, rtol=1e-9, atol=1e-12)
+
+
+@given(data=st.data(), rate=st.sampled_from([0.1, 0.6]))
+def test_topics_move_by_the_rate_and_no_further(data, rate):
+    problem, _, state = data.draw(problems())
+    part, _ = step_on(problem, state, rate=rate)
+    whole, _ = step_on(problem, state, rate=1.0)
+    expected = (1 - rate) * state.topics + rate * whole.state.topics
+    np.testing.assert_allclose(part.state.topics, expected, rtol=1e-9)
+
+
+def test_two_halves_of_a_batch_move_the_state_as_far_as_the_batch():
+    before, after = step_rate(5.0, 1.0), step_rate(5.0, 0.5)
+    assert 1 - (1 - after) ** 2 == pytest.approx(before)
+    assert step_rate(500.0, 1.0) < step_rate(5.0, 1.0) < 1.0
+
+
+@given(data=st.data())
+def test_a_label_that_is_not_in_the_batch_stays_as_it_is(data):
+    problem, _, state = data.draw(problems(scaling="product"))
+    moved, _ = step_on(problem, state, rate=0.5)
+    absent = np.flatnonzero(np.bincount(problem.design.indices, minlength=problem.n_labels) == 0)
+    for name, value in state.scaling.items():
+        columns = problem.scaling.split[int(name.split(":")[0])]
+        for i in np.flatnonzero(np.isin(columns, absent)):
+            np.testing.assert_array_equal(moved.state.scaling[name][:, i], value[:, i])
+    assert (moved.label_steps[absent] == 0).all()
+
+
+def test_a_rare_label_takes_as_large_steps_at_its_own_first_appearances():
+    """Its rate falls with the steps that had it, not with all steps."""
+
+    def corpus(tags, seed):
+        return hdsp.simulate(tags, n_topics=3, random_state=seed)[0]
+
+    first = corpus([["common"]] * 300, 0)
+    model = hdsp.HDSP(6, random_state=0).partial_fit(first)
+    for seed in range(5):
+        model.partial_fit(corpus([["common"]] * 300, seed + 1))
+    model.partial_fit(corpus([["common"], ["rare"]] * 150, 9))
+    stream = model._opened.stream
+    common, rare = (model.label_names_.index(name) for name in ("common", "rare"))
+    assert stream.label_steps[rare] < stream.label_steps[common]
+    assert stream.carriers[rare] == 150
+
+
+def test_batches_are_a_share_of_the_documents_within_limits():
+    assert default_batch_size(100) == 256
+    assert default_batch_size(64_000) == 2_000
+    assert default_batch_size(10**9) == 4_096
