@@ -18,8 +18,9 @@ BENCHMARKS = (
     "transform",
     "cost",
     "labels",
+    "seeds",
 )
-WITHOUT_DATA = ("startup", "effects")
+WITHOUT_DATA = ("startup", "effects", "simulate")
 
 
 def main():
