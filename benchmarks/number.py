@@ -104,7 +104,7 @@ def draw(n_topics, length, labelled, seed):
         document_concentration=1.0,
     )
     lengths = rng.poisson(length, size=n_documents).astype(np.float64)
-    counts, _ = draw_documents(truth, scaling, design, lengths, rng)
+    counts = draw_documents(truth, scaling, design, lengths, rng)
     return counts, design if labelled else None
 
 

@@ -18,8 +18,9 @@ BENCHMARKS = (
     "transform",
     "cost",
     "labels",
+    "seeds",
 )
-WITHOUT_DATA = ("startup", "effects", "report")
+WITHOUT_DATA = ("startup", "effects", "report", "simulate")
 
 
 def main():

@@ -443,7 +443,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         rng = make_generator(random_state)
         lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
         truth = self._model.draw(rng)
-        counts, _ = draw_documents(truth, self._model.scaling, design, lengths, rng)
+        counts = draw_documents(truth, self._model.scaling, design, lengths, rng)
         return Corpus(counts, words=self.words_, labels=parsed)
 
     def __sklearn_is_fitted__(self) -> bool:

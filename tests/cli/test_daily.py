@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -125,3 +127,32 @@ def test_names_of_topics_that_are_not_there_change_nothing(copied):
     assert status == 2
     assert "names topic 9, but the model's topics are 0 to 5" in error
     assert (copied / "model.hdsp").read_bytes() == before
+
+
+def test_python_runs_the_package_as_the_command(folder):
+    found = subprocess.run(
+        [sys.executable, "-m", "hdsp", "--version"], capture_output=True, text=True, timeout=60
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.startswith("hdsp ")
+
+
+def test_a_contrast_may_begin_with_any_negative_number(tmp_path):
+    reviews(60).to_parquet(tmp_path / "reviews.parquet")
+    fit = ["fit", "reviews.parquet", "--numeric", "rating", "--topics", "3", "--fixed-number"]
+    assert run(tmp_path, *fit, "-o", "m.hdsp")[0] == 0
+    asked = ["effects", "m.hdsp", "--label", "rating", "--json", "--contrast"]
+    for low in ("-1", "-1.5", "-1e0", "-.5E+0"):
+        status, out, error = run(tmp_path, *asked, low, "1e0")
+        assert (status, error) == (0, "")
+        assert json.loads(out)["effects"][0]["contrast"] == f"1e0 - {low}"
+    status, _, error = run(tmp_path, *asked, "-1e300", "1e300")
+    assert status == 2
+    assert "--contrast must be two finite numbers" in error
+
+
+def test_one_topic_is_no_topics(tmp_path):
+    reviews(1).to_parquet(tmp_path / "one.parquet")
+    status, out, _ = run(tmp_path, "fit", "one.parquet", "--min-df", "1", "-o", "m.hdsp")
+    assert status == 0
+    assert "1 topic in use, 0 labels" in out

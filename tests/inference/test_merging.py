@@ -62,7 +62,7 @@ def even_corpus(n_topics, seed, n_documents=400, length=60, labelled=False):
     carried = rng.random((n_documents, 4)) < 0.3
     design = csr_array(carried.astype(float))
     scaling = Categorical() if labelled else Constant()
-    counts, _ = draw_documents(truth, scaling, design, np.full(n_documents, length), rng)
+    counts = draw_documents(truth, scaling, design, np.full(n_documents, length), rng)
     tags = [[f"l{j}" for j in np.flatnonzero(row)] for row in carried]
     return Corpus(counts, labels=tags if labelled else None), truth
 

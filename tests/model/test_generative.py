@@ -1,10 +1,17 @@
-"""The generative process: what it refuses, and labels that its scaling function leaves out."""
+"""The generative process: what it draws, what it refuses, labels that it leaves out."""
+
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
+from scipy.stats import chisquare
 
-from hdsp import HDSP, LogLinear, simulate
+from hdsp import HDSP, Categorical, LogLinear, simulate
+from hdsp.model import draw_documents
+from hdsp.model.generative import _draw_words, draw_truth
+from hdsp.numerics.quadrature import normalised_gamma_mean
 
 
 @pytest.mark.parametrize(
@@ -43,3 +50,73 @@ def test_proportions_follow_the_scale():
     counts = corpus.counts.toarray()
     share = counts[:, own].sum(axis=1) / counts.sum(axis=1)
     assert share[:400].mean() > share[400:].mean()
+
+
+def example(n_documents, rng, n_topics=5, n_words=30):
+    """Parameters and labels, with topics that differ much."""
+    scaling = Categorical()
+    truth = draw_truth(n_topics, n_words, 3, scaling, rng, topic_prior=0.2)
+    design = csr_array((rng.random((n_documents, 3)) < 0.4).astype(float))
+    return truth, scaling, design
+
+
+@pytest.mark.parametrize("length", [7, 500])
+def test_words_are_multinomial_given_the_proportions(length):
+    rng = np.random.default_rng(1)
+    truth, _, _ = example(1, rng)
+    proportions = np.tile(rng.dirichlet(np.ones(5)), (20_000, 1))
+    cumulative = np.cumsum(truth.word_share, axis=1)
+    tokens = np.full(20_000, length)
+    found = _draw_words(truth.word_share, cumulative, proportions, tokens, rng).toarray()
+    assert (found.sum(axis=1) == length).all()
+    share = proportions[0] @ truth.word_share
+    total = found.sum(axis=0)
+    # Means, by a chi-square test of all tokens.
+    assert chisquare(total, total.sum() * share).pvalue > 1e-3
+    # Variances and covariances of counts, to five standard errors of a sample of 20,000.
+    expected = length * (np.diag(share) - np.outer(share, share))
+    scale = length * np.sqrt(np.outer(share, share))
+    assert (np.abs(np.cov(found.T) - expected) < 5.0 * np.maximum(scale, 0.02) / 100.0).all()
+
+
+def test_documents_have_the_words_that_their_labels_lead_one_to_expect():
+    rng = np.random.default_rng(2)
+    truth, scaling, design = example(9_000, rng)
+    lengths = rng.poisson(40.0, size=9_000)
+    counts = draw_documents(truth, scaling, design, lengths, rng)
+    np.testing.assert_array_equal(counts.sum(axis=1), lengths)
+    for labels in np.unique(design.toarray(), axis=0):
+        rows = (design.toarray() == labels).all(axis=1)
+        rate = scaling.rate(truth.weights, csr_array(labels[None]))
+        shape = truth.document_concentration * truth.topic_weight
+        share = normalised_gamma_mean(shape, rate)[0] @ truth.word_share
+        found = counts[rows].sum(axis=0) / lengths[rows].sum()
+        # Documents differ more than their words alone: by about 1 / sqrt(documents).
+        assert np.abs(found - share).max() < 5.0 / np.sqrt(rows.sum())
+
+
+def test_a_seed_gives_the_same_documents_and_another_one_others():
+    drawn = [simulate(n_documents=5_000, random_state=seed)[0].counts for seed in (3, 3, 4)]
+    assert (drawn[0] != drawn[1]).nnz == 0
+    assert (drawn[0] != drawn[2]).nnz > 0
+
+
+def test_documents_of_no_words_and_of_very_many():
+    rng = np.random.default_rng(0)
+    truth, scaling, design = example(6, rng)
+    lengths = np.array([0, 10**7, 3, 0, 121, 10**5])
+    counts = draw_documents(truth, scaling, design, lengths, rng)
+    assert counts.has_canonical_format
+    np.testing.assert_array_equal(counts.sum(axis=1), lengths)
+    empty = draw_documents(truth, scaling, design, np.zeros(6), rng)
+    assert (empty.nnz, empty.shape) == (0, (6, 30))
+
+
+def test_the_time_grows_with_tokens_and_not_with_words():
+    seconds = []
+    for n_words in (200, 100_000):
+        start = time.process_time()
+        simulate(n_documents=4_000, n_words=n_words, n_topics=4, document_length=20.0)
+        seconds.append(time.process_time() - start)
+    # A draw over all words for every document would take 500 times as long.
+    assert seconds[1] < 20.0 * seconds[0] + 1.0

@@ -227,7 +227,7 @@ def test_rows_of_a_search_are_taken(path):
 
 def test_a_manifest_without_a_value_is_refused(path):
     later = {"text_settings", "search", "n_topics_range", "predictive_concentration"}
-    later |= {"topic_names"}
+    later |= {"topic_names", "merged_topics"}
     names = set(read_header(path)["manifest"]) - {*later, "hdsp"}
     whole = path.read_bytes()
     for name in names:

@@ -62,6 +62,7 @@ _PARAMETER = re.compile(
     r"`(?P<name>\w+)`(?: of [A-Za-z_.]*\w)?"
     r"|\b(?P<bare>max_iter|tol|language|n_components)(?:=(?P<value>None|[\d.e-]*\d)| of HDSP)+"
 )
+_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _OUTPUT_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 
 
@@ -77,6 +78,8 @@ def add_command(
         epilog=f"examples:\n{lines}\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    # Otherwise -1e3 is taken for an option, unlike -1000.
+    parser._negative_number_matcher = _NEGATIVE
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     return parser
 

@@ -8,6 +8,7 @@ from typing import Any
 from hdsp.cli.common import add_command, add_json, check_output, print_json, printed_warnings
 from hdsp.cli.reading import add_reading, read_corpus
 from hdsp.progress import printable
+from hdsp.validation import count_of
 
 
 def add_parser(commands: Any) -> None:
@@ -103,8 +104,9 @@ def run(options: argparse.Namespace) -> None:
         return
     output = printable(options.output)
     print(
-        f"{output}: {model.n_topics_} topics in use, {len(model.label_names_)} labels, "
-        f"{model.n_iter_} passes in {last['seconds']:.1f} s. See them: hdsp topics {output}"
+        f"{output}: {count_of(model.n_topics_, 'topic')} in use, "
+        f"{count_of(len(model.label_names_), 'label')}, {model.n_iter_} passes in "
+        f"{last['seconds']:.1f} s. See them: hdsp topics {output}"
     )
 
 

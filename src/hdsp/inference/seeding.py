@@ -32,7 +32,8 @@ def find_seeds(seeds: Mapping[str, Sequence[str]], words: Sequence[str]) -> list
         if not len(own):
             raise ValueError(
                 f"`seeds` of HDSP has no word for {name!r} that the corpus counts. Got "
-                f"{quoted(seed)}. Choose other words, or have rarer ones counted (min_df)."
+                f"{quoted(seed)}. Choose other words, or have rarer ones counted (min_df); counts "
+                "know no words unless X is a Corpus, or a frame with words as columns."
             )
     if unknown:
         warnings.warn(

@@ -3,14 +3,19 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.sticks import weights_from_sticks
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design, ScalingFunction, bind_scaling
 from hdsp.validation import count_rows
+
+# Documents whose proportions and tokens are in memory at once.
+_DOCUMENTS_AT_ONCE = 4096
+# Beyond as many tokens for each word there is, a multinomial draw over words is quicker.
+_TOKENS_PER_WORD = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,19 +66,76 @@ def draw_documents(
     design: Design,
     lengths: FloatArray,
     rng: np.random.Generator,
-) -> tuple[csr_array, FloatArray]:
-    """Equations 4 and 5: counts [M, V] and proportions [M, T], the normalised pi."""
+) -> csr_array:
+    """Equations 4 and 5: counts [M, V], some documents at a time."""
+    n_documents, n_words = len(lengths), truth.word_share.shape[1]
+    tokens = np.asarray(lengths).astype(np.int64)
+    # No document has more words than tokens, or than there are.
+    most = int(np.minimum(tokens, n_words).sum())
+    counts, words = np.empty(most), np.empty(most, dtype=np.int32)
+    row_ends = np.zeros(n_documents + 1, dtype=np.int64)
+    cumulative = np.cumsum(truth.word_share, axis=1)
+    cumulative /= cumulative[:, -1:]
+    for first in range(0, n_documents, _DOCUMENTS_AT_ONCE):
+        rows = slice(first, min(first + _DOCUMENTS_AT_ONCE, n_documents))
+        proportions = draw_proportions(truth, scaling, design[rows], rng)
+        part = _draw_words(truth.word_share, cumulative, proportions, tokens[rows], rng)
+        start = row_ends[first]
+        stored = slice(start, start + part.nnz)
+        counts[stored], words[stored] = part.data, part.indices
+        row_ends[rows.start + 1 : rows.stop + 1] = start + part.indptr[1:]
+    n_stored = row_ends[-1]
+    return csr_array((counts[:n_stored], words[:n_stored], row_ends), shape=(n_documents, n_words))
+
+
+def draw_proportions(
+    truth: Truth, scaling: ScalingFunction, design: Design, rng: np.random.Generator
+) -> FloatArray:
+    """Equation 4: proportions [M, T], the normalised pi."""
     shape = np.maximum(truth.document_concentration * truth.topic_weight, 1e-300)
     rate = np.maximum(scaling.rate(truth.weights, design), 1e-300)
     # Gamma(a) is Gamma(a + 1) U^(1/a), in logarithms: tiny shapes would all come out zero.
     log_draw = np.log(rng.gamma(shape + 1.0, size=rate.shape))
     log_draw += np.log1p(-rng.random(rate.shape)) / shape - np.log(rate)
-    proportions = normalised_exp(log_draw)
-    rows = []
-    for length, theta in zip(lengths, proportions, strict=True):
-        share = theta @ truth.word_share
-        rows.append(csr_array(rng.multinomial(int(length), share / share.sum())[None, :]))
-    return csr_array(vstack(rows), dtype=np.float64), proportions
+    return normalised_exp(log_draw)
+
+
+def _draw_words(
+    word_share: FloatArray,
+    cumulative: FloatArray,
+    proportions: FloatArray,
+    tokens: IntArray,
+    rng: np.random.Generator,
+) -> csr_array:
+    """Equation 5: counts [M, V] of documents with so many tokens.
+
+    Tokens go to topics, and those of a topic to words all at once. Of documents with many more
+    tokens than there are words, the counts themselves are drawn.
+    """
+    n_documents, n_topics = proportions.shape
+    n_words = word_share.shape[1]
+    long = tokens > _TOKENS_PER_WORD * n_words
+    by_topic = rng.multinomial(np.where(long, 0, tokens), proportions).T
+    held = by_topic.sum(axis=1)
+    documents = np.repeat(np.tile(np.arange(n_documents), n_topics), by_topic.ravel())
+    level, ends = rng.random(len(documents)), np.cumsum(held)
+    words = np.empty(len(documents), dtype=np.int64)
+    for topic in np.flatnonzero(held):
+        own = slice(ends[topic] - held[topic], ends[topic])
+        words[own] = np.searchsorted(cumulative[topic], level[own], side="right")
+    # Sorted, tokens of the same word of the same document stand together.
+    places = np.sort(documents * n_words + words)
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    number = np.diff(np.append(starts, len(places)))
+    rows, columns = np.divmod(places[starts], n_words)
+    if long.any():
+        share = proportions[long] @ word_share
+        drawn = rng.multinomial(tokens[long], share / share.sum(axis=1, keepdims=True))
+        row, column = np.nonzero(drawn)
+        rows = np.concatenate([rows, np.flatnonzero(long)[row]])
+        columns = np.concatenate([columns, column])
+        number = np.concatenate([number, drawn[row, column]])
+    return csr_array((number.astype(np.float64), (rows, columns)), shape=(n_documents, n_words))
 
 
 def simulate(
@@ -162,5 +224,5 @@ def simulate(
         document_concentration,
     )
     lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
-    counts, _ = draw_documents(truth, bound, schema.encode(parsed), lengths, rng)
+    counts = draw_documents(truth, bound, schema.encode(parsed), lengths, rng)
     return Corpus(counts, labels=parsed), truth

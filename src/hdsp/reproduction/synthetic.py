@@ -142,5 +142,5 @@ def recover(drawn: Drawn, seed: int, *, labelled: bool = True) -> Recovery:
 def _draw(truth: Truth, n_documents: int, rng: np.random.Generator, seed: int) -> Drawn:
     labels = csr_array((rng.random((n_documents, _N_LABELS)) < 0.5).astype(np.float64))
     lengths = rng.poisson(_MEAN_LENGTH, size=n_documents).astype(np.float64)
-    counts, _ = draw_documents(truth, Categorical(), labels, lengths, np.random.default_rng(seed))
+    counts = draw_documents(truth, Categorical(), labels, lengths, np.random.default_rng(seed))
     return Drawn(truth, counts, labels)
