@@ -10,6 +10,7 @@ import pytest
 
 from hdsp.cli import main
 from hdsp.report import TopicNames
+from hdsp.report.effects import number_curve
 from hdsp.report.topics import relevance, topic_words, word_frequency
 from tests.report.corpora import searched_by_the_bound
 
@@ -352,6 +353,9 @@ def test_a_number_has_curves(shown, model):
     assert page.locator('[data-chart="curve"] svg').is_visible()
     rows = table_rows(page, "curve")
     effects = model.label_effects(labels="rating", contrast=(2.0, 5.0))
+    curve = number_curve(model, "rating", 1.0, 5.0, 2.0)
+    most = np.argsort(-np.ptp(curve.expected, axis=0), kind="stable")[:8]
+    assert list(dict.fromkeys(int(row[1]) for row in rows)) == most.tolist()
     for row in rows:
         if float(row[0]) == 5.0:
             expected = effects[effects["topic"] == int(row[1])].iloc[0]["expected"]
