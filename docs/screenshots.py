@@ -23,7 +23,7 @@ PICTURES = (
     ("topics", "view=topics&topic=1", 1280, 800, "light"),
     ("explorer", "view=explorer", 1280, 1150, "light"),
     ("effects", "view=effects&side=label&label={n_parameters}", 1280, 1480, "light"),
-    ("map", "view=map&topic=1", 1280, 1010, "light"),
+    ("map", "view=map&topic=1", 1280, 1130, "light"),
     ("heat", "view=heat", 1280, 1400, "light"),
     ("documents", "view=documents&topic=1", 1280, 900, "dark"),
     ("fit", "view=fit", 1280, 1030, "light"),
