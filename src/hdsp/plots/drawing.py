@@ -181,12 +181,12 @@ def _write_names(ax: Any, points: Sequence[Point], named: Sequence[Point]) -> No
     width = (max(p.x for p in points) - min(p.x for p in points)) or 1.0
     height = (max(p.y for p in points) - min(p.y for p in points)) or 1.0
     line, letter = 0.028 * height, 0.0105 * width
-    # A mark's size is its area in points: what part of the width is a point?
-    points = 72.0 * ax.bbox.width / ax.figure.dpi
+    # Marks are measured in points: so many lie across the Axes.
+    across = 72.0 * ax.bbox.width / ax.figure.dpi
     taken = [(point.x, point.x, point.y) for point in named]
     for point in sorted(named, key=lambda point: (point.kind, -point.y)):
         length = letter * len(point.name)
-        gap = width * max(0.008, 0.004 + 0.65 * math.sqrt(point.size) / points)
+        gap = width * max(0.008, 0.004 + 0.65 * math.sqrt(point.size) / across)
         for step, side in ((s, side) for s in (0, -1, 1, -2, 2, -3, 3, -4, 4) for side in (1, -1)):
             x, y = point.x + side * gap, point.y + step * line
             left, right = (x, x + length) if side > 0 else (x - length, x)
