@@ -1,6 +1,7 @@
 """Figures: what is drawn is what the model says."""
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hdsp import plots
+from hdsp.plots.drawing import Point, draw_points
 from tests.report.corpora import fit, fit_searched, make_corpus, reviews, searched_by_the_bound
 
 
@@ -206,3 +208,29 @@ def test_without_matplotlib_it_says_what_to_install(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'hdsp\[plots\]'"):
         plots.words(model, 0)
+
+
+def test_names_stand_beside_large_marks(ax):
+    points = [
+        Point("topic", "left", 0.0, 0.0, 400.0),
+        Point("topic", "right", 1.0, 1.0, 400.0),
+        Point("label", "small", 0.5, 0.5),
+    ]
+    draw_points(ax, points, points)
+    ax.figure.canvas.draw()
+    for point in points:
+        own = next(text for text in ax.texts if text.get_text() == point.name)
+        box = own.get_window_extent()
+        x, y = ax.transData.transform((point.x, point.y))
+        radius = np.sqrt(point.size) / 2 * ax.figure.dpi / 72
+        assert box.x0 > x + radius or box.x1 < x - radius or abs((box.y0 + box.y1) / 2 - y) > radius
+
+
+def test_percentages_do_not_run_together(model):
+    figure = Figure(figsize=(4, 3), layout="constrained")
+    ax = plots.effects(model, "shoes", ax=figure.subplots())
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.get_xticklabels() if text.get_text()]
+    boxes = sorted((box for box in boxes if box.width), key=lambda box: box.x0)
+    assert len(boxes) > 2
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))

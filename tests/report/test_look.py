@@ -74,10 +74,11 @@ def test_numbers_stand_clear_of_the_grey_line(shown):
             const lines = [...svg.querySelectorAll('g[aria-label="tick"] line')]
                 .map(line => line.getBoundingClientRect());
             return [...svg.querySelectorAll('g[aria-label="text"] text')]
-                .filter(text => { const box = text.getBoundingClientRect(); return lines.some(line =>
+                .map(text => [text.textContent, text.getBoundingClientRect()])
+                .filter(([, box]) => lines.some(line =>
                     line.left > box.left + 1 && line.left < box.right - 1
-                    && line.top < box.bottom && line.bottom > box.top); })
-                .map(text => text.textContent);
+                    && line.top < box.bottom && line.bottom > box.top))
+                .map(([text]) => text);
         }"""
     )
     assert page.locator('[data-chart="expected-topics"] g[aria-label="tick"] line').count() > 3
@@ -151,3 +152,11 @@ def test_the_most_frequent_label_is_compared_first(shown, model, corpus):
     chosen = page.get_by_label("Typical of label").locator("option:checked").inner_text()
     title = page.inner_text('[data-chart="observed-expected"] h2')
     assert title.endswith(chosen.rsplit(" (", 1)[0])
+
+
+def test_a_number_of_topics_that_stays_needs_no_chart(shown, model):
+    assert len({row["topics_in_use"] for row in model.history_}) == 1
+    page = shown.show("#view=fit")
+    assert page.locator('[data-chart="topics-in-use"]').count() == 0
+    facts = page.locator(".facts-table").first.inner_text()
+    assert f"{model.n_topics_} of {len(model.components_)}" in facts

@@ -1,5 +1,6 @@
 """What figures are made of: rows with intervals, matrices, named points, on any Axes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,9 +34,10 @@ def axes_or_new(ax: Any, width: float, height: float) -> Any:
 
 
 def percent_axis(axis: Any) -> None:
-    """Show shares of 1 as percentages."""
-    from matplotlib.ticker import PercentFormatter
+    """Show shares of 1 as percentages, at few places, so that they do not run together."""
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+    axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
 
@@ -178,10 +180,13 @@ def _write_names(ax: Any, points: Sequence[Point], named: Sequence[Point]) -> No
         return
     width = (max(p.x for p in points) - min(p.x for p in points)) or 1.0
     height = (max(p.y for p in points) - min(p.y for p in points)) or 1.0
-    line, letter, gap = 0.028 * height, 0.0105 * width, 0.008 * width
+    line, letter = 0.028 * height, 0.0105 * width
+    # Marks are measured in points: so many lie across the Axes.
+    across = 72.0 * ax.bbox.width / ax.figure.dpi
     taken = [(point.x, point.x, point.y) for point in named]
     for point in sorted(named, key=lambda point: (point.kind, -point.y)):
         length = letter * len(point.name)
+        gap = width * max(0.008, 0.004 + 0.65 * math.sqrt(point.size) / across)
         for step, side in ((s, side) for s in (0, -1, 1, -2, 2, -3, 3, -4, 4) for side in (1, -1)):
             x, y = point.x + side * gap, point.y + step * line
             left, right = (x, x + length) if side > 0 else (x - length, x)

@@ -5,10 +5,16 @@ const MOST_OBSTACLES = 400;
 
 const apart = (box, other) => box.x2 <= other.x1 || box.x1 >= other.x2 || box.y2 <= other.y1 || box.y1 >= other.y2;
 
-/** The places that a name may have beside its point, the best first: above, below, right, left. */
-function nameBoxes({ x, y, r, wide }) {
+/**
+ * The places that a name may have beside its point, the best first: above, below, right, left; and
+ * further off for those with `far`, which may lie within another point.
+ */
+function nameBoxes({ x, y, r, wide, far }) {
+  return (far ? [3, 12, 20] : [3]).flatMap((gap) => boxesAround(x, y, r + gap, wide));
+}
+
+function boxesAround(x, y, gap, wide) {
   const half = wide / 2;
-  const gap = r + 3;
   const box = (anchor, at, x1, y1) => ({ anchor, at, middle: y1 + NAME_HEIGHT / 2, x1, x2: x1 + wide, y1, y2: y1 + NAME_HEIGHT });
   return [
     box("middle", x, x - half, y - gap - NAME_HEIGHT),

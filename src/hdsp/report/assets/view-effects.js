@@ -55,7 +55,11 @@ function effectsView(room) {
   function curveRows() {
     const found = curve();
     const [expected, lower, upper] = ["expected", "lower", "upper"].map((name) => unpack(found[name]));
-    const ordered = entries().sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect)).slice(0, 8);
+    const change = ({ key }) => {
+      const along = d3.range(found.values.length).map((row) => sumOver(units.find((unit) => unit.key === key), (k) => expected.at(row, k)));
+      return d3.max(along) - d3.min(along);
+    };
+    const ordered = d3.sort(entries(), (entry) => -change(entry)).slice(0, 8);
     const rows = d3.range(found.values.length).map((row) => {
       const proportions = rowOf(expected, row);
       return rowLimits(proportions, rowOf(lower, row), rowOf(upper, row), proportions);

@@ -30,13 +30,14 @@ function fitView(room) {
   const concentrations = ["corpus_concentration", "document_concentration"].filter((name) => passes[name]);
   room.append(
     h("div", { class: "grid two", style: "margin-bottom:1rem" },
-      passes.bound ? add(lineChart("The bound", "bound", [{ name: "bound", values: passes.bound, colour: accent }], { caption: "The evidence lower bound (ELBO) after each pass over the documents." })) : null,
+      factTable("Corpus and model", facts),
       searched ? add(searched) : null,
+      passes.bound ? add(lineChart("The bound", "bound", [{ name: "bound", values: passes.bound, colour: accent }], { caption: "The evidence lower bound (ELBO) after each pass over the documents." })) : null,
       concentrations.length ? add(lineChart("Concentrations", "concentrations", concentrations.map((name, i) => ({ name: i ? "document β" : "corpus α", values: passes[name], colour: i ? "var(--second)" : accent })), { format: d3.format("~g") })) : null,
       new Set(passes.topics_in_use).size > 1 ? add(lineChart("Topics in use", "topics-in-use", [{ name: "topics_in_use", values: passes.topics_in_use, colour: accent }], { format: (value) => (Number.isInteger(value) ? value : "") })) : null),
     terms.length ? h("h2", { style: "margin:.4rem 0 .7rem" }, "The bound, term by term") : h("span"),
     h("div", { class: "grid three", style: "margin-bottom:1rem" }, terms.map((name) => add(lineChart(name, `bound-${name}`, [{ name, values: passes[name], colour: accent }], { height: 172, level: "h3" })))),
-    h("div", { class: "grid three" }, factTable("Corpus and model", facts), factTable("Settings", settings), factTable("Versions", versions)));
+    h("div", { class: "grid two" }, factTable("Settings", settings), factTable("Versions", versions)));
   return { draw() { for (const one of charts) one.update(); } };
 }
 

@@ -86,7 +86,7 @@ function mapView(room) {
     // Turn by turn, so that both kinds have names.
     const turns = d3.range(Math.max(labels.length, topics.length)).flatMap((i) => [topics[i], labels[i]]).filter((place) => place && place !== chosen[0]);
     const named = placeNames([...chosen, ...turns].map((place) => ({
-      x: x(place.x), y: y(place.y), r: radius(place), text: place.name, force: place === chosen[0], colour: place.kind === "topic" ? "var(--ink)" : "var(--second)",
+      x: x(place.x), y: y(place.y), r: radius(place), text: place.name, force: place === chosen[0], far: place.kind === "label", colour: place.kind === "topic" ? "var(--ink)" : "var(--second)",
     })), width, height, Math.round(width / 12));
     return Plot.plot({
       width, height, margin: 0, style: { fontSize: "12px", overflow: "hidden" },

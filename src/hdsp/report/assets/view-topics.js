@@ -29,7 +29,7 @@ function topicsView(room) {
   const search = h("input", { type: "search", id: "topic-search", placeholder: "Search words, names, labels", "aria-label": "Search topics",
     oninput: () => { own.query = search.value.trim().toLowerCase(); drawTable(); } });
   const controls = h("div", { class: "bar-row" }, search,
-    h("label", { class: "field", title: help }, "Words: distinctive", slider, h("span", { class: "muted" }, "probable ", output)),
+    h("label", { class: "field relevance", title: help }, "Words: distinctive", slider, h("span", { class: "muted" }, "probable ", output)),
     h("span", { id: "relevance-help", hidden: true }, help),
     unused ? h("label", { class: "field" }, h("input", { type: "checkbox", onchange: (event) => { own.all = event.target.checked; drawTable(); } }), "also topics that hold next to nothing") : null,
     h("span", { class: "spacer" }), count, combine);
@@ -106,7 +106,7 @@ function topicsView(room) {
     const shown = rowsShown();
     const largest = d3.max(units, shareOf) || 1;
     count.textContent = `${shown.length} of ${units.length} topics`;
-    const chosen = chosenUnit();
+    const chosen = narrow.matches && state.topic === null ? null : chosenUnit();
     fill(body, shown.map((unit) => {
       const pick = () => { chooseTopic(unit.key); drawTable(); drawDetail(); };
       const box = h("input", { type: "checkbox", "aria-label": `Tick topic ${unit.key} to combine it`, checked: own.checked.has(unit.key),
@@ -146,7 +146,7 @@ function topicsView(room) {
     const measured = [`${percent(shareOf(unit))} of tokens`, coherenceOf(unit) === null ? null : `coherence ${hundredths(coherenceOf(unit))}`,
       similarityOf(unit) === null ? null : `found again in ${foundInOf(unit)} of ${DATA.topics.fits} fits`].filter((text) => text);
     const labels = (title, sign) => {
-      const found = labelsOf(unit, 6, sign);
+      const found = labelsOf(unit, 4, sign);
       if (!found.length) return null;
       return [h("h3", {}, title), h("div", { class: "chips", style: "margin:.3rem 0 .8rem" }, found.map((entry) =>
         button([DATA.labels.names[entry.label], h("span", { class: "value" }, ` ${points(entry.effect)}`)], () => go({ view: "effects", side: "label", label: entry.label }), { class: "chip" })))];
