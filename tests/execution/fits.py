@@ -1,15 +1,10 @@
 """Small corpora on disk, and fits of them by an executor."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas
 from threadpoolctl import threadpool_limits
 
 import hdsp
-from hdsp.execution.executor import Step
 from hdsp.inference import Run
 from hdsp.inference.batch import fit_sharded
 from hdsp.inference.batches import ShardBatches

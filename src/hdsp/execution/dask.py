@@ -7,7 +7,8 @@ worker held again, from the shards and the steps of all passes, to the same bits
 
 import operator
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import lru_cache
@@ -31,7 +32,7 @@ from hdsp.kernels import use_threads
 from hdsp.model import Block, BlockSource, DocumentState, DocumentView, Statistics
 
 # Results that one task adds: fewer tasks than in a binary tree, and the same sum.
-_FAN_IN = 8
+_FAN_IN = 16
 
 
 class DaskExecutor(Executor):
@@ -53,7 +54,10 @@ class DaskExecutor(Executor):
         self._owned = owned
         self._address = str(client.scheduler.address)
         self._blocks: Sequence[BlockSource] | None = None
+        self._sources: Future | None = None
         self._groups: list[slice] = []
+        # Of each group: its worker, and its blocks there.
+        self._homes: list[str | None] = []
         self._loaded: list[Future] = []
 
     def run(
@@ -64,87 +68,105 @@ class DaskExecutor(Executor):
             stay = keep or kept is not None
             if stay and blocks is not self._blocks:
                 self._load(blocks)
-            groups = self._groups if stay else make_groups(len(blocks), self._n_threads)
-            sent = self._send(step)
-            sources = None if stay else self._send(list(blocks))
-            tasks: list[tuple[Any, ...]] = []
+            elif stay and step.reads_block:
+                kept = self._rebalanced(kept)
+            groups = self._groups if stay else make_groups(len(blocks), len(self._threads()) or 1)
+            token = uuid4().hex
+            sent, sources = f"hdsp-step-{token}", f"hdsp-blocks-{token}"
+            # Bytes, which the scheduler need not understand; workers pass the step on. It is the
+            # result of a task, so that it can be had again where it is lost.
+            graph: dict[Any, tuple[Any, ...]] = {sent: (pickle.loads, dumps(step, protocol=5))}
+            if not stay:
+                graph[sources] = (pickle.loads, dumps(list(blocks), protocol=5))
+            ran = f"hdsp-{type(step).__name__}-{token}"
             for number, group in enumerate(groups):
                 before = None if kept is None else kept[number]
                 if not step.reads_block:
-                    tasks.append((_run_group, sent, [None] * (group.stop - group.start), before))
+                    none = [None] * (group.stop - group.start)
+                    graph[ran, number] = (_run_group, sent, none, before, keep)
                 elif stay:
-                    tasks.append((_run_group, sent, self._loaded[number], before))
+                    graph[ran, number] = (_run_group, sent, self._loaded[number], before, keep)
                 else:
-                    tasks.append((_read_and_run_group, sent, sources, group.start, group.stop))
-            return self._compute(type(step).__name__, tasks, keep)
+                    graph[ran, number] = (_read_and_run, sent, sources, group.start, group.stop)
+            return self._compute(graph, [(ran, number) for number in range(len(groups))], keep)
 
     def _load(self, blocks: Sequence[BlockSource]) -> None:
         """Let workers read the blocks; neighbours go to one worker, so that it adds their sums."""
         self._release()
-        threads = self._threads
-        self._groups = make_groups(len(blocks), max(len(threads), 1))
-        sources = self._send(list(blocks))
+        threads = self._threads()
         self._blocks = blocks
-        for number, group in enumerate(self._groups):
-            # A wish: a worker that is lost or late is not waited for.
-            home = threads[number * len(threads) // len(self._groups)] if threads else None
-            future = self._client.submit(
-                _load_group,
-                sources,
-                group.start,
-                group.stop,
-                key=f"hdsp-load-{uuid4().hex}",
-                workers=home,
-                allow_other_workers=home is not None,
+        self._groups = make_groups(len(blocks), len(threads) or 1)
+        with _large_graphs():
+            self._sources = self._client.submit(
+                pickle.loads, dumps(list(blocks), protocol=5), key=f"hdsp-blocks-{uuid4().hex}"
             )
-            self._loaded.append(future)
+        self._homes = _homes(threads, [None] * len(self._groups))
+        self._loaded = [self._loading(number) for number in range(len(self._groups))]
+
+    def _loading(self, number: int) -> Future:
+        group = self._groups[number]
+        return self._on(number, "load", _load_group, self._sources, group.start, group.stop)
+
+    def _rebalanced(self, kept: Kept | None) -> Kept | None:
+        """Let workers that have joined take their share of the groups, with what is kept of them.
+
+        Those that a lost worker had were shared out by Dask, wherever they went.
+        """
+        threads = self._threads()
+        if not threads or set(threads) == set(self._homes):
+            return kept
+        before, self._homes = self._homes, _homes(threads, self._homes)
+        moved = None if kept is None else list(kept)
+        for number, (old, new) in enumerate(zip(before, self._homes, strict=True)):
+            if new != old:
+                self._loaded[number] = self._loading(number)
+                if moved is not None:
+                    moved[number] = self._on(number, "move", _same, moved[number])
+        return moved
+
+    def _on(self, number: int, name: str, function: Callable[..., Any], *arguments: Any) -> Future:
+        """A task on the worker of a group; a wish, since that one may be gone."""
+        home = self._homes[number]
+        return self._client.submit(
+            function,
+            *arguments,
+            key=f"hdsp-{name}-{uuid4().hex}",
+            workers=home,
+            allow_other_workers=home is not None,
+        )
 
     def _compute(
-        self, name: str, tasks: list[tuple[Any, ...]], keep: bool
+        self, graph: dict[Any, tuple[Any, ...]], ran: list[Any], keep: bool
     ) -> tuple[list[Future] | None, Any]:
-        """What the tasks keep, left on the workers, and the sum of their results."""
+        """What the tasks `ran` keep, left on the workers, and the sum of their results."""
         token = uuid4().hex
-        ran, part, result = (f"hdsp-{what}-{name}-{token}" for what in ("run", "keep", "result"))
-        graph: dict[Any, tuple[Any, ...]] = {}
-        for number, task in enumerate(tasks):
-            graph[ran, number] = (*task, keep)
-            if keep:
-                graph[part, number] = (operator.getitem, (ran, number), 0)
-                graph[result, number] = (operator.getitem, (ran, number), 1)
-        terms: list[Any] = [(result if keep else ran, number) for number in range(len(tasks))]
+        wanted, terms = [], ran
+        if keep:
+            wanted = [(f"hdsp-keep-{token}", number) for number in range(len(ran))]
+            terms = [(f"hdsp-result-{token}", number) for number in range(len(ran))]
+            for pair, part, term in zip(ran, wanted, terms, strict=True):
+                graph[part], graph[term] = (operator.getitem, pair, 0), (operator.getitem, pair, 1)
         while len(terms) > 1:
-            level: list[Any] = []
+            sums = []
             for first in range(0, len(terms), _FAN_IN):
-                level.append((f"hdsp-add-{name}-{token}", len(graph)))
-                graph[level[-1]] = (tree_sum, terms[first : first + _FAN_IN])
-            terms = level
-        wanted = [(part, number) for number in range(len(tasks) if keep else 0)]
-        futures = self._client.get(graph, [*terms, *wanted], sync=False)
+                sums.append((f"hdsp-sum-{token}", len(graph)))
+                graph[sums[-1]] = (tree_sum, terms[first : first + _FAN_IN])
+            terms = sums
+        with _large_graphs():
+            futures = self._client.get(graph, [*terms, *wanted], sync=False)
         try:
             total = self._client.gather(futures[0])
         except BaseException:
-            # The error's traceback holds the futures, and with them the tasks.
+            # The traceback of the error holds the futures, and they would hold the tasks.
             for future in futures:
                 future.release()
             raise
         return (futures[1:] if keep else None), total
 
-    def _send(self, value: Any) -> Future:
-        """A value as the result of a task, so that it can be computed again where it is lost."""
-        # Bytes, which the scheduler need not understand; the workers pass the value on.
-        content = dumps(value, protocol=5)
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            return self._client.submit(pickle.loads, content, key=f"hdsp-send-{uuid4().hex}")
-
-    @property
     def _threads(self) -> list[str]:
         """The address of each thread's worker."""
         workers = self._client.nthreads()
         return [address for address in sorted(workers) for _ in range(workers[address])]
-
-    @property
-    def _n_threads(self) -> int:
-        return max(len(self._threads), 1)
 
     @contextmanager
     def _failing_clearly(self) -> Iterator[None]:
@@ -170,7 +192,15 @@ class DaskExecutor(Executor):
         """Forget the blocks on the workers."""
         for future in self._loaded:
             future.release()
-        self._blocks, self._groups, self._loaded = None, [], []
+        if self._sources is not None:
+            self._sources.release()
+        self._blocks, self._sources, self._groups, self._homes, self._loaded = (
+            None,
+            None,
+            [],
+            [],
+            [],
+        )
 
     def __exit__(self, *_: object) -> None:
         self._release()
@@ -214,8 +244,38 @@ def connect(executor: str, n_workers: int | None = None) -> DaskExecutor:
     return DaskExecutor(client, [client])
 
 
+def _homes(threads: list[str], before: list[str | None]) -> list[str | None]:
+    """A worker for each group: the one before as far as its share goes, else one with room.
+
+    Without workers, as in a cluster that starts them on demand, groups have no home.
+    """
+    if not threads:
+        return [None] * len(before)
+    room = Counter(threads[n * len(threads) // len(before)] for n in range(len(before)))
+    after: list[str | None] = []
+    for home in before:
+        if home is not None and room[home] > 0:
+            room[home] -= 1
+            after.append(home)
+        else:
+            after.append(None)
+    others = room.elements()
+    return [home or next(others) for home in after]
+
+
+@contextmanager
+def _large_graphs() -> Iterator[None]:
+    """Dask warns of large arrays in a graph; here they are a few, once per pass."""
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        yield
+
+
 def _load_group(sources: list[BlockSource], first: int, end: int) -> list[Block]:
     return [source.load() for source in sources[first:end]]
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _run_group(step: Step, blocks: Sequence[Any], kept: Kept | None, keep: bool) -> Any:
@@ -226,10 +286,8 @@ def _run_group(step: Step, blocks: Sequence[Any], kept: Kept | None, keep: bool)
     return (after, total) if keep else total
 
 
-def _read_and_run_group(
-    step: Step, sources: list[BlockSource], first: int, end: int, keep: bool
-) -> Any:
-    return _run_group(step, sources[first:end], None, keep)
+def _read_and_run(step: Step, sources: list[BlockSource], first: int, end: int) -> Any:
+    return _run_group(step, sources[first:end], None, keep=False)
 
 
 @lru_cache(maxsize=1)

@@ -22,7 +22,7 @@ from hdsp.kernels import use_threads
 from hdsp.model import BlockSource
 
 # How often a pass is made again after a process has died.
-_RETRIES = 2
+_RETRIES = 1
 
 
 class Processes(Executor):
@@ -128,6 +128,13 @@ def _run_group(
                 kept = pickle.load(file)
         found, total = run_step(step, blocks, kept, keep=after is not None)
     if after is not None:
-        with after.open("wb") as file:
-            pickle.dump(found, file, protocol=5)
+        try:
+            with after.open("wb") as file:
+                pickle.dump(found, file, protocol=5)
+        except OSError as error:
+            raise OSError(
+                f"What a pass keeps of its documents cannot be written to {str(after)!r} "
+                f"({error.strerror or error}): make room, or set JOBLIB_TEMP_FOLDER to a folder "
+                "that has it and that all processes see."
+            ) from error
     return total
