@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.* topics are in use of:UserWarning"),
     pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter"),
     # The checks pass a target to every estimator.
-    pytest.mark.filterwarnings("ignore:HDSP.fit ignores `y`"),
+    pytest.mark.filterwarnings("ignore:HDSP.(partial_)?fit ignores `y`"),
     # scikit-learn asks for one component in some of its checks.
     pytest.mark.filterwarnings("ignore:n_components=1 of HDSP leaves a single topic"),
 ]
