@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hdsp.kernels.softmax import sweep_softmax_weights
     from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
+    from hdsp.kernels.words import find_words
 
 __all__ = [
     "add_word_counts",
@@ -30,6 +31,7 @@ __all__ = [
     "exp_product",
     "fill_document_terms",
     "fill_word_table",
+    "find_words",
     "mean_proportions",
     "mixture_log_likelihood",
     "predict_documents",
@@ -56,6 +58,7 @@ _MODULES = (
     "softmax",
     "terms",
     "topics",
+    "words",
 )
 
 
