@@ -12,8 +12,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from hdsp.corpus import TextSettings, tokens, word_counts
 from hdsp.corpus.text import NoWordsError
-from hdsp.corpus.tokens import run_pattern, split_texts
+from hdsp.corpus.tokens import Tokens, count_tokens, run_pattern, split_texts
 from hdsp.corpus.word_counts import Counter, stop_list
+from hdsp.corpus.word_table import PackedWords, WordTable
 from tests.reference import words as reference
 
 DEFAULT = TextSettings().token_pattern
@@ -138,10 +139,51 @@ def test_the_kernel_finds_the_words_of_its_twin(texts, pattern):
     # What is normal form already is left alone, and so is the twin's text.
     if all(unicodedata.is_normalized("NFC", text) for text in texts):
         found = split_texts(texts, runs, lowercase=False)
-        assert found.words == words
+        assert found.words.to_list() == words
         assert found.stops.tolist() == np.cumsum([len(one) for one in numbers]).tolist()
         assert found.ids.tolist() == [number for one in numbers for number in one]
         assert expected == [re.findall(pattern, text) for text in texts]
+
+
+@given(st.lists(TEXT, max_size=10), st.lists(TEXT, max_size=3), st.sampled_from(PATTERNS))
+def test_stop_words_are_left_out(texts, stopping, pattern):
+    runs = run_pattern(pattern)
+    stop_words = {word for text in stopping for word in re.findall(pattern, text)}
+    found = split_texts(texts, runs, False, runs.stop_text(sorted(stop_words)))
+    everything = split_texts(texts, runs, False)
+    words, kept = everything.words.to_list(), found.words.to_list()
+    assert kept == [word for word in words if word not in stop_words]
+    for got, whole in zip(*(per_document(one) for one in (found, everything)), strict=True):
+        assert [kept[j] for j in got] == [words[j] for j in whole if words[j] not in stop_words]
+
+
+def per_document(found):
+    return [part.tolist() for part in np.split(found.ids, found.stops)[: len(found.stops)]]
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=20), max_size=9))
+def test_numbers_are_counted_as_by_numpy(documents):
+    ids = np.array([number for one in documents for number in one], dtype=np.int32)
+    stops = np.cumsum([len(one) for one in documents], dtype=np.int64)
+    found = Tokens(PackedWords.of(list("abcdefghij")), ids, stops)
+    counts = count_tokens(found)
+    assert counts.shape == (len(documents), 10)
+    for row, document in zip(counts, documents, strict=True):
+        numbers, times = np.unique(document, return_counts=True)
+        order = np.argsort(row.indices)
+        assert row.indices[order].tolist() == numbers.tolist()
+        assert row.data[order].tolist() == times.tolist()
+
+
+@given(st.lists(st.lists(st.text(st.characters(exclude_categories=()), max_size=4))))
+def test_a_table_numbers_words_as_a_dictionary(groups):
+    table, expected = WordTable(), {}
+    for words in groups:
+        numbers = [expected.setdefault(word, len(expected)) for word in words]
+        assert table.numbers(PackedWords.of(words)).tolist() == numbers
+    assert len(table) == len(expected)
+    assert table.words.to_list() == list(expected)
+    assert table.words.take([0] if expected else []) == list(expected)[:1]
 
 
 def test_words_whose_hashes_share_a_place_are_told_apart():
@@ -149,7 +191,7 @@ def test_words_whose_hashes_share_a_place_are_told_apart():
     texts = [" ".join(f"w{chr(97 + i)}{chr(97 + j)}{chr(97 + k)}" for k in range(26))
              for i in range(26) for j in range(26)]  # fmt: skip
     found = split_texts(texts, run_pattern(DEFAULT), lowercase=True)
-    assert len(found.words) == len(set(found.words)) == 26**3
+    assert len(found.words) == len(set(found.words.to_list())) == 26**3
     assert found.ids.tolist() == list(range(26**3))
 
 
@@ -179,6 +221,7 @@ def test_other_patterns_go_through_scikit_learn(pattern):
 
 def test_many_documents_are_counted_in_threads_as_in_one(monkeypatch):
     monkeypatch.setattr(word_counts, "_DOCUMENTS", 3)
+    monkeypatch.setattr(word_counts, "_TAKEN", 3)
     texts = [f"{TRICKY[m % len(TRICKY)]} document {chr(97 + m % 26) * 3}" for m in range(200)]
     settings = TextSettings(ngrams=2, min_df=2)
     check_same_counts(settings, texts)
@@ -205,12 +248,14 @@ def test_many_documents_are_counted_in_threads_as_in_one(monkeypatch):
 
 def test_a_large_text_ends_a_group(monkeypatch):
     monkeypatch.setattr(word_counts, "_CHARACTERS", 10)
-    groups = list(word_counts._groups(iter(["abc", "a" * 20, "b", "c"])))
-    assert groups == [["abc", "a" * 20], ["b", "c"]]
+    monkeypatch.setattr(word_counts, "_TAKEN", 2)
+    groups = list(word_counts._groups(iter(["abc", "a" * 20, "b", "c", "d"])))
+    assert groups == [["abc", "a" * 20], ["b", "c", "d"]]
 
 
 def test_an_error_while_reading_is_passed_on(monkeypatch):
     monkeypatch.setattr(word_counts, "_DOCUMENTS", 2)
+    monkeypatch.setattr(word_counts, "_TAKEN", 2)
     monkeypatch.setattr("joblib.effective_n_jobs", lambda n: 2)
 
     def texts():

@@ -12,9 +12,8 @@ from scipy.sparse import csr_array
 
 from hdsp import progress
 from hdsp.corpus.stop_words import LANGUAGES, read_stop_words
-from hdsp.corpus.word_choice import choose_words
+from hdsp.corpus.word_choice import choose_words, is_common, most_frequent
 from hdsp.corpus.word_counts import count_texts, merged, stop_list, with_columns
-from hdsp.numerics.types import IntArray
 from hdsp.validation import check_texts, check_words, quoted
 
 # Three letters or more, of any alphabet: no digits, no underscores.
@@ -175,21 +174,18 @@ class TextSettings:
         if words is not None:
             words = check_words(words, len(words), "TextSettings.count")
         documents = check_texts(progress.counted(texts, "documents"), "TextSettings.count")
-        counts, names = merged(count_texts(documents, self), words)
-        chosen: IntArray = np.arange(len(names))
+        counts, found = merged(count_texts(documents, self), words)
         if words is None:
-            frequency = np.bincount(counts.indices, minlength=len(names))
-            totals = np.asarray(counts.sum(axis=0))
-            chosen = choose_words(self, names.tolist(), frequency, totals, counts.shape[0])
+            chosen, words = choose_words(self, found, counts)
+        else:
+            chosen = np.arange(len(words))
         if not len(chosen):
             raise NoWordsError(
                 "`texts` of TextSettings.count must share words that the settings keep. "
                 "Got texts of which no word is left. "
                 "Pass more texts, or settings that keep more words."
             )
-        if words is not None:
-            return counts, words
-        return with_columns(counts, chosen), tuple(names[chosen])
+        return with_columns(counts, chosen), tuple(words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold.
@@ -305,9 +301,10 @@ class TextSettings:
         """
         n_documents, n_words = counts.shape
         frequency = np.bincount(counts.indices, minlength=n_words)
+        common = np.flatnonzero(is_common(self, frequency, n_documents))
         totals = np.asarray(counts.sum(axis=0)).ravel()
         kept = np.zeros(n_words, dtype=np.bool_)
-        kept[choose_words(self, range(n_words), frequency, totals, n_documents)] = True
+        kept[common[most_frequent(self, totals[common])]] = True
         return kept
 
 

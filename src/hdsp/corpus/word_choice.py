@@ -1,11 +1,12 @@
 """Which of the words of texts are counted, by how often they occur."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from hdsp.corpus.word_table import PackedWords
 from hdsp.numerics.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -16,39 +17,54 @@ _SMALL = 20
 
 
 def choose_words(
-    settings: "TextSettings",
-    words: Sequence[Any],
-    frequency: IntArray,
-    totals: FloatArray,
-    n_documents: int,
-) -> IntArray:
-    """Return which words `min_df`, `max_df` and `max_features` keep.
+    settings: "TextSettings", words: PackedWords, counts: csr_array
+) -> tuple[IntArray, list[str]]:
+    """Return the words that `min_df`, `max_df` and `max_features` keep, in alphabetical order.
 
     Parameters
     ----------
     settings : TextSettings
         The settings.
-    words : sequence of str or int of length V
-        All words, in any order.
-    frequency : int array of shape [V]
-        Number of documents in which each word occurs.
+    words : PackedWords
+        All V words, in any order.
+    counts : sparse array of shape [M, V]
+        Their counts.
+
+    Returns
+    -------
+    positions : int array of shape [W]
+        Positions of the kept words.
+    words : list of str
+        The kept words.
+    """
+    frequency = np.bincount(counts.indices, minlength=len(words))
+    totals = np.bincount(counts.indices, counts.data, len(words)).astype(np.float64)
+    common = np.flatnonzero(is_common(settings, frequency, counts.shape[0]))
+    names = words.take(common)
+    order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+    order = order[most_frequent(settings, totals[common[order]])]
+    return common[order], [names[position] for position in order.tolist()]
+
+
+def most_frequent(settings: "TextSettings", totals: FloatArray) -> IntArray:
+    """Return which of some words `max_features` keeps: of equals, those that come first.
+
+    Parameters
+    ----------
+    settings : TextSettings
+        The settings.
     totals : float array of shape [V]
         How often each word occurs.
-    n_documents : int
-        Number of documents.
 
     Returns
     -------
     int array of shape [W]
-        Positions of the kept words, in the order of the words. Of equally frequent words,
-        `max_features` keeps those that come first.
+        Positions of the kept words, in their order.
     """
-    kept = np.flatnonzero(is_common(settings, frequency, n_documents)).tolist()
-    in_order = np.array(sorted(kept, key=words.__getitem__), dtype=np.int64)
     most = settings.max_features
-    if most is not None and len(in_order) > most:
-        in_order = in_order[np.sort(np.argsort(-totals[in_order], kind="stable")[:most])]
-    return in_order
+    if most is None or len(totals) <= most:
+        return np.arange(len(totals))
+    return np.sort(np.argsort(-totals, kind="stable")[:most])
 
 
 def is_common(settings: "TextSettings", frequency: IntArray, n_documents: int) -> NDArray[np.bool_]:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp.corpus.stop_words import stop_words_of
-from hdsp.corpus.tokens import RunPattern, Tokens, run_pattern, split_texts
+from hdsp.corpus.tokens import RunPattern, Tokens, count_tokens, run_pattern, split_texts
+from hdsp.corpus.word_table import PackedWords, WordTable
 
 if TYPE_CHECKING:
     from hdsp.corpus.text import TextSettings
@@ -24,6 +25,7 @@ T = TypeVar("T")
 # Enough documents to be worth a call and the merging of their words, and few enough to share out.
 _DOCUMENTS = 1024
 _CHARACTERS = 1 << 21
+_TAKEN = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +34,13 @@ class Counted:
 
     Attributes
     ----------
-    words : list of str
+    words : PackedWords
         The distinct words, in any order.
     counts : sparse array of shape [M, V]
-        Their counts; no entry is stored twice, and none that is zero.
+        Their counts, in any order; no entry is stored twice, and none that is zero.
     """
 
-    words: list[str]
+    words: PackedWords
     counts: csr_array
 
 
@@ -56,7 +58,6 @@ class Counter:
     def __init__(self, settings: "TextSettings", in_words: bool) -> None:
         self._ngrams = settings.ngrams
         self._lowercase = settings.lowercase
-        self._stop_words = stop_list(settings)
         self._pattern: RunPattern | None = None
         if settings.tokenizer is None and not in_words:
             self._pattern = run_pattern(settings.token_pattern)
@@ -66,6 +67,8 @@ class Counter:
         self._count: Callable[[Sequence[Any]], Counted] | None = None
         if self._pattern is None:
             self._count = _slow_counter(settings, in_words)
+        else:
+            self._stop_text = self._pattern.stop_text(stop_list(settings))
 
     @property
     def is_compiled(self) -> bool:
@@ -88,13 +91,10 @@ class Counter:
         if self._pattern is None:
             assert self._count is not None
             return self._count(texts)
-        tokens = _without(split_texts(texts, self._pattern, self._lowercase), self._stop_words)
-        lengths = np.diff(tokens.stops, prepend=0)
-        rows, ids, names = _phrases(tokens, np.repeat(np.arange(len(texts)), lengths), self._ngrams)
-        counts = csr_array(
-            (np.ones(len(ids), dtype=np.int32), (rows, ids)), shape=(len(texts), len(names))
-        )
-        return Counted(names, counts)
+        tokens = split_texts(texts, self._pattern, self._lowercase, self._stop_text)
+        if self._ngrams == 1:
+            return Counted(tokens.words, count_tokens(tokens))
+        return _count_phrases(tokens, self._ngrams)
 
 
 def count_texts(texts: Iterable[Any], settings: "TextSettings") -> Iterator[Counted]:
@@ -136,51 +136,43 @@ def _groups(documents: Iterator[Any]) -> Iterator[list[Any]]:
     """Yield documents in lists that are neither long nor large."""
     group: list[Any] = []
     size = 0
-    for document in documents:
-        group.append(document)
-        size += len(document)
-        if len(group) == _DOCUMENTS or size > _CHARACTERS:
+    while some := list(islice(documents, _TAKEN)):
+        group += some
+        size += sum(map(len, some))
+        if len(group) >= _DOCUMENTS or size > _CHARACTERS:
             yield group
             group, size = [], 0
     if group:
         yield group
 
 
-def _without(tokens: Tokens, stop_words: set[str]) -> Tokens:
-    """Return the words of documents other than stop words."""
-    is_kept = np.array([word not in stop_words for word in tokens.words], dtype=np.bool_)
-    if is_kept.all():
-        return tokens
-    kept = is_kept[tokens.ids]
-    number = np.cumsum(is_kept, dtype=np.int32) - 1
-    before = np.concatenate([[0], np.cumsum(kept)])
-    words = [word for word, keep in zip(tokens.words, is_kept.tolist(), strict=True) if keep]
-    return Tokens(words, number[tokens.ids[kept]], before[tokens.stops])
-
-
-def _phrases(
-    tokens: Tokens, rows: NDArray[np.int64], longest: int
-) -> tuple[NDArray[np.int64], NDArray[Any], list[str]]:
-    """Return document, number and names of all words, and of phrases of words up to a length."""
-    n_tokens, n_words = len(tokens.ids), len(tokens.words)
-    all_rows, all_ids, names = [rows], [tokens.ids], list(tokens.words)
+def _count_phrases(tokens: Tokens, longest: int) -> Counted:
+    """Count words, and phrases of words up to a length."""
+    n_tokens, words = len(tokens.ids), tokens.words.to_list()
+    rows = np.repeat(np.arange(len(tokens.stops)), np.diff(tokens.stops, prepend=0))
+    all_rows, all_ids, names = [rows], [tokens.ids.astype(np.int64)], words
     # The phrases of one word less that begin at each word.
-    shorter, codes = tokens.words, tokens.ids.astype(np.int64)
+    shorter, codes = words, all_ids[0]
     for length in range(2, min(longest, n_tokens) + 1):
         begins = np.flatnonzero(rows[length - 1 :] == rows[: n_tokens - length + 1])
         pairs, found = np.unique(
-            codes[begins] * n_words + tokens.ids[begins + length - 1], return_inverse=True
+            codes[begins] * len(words) + tokens.ids[begins + length - 1], return_inverse=True
         )
-        longer = [
-            f"{shorter[pair // n_words]} {tokens.words[pair % n_words]}" for pair in pairs.tolist()
+        first, second = divmod(pairs, len(words))
+        shorter = [
+            f"{shorter[a]} {words[b]}" for a, b in zip(first.tolist(), second.tolist(), strict=True)
         ]
         all_rows.append(rows[begins])
         all_ids.append(found + len(names))
         codes = np.zeros(n_tokens, dtype=np.int64)
         codes[begins] = found
-        names += longer
-        shorter = longer
-    return np.concatenate(all_rows), np.concatenate(all_ids), names
+        names = names + shorter
+    ids = np.concatenate(all_ids)
+    counts = csr_array(
+        (np.ones(len(ids), dtype=np.int32), (np.concatenate(all_rows), ids)),
+        shape=(len(tokens.stops), len(names)),
+    )
+    return Counted(PackedWords.of(names), counts)
 
 
 def _slow_counter(settings: "TextSettings", in_words: bool) -> Callable[[Sequence[Any]], Counted]:
@@ -204,8 +196,9 @@ def _slow_counter(settings: "TextSettings", in_words: bool) -> Callable[[Sequenc
             # Not an error of a tokenizer.
             if type(error) is not ValueError or "empty vocabulary" not in str(error):
                 raise
-            return Counted([], csr_array((len(texts), 0), dtype=np.int64))
-        return Counted(vectorizer.get_feature_names_out().tolist(), csr_array(counts))
+            return Counted(PackedWords.of(()), csr_array((len(texts), 0), dtype=np.int64))
+        words = vectorizer.get_feature_names_out().tolist()
+        return Counted(PackedWords.of(words), csr_array(counts))
 
     return count
 
@@ -242,9 +235,7 @@ def _words_of(document: str | list[str]) -> list[str]:
     return [document] if isinstance(document, str) else document
 
 
-def merged(
-    parts: Iterable[Counted], words: Sequence[str] | None
-) -> tuple[csr_array, NDArray[np.object_]]:
+def merged(parts: Iterable[Counted], words: Sequence[str] | None) -> tuple[csr_array, PackedWords]:
     """Join counts of consecutive documents.
 
     Parameters
@@ -257,46 +248,36 @@ def merged(
     Returns
     -------
     counts : sparse array of shape [M, V]
-        The counts, with sorted indices.
-    words : array of str of shape [V]
+        The counts; the indices of a row are in any order.
+    words : PackedWords
         The words.
     """
-    number: dict[str, int] = {word: j for j, word in enumerate(words or ())}
-    indices, data, lengths = [], [], []
+    table = WordTable()
+    table.numbers(PackedWords.of(words or ()))
+    indices, data = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
+    ends = [np.zeros(1, dtype=np.int64)]
     for part in parts:
-        if words is None:
-            places = [number.setdefault(word, len(number)) for word in part.words]
-        else:
-            places = [number.get(word, -1) for word in part.words]
-        found = np.array(places, dtype=np.int32)[part.counts.indices]
-        is_known = found >= 0
-        indices.append(found[is_known])
-        data.append(part.counts.data[is_known])
-        ends = np.concatenate([[0], np.cumsum(is_known)])[part.counts.indptr]
-        lengths.append(np.diff(ends))
-    starts = np.concatenate([[0], *lengths]).cumsum()
-    none = np.zeros(0, dtype=np.int32)
+        numbers = table.numbers(part.words).astype(np.int32)
+        indices.append(numbers[part.counts.indices])
+        data.append(part.counts.data)
+        ends.append(ends[-1][-1] + part.counts.indptr[1:])
     counts = csr_array(
-        (
-            np.concatenate([none, *data]).astype(np.float64),
-            np.concatenate([none, *indices]),
-            starts,
-        ),
-        shape=(len(starts) - 1, len(number)),
+        (np.concatenate(data), np.concatenate(indices), np.concatenate(ends)),
+        shape=(sum(map(len, ends)) - 1, len(table)),
     )
-    counts.sort_indices()
-    return counts, np.array(list(number), dtype=object)
+    return counts, table.words
 
 
 def with_columns(counts: csr_array, columns: NDArray[Any]) -> csr_array:
-    """Return the columns of a matrix, in the given order; faster than an index."""
+    """Return the columns of counts, in the given order, as a float64 matrix that is sorted."""
     place = np.full(counts.shape[1], -1, dtype=np.int32)
     place[columns] = np.arange(len(columns))
     found = place[counts.indices]
     kept = found >= 0
     starts = np.concatenate([[0], np.cumsum(kept)])[counts.indptr]
     chosen = csr_array(
-        (counts.data[kept], found[kept], starts), shape=(counts.shape[0], len(columns))
+        (counts.data[kept].astype(np.float64), found[kept], starts),
+        shape=(counts.shape[0], len(columns)),
     )
     chosen.sort_indices()
     return chosen

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from hdsp.kernels.softmax import sweep_softmax_weights
     from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
-    from hdsp.kernels.words import find_words
+    from hdsp.kernels.words import count_ids, find_words, merge_words
 
 __all__ = [
     "add_word_counts",
+    "count_ids",
     "csr_arrays",
     "descend_rows",
     "dirichlet_terms",
@@ -33,6 +34,7 @@ __all__ = [
     "fill_word_table",
     "find_words",
     "mean_proportions",
+    "merge_words",
     "mixture_log_likelihood",
     "predict_documents",
     "run_ranges",
