@@ -70,18 +70,37 @@ class WordTable:
         """The words, in the order of their numbers."""
         return PackedWords(self._text, self._starts[: self._n_words], self._lasts[: self._n_words])
 
-    def numbers(self, words: PackedWords) -> NDArray[np.int64]:
-        """Return the number of each word; words that are new get the next numbers."""
+    def numbers(self, words: PackedWords, share: int = 0, n_shares: int = 1) -> NDArray[np.int64]:
+        """Return the number of each word; words that are new get the next numbers.
+
+        Parameters
+        ----------
+        words : PackedWords
+            The words.
+        share, n_shares : int, default=0, 1
+            Which of some shares of all words, by their hashes, are numbered.
+
+        Returns
+        -------
+        int array of shape [V]
+            The numbers; -1 for words that are not of this share.
+        """
         n_bytes = int((words.lasts - words.starts).sum())
         self._make_room(len(words), n_bytes)
-        return self._merge(words)
+        return self._merge(words, share, n_shares)
 
-    def _merge(self, words: PackedWords) -> NDArray[np.int64]:
+    def find(self, words: PackedWords) -> NDArray[np.int64]:
+        """Return the number of each word, -1 for those unknown; several threads may do so."""
+        return self._merge(words, is_open=False)
+
+    def _merge(
+        self, words: PackedWords, share: int = 0, n_shares: int = 1, is_open: bool = True
+    ) -> NDArray[np.int64]:
         numbers = np.empty(len(words), dtype=np.int64)
         # Compiled for one type alone, that of texts which cannot be written to.
         text = words.text.view()
         text.flags.writeable = False
-        self._n_words = kernels.merge_words(
+        n_words = kernels.merge_words(
             text,
             words.starts,
             words.lasts,
@@ -91,8 +110,13 @@ class WordTable:
             self._lasts,
             self._hashes,
             self._table,
+            is_open,
+            share,
+            n_shares,
             numbers,
         )
+        if is_open:
+            self._n_words = n_words
         return numbers
 
     def _make_room(self, n_words: int, n_bytes: int) -> None:

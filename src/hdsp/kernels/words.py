@@ -11,6 +11,7 @@ from hdsp.kernels.special import INLINED, kernel
 _OFFSET = np.uint64(14695981039346656037)
 _PRIME = np.uint64(1099511628211)
 _FOLD = np.uint64(29)
+_HIGH = np.uint64(40)
 # What a character is: one that words are made of, one beside which a word may not end.
 _IN_RUN, _IN_WORD = np.uint8(1), np.uint8(2)
 
@@ -153,15 +154,27 @@ def count_ids(ids: Any, stops: Any, seen: Any, place: Any, columns: Any, counts:
 
 @kernel
 def merge_words(
-    text: Any, starts: Any, lasts: Any, known: Any, n_known: Any, known_starts: Any,
-    known_lasts: Any, hashes: Any, table: Any, numbers: Any,
-) -> Any:  # fmt: skip
-    """Number words as those of a table, in which new ones are entered.
+    text: Any,
+    starts: Any,
+    lasts: Any,
+    known: Any,
+    n_known: Any,
+    known_starts: Any,
+    known_lasts: Any,
+    hashes: Any,
+    table: Any,
+    is_open: Any,
+    share: Any,
+    n_shares: Any,
+    numbers: Any,
+) -> Any:
+    """Number words as those of a table, in which new ones are entered if it `is_open`.
 
     Words start and end in `text` at `starts` and `lasts`; the `n_known` words of the table in
-    `known`, at `known_starts` and `known_lasts`. All arrays of the table have room for all words,
-    and `table` is at most half full then. The number of each word is put into `numbers`. Returns
-    the number of words in the table. Plain twin: ``dict.setdefault``.
+    `known`, at `known_starts` and `known_lasts`. All arrays of an open table have room for all
+    words, and `table` is at most half full then. The number of each word is put into `numbers`: -1
+    if it is unknown, or not in the `share` of `n_shares` to which its hash belongs. Returns the
+    number of words in the table. Plain twin: ``dict.setdefault`` and ``dict.get``.
     """
     end = known_lasts[n_known - 1] if n_known else 0
     for word in range(starts.shape[0]):
@@ -170,9 +183,13 @@ def merge_words(
         for i in range(start, last):
             code = (code ^ np.uint64(text[i])) * _PRIME
         code ^= code >> _FOLD
+        numbers[word] = -1
+        # The high bits, because the low ones are the place in the table.
+        if np.int64(code >> _HIGH) % n_shares != share:
+            continue
         slot = _place(table, hashes, known_starts, known_lasts, known, code, text, start, last)
         found = np.int64(table[slot]) - 1
-        if found < 0:
+        if found < 0 and is_open:
             found = np.int64(n_known)
             n_known += 1
             table[slot] = n_known
