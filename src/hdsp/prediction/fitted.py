@@ -350,8 +350,10 @@ def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:
     return np.asarray((state.topics.astype(np.float64) - priors.topic_prior).sum(axis=0))
 
 
-def encode_labels(schema: LabelSchema, scaling: ScalingFunction, labels: Labels) -> Design:
+def encode_labels(
+    schema: LabelSchema, scaling: ScalingFunction, labels: Labels, warn: bool = True
+) -> Design:
     """The design [M, J] of labels, without the columns that the scaling function leaves out."""
-    design = schema.encode(labels)
+    design = schema.encode(labels, warn)
     used = used_columns(scaling, design.shape[1])
     return design if used.all() else csr_array(design.multiply(used))
