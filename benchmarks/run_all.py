@@ -18,6 +18,7 @@ BENCHMARKS = (
     "transform",
     "cost",
     "labels",
+    "reading",
 )
 WITHOUT_DATA = ("startup", "effects")
 

@@ -264,3 +264,24 @@ def test_an_error_while_reading_is_passed_on(monkeypatch):
 
     with pytest.raises(OSError, match="the disk is gone"):
         TextSettings().count(texts())
+
+
+@given(st.lists(st.text(max_size=3), unique=True), st.integers(1, 5))
+def test_shares_of_words_are_all_words_and_are_found_again(words, n_shares):
+    packed, seen = PackedWords.of(words), []
+    for share in range(n_shares):
+        table = WordTable()
+        numbers = table.numbers(packed, share, n_shares)
+        mine = [word for word, number in zip(words, numbers.tolist(), strict=True) if number >= 0]
+        assert table.words.to_list() == mine
+        assert table.find(packed).tolist() == numbers.tolist()
+        seen += mine
+    assert sorted(seen) == sorted(words)
+
+
+def test_a_word_that_is_not_in_the_table_is_not_found():
+    table = WordTable()
+    assert table.find(PackedWords.of(["cat"])).tolist() == [-1]
+    table.numbers(PackedWords.of(["cat", "dog"]))
+    assert table.find(PackedWords.of(["owl", "dog", "ca", "cat"])).tolist() == [-1, 1, -1, 0]
+    assert len(table) == 2
