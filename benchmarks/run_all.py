@@ -19,6 +19,7 @@ BENCHMARKS = (
     "cost",
     "labels",
     "seeds",
+    "reading",
 )
 WITHOUT_DATA = ("startup", "effects", "report", "simulate")
 

@@ -1,7 +1,7 @@
 """The methods and attributes of a fitted model."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -11,7 +11,15 @@ from scipy.sparse import csr_array, eye_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hdsp.corpus import Corpus, Labels, LabelSchema, TextSettings, make_frame
+from hdsp.corpus import (
+    Corpus,
+    Labels,
+    LabelSchema,
+    StoredCorpus,
+    TextSettings,
+    make_frame,
+    warn_unknown,
+)
 from hdsp.execution import InProcess
 from hdsp.metrics import topic_top_words
 from hdsp.model import draw_documents, split_tokens, word_log_likelihood
@@ -98,11 +106,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             Topic proportions; rows sum to 1.
         """
         check_is_fitted(self)
-        counts, design = self._read_new(X, labels, "transform")
-        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        with self._executor():
-            found = self._model.posterior(counts, design)
-            return self._model.groups.sum(found).astype(dtype)
+        found = [proportions for _, proportions in transformed_parts(self, X, labels)]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def score(
         self, X: Any, y: object = None, labels: object = None, sample_weight: Any = None
@@ -212,15 +217,19 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self, X: Any, labels: object, given: str, method: Method, name: str
     ) -> tuple[FloatArray, FloatArray]:
         """Log probabilities of the predicted tokens of each document, and their numbers, [M]."""
-        counts, design = self._read_new(X, labels, name)
-        with self._executor():
-            if given == "labels":
-                proportions, scored = self._model.expected(design, method), counts
-            else:
-                observed, scored = split_tokens(counts)
-                proportions = self._model.posterior(observed, design)
-            log_likelihood = word_log_likelihood(scored, proportions, self._model.word_share())
-        return log_likelihood, np.asarray(scored.sum(axis=1))
+        log_likelihoods, tokens = [], []
+        halves = np.random.default_rng(0)
+        word_share = self._model.word_share()
+        for _, counts, design in self._new_parts(X, labels, name):
+            with self._executor():
+                if given == "labels":
+                    proportions, scored = self._model.expected(design, method), counts
+                else:
+                    observed, scored = split_tokens(counts, halves)
+                    proportions = self._model.posterior(observed, design)
+                log_likelihoods.append(word_log_likelihood(scored, proportions, word_share))
+            tokens.append(np.asarray(scored.sum(axis=1)))
+        return np.concatenate(log_likelihoods), np.concatenate(tokens)
 
     def label_effects(
         self,
@@ -570,7 +579,22 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         # All cores by default, but one inside a joblib worker.
         return InProcess(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
 
-    def _read_new(self, X: Any, labels: object, method: str) -> tuple[csr_array, Design]:
+    def _new_parts(
+        self, X: Any, labels: object, method: str
+    ) -> Iterator[tuple[Any, csr_array, Design]]:
+        """Yield documents with counts and design: all, or part by part if they are on disk."""
+        if labels is not None or not isinstance(X, StoredCorpus):
+            yield X, *self._read_new(X, labels, method)
+            return
+        unknown = []
+        for part in X.parts():
+            yield part, *self._read_new(part, None, method, warn=False)
+            unknown.append(self._model.schema.unknown(part.labels))
+        warn_unknown(unknown)
+
+    def _read_new(
+        self, X: Any, labels: object, method: str, warn: bool = True
+    ) -> tuple[csr_array, Design]:
         owner = f"HDSP.{method}"
         if isinstance(X, Corpus):
             if labels is not None:
@@ -592,10 +616,10 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             counts = check_counts(X, owner)
         if counts.shape[0] == 0:
             raise ValueError(f"X of {owner} has no documents.")
-        return counts, self._read_labels(labels, counts.shape[0], owner)[1]
+        return counts, self._read_labels(labels, counts.shape[0], owner, warn)[1]
 
     def _read_labels(
-        self, labels: Any, n_documents: int | None, owner: str
+        self, labels: Any, n_documents: int | None, owner: str, warn: bool = True
     ) -> tuple[Labels, Design]:
         """Labels of new documents and their design [M, J]."""
         if n_documents is None:
@@ -604,7 +628,7 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 raise ValueError(f"{owner} needs labels{remedy}: one row for each document.")
             n_documents = count_rows(labels, owner)
         parsed = self._model.schema.read(labels, n_documents, owner)
-        return parsed, encode_labels(self._model.schema, self._model.scaling, parsed)
+        return parsed, encode_labels(self._model.schema, self._model.scaling, parsed, warn)
 
 
 def _check_tokens(tokens: FloatArray, name: str) -> None:
@@ -762,13 +786,40 @@ def probability_columns(
     method: LabelMethod | None = None,
 ) -> Columns:
     """The columns of `HDSP.predict_labels`."""
+    columns: dict[str, list[Any]] = {}
+    for _, found in probability_parts(model, X, target, labels, values, prior, method):
+        for name, probabilities in found.items():
+            columns.setdefault(name, []).extend(probabilities)
+    return columns
+
+
+def transformed_parts(
+    model: FittedQueries, X: Any, labels: object = None
+) -> Iterator[tuple[Any, FloatArray]]:
+    """Yield documents with their `HDSP.transform`: all, or part by part if they are on disk."""
+    check_is_fitted(model)
+    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    for part, counts, design in model._new_parts(X, labels, "transform"):
+        with model._executor():
+            found = model._model.groups.sum(model._model.posterior(counts, design))
+        yield part, found.astype(dtype)
+
+
+def probability_parts(
+    model: FittedQueries,
+    X: Any,
+    target: str,
+    labels: object = None,
+    values: Sequence[Any] | None = None,
+    prior: bool = True,
+    method: LabelMethod | None = None,
+) -> Iterator[tuple[Any, Columns]]:
+    """Yield documents with the columns of `HDSP.predict_labels`: all, or part by part on disk."""
     check_is_fitted(model)
     check_flag(prior, "prior", "HDSP.predict_labels")
     if method is not None:
         check_choice(method, LABEL_METHODS, "method", "HDSP.predict_labels")
     candidates = make_candidates(model._model, target, values, prior)
-    counts, design = model._read_new(X, labels, "predict_labels")
-    known = without_target(model._model.schema, target, design)
     if method is None:
         method = "calibrated" if target in model._model.label_regressions else "generative"
     elif method == "calibrated" and target not in model._model.label_regressions:
@@ -777,6 +828,8 @@ def probability_columns(
             "an earlier version, or too few training documents tell. Fit it again, or choose "
             '`method="generative"`.'
         )
-    with model._executor():
-        found = model._model.label_probabilities(counts, known, candidates, method)
-    return dict(zip(candidates.names, found.T.tolist(), strict=True))
+    for part, counts, design in model._new_parts(X, labels, "predict_labels"):
+        known = without_target(model._model.schema, target, design)
+        with model._executor():
+            found = model._model.label_probabilities(counts, known, candidates, method)
+        yield part, dict(zip(candidates.names, found.T.tolist(), strict=True))

@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import (
 from hdsp.corpus import Corpus, TextSettings
 from hdsp.corpus.counting import as_text_settings
 from hdsp.corpus.text import LANGUAGES, NoWordsError
+from hdsp.corpus.word_counts import stop_list
 
 TEXTS = ["The cats sat on a mat", "A dog didn't sit", "Cats and dogs: 3 CATS"]
 
@@ -280,5 +281,5 @@ def test_stop_words_of_other_languages(language, text, words):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_stop_words(language):
-    found = TextSettings(language=language)._stop_list()
+    found = stop_list(TextSettings(language=language))
     assert len(found) > 50

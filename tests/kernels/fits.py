@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from hdsp import HDSP, Categorical, LogLinear, simulate
+from hdsp import HDSP, Categorical, LogLinear, TextSettings, simulate
 from hdsp.execution import InProcess, fit_documents
 from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
 from hdsp.numerics.sticks import sticks_from_weights
@@ -34,6 +34,12 @@ def wide_fit(corpus):
         corpus.counts, labels=None
     )
     return {"wide": digest(model.components_), "bound": digest(model.history_[-1]["bound"])}
+
+
+def count_words():
+    """Words of texts, in characters of every width."""
+    counts, words = TextSettings(min_df=1, max_df=1.0).count(["naïve 犬犬犬 dog", "𝒜𝒜𝒜 dogs dog"])
+    return {"words": [counts.toarray().tolist(), words]}
 
 
 def search(corpus):
@@ -95,7 +101,7 @@ def main(what):
         fit_in_double_precision()
     bits = wide_fit(corpus)
     if what == "everything":
-        bits |= search(corpus)
+        bits |= search(corpus) | count_words()
     kernels = loaded_kernels()
     # The code of a kernel that came from the cache cannot be read.
     compiled = [name for name, kernel in kernels.items() if not kernel.stats.cache_hits]

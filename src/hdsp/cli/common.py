@@ -1,7 +1,6 @@
 """What subcommands share: reading documents, loading models, writing tables."""
 
 import argparse
-import csv
 import io
 import json
 import os
@@ -9,12 +8,17 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
+from hdsp.cli.tables import STANDARD as STANDARD
+from hdsp.cli.tables import Table as Table
+from hdsp.cli.tables import as_json, table_suffix
+from hdsp.cli.tables import records as records
+from hdsp.cli.tables import write_table as write_table
 from hdsp.exceptions import MissingLabelsWarning
 from hdsp.progress import printable
 
@@ -22,10 +26,6 @@ if TYPE_CHECKING:
     from hdsp.corpus import Corpus
     from hdsp.estimator import HDSP
 
-# A table by columns.
-Table = Mapping[str, Sequence[Any]]
-
-STANDARD = "-"
 # The options of commands by the parameters that they stand for.
 _OPTIONS = {
     "categories": "--category",
@@ -63,7 +63,6 @@ _PARAMETER = re.compile(
     r"|\b(?P<bare>max_iter|tol|language|n_components)(?:=(?P<value>None|[\d.e-]*\d)| of HDSP)+"
 )
 _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-_OUTPUT_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 
 
 def add_command(
@@ -92,7 +91,9 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def add_documents(parser: argparse.ArgumentParser) -> None:
     """New documents for a model."""
     add_model(parser)
-    parser.add_argument("file", help="a table of documents; - reads standard input")
+    parser.add_argument(
+        "file", help="a table of documents, or a stored corpus; - is standard input"
+    )
     add_table_options(parser)
     parser.add_argument(
         "--id", help="a column of the documents' names (default: id, where there is one)"
@@ -190,6 +191,8 @@ def read_documents(
     """
     from hdsp.corpus.readers import read_table, table_columns
 
+    if is_stored(options.file):
+        return open_documents(options.file, model)
     if options.file == STANDARD and options.format is None:
         raise ValueError("What comes from standard input has no name to tell its format: --format.")
     with reading(options.file):
@@ -226,6 +229,24 @@ def read_documents(
             ids=ids,
             **written,
         )
+
+
+def is_stored(file: str) -> bool:
+    """Whether a path is the folder of a stored corpus."""
+    return file != STANDARD and (Path(file) / "manifest.json").is_file()
+
+
+def open_documents(folder: str, model: "HDSP") -> "Corpus":
+    """Open a stored corpus, which must have the model's words."""
+    from hdsp.corpus import open_corpus
+
+    corpus = open_corpus(folder)
+    if corpus.words != model.words_:
+        raise ValueError(
+            f"{folder} has other words than the model ({len(corpus.words)} against "
+            f"{len(model.words_)}, or in another order): prepare it with hdsp prepare --like MODEL."
+        )
+    return corpus
 
 
 @contextmanager
@@ -265,46 +286,12 @@ def with_option_names(text: str) -> str:
 
 def print_json(value: object) -> None:
     """Print one JSON object on standard output; NaN becomes null."""
-    print(json.dumps(_as_json(value), allow_nan=False))
+    print(json.dumps(as_json(value), allow_nan=False))
 
 
 def with_ids(corpus: "Corpus", table: Table) -> Table:
     """A table of documents, with their names in front where they have any."""
     return table if corpus.ids is None else {"id": list(corpus.ids), **table}
-
-
-def write_table(table: Table, path: str) -> None:
-    """Write a table by the suffix of `path`; - is CSV on standard output."""
-    if path == STANDARD:
-        if sys.stdout.isatty():
-            # A file or a program gets what there is, a terminal what it can show.
-            _write_delimited(_printable_table(table), sys.stdout, ",")
-        else:
-            _write_delimited(table, sys.stdout, ",")
-        return
-    from hdsp.persistence import replacing
-
-    suffix = _table_suffix(path)
-    with replacing(Path(path)) as file:
-        if suffix in (".csv", ".tsv", ".jsonl"):
-            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-            if suffix == ".jsonl":
-                for record in records(table):
-                    text.write(json.dumps(_as_json(record), ensure_ascii=False) + "\n")
-            else:
-                _write_delimited(table, text, "," if suffix == ".csv" else "\t")
-            text.flush()
-            text.detach()
-            return
-        import pyarrow as pa
-        import pyarrow.feather
-        import pyarrow.parquet
-
-        arrow = pa.table({name: list(values) for name, values in table.items()})
-        if suffix == ".parquet":
-            pyarrow.parquet.write_table(arrow, file)
-        else:
-            pyarrow.feather.write_feather(arrow, file)
 
 
 def check_output(path: str | None) -> None:
@@ -325,7 +312,7 @@ def check_table_output(path: str | None) -> None:
     """Raise before any work if a table could not be written, or in no known format."""
     check_output(path)
     if path is not None and path != STANDARD:
-        _table_suffix(path)
+        table_suffix(path)
 
 
 def check_writable(folder: Path) -> None:
@@ -342,16 +329,6 @@ def check_writable(folder: Path) -> None:
         ) from error
 
 
-def _table_suffix(path: str) -> str:
-    suffix = Path(path).suffix.lower()
-    if suffix not in _OUTPUT_SUFFIXES:
-        raise ValueError(
-            f"The name {path!r} does not tell in which format to write. End it with one of "
-            f"{', '.join(_OUTPUT_SUFFIXES)}."
-        )
-    return suffix
-
-
 def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print an aligned table for reading; the last column may be long."""
     rows = [[printable(cell) for cell in row] for row in rows]
@@ -359,44 +336,3 @@ def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in (header, *rows):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         print("  ".join(cells).rstrip())
-
-
-def records(table: Table) -> list[dict[str, Any]]:
-    """The rows of a table."""
-    return [dict(zip(table, row, strict=True)) for row in _rows(table)]
-
-
-def _write_delimited(table: Table, file: Any, delimiter: str) -> None:
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(table)
-    for row in _rows(table):
-        writer.writerow([";".join(map(str, v)) if isinstance(v, list) else v for v in row])
-
-
-def _printable_table(table: Table) -> Table:
-    return {
-        printable(name): [printable(_cell(value)) for value in values]
-        for name, values in table.items()
-    }
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return ";".join(map(str, value))
-    return "" if value is None else str(value)
-
-
-def _rows(table: Table) -> Iterator[tuple[Any, ...]]:
-    return zip(*table.values(), strict=True)
-
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _as_json(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_as_json(item) for item in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and value != value:
-        return None
-    return value

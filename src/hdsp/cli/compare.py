@@ -47,7 +47,7 @@ def add_parser(commands: Any) -> None:
             "--models hdp,plda --minutes 30 -o both",
         ),
     )
-    add_reading(parser, several=True)
+    add_reading(parser)
     parser.add_argument(
         "-o", "--output", required=True, metavar="FOLDER", help="of the results; goes on from them"
     )

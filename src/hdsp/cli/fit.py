@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hdsp.cli.common import add_command, add_json, check_output, print_json, printed_warnings
-from hdsp.cli.reading import add_reading, read_corpus
+from hdsp.cli.reading import add_reading, opened_corpus
 from hdsp.progress import printable
 from hdsp.validation import count_of
 
@@ -21,6 +21,7 @@ def add_parser(commands: Any) -> None:
             "hdsp fit reviews.parquet --category department --numeric rating -o model.hdsp",
             "hdsp fit papers.csv --text abstract --tags keywords --tag-separator ';' -o a.hdsp",
             "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
+            "hdsp fit corpus/ -o model.hdsp        # a folder that hdsp prepare has written",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
             "hdsp fit corpus/ --stochastic --dask local -o large.hdsp",
         ),
@@ -66,8 +67,7 @@ def run(options: argparse.Namespace) -> None:
     """Read, fit, save, and say what came of it."""
     check_output(options.output)
     seeds = None if options.seeds is None else _read_seeds(options.seeds)
-    with printed_warnings():
-        corpus = read_corpus(options)
+    with printed_warnings(), opened_corpus(options) as corpus:
         from hdsp.estimator import HDSP
 
         model = HDSP(

@@ -14,6 +14,7 @@ from hdsp.cli import (
     evaluate,
     fit,
     predict,
+    prepare,
     report,
     reproduce,
     topics,
@@ -49,7 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of a pipe has seen enough.
         _drop_output()
         return 0
-    except (ValueError, TypeError, FileNotFoundError, IsADirectoryError, ImportError) as error:
+    except (
+        ValueError,
+        TypeError,
+        FileExistsError,
+        FileNotFoundError,
+        IsADirectoryError,
+        ImportError,
+    ) as error:
         print(_sentence(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -102,6 +110,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (
         demo,
+        prepare,
         fit,
         topics,
         effects,

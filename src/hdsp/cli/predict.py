@@ -1,6 +1,7 @@
 """`hdsp predict`: labels from words."""
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from hdsp import progress
@@ -13,8 +14,8 @@ from hdsp.cli.common import (
     printed_warnings,
     read_documents,
     with_ids,
-    write_table,
 )
+from hdsp.cli.tables import Table, write_pieces
 
 # A tag is predicted if it is more probable than not.
 _CHOSEN = 0.5
@@ -48,23 +49,33 @@ def run(options: argparse.Namespace) -> None:
         model = load(options)
         corpus = read_documents(options, model, target=options.target)
         with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
-            from hdsp.queries import probability_columns
+            from hdsp.queries import probability_parts
 
-            found = probability_columns(
+            found = probability_parts(
                 model,
                 corpus,
                 options.target,
                 values=options.value,
                 prior=not options.uniform_prior,
             )
+            write_pieces(
+                (
+                    with_ids(part, _predicted(table, model.label_schema_.kind(options.target)))
+                    for part, table in found
+                ),
+                options.output,
+            )
+
+
+def _predicted(found: Table, kind: str) -> Table:
+    """Probabilities, after what they predict: the probable tags, or the most probable value."""
     names = list(found)
-    rows = zip(*found.values(), strict=True)
-    table: dict[str, list[Any]] = {}
-    if model.label_schema_.kind(options.target) == "tags":
-        table["predicted"] = [
+    rows = list(zip(*found.values(), strict=True))
+    table: dict[str, Sequence[Any]] = {
+        "predicted": [
             [name for name, p in zip(names, row, strict=True) if p >= _CHOSEN] for row in rows
         ]
-    else:
-        table["predicted"] = [names[max(range(len(row)), key=row.__getitem__)] for row in rows]
-    table |= {f"p({name})": found[name] for name in names}
-    write_table(with_ids(corpus, table), options.output)
+        if kind == "tags"
+        else [names[max(range(len(row)), key=row.__getitem__)] for row in rows]
+    }
+    return table | {f"p({name})": found[name] for name in names}

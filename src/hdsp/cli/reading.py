@@ -1,24 +1,31 @@
 """Options that say how to read a corpus, and reading it."""
 
 import argparse
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from hdsp.cli.common import STANDARD, add_file_options, file_options, reading, source
+from hdsp.cli.common import (
+    STANDARD,
+    add_file_options,
+    file_options,
+    is_stored,
+    reading,
+    source,
+)
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus, TextSettings
 
 
-def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
-    """The file (or one or more `files`), its labels, and how texts become counts."""
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """One or more files, their labels, and how texts become counts."""
     what = "a table, a folder of texts, or another format; - is standard input"
-    if several:
-        parser.add_argument("files", nargs="+", metavar="file", help=what)
-    else:
-        parser.add_argument("file", help=what)
+    parser.add_argument("files", nargs="+", metavar="file", help=what)
     labels = parser.add_argument_group("labels")
     for name, help_text in (
         ("--tags", "a column of lists of tags; may be given several times"),
@@ -28,12 +35,16 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
         labels.add_argument(name, action="append", default=[], metavar="COLUMN", help=help_text)
     labels.add_argument("--tag-separator", help="between tags written as one text, such as ;")
     labels.add_argument("--metadata", metavar="FILE", help="a table of labels beside the file")
-    labels.add_argument("--id", default="id", help="its column of file names (default: id)")
+    labels.add_argument("--id", default="id", help="the column of documents' names (default: id)")
     text = parser.add_argument_group("text")
     text.add_argument("--text", default="text", help="the column of the texts (default: text)")
     text.add_argument("--format", help="such as csv, jsonl or ldac; else by the file's name")
     add_file_options(text)
-    text.add_argument("--vocabulary", metavar="FILE", help="the words, of ldac, uci and mtx files")
+    text.add_argument(
+        "--vocabulary",
+        metavar="FILE",
+        help="the words to count, one per line; ldac, uci and mtx need it",
+    )
     text.add_argument(
         "--language",
         default="english",
@@ -48,14 +59,93 @@ def add_reading(parser: argparse.ArgumentParser, several: bool = False) -> None:
     text.add_argument("--max-words", type=int, metavar="N", help="keep the N most frequent words")
 
 
-def read_corpus(options: argparse.Namespace) -> "Corpus":
-    """The corpus that the options ask for."""
-    with reading(options.file):
-        return read_file(options.file, options, text_settings(options))
+@contextmanager
+def opened_corpus(options: argparse.Namespace) -> Iterator["Corpus"]:
+    """The corpus that the options ask for: of a file, a stored corpus, or several files.
+
+    Several files become a stored corpus beside the output, which is removed in the end.
+    """
+    first, *others = options.files
+    if not others:
+        yield open_stored(first, options) if is_stored(first) else read_corpus(first, options)
+        return
+    folder = Path(options.output).absolute().parent
+    with TemporaryDirectory(prefix=".hdsp-", dir=folder) as aside:
+        yield prepare(options, str(Path(aside) / "corpus"))
+
+
+def open_stored(folder: str, options: argparse.Namespace) -> "Corpus":
+    """Open a stored corpus, for which options of reading mean nothing."""
+    from hdsp.corpus import open_corpus
+
+    usual = argparse.ArgumentParser()
+    add_reading(usual)
+    for action in usual._actions:
+        given = getattr(options, action.dest, None)
+        if action.option_strings and action.dest != "help" and given != action.default:
+            raise ValueError(
+                f"{action.option_strings[-1]} means nothing for a stored corpus, whose words and "
+                "labels hdsp prepare has chosen: leave it out."
+            )
+    return open_corpus(folder)
+
+
+def prepare(options: argparse.Namespace, folder: str, like: object = None) -> "Corpus":
+    """Write the documents of all files to a stored corpus."""
+    from hdsp.corpus import prepare_corpus
+
+    for file in options.files:
+        if not is_table(options, file):
+            raise ValueError(
+                f"Several files must be tables, and {file} is none: name one file, or a folder."
+            )
+    if options.metadata is not None:
+        raise ValueError("--metadata means nothing for the format table: leave it out.")
+    if STANDARD in options.files and options.format is None:
+        raise ValueError("What comes from standard input has no name to tell its format: --format.")
+    return prepare_corpus(
+        [sys.stdin.buffer if file == STANDARD else file for file in options.files],
+        folder,
+        text=options.text,
+        tags=options.tags,
+        categories=options.category,
+        numeric=options.numeric,
+        words=options.vocabulary,
+        format=options.format,
+        tag_separator=options.tag_separator,
+        text_settings=None if like is not None else text_settings(options),
+        like=like,
+        ids=_ids(options),
+        **file_options(options),
+    )
+
+
+def _ids(options: argparse.Namespace) -> str | None:
+    """The column of the documents' names: `id` where it is not named and all tables have it."""
+    from hdsp.corpus.readers import table_columns
+
+    if options.id != "id":
+        return str(options.id)
+    written = file_options(options)
+    has_ids = STANDARD not in options.files and all(
+        "id" in table_columns(file, format=options.format, **written) for file in options.files
+    )
+    return "id" if has_ids else None
+
+
+def read_corpus(file: str, options: argparse.Namespace) -> "Corpus":
+    """The corpus of one file, in memory."""
+    with reading(file):
+        return read_file(file, options, text_settings(options))
 
 
 def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") -> "Corpus":
     """Read the corpus of one file, with texts counted by these settings."""
+    if is_stored(file):
+        raise ValueError(
+            f"{file} is a stored corpus, whose words are chosen: name the files that it was "
+            "prepared from."
+        )
     read = _reader(options, file)
     takes = signature(read).parameters
     kind = options.format or ("folder" if "id" in takes else "table")
@@ -100,6 +190,13 @@ def _reader(options: argparse.Namespace, file: str = STANDARD) -> Callable[..., 
     if options.format not in FORMATS:
         raise ValueError(f"--format must be one of {', '.join(FORMATS)}. Got {options.format!r}.")
     return FORMATS[options.format]
+
+
+def is_table(options: argparse.Namespace, file: str) -> bool:
+    """Whether a file is a table, which can be read some rows at a time."""
+    from hdsp.corpus.readers import read_table
+
+    return _reader(options, file) is read_table
 
 
 def text_settings(options: argparse.Namespace) -> "TextSettings":

@@ -10,6 +10,7 @@ from hdsp.cli.common import (
     add_table_options,
     check_output,
     file_options,
+    is_stored,
     load,
     printed_warnings,
     read_documents,
@@ -40,7 +41,10 @@ def add_parser(commands: Any) -> None:
     )
     documents = parser.add_argument_group("documents")
     documents.add_argument(
-        "--corpus", dest="file", metavar="FILE", help="a table of documents to show"
+        "--corpus",
+        dest="file",
+        metavar="FILE",
+        help="a table of documents, or a stored corpus",
     )
     documents.add_argument("--ids", metavar="COLUMN", help="the column of the documents' names")
     documents.add_argument(
@@ -74,7 +78,8 @@ def run(options: argparse.Namespace) -> None:
     with printed_warnings():
         if options.file is not None:
             corpus = read_documents(options, model)
-            texts, ids = _read_texts(options)
+            # A stored corpus has counts and ids, and no texts.
+            texts, ids = (None, None) if is_stored(options.file) else _read_texts(options)
             if ids is not None:
                 corpus = type(corpus)(
                     corpus.counts,

@@ -13,8 +13,8 @@ from hdsp.cli.common import (
     printed_warnings,
     read_documents,
     with_ids,
-    write_table,
 )
+from hdsp.cli.tables import write_pieces
 
 
 def add_parser(commands: Any) -> None:
@@ -40,10 +40,19 @@ def run(options: argparse.Namespace) -> None:
         model = load(options)
         corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            proportions = model.transform(corpus)
-    names = model.topic_names_
-    table = {
-        f"topic{k} {names[k]}" if k in names else f"topic{k}": column.tolist()
-        for k, column in enumerate(proportions.T)
-    }
-    write_table(with_ids(corpus, table), options.output)
+            from hdsp.queries import transformed_parts
+
+            names = model.topic_names_
+            write_pieces(
+                (
+                    with_ids(
+                        part,
+                        {
+                            f"topic{k} {names[k]}" if k in names else f"topic{k}": row.tolist()
+                            for k, row in enumerate(found.T)
+                        },
+                    )
+                    for part, found in transformed_parts(model, corpus)
+                ),
+                options.output,
+            )

@@ -6,8 +6,8 @@ from hdsp.corpus.frames import library_of, make_frame
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers import *  # noqa: F403 - whatever the readers' registry has
-from hdsp.corpus.schema import BlockSchema, LabelSchema
-from hdsp.corpus.stored import SelectedShard, Shard, StoredCorpus, open_corpus
+from hdsp.corpus.schema import BlockSchema, LabelSchema, warn_unknown
+from hdsp.corpus.stored import SelectedShard, Shard, StoredCorpus, open_corpus, prepare_corpus
 from hdsp.corpus.text import TextSettings
 
 __all__ = [
@@ -25,5 +25,7 @@ __all__ = [
     "library_of",
     "make_frame",
     "open_corpus",
+    "prepare_corpus",
+    "warn_unknown",
 ]
 __all__ += readers.__all__

@@ -12,22 +12,30 @@ from hdsp.validation import check_not_infinite
 
 
 def make_block(
-    name: str, kind: Kind, values: FloatArray | Sequence[object], subject: str
+    name: str,
+    kind: Kind,
+    values: FloatArray | Sequence[object],
+    subject: str,
+    first_row: int = 0,
 ) -> LabelBlock:
-    """Read the values of a column, one per document, as labels of a kind."""
+    """Read the values of a column, one per document, as labels of a kind.
+
+    Messages count rows from `first_row`.
+    """
     if kind == "number":
-        return number_block(name, values, subject)
-    make = tags_block if kind == "tags" else category_block
-    return make(name, list(values), subject)
+        return number_block(name, values, subject, first_row)
+    if kind == "tags":
+        return tags_block(name, list(values), subject, first_row)
+    return category_block(name, list(values), subject, first_row=first_row)
 
 
-def tags_block(name: str, rows: Sequence[object], subject: str) -> LabelBlock:
+def tags_block(name: str, rows: Sequence[object], subject: str, first_row: int = 0) -> LabelBlock:
     """Read one list of tags per document; a tag that is repeated in a document counts once.
 
     Columns are the sorted tags, so that they do not depend on the order of documents.
     """
     carried: list[set[str]] = []
-    for position, row in enumerate(rows):
+    for position, row in enumerate(rows, start=first_row):
         if is_missing(row):
             carried.append(set())
             continue
@@ -52,12 +60,16 @@ def tags_block(name: str, rows: Sequence[object], subject: str) -> LabelBlock:
 
 
 def category_block(
-    name: str, values: Sequence[object], subject: str, order: Sequence[object] | None = None
+    name: str,
+    values: Sequence[object],
+    subject: str,
+    order: Sequence[object] | None = None,
+    first_row: int = 0,
 ) -> LabelBlock:
     """Read one level per document; columns are the levels that occur, sorted or in `order`."""
     levels = [
         None if is_missing(value) else _level(value, name, position, subject, single=True)
-        for position, value in enumerate(values)
+        for position, value in enumerate(values, start=first_row)
     ]
     occurring = {level for level in levels if level is not None}
     columns = tuple(sorted(occurring))
@@ -77,13 +89,15 @@ def category_block(
     )
 
 
-def number_block(name: str, values: FloatArray | Sequence[object], subject: str) -> LabelBlock:
+def number_block(
+    name: str, values: FloatArray | Sequence[object], subject: str, first_row: int = 0
+) -> LabelBlock:
     """Read one number per document; every observed value is stored, zero included."""
     if not isinstance(values, np.ndarray):
-        values = _numbers(values, name, subject)
+        values = _numbers(values, name, subject, first_row)
     documents = np.flatnonzero(~np.isnan(values))
     observed = values[documents]
-    check_not_infinite(observed, documents, name, subject)
+    check_not_infinite(observed, documents + first_row, name, subject)
     column = np.zeros(len(documents), dtype=np.int64)
     return LabelBlock(
         name, "number", (name,), csr_from_entries(documents, column, observed, (len(values), 1))
@@ -104,7 +118,7 @@ def _level(value: object, name: str, position: int, subject: str, single: bool =
     return level
 
 
-def _numbers(values: Sequence[object], name: str, subject: str) -> FloatArray:
+def _numbers(values: Sequence[object], name: str, subject: str, first_row: int) -> FloatArray:
     numbers = np.full(len(values), np.nan)
     for position, value in enumerate(values):
         if is_missing(value):
@@ -113,7 +127,8 @@ def _numbers(values: Sequence[object], name: str, subject: str) -> FloatArray:
         if number is None:
             raise TypeError(
                 f"{subject} must hold numbers or dates in column {name!r}. "
-                f"Got {value!r} at row {position}. Convert the column, or make it a category."
+                f"Got {value!r} at row {first_row + position}. "
+                "Convert the column, or make it a category."
             )
         numbers[position] = number
     return numbers

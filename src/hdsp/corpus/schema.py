@@ -1,7 +1,7 @@
 """The label space that a model was trained on."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -187,18 +187,11 @@ class LabelSchema:
         slices = self.slices()
         known = {block.name: block for block in self.blocks}
         all_rows, all_columns, all_values = [], [], []
-        names = iter(labels.names)
-        unknown: list[str] = []
-        touched = np.zeros(len(labels), dtype=np.bool_)
         for block in labels.blocks:
             rows, indices, values = csr_entries(block.values)
             target = self._targets(block)
             columns = target[indices]
             is_known = columns >= 0
-            touched[rows[~is_known]] = True
-            carried = np.bincount(indices, minlength=len(block.columns)) > 0
-            block_names = [next(names) for _ in block.columns]
-            unknown += [block_names[j] for j in np.flatnonzero(carried & (target < 0))]
             rows, columns, values = rows[is_known], columns[is_known], values[is_known]
             if block.kind == "number" and block.name in known:
                 mean = np.asarray(known[block.name].mean)[columns]
@@ -207,14 +200,41 @@ class LabelSchema:
             all_rows.append(rows)
             all_columns.append(columns + slices[block.name].start if len(columns) else columns)
             all_values.append(values)
-        if unknown and warn:
-            _warn_unknown(unknown, int(touched.sum()))
+        if warn:
+            warn_unknown([self.unknown(labels)])
         return csr_from_entries(
             np.concatenate([np.zeros(0, dtype=np.int64), *all_rows]),
             np.concatenate([np.zeros(0, dtype=np.int64), *all_columns]),
             np.concatenate([np.zeros(0), *all_values]),
             (len(labels), self.n_labels),
         )
+
+    def unknown(self, labels: Labels) -> tuple[list[str], int]:
+        """Return the labels of documents that the schema does not know, and of how many documents.
+
+        Parameters
+        ----------
+        labels : Labels
+            Labels of M documents.
+
+        Returns
+        -------
+        names : list of str
+            The names of the labels.
+        n_documents : int
+            The number of documents that have one of them.
+        """
+        names = iter(labels.names)
+        unknown: list[str] = []
+        touched = np.zeros(len(labels), dtype=np.bool_)
+        for block in labels.blocks:
+            rows, indices, _ = csr_entries(block.values)
+            is_unknown = self._targets(block) < 0
+            touched[rows[is_unknown[indices]]] = True
+            carried = np.bincount(indices, minlength=len(block.columns)) > 0
+            block_names = [next(names) for _ in block.columns]
+            unknown += [block_names[j] for j in np.flatnonzero(carried & is_unknown)]
+        return unknown, int(touched.sum())
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
@@ -311,8 +331,14 @@ class LabelSchema:
                     )
 
 
-def _warn_unknown(unknown: Sequence[str], n_documents: int) -> None:
+def warn_unknown(found: Iterable[tuple[list[str], int]]) -> None:
+    """Warn, once, of what `LabelSchema.unknown` returned for parts of a corpus, if there is any."""
+    parts = list(found)
+    unknown = list(dict.fromkeys(name for names, _ in parts for name in names))
+    if not unknown:
+        return
     verb = "was" if len(unknown) == 1 else "were"
+    n_documents = sum(number for _, number in parts)
     warnings.warn(
         f"{count_of(len(unknown), 'label')} unknown to the model {verb} ignored "
         f"(in {count_of(n_documents, 'document')}): {quoted(unknown)}",

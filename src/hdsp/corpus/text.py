@@ -1,13 +1,9 @@
 """How texts become counts of words."""
 
-import os
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import chain, islice
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,23 +11,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp import progress
+from hdsp.corpus.stop_words import LANGUAGES, read_stop_words
+from hdsp.corpus.word_choice import choose_words, is_common, most_frequent
+from hdsp.corpus.word_counts import count_texts, merged, stop_list, with_columns
 from hdsp.validation import check_texts, check_words, quoted
 
-# With fewer documents, the default rules on document frequencies keep every word.
-_SMALL = 20
 # Three letters or more, of any alphabet: no digits, no underscores.
 _LETTERS = r"[^\W\d_]{3,}"
-# What is left of contractions ("didn't"), which scikit-learn's list of stop words does not have.
-_CONTRACTED = (
-    *("ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn"),
-    *("isn", "mustn", "needn", "shouldn", "wasn", "weren", "wouldn"),
-)
-# Those whose stop words are known; the lists of other languages were not good enough.
-LANGUAGES = (
-    *("bulgarian", "catalan", "czech", "danish", "dutch", "english", "finnish", "french"),
-    *("german", "hungarian", "italian", "norwegian", "polish", "portuguese", "romanian"),
-    *("russian", "slovak", "spanish", "swedish", "ukrainian"),
-)
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
 _PATTERN_RULE = "a regular expression with one group at most"
 # Nobody counts longer phrases, and each length takes as much memory as the words themselves.
@@ -113,7 +99,7 @@ class TextSettings:
     tokenizer: Callable[[str], Iterable[str]] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stop_words", _read_stop_words(self.stop_words))
+        object.__setattr__(self, "stop_words", read_stop_words(self.stop_words))
         no_limit = self.max_features is None
         rules = (
             (
@@ -187,37 +173,19 @@ class TextSettings:
         """
         if words is not None:
             words = check_words(words, len(words), "TextSettings.count")
-        options = {
-            "stop_words": sorted(self._stop_list()) or None,
-            "ngram_range": (1, self.ngrams),
-            "vocabulary": words,
-            "dtype": np.float64,
-        }
-        vectorizer = self._vectorizer(**options)
-        kept = np.zeros(0, dtype=np.bool_)
-        try:
-            documents = check_texts(progress.counted(texts, "documents"), "TextSettings.count")
-            first = list(islice(documents, 1))
-            normal: Callable[[Any], Any] = _normal
-            if first and not isinstance(first[0], str):
-                normal = partial(_normal_words, self.lowercase)
-                in_words = replace(self, tokenizer=_words_of, lowercase=False)
-                vectorizer = in_words._vectorizer(**options)
-            count = vectorizer.fit_transform if words is None else vectorizer.transform
-            counts = csr_array(count(map(normal, chain(first, documents))))
-            kept = self.kept(counts) if words is None else np.ones(len(words), dtype=np.bool_)
-        except ValueError as error:
-            # Not an error of the reader that the texts come from.
-            if type(error) is not ValueError or "empty vocabulary" not in str(error):
-                raise
-        if not kept.any():
+        documents = check_texts(progress.counted(texts, "documents"), "TextSettings.count")
+        counts, found = merged(count_texts(documents, self), words)
+        if words is None:
+            chosen, words = choose_words(self, found, counts)
+        else:
+            chosen = np.arange(len(words))
+        if not len(chosen):
             raise NoWordsError(
                 "`texts` of TextSettings.count must share words that the settings keep. "
                 "Got texts of which no word is left. "
                 "Pass more texts, or settings that keep more words."
             )
-        names = vectorizer.get_feature_names_out()[kept]
-        return csr_array(counts[:, np.flatnonzero(kept)]), tuple(str(name) for name in names)
+        return with_columns(counts, chosen), tuple(words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold.
@@ -312,35 +280,11 @@ class TextSettings:
                 ngrams=vectorizer.ngram_range[1],
                 **frequencies,
             )
-            if settings._stop_list() <= set(stop_words):
+            if stop_list(settings) <= set(stop_words):
                 return settings
         analyze = vectorizer.build_analyzer()
         tokenizer = partial(_distinct, analyze) if vectorizer.binary else analyze
         return cls(language=None, lowercase=False, tokenizer=tokenizer, **frequencies)
-
-    def _vectorizer(self, **options: Any) -> Any:
-        from sklearn.feature_extraction.text import CountVectorizer
-
-        return CountVectorizer(
-            lowercase=self.lowercase,
-            tokenizer=self.tokenizer,
-            token_pattern=self.token_pattern if self.tokenizer is None else None,
-            **options,
-        )
-
-    def _stop_list(self) -> set[str]:
-        """Return the stop words as tokens."""
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        chosen = set(self.stop_words)
-        if self.language == "english":
-            chosen.update(ENGLISH_STOP_WORDS, _CONTRACTED)
-        elif self.language is not None:
-            from stop_words import get_stop_words
-
-            chosen.update(get_stop_words(self.language))
-        analyze = self._vectorizer().build_analyzer()
-        return {token for word in chosen for token in analyze(_normal(word))}
 
     def kept(self, counts: csr_array) -> NDArray[np.bool_]:
         """Return which words `min_df`, `max_df` and `max_features` keep.
@@ -357,56 +301,15 @@ class TextSettings:
         """
         n_documents, n_words = counts.shape
         frequency = np.bincount(counts.indices, minlength=n_words)
-        least = min(5, 0.02 * n_documents)
-        largest = n_documents * (1.0 if n_documents < _SMALL else 0.5)
-        if self.min_df is not None:
-            least = self.min_df * (n_documents if isinstance(self.min_df, float) else 1)
-        if self.max_df is not None:
-            largest = self.max_df * (n_documents if isinstance(self.max_df, float) else 1)
-        kept: NDArray[np.bool_] = (frequency >= least) & (frequency <= largest)
-        if self.max_features is not None and kept.sum() > self.max_features:
-            totals = np.where(kept, np.asarray(counts.sum(axis=0)), -1.0)
-            chosen = np.argsort(-totals, kind="stable")[: self.max_features]
-            kept = np.isin(np.arange(len(kept)), chosen)
+        common = np.flatnonzero(is_common(self, frequency, n_documents))
+        totals = np.asarray(counts.sum(axis=0)).ravel()
+        kept = np.zeros(n_words, dtype=np.bool_)
+        kept[common[most_frequent(self, totals[common])]] = True
         return kept
-
-
-def _normal(text: str) -> str:
-    # Some systems write "é" as an "e" and a mark, which is not a letter and would end the word.
-    return unicodedata.normalize("NFC", text)
-
-
-def _normal_words(lowercase: bool, words: Sequence[str]) -> list[str]:
-    return [_normal(word.lower() if lowercase else word) for word in words]
-
-
-def _words_of(document: str | list[str]) -> list[str]:
-    """The words of a document that has been split; scikit-learn also passes single stop words."""
-    return [document] if isinstance(document, str) else document
 
 
 def _distinct(analyze: Callable[[str], Iterable[str]], text: str) -> set[str]:
     return set(analyze(text))
-
-
-def _read_stop_words(value: object) -> tuple[str, ...]:
-    if isinstance(value, (str, os.PathLike)):
-        path = Path(value)
-        try:
-            return tuple(path.read_text(encoding="utf-8-sig").split())
-        except (OSError, ValueError) as error:
-            raise ValueError(
-                "`stop_words` of TextSettings must be a list, or a file in UTF-8 with one word per "
-                f"line. Got {str(path)!r}, which cannot be read. Check the path; for English stop "
-                "words pass language='english'."
-            ) from error
-    words = tuple(value) if isinstance(value, Iterable) else (value,)
-    for word in words:
-        if not isinstance(word, str):
-            raise TypeError(
-                f"`stop_words` of TextSettings must be strings. Got {word!r}. Convert it with str."
-            )
-    return words
 
 
 def _plain(value: Any) -> Any:

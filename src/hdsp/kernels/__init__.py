@@ -21,16 +21,20 @@ if TYPE_CHECKING:
     from hdsp.kernels.softmax import sweep_softmax_weights
     from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
+    from hdsp.kernels.words import count_ids, find_words, merge_words
 
 __all__ = [
     "add_word_counts",
+    "count_ids",
     "csr_arrays",
     "descend_rows",
     "dirichlet_terms",
     "exp_product",
     "fill_document_terms",
     "fill_word_table",
+    "find_words",
     "mean_proportions",
+    "merge_words",
     "mixture_log_likelihood",
     "predict_documents",
     "run_ranges",
@@ -56,6 +60,7 @@ _MODULES = (
     "softmax",
     "terms",
     "topics",
+    "words",
 )
 
 

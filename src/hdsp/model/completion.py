@@ -156,11 +156,14 @@ def word_log_likelihood(
     return out
 
 
-def split_tokens(counts: csr_array, seed: int = 0) -> tuple[csr_array, csr_array]:
+def split_tokens(
+    counts: csr_array, seed: int | np.random.Generator = 0
+) -> tuple[csr_array, csr_array]:
     """Assign each token to one of two halves at random: (observed, held out).
 
     Whole counts are split by ``numpy.random.default_rng(seed).binomial(counts, 0.5)`` over the
-    entries in order; a fractional remainder goes to either half with equal probability.
+    entries in order; a fractional remainder goes to either half with equal probability. With a
+    generator, parts of a corpus of whole counts are split one after another as the whole would be.
     """
     rng = np.random.default_rng(seed)
     whole = np.floor(counts.data)

@@ -78,9 +78,11 @@ def used_columns(scaling: ScalingFunction, n_labels: int) -> BoolArray:
     return used
 
 
-def encode_labels(schema: LabelSchema, scaling: ScalingFunction, labels: Labels) -> Design:
+def encode_labels(
+    schema: LabelSchema, scaling: ScalingFunction, labels: Labels, warn: bool = True
+) -> Design:
     """The design [M, J] of labels, without the columns that the scaling function leaves out."""
-    design = schema.encode(labels)
+    design = schema.encode(labels, warn)
     used = used_columns(scaling, design.shape[1])
     return design if used.all() else csr_array(design.multiply(used))
 

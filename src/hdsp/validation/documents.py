@@ -187,6 +187,9 @@ def check_texts(texts: Iterable[Any], owner: str) -> Iterator[Any]:
         raise TypeError(f"{subject} must be a sequence of strings. Got one string. Pass a list.")
     first_is_list = None
     for position, text in enumerate(texts):
+        if type(text) is str and first_is_list is False:
+            yield text
+            continue
         is_list = isinstance(text, (list, tuple)) and all(isinstance(word, str) for word in text)
         if not is_list and not isinstance(text, str):
             raise TypeError(

@@ -115,7 +115,10 @@ def _plain_batches(batches: Iterable[Any], wanted: Wanted) -> Iterator[Batch]:
     for batch in batches:
         # Damage can leave offsets that point anywhere; pyarrow looks only when it is asked to.
         batch.validate(full=True)
-        yield {column: batch.column(column).to_pylist() for column in wanted.columns}
+        # A batch of an Arrow file may be the whole table.
+        for first in range(0, max(len(batch), 1), _ROWS):
+            some = batch.slice(first, _ROWS)
+            yield {column: some.column(column).to_pylist() for column in wanted.columns}
 
 
 @contextmanager

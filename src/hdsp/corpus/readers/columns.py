@@ -96,12 +96,22 @@ class Columns:
     """The wanted columns of a table, collected batch by batch.
 
     The texts are passed on and not kept; the labels and ids are.
+
+    Parameters
+    ----------
+    name : str
+        The table's name, for messages.
+    wanted : Wanted
+        The columns.
+    first_row : int, default=0
+        The row of the table with which the batches begin, for messages.
     """
 
-    def __init__(self, name: str, wanted: Wanted) -> None:
+    def __init__(self, name: str, wanted: Wanted, first_row: int = 0) -> None:
         self.name = name
         self.wanted = wanted
         self.n_rows = 0
+        self._first_row = first_row
         kept = [*wanted.kinds, *([] if wanted.ids is None else [wanted.ids])]
         self._values: dict[str, list[object]] = {column: [] for column in kept}
 
@@ -111,7 +121,7 @@ class Columns:
         for batch in batches:
             for name, values in self._values.items():
                 values.extend(batch[name])
-            first = self.n_rows
+            first = self._first_row + self.n_rows
             self.n_rows += len(next(iter(batch.values()), ()))
             for row, value in enumerate(() if column is None else batch[column], start=first):
                 if isinstance(value, str):
@@ -136,7 +146,7 @@ class Columns:
         if self.wanted.ids is None:
             return None
         ids = []
-        for row, value in enumerate(self._values[self.wanted.ids]):
+        for row, value in enumerate(self._values[self.wanted.ids], self._first_row):
             identity = None if is_missing(value) else level_name(value)
             if identity is None:
                 raise read_error(
@@ -156,12 +166,14 @@ class Columns:
     def _block(self, column: str, kind: Kind) -> LabelBlock:
         values = self._values[column]
         if kind == "tags":
-            values = [self._tags(value, column, row) for row, value in enumerate(values)]
+            values = [
+                self._tags(value, column, row) for row, value in enumerate(values, self._first_row)
+            ]
         elif kind == "category":
             values = [None if isinstance(x, str) and not x else x for x in values]
         else:
             values = [_number(value) for value in values]
-        return label_block(column, kind, values, self.name)
+        return label_block(column, kind, values, self.name, self._first_row)
 
     def _tags(self, value: object, column: str, row: int) -> object:
         """Read one row's tags: a list as it is, a text as a JSON list or by the separator."""
@@ -186,10 +198,12 @@ class Columns:
         )
 
 
-def label_block(column: str, kind: Kind, values: Sequence[object], name: str) -> LabelBlock:
+def label_block(
+    column: str, kind: Kind, values: Sequence[object], name: str, first_row: int = 0
+) -> LabelBlock:
     """Return the block of a column's values, with errors that name the file."""
     try:
-        return make_block(column, kind, values, name)
+        return make_block(column, kind, values, name, first_row)
     except (TypeError, ValueError, OverflowError) as error:
         raise ReadError(_sentence(str(error), name)) from error
 

@@ -24,14 +24,14 @@ def write_corpus(corpus: Corpus, folder: Path, shard_size: int = PART_SIZE) -> N
             f"`shard_size` of Corpus.write must be a whole number from 1. Got {shard_size!r}. "
             "Leave it out for the size of a block of a fit."
         )
-    settings = storable_settings(corpus.text_settings)
+    settings = storable_settings(corpus.text_settings, 4)
     written: list[tuple[ShardRecord, tuple[BlockHead, ...]]] = []
     with (
         replacing_folder(folder) as aside,
         progress.task("Writing", corpus.n_documents, "documents") as task,
     ):
         n_written = 0
-        for number, part in enumerate(regrouped(corpus, shard_size)):
+        for number, part in enumerate(regrouped(corpus.parts(), shard_size)):
             written.append(write_shard(shard_path(aside, number), part))
             n_written += len(part)
             task.update(n_written)
@@ -53,11 +53,11 @@ def write_manifest(
     Manifest(words, settings, has_ids, blocks, records).write(folder)
 
 
-def regrouped(corpus: Corpus, size: int) -> Iterator[Corpus]:
-    """Yield the documents of a corpus in parts of a size, of which the last may be smaller."""
+def regrouped(parts: Iterable[Corpus], size: int) -> Iterator[Corpus]:
+    """Yield the documents of parts in parts of a size, of which the last may be smaller."""
     waiting: list[Corpus] = []
     n_waiting = 0
-    for part in corpus.parts():
+    for part in parts:
         waiting.append(part)
         n_waiting += len(part)
         if n_waiting >= size:
@@ -70,7 +70,7 @@ def regrouped(corpus: Corpus, size: int) -> Iterator[Corpus]:
         yield joined(waiting)
 
 
-def storable_settings(settings: TextSettings | None) -> TextSettings | None:
+def storable_settings(settings: TextSettings | None, stack_level: int) -> TextSettings | None:
     """Return settings that a file may hold, or None, with a warning, where it may not."""
     if settings is None or settings.storable:
         return settings
@@ -79,7 +79,7 @@ def storable_settings(settings: TextSettings | None) -> TextSettings | None:
         f"The {what} that cuts texts into words cannot be stored with the corpus: pass it as "
         "`text_settings` when new texts are read.",
         TokenizerNotSavedWarning,
-        stacklevel=4,
+        stacklevel=stack_level,
     )
     return None
 

@@ -1,0 +1,311 @@
+"""From many tables to a corpus on disk, in memory that does not grow with the documents.
+
+Texts are read once. Each few thousand documents are counted on their own, with whatever words and
+labels they have, and written to a draft; when all have been read, the words are chosen, and the
+drafts become shards.
+"""
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp import progress
+from hdsp.corpus.corpus import PART_SIZE, Corpus
+from hdsp.corpus.counting import counting_rules
+from hdsp.corpus.labels import Kind, LabelBlock, Names, label_kinds
+from hdsp.corpus.readers.columns import Columns, Wanted
+from hdsp.corpus.readers.common import (
+    FileOrPath,
+    FilePath,
+    check_file,
+    name_of,
+    read_error,
+    read_words,
+)
+from hdsp.corpus.readers.table_formats import open_table
+from hdsp.corpus.stored.corpus import StoredCorpus
+from hdsp.corpus.stored.drafts import Draft
+from hdsp.corpus.stored.manifest import BlockHead, ShardRecord
+from hdsp.corpus.stored.shards import shard_path, write_shard
+from hdsp.corpus.stored.writing import (
+    regrouped,
+    replacing_folder,
+    storable_settings,
+    write_manifest,
+)
+from hdsp.corpus.text import TextSettings
+from hdsp.corpus.word_choice import is_common, most_frequent
+from hdsp.corpus.word_counts import Counter, in_threads
+from hdsp.corpus.word_table import PackedWords, WordTable
+from hdsp.numerics.types import FloatArray
+from hdsp.storage import AnyArray
+from hdsp.validation import check_words
+
+# The most characters of a draft's texts.
+_CHARACTERS = 1 << 24
+# The most words of drafts, repeats included, among which words are chosen at a time.
+_CANDIDATES = 1 << 22
+
+
+def prepare_corpus(
+    paths: FileOrPath | Sequence[FileOrPath],
+    folder: FilePath,
+    text: str = "text",
+    tags: Names = (),
+    categories: Names = (),
+    numeric: Names = (),
+    *,
+    words: FilePath | Sequence[str] | None = None,
+    format: str | None = None,
+    tag_separator: str | None = None,
+    text_settings: object = None,
+    like: object = None,
+    ids: str | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+) -> StoredCorpus:
+    """Write the documents of one or more tables to a corpus on disk, without holding them.
+
+    The corpus is what `read_table` would make of one table with all the rows. Memory is bounded by
+    a few thousand documents for each core, the words that are kept, and the names of the labels.
+    While it works, the folder's parent holds counts of all words, which take about as much room as
+    the corpus itself.
+
+    Parameters
+    ----------
+    paths : path, binary file object, or list of them
+        The tables, in the order of their documents: CSV, TSV, JSON Lines, Parquet, Arrow or
+        Feather files.
+    folder : path
+        The folder of the corpus: a new one, an empty one, or that of a stored corpus, which is
+        replaced.
+    text : str, default="text"
+        Column of the texts.
+    tags, categories, numeric : str or sequence of str, default=()
+        Columns of labels; see `read_table`.
+    words : path or sequence of str, default=None
+        The words to count, or a file with one per line; None for those that the settings choose.
+    format : {"csv", "tsv", "jsonl", "parquet", "arrow"}, default=None
+        The format of the tables; by their names where it is None.
+    tag_separator : str, default=None
+        What separates tags that are written as one text, such as ``";"`` in "a;b".
+    text_settings : TextSettings, CountVectorizer or callable, default=None
+        How texts are split into words, and which words are counted. None is ``TextSettings()``,
+        or the settings of `like`.
+    like : Corpus or HDSP, default=None
+        A corpus or a fitted model whose words are counted, in its order; other words are dropped.
+    ids : str, default=None
+        Column of the documents' names.
+    encoding : str, default="utf-8"
+        The encoding of text files.
+    delimiter : str, default=None
+        The character between the values of CSV files; None is a comma.
+
+    Returns
+    -------
+    StoredCorpus
+        The corpus, opened.
+
+    Raises
+    ------
+    ReadError
+        If a table is damaged, or not in the format that it should have.
+    FileNotFoundError
+        If there is no such file.
+    """
+    owner = "prepare_corpus"
+    several = isinstance(paths, Sequence) and not isinstance(paths, str)
+    files = list(cast("Sequence[FileOrPath]", paths if several else [paths]))
+    if not files:
+        raise ValueError(f"`paths` of {owner} must name a table. Got none. Pass one or more.")
+    for file in files:
+        if isinstance(file, (str, os.PathLike)):
+            check_file(file)
+    kinds = label_kinds(tags, categories, numeric, owner)
+    settings, chosen = counting_rules(text_settings, like, owner)
+    if words is not None:
+        found = read_words(words, encoding) or ()
+        chosen = check_words(found, len(found), owner)
+    source = _Tables(files, Wanted(kinds, text, ids, tag_separator), format, encoding, delimiter)
+    with replacing_folder(Path(folder)) as aside:
+        drafts = _write_drafts(source, settings, aside)
+        n_documents = sum(draft.n_documents for draft in drafts)
+        if not n_documents:
+            raise read_error(source.name, "there are no documents", "check that all was written")
+        if chosen is None:
+            with progress.task("Choosing words", len(drafts), None) as task:
+                chosen = _choose(drafts, settings, n_documents, task)
+        if not chosen:
+            raise read_error(
+                source.name,
+                f"no word of column {text!r} is left to count",
+                "check that this is text, or pass `text_settings` that keep more words",
+            )
+        _write_shards(drafts, chosen, kinds, storable_settings(settings, 3), ids is not None, aside)
+    return StoredCorpus(folder)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Some rows of a table: the wanted columns, and which row is the first."""
+
+    name: str
+    first: int
+    values: Mapping[str, Sequence[object]]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The tables, and how they are read."""
+
+    files: Sequence[FileOrPath]
+    wanted: Wanted
+    format: str | None
+    encoding: str
+    delimiter: str | None
+
+    @property
+    def name(self) -> str:
+        """How messages call them."""
+        first = name_of(self.files[0])
+        return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
+
+    def rows(self) -> Iterator[_Rows]:
+        """Yield the rows of all tables, some thousand of one table at a time."""
+        with ExitStack() as stack:
+            task = None
+            if len(self.files) > 1:
+                task = stack.enter_context(progress.task("Reading", len(self.files), "files"))
+            for number, file in enumerate(self.files):
+                with progress.task(f"Reading {name_of(file)}", unit=None):
+                    yield from self._rows_of(file)
+                if task is not None:
+                    task.update(number + 1)
+
+    def _rows_of(self, file: FileOrPath) -> Iterator[_Rows]:
+        names, text = self.wanted.columns, self.wanted.text
+        with open_table(file, "prepare_corpus", self.format, self.encoding, self.delimiter) as (
+            table_format,
+            table,
+        ):
+            first, size = 0, 0
+            values: dict[str, list[object]] = {name: [] for name in names}
+            for batch in table_format.batches(table, self.wanted):
+                for name in names:
+                    values[name].extend(batch[name])
+                size += sum(len(one) for one in batch[text or ""] if isinstance(one, str))
+                n_rows = len(values[names[0]])
+                if n_rows >= PART_SIZE or size > _CHARACTERS:
+                    yield _Rows(table.name, first, values)
+                    first, size = first + n_rows, 0
+                    values = {name: [] for name in names}
+            if values[names[0]]:
+                yield _Rows(table.name, first, values)
+
+
+def _write_drafts(source: _Tables, settings: TextSettings, folder: Path) -> list[Draft]:
+    """Count the documents of all tables, and write them to drafts in their order."""
+    counter = Counter(settings, in_words=False)
+
+    def write(item: tuple[int, _Rows]) -> Draft:
+        number, rows = item
+        columns = Columns(rows.name, source.wanted, rows.first)
+        counted = counter.count(list(columns.texts([rows.values])))
+        return Draft.write(folder / f"draft-{number:06d}", counted, columns.labels(), columns.ids())
+
+    items = zip(count(), source.rows(), strict=False)
+    return list(in_threads(write, items) if counter.is_compiled else map(write, items))
+
+
+def _choose(
+    drafts: Sequence[Draft], settings: TextSettings, n_documents: int, task: progress.Task
+) -> tuple[str, ...]:
+    """Return the words that the settings keep, sorted.
+
+    If drafts have many words, those of one share of all hashes are counted after those of another,
+    and only what is frequent enough is kept of each: memory is bounded, and every count is exact.
+    """
+    n_shares = max(1, math.ceil(sum(draft.n_words for draft in drafts) / _CANDIDATES))
+    names: list[str] = []
+    occurrences: list[FloatArray] = []
+    for share in range(n_shares):
+        table = WordTable()
+        frequency, totals = np.zeros(0, dtype=np.int64), np.zeros(0)
+        for number, draft in enumerate(drafts):
+            counted = draft.read_counts()
+            numbers = table.numbers(counted.words, share, n_shares)
+            mine = numbers >= 0
+            indices, n_words = counted.counts.indices, draft.n_words
+            frequency = _grown(frequency, len(table))
+            totals = _grown(totals, len(table))
+            frequency[numbers[mine]] += np.bincount(indices, minlength=n_words)[mine]
+            totals[numbers[mine]] += np.bincount(indices, counted.counts.data, n_words)[mine]
+            task.update((share * len(drafts) + number + 1) / n_shares)
+        common = np.flatnonzero(is_common(settings, frequency[: len(table)], n_documents))
+        names += table.words.take(common)
+        occurrences.append(totals[common])
+    together = np.concatenate(occurrences)
+    order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+    order = order[most_frequent(settings, together[order])]
+    return tuple(names[position] for position in order.tolist())
+
+
+def _grown(array: AnyArray, length: int) -> AnyArray:
+    """Return an array with zeros behind it, if it is shorter than `length`."""
+    if len(array) >= length:
+        return array
+    return np.concatenate([array, np.zeros(2 * length - len(array), dtype=array.dtype)])
+
+
+def _write_shards(
+    drafts: Sequence[Draft],
+    words: tuple[str, ...],
+    kinds: Mapping[str, Kind],
+    settings: TextSettings | None,
+    has_ids: bool,
+    folder: Path,
+) -> None:
+    """Write the documents of all drafts to shards, with the words and labels of the whole."""
+    table = WordTable()
+    table.numbers(PackedWords.of(words))
+    blocks, positions = _blocks(drafts, kinds)
+
+    def finish(draft: Draft) -> Corpus:
+        finished = draft.finished(words, table, blocks, positions, settings)
+        draft.path.unlink()
+        return finished
+
+    def write(item: tuple[int, Corpus]) -> tuple[ShardRecord, tuple[BlockHead, ...]]:
+        number, part = item
+        return write_shard(shard_path(folder, number), part)
+
+    written: list[tuple[ShardRecord, tuple[BlockHead, ...]]] = []
+    n_written, n_documents = 0, sum(draft.n_documents for draft in drafts)
+    with progress.task("Writing", n_documents, "documents") as task:
+        parts = regrouped(in_threads(finish, drafts), PART_SIZE)
+        for record in in_threads(write, enumerate(parts)):
+            written.append(record)
+            n_written += record[0].n_documents
+            task.update(n_written)
+    write_manifest(folder, words, settings, has_ids, written)
+
+
+def _blocks(
+    drafts: Sequence[Draft], kinds: Mapping[str, Kind]
+) -> tuple[tuple[LabelBlock, ...], tuple[dict[str, int], ...]]:
+    """Return the blocks of the whole, without documents, and the positions of their columns."""
+    blocks: list[LabelBlock] = []
+    for number, (name, kind) in enumerate(kinds.items()):
+        columns = set[str]().union(*(draft.columns[number] for draft in drafts))
+        blocks.append(LabelBlock(name, kind, tuple(sorted(columns)), csr_array((0, len(columns)))))
+    return tuple(blocks), tuple(
+        {column: position for position, column in enumerate(block.columns)} for block in blocks
+    )

@@ -1,0 +1,283 @@
+"""Counts of the words of texts, some documents at a time: in compiled code, or by scikit-learn."""
+
+import unicodedata
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from hdsp.corpus.stop_words import stop_words_of
+from hdsp.corpus.tokens import RunPattern, Tokens, count_tokens, run_pattern, split_texts
+from hdsp.corpus.word_table import PackedWords, WordTable
+
+if TYPE_CHECKING:
+    from hdsp.corpus.text import TextSettings
+
+T = TypeVar("T")
+
+# Enough documents to be worth a call and the merging of their words, and few enough to share out.
+_DOCUMENTS = 1024
+_CHARACTERS = 1 << 21
+_TAKEN = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Counts of the words of some documents.
+
+    Attributes
+    ----------
+    words : PackedWords
+        The distinct words, in any order.
+    counts : sparse array of shape [M, V]
+        Their counts, in any order; no entry is stored twice, and none that is zero.
+    """
+
+    words: PackedWords
+    counts: csr_array
+
+
+class Counter:
+    """How texts are counted, by settings that do not choose among words.
+
+    Parameters
+    ----------
+    settings : TextSettings
+        The settings.
+    in_words : bool
+        Whether documents are lists of their words.
+    """
+
+    def __init__(self, settings: "TextSettings", in_words: bool) -> None:
+        self._ngrams = settings.ngrams
+        self._lowercase = settings.lowercase
+        self._pattern: RunPattern | None = None
+        if settings.tokenizer is None and not in_words:
+            self._pattern = run_pattern(settings.token_pattern)
+        if self._pattern is not None and self._pattern.kinds[ord(" ")] and self._ngrams > 1:
+            # A word with a space in it could be a phrase of two others.
+            self._pattern = None
+        self._count: Callable[[Sequence[Any]], Counted] | None = None
+        if self._pattern is None:
+            self._count = _slow_counter(settings, in_words)
+        else:
+            self._stop_text = self._pattern.stop_text(stop_list(settings))
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether words are found in compiled code, which several threads run at once."""
+        return self._pattern is not None
+
+    def count(self, texts: Sequence[Any]) -> Counted:
+        """Count the words of some documents.
+
+        Parameters
+        ----------
+        texts : sequence of str, or of lists of str
+            The M documents.
+
+        Returns
+        -------
+        Counted
+            Their words, other than stop words, and phrases of them.
+        """
+        if self._pattern is None:
+            assert self._count is not None
+            return self._count(texts)
+        tokens = split_texts(texts, self._pattern, self._lowercase, self._stop_text)
+        if self._ngrams == 1:
+            return Counted(tokens.words, count_tokens(tokens))
+        return _count_phrases(tokens, self._ngrams)
+
+
+def count_texts(texts: Iterable[Any], settings: "TextSettings") -> Iterator[Counted]:
+    """Count texts, or lists of words, while they are read; yield counts in their order.
+
+    On as many threads as there are cores, if the words are found in compiled code.
+    """
+    documents = iter(texts)
+    first = list(islice(documents, 1))
+    counter = Counter(settings, bool(first) and not isinstance(first[0], str))
+    groups = _groups(chain(first, documents))
+    if not counter.is_compiled:
+        yield from map(counter.count, groups)
+        return
+    yield from in_threads(counter.count, groups)
+
+
+def in_threads(function: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
+    """Yield the function of each item in order; some items ahead are worked on in threads."""
+    import joblib
+
+    n_threads = joblib.effective_n_jobs(-1)
+    waiting = iter(items)
+    some = list(islice(waiting, 2))
+    if n_threads < 2 or len(some) < 2:
+        yield from map(function, chain(some, waiting))
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        running = deque[Any]()
+        for item in chain(some, waiting):
+            running.append(pool.submit(function, item))
+            if len(running) > n_threads:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+
+
+def _groups(documents: Iterator[Any]) -> Iterator[list[Any]]:
+    """Yield documents in lists that are neither long nor large."""
+    group: list[Any] = []
+    size = 0
+    while some := list(islice(documents, _TAKEN)):
+        group += some
+        size += sum(map(len, some))
+        if len(group) >= _DOCUMENTS or size > _CHARACTERS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _count_phrases(tokens: Tokens, longest: int) -> Counted:
+    """Count words, and phrases of words up to a length."""
+    n_tokens, words = len(tokens.ids), tokens.words.to_list()
+    rows = np.repeat(np.arange(len(tokens.stops)), np.diff(tokens.stops, prepend=0))
+    all_rows, all_ids, names = [rows], [tokens.ids.astype(np.int64)], words
+    # The phrases of one word less that begin at each word.
+    shorter, codes = words, all_ids[0]
+    for length in range(2, min(longest, n_tokens) + 1):
+        begins = np.flatnonzero(rows[length - 1 :] == rows[: n_tokens - length + 1])
+        pairs, found = np.unique(
+            codes[begins] * len(words) + tokens.ids[begins + length - 1], return_inverse=True
+        )
+        first, second = divmod(pairs, len(words))
+        shorter = [
+            f"{shorter[a]} {words[b]}" for a, b in zip(first.tolist(), second.tolist(), strict=True)
+        ]
+        all_rows.append(rows[begins])
+        all_ids.append(found + len(names))
+        codes = np.zeros(n_tokens, dtype=np.int64)
+        codes[begins] = found
+        names = names + shorter
+    ids = np.concatenate(all_ids)
+    counts = csr_array(
+        (np.ones(len(ids), dtype=np.int32), (np.concatenate(all_rows), ids)),
+        shape=(len(tokens.stops), len(names)),
+    )
+    return Counted(PackedWords.of(names), counts)
+
+
+def _slow_counter(settings: "TextSettings", in_words: bool) -> Callable[[Sequence[Any]], Counted]:
+    """Return a function that counts texts, or lists of words, by scikit-learn's analyser.
+
+    For tokenizers, and for patterns that compiled code does not know.
+    """
+    splitting = settings
+    normal: Callable[[Any], Any] = _normal
+    if in_words:
+        splitting = replace(settings, tokenizer=_words_of, lowercase=False)
+        normal = partial(_normal_words, settings.lowercase)
+    vectorizer = _vectorizer(
+        splitting, stop_words=sorted(stop_list(settings)) or None, ngram_range=(1, settings.ngrams)
+    )
+
+    def count(texts: Sequence[Any]) -> Counted:
+        try:
+            counts = vectorizer.fit_transform(map(normal, texts))
+        except ValueError as error:
+            # Not an error of a tokenizer.
+            if type(error) is not ValueError or "empty vocabulary" not in str(error):
+                raise
+            return Counted(PackedWords.of(()), csr_array((len(texts), 0), dtype=np.int64))
+        words = vectorizer.get_feature_names_out().tolist()
+        return Counted(PackedWords.of(words), csr_array(counts))
+
+    return count
+
+
+def stop_list(settings: "TextSettings") -> set[str]:
+    """Return the stop words as tokens."""
+    chosen = {*settings.stop_words, *stop_words_of(settings.language)}
+    analyze = _vectorizer(settings).build_analyzer()
+    return {token for word in chosen for token in analyze(_normal(word))}
+
+
+def _vectorizer(settings: "TextSettings", **options: Any) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(
+        lowercase=settings.lowercase,
+        tokenizer=settings.tokenizer,
+        token_pattern=settings.token_pattern if settings.tokenizer is None else None,
+        **options,
+    )
+
+
+def _normal(text: str) -> str:
+    # Some systems write "é" as an "e" and a mark, which is not a letter and would end the word.
+    return unicodedata.normalize("NFC", text)
+
+
+def _normal_words(lowercase: bool, words: Sequence[str]) -> list[str]:
+    return [_normal(word.lower() if lowercase else word) for word in words]
+
+
+def _words_of(document: str | list[str]) -> list[str]:
+    """The words of a document that has been split; scikit-learn also passes single stop words."""
+    return [document] if isinstance(document, str) else document
+
+
+def merged(parts: Iterable[Counted], words: Sequence[str] | None) -> tuple[csr_array, PackedWords]:
+    """Join counts of consecutive documents.
+
+    Parameters
+    ----------
+    parts : iterable of Counted
+        The counts, in the order of the documents.
+    words : sequence of str or None
+        The V words to count; None for all words, in the order in which they are met.
+
+    Returns
+    -------
+    counts : sparse array of shape [M, V]
+        The counts; the indices of a row are in any order.
+    words : PackedWords
+        The words.
+    """
+    table = WordTable()
+    table.numbers(PackedWords.of(words or ()))
+    indices, data = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
+    ends = [np.zeros(1, dtype=np.int64)]
+    for part in parts:
+        numbers = table.numbers(part.words).astype(np.int32)
+        indices.append(numbers[part.counts.indices])
+        data.append(part.counts.data)
+        ends.append(ends[-1][-1] + part.counts.indptr[1:])
+    counts = csr_array(
+        (np.concatenate(data), np.concatenate(indices), np.concatenate(ends)),
+        shape=(sum(map(len, ends)) - 1, len(table)),
+    )
+    return counts, table.words
+
+
+def with_columns(counts: csr_array, columns: NDArray[Any]) -> csr_array:
+    """Return the columns of counts, in the given order, as a float64 matrix that is sorted."""
+    place = np.full(counts.shape[1], -1, dtype=np.int32)
+    place[columns] = np.arange(len(columns))
+    found = place[counts.indices]
+    kept = found >= 0
+    starts = np.concatenate([[0], np.cumsum(kept)])[counts.indptr]
+    chosen = csr_array(
+        (counts.data[kept].astype(np.float64), found[kept], starts),
+        shape=(counts.shape[0], len(columns)),
+    )
+    chosen.sort_indices()
+    return chosen
