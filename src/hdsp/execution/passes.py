@@ -2,14 +2,9 @@
 
 from dataclasses import replace
 
-import numpy as np
-from scipy.sparse import csr_array
-
 from hdsp.execution.executor import Executor
-from hdsp.kernels import sparse_product
 from hdsp.model import (
     DocumentState,
-    Fit,
     GlobalState,
     LocalSettings,
     Problem,
@@ -17,7 +12,6 @@ from hdsp.model import (
     block_step,
     make_view,
 )
-from hdsp.numerics.types import FloatArray
 
 
 def fit_documents(
@@ -73,36 +67,3 @@ def sum_documents(
         lambda number: block_step(view, problem.blocks[number], None, settings)[1],
         len(problem.blocks),
     )
-
-
-def sum_tokens(
-    problem: Problem, fit: Fit, member: csr_array, settings: LocalSettings, executor: Executor
-) -> FloatArray:
-    """The tokens that topics hold in groups of documents, [G, K].
-
-    Parameters
-    ----------
-    problem : Problem
-        The documents.
-    fit : Fit
-        The fit; without its documents another pass is made.
-    member : sparse array of shape [G, M]
-        Ones where a document belongs to a group. With G = M every document must be its own group,
-        in order, and the result is the documents' own array.
-    settings : LocalSettings
-        How documents are fitted if they were not kept.
-    executor : Executor
-        Where blocks are processed.
-    """
-    if fit.documents is not None:
-        if member.shape[0] == problem.n_documents:
-            return fit.documents.token_counts
-        return sparse_product(member, fit.documents.token_counts)
-    view = make_view(fit.state, problem.scaling, problem.dtype)
-
-    def step(number: int) -> FloatArray:
-        block = problem.blocks[number]
-        documents, _ = block_step(view, block, None, settings)
-        return np.asarray(member[:, block.rows] @ documents.token_counts)
-
-    return executor.sum(step, len(problem.blocks))
