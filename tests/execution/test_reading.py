@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, eye_array, vstack
 
 from hdsp import HDSP, Corpus
 from hdsp.datasets import make_corpus
-from hdsp.execution import InProcess, fit_documents, sum_new_tokens
+from hdsp.execution import InProcess, fit_documents, reading, sum_new_tokens
 from hdsp.execution.reading import folds
 from hdsp.model import Fit, LocalSettings, make_problem
 
@@ -66,8 +66,9 @@ def test_training_documents_look_like_new_ones(fitted, corpus):
     fresh = largest(tokens_with(new, fitted.state))
     as_learned = largest(tokens_with(train, fitted.state))
     as_new = largest(read(fitted, train))
-    assert as_learned - fresh > 0.02
-    assert abs(as_new - fresh) < 0.4 * (as_learned - fresh)
+    assert as_learned - fresh > 0.1
+    # With three times as many topics as there are; taking away a fold's tokens alone leaves 0.67.
+    assert abs(as_new - fresh) < 0.6 * (as_learned - fresh)
 
 
 def test_folds_follow_from_the_words(fitted, corpus):
@@ -88,6 +89,14 @@ def test_groups_add_up(fitted, corpus):
     fit = Fit(fitted.state, None)
     found = sum_new_tokens(problem, fit, member, LocalSettings(), InProcess())
     np.testing.assert_allclose(found, member @ read(fitted, problem), rtol=1e-4, atol=1e-3)
+
+
+def test_a_few_documents_at_a_time(fitted, corpus, monkeypatch):
+    problem = problem_of(fitted, corpus[:N_TRAIN])
+    whole = read(fitted, problem)
+    monkeypatch.setattr(reading, "_AT_ONCE", 50)
+    # Sums are added in another order.
+    np.testing.assert_allclose(read(fitted, problem), whole, atol=0.02)
 
 
 def test_documents_that_topics_were_not_learned_from_are_new(fitted, corpus):

@@ -17,6 +17,8 @@ _FOLDS = 4
 # Until so small a share of a document's tokens moves: effects of labels depend on where documents
 # that could belong to several topics settle.
 _MOST_ITERATIONS, _TOL = 100, 1e-4
+# Documents that are copied from the corpus at a time.
+_AT_ONCE = 32_768
 
 
 def sum_new_tokens(
@@ -61,14 +63,15 @@ def sum_new_tokens(
         if len(rows) == 0:
             continue
         state = leave_out(problem, fit.state, fold == number, settings, executor, copies)
-        documents, _ = fit_documents(problem.take(rows), state, None, reading, executor)
-        tokens = documents.token_counts
-        if total is None:
-            total = np.zeros((member.shape[0], tokens.shape[1]), dtype=tokens.dtype)
-        if single:
-            total[rows] = tokens
-        else:
-            total += sparse_product(csr_array(member[:, rows]), tokens)
+        for part in _parts(rows):
+            documents, _ = fit_documents(problem.take(part), state, None, reading, executor)
+            tokens = documents.token_counts
+            if total is None:
+                total = np.zeros((member.shape[0], tokens.shape[1]), dtype=tokens.dtype)
+            if single:
+                total[part] = tokens
+            else:
+                total += sparse_product(csr_array(member[:, part]), tokens)
     assert total is not None  # a corpus has a document
     return total
 
@@ -92,8 +95,13 @@ def leave_out(
             rows = np.repeat(rows, copies[rows])
         if len(rows) == 0:
             return None
-        part, now = problem.take(rows), replace(state, topics=topics)
-        return sum_documents(part, now, settings, executor).word_counts
+        now = replace(state, topics=topics)
+        return np.asarray(
+            sum(
+                sum_documents(problem.take(part), now, settings, executor).word_counts
+                for part in _parts(rows)
+            )
+        )
 
     topics = state.topics
     own = word_counts(np.flatnonzero(chosen), topics)
@@ -115,3 +123,7 @@ def folds(problem: Problem) -> IntArray:
     directions = np.random.default_rng(0).random(problem.n_words)
     projected = np.asarray(problem.entries @ directions)
     return np.asarray(np.floor(1e3 * projected % 1.0 * _FOLDS), dtype=np.int64)
+
+
+def _parts(rows: IntArray) -> list[IntArray]:
+    return [rows[first : first + _AT_ONCE] for first in range(0, len(rows), _AT_ONCE)]
