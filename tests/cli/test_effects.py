@@ -62,8 +62,8 @@ def test_an_interrupt_ends_refits(folder, pressed, capsys, jobs):  # noqa: F811
     shown = capsys.readouterr()
     assert shown.err.splitlines()[-1] == "hdsp: interrupted."
     assert shown.out == ""
-    # Refits that were running end with their pass, and no others begin.
-    assert len(pressed) < 10
+    # Refits that were running end with their pass, and no others begin: 50 take 200 passes or more.
+    assert len(pressed) < 100
 
 
 def test_an_interrupt_ends_refits_in_python(folder, pressed):  # noqa: F811
@@ -73,4 +73,4 @@ def test_an_interrupt_ends_refits_in_python(folder, pressed):  # noqa: F811
     corpus = read_table(folder / "reviews.parquet", categories=["department"], like=model)
     with pytest.raises(KeyboardInterrupt):
         model.label_effects(refits=50, corpus=corpus)
-    assert len(pressed) < 10
+    assert len(pressed) < 100

@@ -18,7 +18,7 @@ _FOLDS = 4
 # that could belong to several topics settle.
 _MOST_ITERATIONS, _TOL = 100, 1e-4
 # Documents that are copied from the corpus at a time.
-_AT_ONCE = 32_768
+_AT_ONCE = 8_192
 
 
 def sum_new_tokens(
