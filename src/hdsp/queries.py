@@ -22,8 +22,9 @@ from hdsp.corpus import (
 )
 from hdsp.execution import InProcess
 from hdsp.metrics import topic_top_words
-from hdsp.model import draw_documents, split_tokens, word_log_likelihood
+from hdsp.model import Problem, draw_documents, make_problem, split_tokens, word_log_likelihood
 from hdsp.numerics.types import BoolArray, FloatArray
+from hdsp.persistence import fingerprint
 from hdsp.prediction import (
     LABEL_METHODS,
     METHODS,
@@ -35,8 +36,11 @@ from hdsp.prediction import (
     distinctive_words,
     make_candidates,
     make_contrasts,
+    over_refits,
     without_target,
 )
+from hdsp.progress import shown
+from hdsp.resampling import refit_sides
 from hdsp.scaling import Design, encode_labels, used_columns
 from hdsp.validation import (
     check_choice,
@@ -70,7 +74,10 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     They all use `_model`, which a subclass sets.
     """
 
+    max_iter: int
+    tol: float
     n_jobs: int | None
+    verbose: int | bool
     _current: FittedModel
     # Whether there were documents since the model was made.
     _stale: bool = False
@@ -238,6 +245,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         labels: str | Sequence[str] | None = None,
         contrast: tuple[Any, Any] | None = None,
         method: Literal["calibrated", "ratio"] = "calibrated",
+        refits: int | None = None,
+        corpus: Corpus | None = None,
         random_state: int = 0,
     ) -> Any:
         """Effects of labels on topics, with intervals.
@@ -261,6 +270,13 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         method : str, default="calibrated"
             The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
             function's weights with their own posterior, which is less accurate.
+        refits : int or None, default=None
+            How often topics are learned again, from resampled documents; 20 are enough. Effects
+            are then averages over these topics, and intervals include how much they differ. None
+            takes the topics as they are.
+        corpus : Corpus or None, default=None
+            The documents that the model was fitted to, with their labels: what `refits` needs. Of
+            counts it is ``Corpus(X, words=model.words_, labels=labels)``.
         random_state : int, default=0
             A seed; equal seeds give equal intervals.
 
@@ -271,8 +287,21 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             topics have names, `effect`, `lower`, `upper`, `expected` (the proportion after the
             change) and `otherwise` (before it). Its library is that of the training labels,
             otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> fast = model.label_effects(labels="news")
+        >>> thorough = model.label_effects(labels="news", refits=5, corpus=corpus)
+        >>> len(fast) == len(thorough) == len(model.components_)
+        True
         """
-        columns = effect_columns(self, level, labels, contrast, method, random_state)
+        with shown(quiet=not self.verbose):
+            columns = effect_columns(
+                self, level, labels, contrast, method, random_state, refits, corpus
+            )
         return make_frame(columns, self._model.source.frames)
 
     def predict_labels(
@@ -677,14 +706,29 @@ def effect_columns(
     contrast: tuple[Any, Any] | None = None,
     method: Literal["calibrated", "ratio"] = "calibrated",
     random_state: int = 0,
+    refits: int | None = None,
+    corpus: Corpus | None = None,
 ) -> Columns:
     """The columns of `HDSP.label_effects`."""
     check_is_fitted(model)
+    problem = _refitted(model, method, refits, corpus)
     check_share(level, "level", "HDSP.label_effects")
     check_choice(method, ("calibrated", "ratio"), "method", "HDSP.label_effects")
     fitted = model._model
     contrasts = make_contrasts(fitted.schema, model._used(), labels, contrast, fitted.missing())
-    found = model._model.effects(contrasts, level, method, random_state)
+    found = fitted.effects(contrasts, level, method, random_state)
+    if refits is not None and problem is not None and contrasts:
+        sides = refit_sides(
+            fitted,
+            problem,
+            contrasts,
+            refits,
+            max_iter=model.max_iter,
+            tol=model.tol,
+            n_jobs=model._executor().n_threads,
+            seed=random_state,
+        )
+        found = over_refits(found, fitted.groups.sum(sides), level)
     n_topics = len(model.components_)
     columns: Columns = {
         "label": [c.label for c in contrasts for _ in range(n_topics)],
@@ -696,6 +740,38 @@ def effect_columns(
     for name in ("effect", "lower", "upper", "expected", "otherwise"):
         columns[name] = getattr(found, name).ravel().tolist()
     return columns
+
+
+def _refitted(
+    model: FittedQueries, method: str, refits: int | None, corpus: Corpus | None
+) -> Problem | None:
+    """What refits are of, or None without refits."""
+    if refits is None:
+        return None
+    owner = "HDSP.label_effects"
+    check_whole(refits, "refits", 2)
+    if method != "calibrated":
+        raise ValueError(f'`refits` of {owner} go with `method="calibrated"`. Got {method!r}.')
+    if corpus is None:
+        raise ValueError(
+            f"`refits` of {owner} needs the training documents, which a model does not hold: pass "
+            "them as `corpus`."
+        )
+    if not isinstance(corpus, Corpus):
+        raise TypeError(
+            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
+            "Corpus(X, words=model.words_, labels=labels)."
+        )
+    fitted = model._model
+    counts, design = model._read_new(corpus, None, "label_effects")
+    problem = make_problem(counts, design, fitted.scaling, fitted.priors)
+    if fingerprint(counts, problem.design) != fitted.source.fingerprint:
+        raise ValueError(
+            f"`corpus` of {owner} must be the documents that the model was fitted to, with the "
+            f"same labels and in the same order. Got {len(corpus)} documents, where training had "
+            f"{fitted.training.n_documents}, or others."
+        )
+    return problem
 
 
 def word_columns(model: FittedQueries, word: str) -> Columns:

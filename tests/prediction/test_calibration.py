@@ -10,9 +10,9 @@ from scipy.sparse import csr_array
 
 from hdsp import simulate
 from hdsp.corpus import LabelSchema
-from hdsp.execution import InProcess
+from hdsp.execution import InProcess, sum_new_tokens
 from hdsp.inference import Run, fit_batch, initial_state
-from hdsp.model import LocalSettings, Priors, make_problem
+from hdsp.model import Fit, LocalSettings, Priors, make_problem
 from hdsp.prediction.calibration import (
     _SHARED_TOPICS,
     _label_variances,
@@ -213,7 +213,7 @@ def test_overdispersion_is_one_by_chance_and_more_where_documents_differ():
 
 
 def test_a_fit_is_calibrated_by_its_documents():
-    """Label sets and padded arrays give what the documents themselves give."""
+    """Label sets and padded arrays give what the documents themselves give, read as new ones."""
     rng = np.random.default_rng(0)
     n_documents = 120
     frame = pd.DataFrame(
@@ -234,7 +234,10 @@ def test_a_fit_is_calibrated_by_its_documents():
     start = initial_state(problem, 5, "nmf", 1.0, 20.0, rng)
     run = Run(5, tol=0.0)
     fit = fit_batch(problem, start, run, run.new_history())
-    tokens = fit.documents.token_counts[:, :5].astype(float)
+    member = csr_array(np.eye(n_documents, dtype=np.float32))
+    alone = Fit(fit.state, None)
+    read = sum_new_tokens(problem, alone, member, LocalSettings(), InProcess())
+    tokens = read[:, :5].astype(float)
     indicator = np.array([True, True, True, True, False])
     exclusive = np.array([False, False, True, True, False])
     blocks = [slice(0, 2), slice(2, 4), slice(4, 5)]

@@ -111,12 +111,12 @@ def test_contrasts_of_two_levels_and_of_two_values():
         np.testing.assert_allclose(side[0], regression.proportions(csr_array(rows)).mean(axis=0))
 
 
-def effects_of(schema, design, regression, spread=0.3, level=0.9, seed=0):
-    def draw(columns, streams, n_draws):
+def effects_of(schema, design, regression, spread=0.3, level=0.9, seed=0, labels=None):
+    def draw(streams, n_draws):
         noise = np.stack([stream.normal(size=(n_draws, 4)) for stream in streams], axis=1)
-        return regression.coefficients[columns] + spread * noise
+        return regression.coefficients + spread * noise
 
-    contrasts = make_contrasts(schema, all_used(schema), None, None)
+    contrasts = make_contrasts(schema, all_used(schema), labels, None)
     found = label_effects(regression, draw, schema, design, contrasts, level, seed)
     return {c.label: n for n, c in enumerate(contrasts)}, found
 
@@ -137,6 +137,17 @@ def test_the_order_of_labels_does_not_matter():
         for side in ("effect", "lower", "upper"):
             ours, theirs = getattr(found, side)[row], getattr(other_found, side)[other_rows[name]]
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_a_label_alone_has_the_interval_that_it_has_among_others():
+    schema, design, regression = parts()
+    rows, found = effects_of(schema, design, regression)
+    for name in schema.names:
+        _, alone = effects_of(schema, design, regression, labels=name)
+        for side in ("effect", "lower", "upper"):
+            ours, theirs = getattr(found, side)[rows[name]], getattr(alone, side)[0]
+            # Products of matrices of other shapes may add in another order.
+            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
 def test_intervals_hold_the_effect_and_widen_with_level_and_variance():
@@ -174,7 +185,7 @@ def test_draws_of_coefficients_have_their_variance():
         label_tokens=np.zeros((2, 2)),
     )
     streams = [np.random.default_rng(seed) for seed in (0, 1)]
-    drawn = calibration.draw(np.array([0, 1]), streams, 20_000)
+    drawn = calibration.draw(streams, 20_000)
     # A tag's factor exp(v) keeps its mean and has the variance relative to it; 20,000 draws.
     factor = np.exp(drawn[:, 0] - calibration.coefficients[0])
     np.testing.assert_allclose(factor.mean(axis=0), 1.0, atol=0.04)

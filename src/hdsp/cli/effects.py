@@ -9,10 +9,13 @@ from hdsp.cli.common import (
     add_json,
     add_model,
     add_output,
+    add_table_options,
     check_table_output,
     load,
     print_json,
     print_rows,
+    printed_warnings,
+    read_documents,
     records,
     write_table,
 )
@@ -32,6 +35,7 @@ def add_parser(commands: Any) -> None:
             "hdsp effects model.hdsp --label Dresses",
             "hdsp effects model.hdsp --label rating --contrast 1 5",
             "hdsp effects model.hdsp -o effects.csv",
+            "hdsp effects model.hdsp --refits 20 --corpus reviews.parquet",
         ),
     )
     add_model(parser)
@@ -56,6 +60,18 @@ def add_parser(commands: Any) -> None:
         f"(default {_LABELS_SHOWN}, or those of --label)",
     )
     shown.add_argument("--all", action="store_true", help="print all labels")
+    refits = parser.add_argument_group("refits")
+    refits.add_argument(
+        "--refits",
+        type=int,
+        metavar="N",
+        help="learn topics again from N resamples of the documents, for intervals that include "
+        "how much topics differ; 20 are enough",
+    )
+    refits.add_argument(
+        "--corpus", dest="file", metavar="FILE", help="the documents that the model was fitted to"
+    )
+    add_table_options(refits)
     add_output(parser, None)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -68,7 +84,13 @@ def run(options: argparse.Namespace) -> None:
         value = getattr(options, name)
         if value is not None and value < 1:
             raise ValueError(f"--{name} must be at least 1. Got {value}.")
+    if (options.refits is None) != (options.file is None):
+        raise ValueError("--refits and --corpus go together: how often, and with which documents.")
     model = load(options)
+    corpus = None
+    if options.file is not None:
+        with printed_warnings():
+            corpus = read_documents(options, model)
     with progress.task("Finding effects of labels"):
         from hdsp.queries import effect_columns
 
@@ -78,6 +100,8 @@ def run(options: argparse.Namespace) -> None:
             labels=options.label,
             contrast=options.contrast,
             random_state=options.seed,
+            refits=options.refits,
+            corpus=corpus,
         )
     rows = records(table)
     if options.json:

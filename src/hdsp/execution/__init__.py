@@ -13,6 +13,7 @@ from hdsp.execution.passes import (
     update_labels,
 )
 from hdsp.execution.processes import Processes
+from hdsp.execution.reading import sum_new_tokens
 
 __all__ = [
     "Executor",
@@ -24,6 +25,7 @@ __all__ = [
     "fit_documents",
     "make_executor",
     "sum_documents",
+    "sum_new_tokens",
     "sum_tokens",
     "tree_sum",
     "update_labels",

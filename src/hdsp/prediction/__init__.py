@@ -5,7 +5,7 @@ Internal: names here may change without notice.
 
 from hdsp.prediction.calibration import Calibration
 from hdsp.prediction.contrasts import make_contrasts
-from hdsp.prediction.effects import Contrast, Effects
+from hdsp.prediction.effects import Contrast, Effects, expected_sides, over_refits
 from hdsp.prediction.fitted import (
     LABEL_METHODS,
     METHODS,
@@ -14,6 +14,7 @@ from hdsp.prediction.fitted import (
     LabelMethod,
     Method,
     Source,
+    calibrate_labels,
     make_fitted,
     topic_tokens,
     with_label_regressions,
@@ -43,13 +44,16 @@ __all__ = [
     "TrainingLabels",
     "associated_labels",
     "bootstrap_interval",
+    "calibrate_labels",
     "count_known_features",
     "distinctive_words",
     "exact_proportions",
+    "expected_sides",
     "make_candidates",
     "make_contrasts",
     "make_fitted",
     "make_fitted_from_sample",
+    "over_refits",
     "ratio_proportions",
     "topic_tokens",
     "with_label_regressions",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from hdsp.execution import InProcess, sum_tokens
+from hdsp.execution import InProcess, sum_new_tokens, sum_tokens
 from hdsp.model import Fit, LocalSettings, Problem
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
@@ -27,6 +27,8 @@ _VARIANCES = (1e-3, 10.0)
 _SHARED_TOPICS = 5.0
 # Where documents are not kept, the regression uses at most this many label sets.
 _MOST_LABEL_SETS = 20_000
+# Of more documents than this, none brings topics noticeably nearer to itself.
+_MANY_DOCUMENTS = 50_000
 # The overdispersion is estimated from at most this many single documents.
 _MOST_DOCUMENTS = 4_000
 # Beyond this many labels, their correlations are ignored.
@@ -56,25 +58,23 @@ class Calibration(Regression):
     indicator: BoolArray
     label_tokens: FloatArray
 
-    def draw(
-        self, columns: IntArray, streams: list[np.random.Generator], n_draws: int
-    ) -> FloatArray:
-        """Draw coefficients of the labels `columns` from their posterior, [n_draws, n, T], float32.
+    def draw(self, streams: list[np.random.Generator], n_draws: int) -> FloatArray:
+        """Draw all coefficients from their posterior, [n_draws, J, T], float32.
 
         Each label has its own stream of random numbers. Coefficients of numbers are normal. For
         tags and levels exp(v) is gamma distributed, like a rate of counted tokens: a topic that
         does not occur with a label may be nearly ruled out, but is unlikely to be common.
         """
         size = (n_draws, len(self.intercept))
-        drawn = np.empty((n_draws, len(columns), size[1]), dtype=np.float32)
-        for row, (j, stream) in enumerate(zip(columns, streams, strict=True)):
+        drawn = np.empty((n_draws, *self.coefficients.shape), dtype=np.float32)
+        for j, stream in enumerate(streams):
             if self.indicator[j]:
                 shape = 1.0 / self.variance[j]
                 ratio = stream.standard_gamma(shape, size=size) / shape
                 noise = np.log(np.maximum(ratio, 1e-12))
             else:
                 noise = np.sqrt(self.variance[j]) * stream.standard_normal(size)
-            drawn[:, row] = self.coefficients[j] + noise
+            drawn[:, j] = self.coefficients[j] + noise
         return drawn
 
 
@@ -105,8 +105,14 @@ def calibrate(
     blocks: Sequence[slice],
     settings: LocalSettings,
     executor: InProcess,
+    copies: IntArray | None = None,
+    learned_from: int | None = None,
 ) -> Calibration:
     """Regress the topics of documents on their labels.
+
+    Documents are read as new ones are, with topics that lack their own words: topics as they were
+    learned are nearer to these documents, and labels would seem to change them more. Topics of
+    very many documents are not nearer to any of them, and documents are taken as the fit left them.
 
     Coefficients are normal with a variance for each label, learned by empirical Bayes: labels that
     change topics much are shrunk little, and labels without effect nearly to nothing. Overwrites
@@ -128,17 +134,27 @@ def calibrate(
         How documents are fitted if they were not kept.
     executor : InProcess
         Where blocks are processed.
+    copies : int array of shape [M] or None, default=None
+        How often each document was among those that topics were learned from; None is once.
+    learned_from : int or None, default=None
+        The number of documents that topics were learned from, if it is not M.
     """
+
+    def read(member: csr_array) -> FloatArray:
+        if (learned_from or problem.n_documents) > _MANY_DOCUMENTS:
+            return sum_tokens(problem, fit, member, settings, executor)
+        return sum_new_tokens(problem, fit, member, settings, executor, copies)
+
     n_topics = fit.state.n_topics
     sets = label_sets(problem.design, None if fit.documents is not None else _MOST_LABEL_SETS)
     chosen = _sample(problem.n_documents, _MOST_DOCUMENTS)
     n_sets = sets.member.shape[0]
     if n_sets == problem.n_documents:
-        tokens = sum_tokens(problem, fit, sets.member, settings, executor)
+        tokens = read(sets.member)
         single = tokens[chosen]
     else:
         member = csr_array(vstack([sets.member, _select_rows(chosen, problem.n_documents)]))
-        tokens = sum_tokens(problem, fit, member, settings, executor)
+        tokens = read(member)
         tokens, single = tokens[:n_sets], tokens[n_sets:]
     lengths = tokens.sum(axis=1, dtype=np.float64)
     found, variance, label_tokens = _learn(

@@ -13,15 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import stdtrit
 
 from hdsp.corpus import LabelSchema
 from hdsp.numerics.softmax import normalised_exp
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import FloatArray
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.regression import Regression
 from hdsp.scaling import Design
 
-_DRAWS = 200
+# In parts, since all draws of many labels take much memory.
+_DRAWS, _DRAWS_AT_ONCE = 200, 20
 # Intervals are averages over fewer documents than the effects themselves.
 _DOCUMENTS_PER_DRAW = 250
 _CONTRASTS_AT_ONCE = 500
@@ -74,9 +76,9 @@ class Effects:
         return np.asarray(self.expected - self.otherwise)
 
 
-# Takes columns of the design [n], a stream of random numbers for each and the number of draws, and
-# returns draws of the columns' coefficients, [n_draws, n, T].
-Draw = Callable[[IntArray, list[np.random.Generator], int], FloatArray]
+# Takes a stream of random numbers for each label and the number of draws, and returns draws of all
+# coefficients, [n_draws, J, T].
+Draw = Callable[[list[np.random.Generator], int], FloatArray]
 
 
 def label_effects(
@@ -128,6 +130,33 @@ def label_effects(
     return Effects(otherwise, expected, lower, upper)
 
 
+def over_refits(effects: Effects, sides: FloatArray, level: float) -> Effects:
+    """Effects averaged over refits, with intervals that include how much these differ.
+
+    By Rubin's rules for imputed data, with topics in the place of what is imputed: the variance
+    given topics plus (1 + 1/R) times the variance between the topics of R refits.
+
+    Parameters
+    ----------
+    effects : Effects
+        The effects on the topics as they were fitted.
+    sides : float array of shape [R, 2, C, T]
+        The sides of the contrasts by each refit.
+    level : float
+        The probability that an interval contains the effect.
+    """
+    n_refits = len(sides)
+    otherwise, expected = sides.mean(axis=0)
+    effect = expected - otherwise
+    between = (sides[:, 1] - sides[:, 0]).var(axis=0, ddof=1) * (1.0 + 1.0 / n_refits)
+    wider = stdtrit(n_refits - 1, (1.0 + level) / 2.0) ** 2 * between
+    below = np.sqrt((effects.effect - effects.lower) ** 2 + wider)
+    above = np.sqrt((effects.upper - effects.effect) ** 2 + wider)
+    return Effects(
+        otherwise, expected, np.maximum(effect - below, -1.0), np.minimum(effect + above, 1.0)
+    )
+
+
 def _drawn_changes(
     regression: Regression,
     draw: Draw,
@@ -136,11 +165,13 @@ def _drawn_changes(
     contrasts: list[Contrast],
     seed: int,
 ) -> FloatArray:
-    """How draws of the contrasts' own coefficients change their effects, [draws, C, T]."""
-    columns = _columns_of(schema, contrasts)
+    """How draws of the coefficients of all labels change the effects of contrasts, [draws, C, T].
+
+    Also those of labels that are not asked for, since documents have them: what is said of a label
+    does not depend on which others are asked for.
+    """
     # Streams are seeded by the names of labels, so that their order does not matter.
-    names = schema.names
-    streams = [np.random.default_rng([seed, _key(names[j])]) for j in columns]
+    streams = [np.random.default_rng([seed, _key(name)]) for name in schema.names]
     n_topics = len(regression.intercept)
     small = Regression(
         regression.intercept.astype(np.float32), regression.coefficients.astype(np.float32)
@@ -149,23 +180,12 @@ def _drawn_changes(
     before, after = expected_sides(small, schema, documents, contrasts)
     typical = after - before
     changes = np.empty((_DRAWS, len(contrasts), n_topics), dtype=np.float32)
-    for number, coefficients in enumerate(draw(columns, streams, _DRAWS)):
-        small.coefficients[columns] = coefficients
-        before, after = expected_sides(small, schema, documents, contrasts)
-        changes[number] = after - before - typical
+    for first in range(0, _DRAWS, _DRAWS_AT_ONCE):
+        for number, coefficients in enumerate(draw(streams, _DRAWS_AT_ONCE), start=first):
+            small.coefficients[:] = coefficients
+            before, after = expected_sides(small, schema, documents, contrasts)
+            changes[number] = after - before - typical
     return changes
-
-
-def _columns_of(schema: LabelSchema, contrasts: list[Contrast]) -> IntArray:
-    """The columns of the design that contrasts compare: tags, numbers, or all of a category."""
-    slices = schema.slices()
-    columns: set[int] = set()
-    for contrast in contrasts:
-        if schema.kind(contrast.block) == "category":
-            columns.update(range(slices[contrast.block].start, slices[contrast.block].stop))
-        else:
-            columns.add(contrast.second)
-    return np.array(sorted(columns))
 
 
 def expected_sides(

@@ -218,10 +218,8 @@ class FittedModel:
             scale = self.scaling.expected_scale(self.state.scaling, alone)
             mean = Regression(prior, np.log(scale))
 
-            def draw(
-                columns: IntArray, streams: list[np.random.Generator], n_draws: int
-            ) -> FloatArray:
-                own = alone[columns]
+            def draw(streams: list[np.random.Generator], n_draws: int) -> FloatArray:
+                # One stream for all labels, whose weights are drawn together.
                 weights = (
                     self.scaling.draw_uncertain(self.state.scaling, streams[0])
                     for _ in range(n_draws)
@@ -229,7 +227,7 @@ class FittedModel:
                 # A drawn rate may be too small for a float.
                 return np.array(
                     [
-                        -np.log(np.maximum(self.scaling.rate(drawn, own), 1e-300))
+                        -np.log(np.maximum(self.scaling.rate(drawn, alone), 1e-300))
                         for drawn in weights
                     ]
                 )
@@ -306,32 +304,49 @@ def make_fitted(
     settings: LocalSettings,
     executor: InProcess,
     predictive_concentration: float | None = None,
+    learned_from: int | None = None,
 ) -> FittedModel:
     """The fitted model, with the calibration and summaries that are computed after inference.
 
     Overwrites the documents of `fit`, to save memory. Without a `predictive_concentration`, the
-    one that predicts training documents best is chosen.
+    one that predicts training documents best is chosen. Topics were `learned_from` so many
+    documents, if not from those of `problem`.
     """
     if predictive_concentration is None:
         predictive_concentration = choose_concentration(problem, fit.state, executor)
-    exclusive = np.zeros(schema.n_labels, dtype=np.bool_)
-    indicator = np.zeros(schema.n_labels, dtype=np.bool_)
-    for name, columns in schema.slices().items():
-        exclusive[columns] = schema.kind(name) == "category"
-        indicator[columns] = schema.kind(name) != "number"
     used = np.flatnonzero(used_columns(problem.scaling, schema.n_labels))
-    blocks = list(schema.slices().values())
     return FittedModel(
         fit.state,
         problem.scaling,
         schema,
         problem.priors,
         predictive_concentration,
-        calibrate(problem, fit, exclusive, indicator, blocks, settings, executor),
+        calibrate_labels(problem, fit, schema, settings, executor, learned_from=learned_from),
         TrainingLabels.of(schema, problem.design),
         count_label_words(problem.counts, problem.design, used),
         source,
         report,
+    )
+
+
+def calibrate_labels(
+    problem: Problem,
+    fit: Fit,
+    schema: LabelSchema,
+    settings: LocalSettings,
+    executor: InProcess,
+    copies: IntArray | None = None,
+    learned_from: int | None = None,
+) -> Calibration:
+    """Regress the topics of documents on the labels of a schema, as `calibrate` does."""
+    exclusive = np.zeros(schema.n_labels, dtype=np.bool_)
+    indicator = np.zeros(schema.n_labels, dtype=np.bool_)
+    for name, columns in schema.slices().items():
+        exclusive[columns] = schema.kind(name) == "category"
+        indicator[columns] = schema.kind(name) != "number"
+    blocks = list(schema.slices().values())
+    return calibrate(
+        problem, fit, exclusive, indicator, blocks, settings, executor, copies, learned_from
     )
 
 

@@ -50,6 +50,7 @@ def make_fitted_from_sample(
         settings,
         executor,
         predictive_concentration,
+        n_documents,
     )
     uniform = sample.take(sample.uniform())
     training = TrainingLabels.of(schema, uniform.design)

@@ -170,7 +170,7 @@ class Columns:
                 self._tags(value, column, row) for row, value in enumerate(values, self._first_row)
             ]
         elif kind == "category":
-            values = [None if isinstance(x, str) and not x else x for x in values]
+            values = _truth_values([None if isinstance(x, str) and not x else x for x in values])
         else:
             values = [_number(value) for value in values]
         return label_block(column, kind, values, self.name, self._first_row)
@@ -211,6 +211,14 @@ def label_block(
 def split_tags(text: str, separator: str) -> list[str]:
     """Return the tags of a text, without blank ones."""
     return [tag for part in text.split(separator) if (tag := part.strip())]
+
+
+def _truth_values(values: list[object]) -> list[object]:
+    """Booleans where a column holds nothing but "true" and "false", as text files write them."""
+    written = {value for value in values if isinstance(value, str)}
+    if not written or not {text.lower() for text in written} <= {"true", "false"}:
+        return values
+    return [value.lower() == "true" if isinstance(value, str) else value for value in values]
 
 
 def _number(value: object) -> object:

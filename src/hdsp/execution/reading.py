@@ -1,0 +1,130 @@
+"""Training documents read as if they were new."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.execution.executor import InProcess
+from hdsp.execution.passes import fit_documents, sum_documents
+from hdsp.kernels import sparse_product
+from hdsp.model import Fit, GlobalState, LocalSettings, Problem
+from hdsp.model.seeds import add_seeds
+from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+
+# Documents are left out of topics in so many parts. Halves would leave topics of few documents with
+# too few, and more parts take longer.
+_FOLDS = 4
+# Until so small a share of a document's tokens moves: effects of labels depend on where documents
+# that could belong to several topics settle.
+_MOST_ITERATIONS, _TOL = 100, 1e-4
+# Documents that are copied from the corpus at a time.
+_AT_ONCE = 8_192
+
+
+def sum_new_tokens(
+    problem: Problem,
+    fit: Fit,
+    member: csr_array,
+    settings: LocalSettings,
+    executor: InProcess,
+    copies: IntArray | None = None,
+) -> FloatArray:
+    """The tokens that topics hold in groups of documents, read as new documents are, [G, K].
+
+    Topics have adapted to the documents that they were learned from, and hold more of what sets
+    these apart than they will of others. So documents are read in folds, each from the start and
+    with topics that lack it: without its tokens, and then learned once more from the documents
+    outside it, which had gone where its tokens drew them.
+
+    Parameters
+    ----------
+    problem : Problem
+        The documents.
+    fit : Fit
+        The fit; its documents are overwritten, to save memory.
+    member : sparse array of shape [G, M]
+        Ones where a document belongs to a group. With G = M every document must be its own group,
+        in order.
+    settings : LocalSettings
+        How documents are fitted; they are iterated for longer than in a fit.
+    executor : InProcess
+        Where blocks are processed.
+    copies : int array of shape [M] or None, default=None
+        How often each document was among those that topics were learned from; None is once.
+    """
+    reading = replace(settings, max_iter=_MOST_ITERATIONS, tol=_TOL, restart=False)
+    single = member.shape[0] == problem.n_documents
+    kept = fit.documents if single and copies is None else None
+    total: FloatArray | None = None if kept is None else kept.token_counts
+    needed = np.bincount(member.indices, minlength=problem.n_documents) > 0
+    fold = folds(problem)
+    for number in range(_FOLDS):
+        rows = np.flatnonzero(needed & (fold == number))
+        if len(rows) == 0:
+            continue
+        state = leave_out(problem, fit.state, fold == number, settings, executor, copies)
+        for part in _parts(rows):
+            documents, _ = fit_documents(problem.take(part), state, None, reading, executor)
+            tokens = documents.token_counts
+            if total is None:
+                total = np.zeros((member.shape[0], tokens.shape[1]), dtype=tokens.dtype)
+            if single:
+                total[part] = tokens
+            else:
+                total += sparse_product(csr_array(member[:, part]), tokens)
+    assert total is not None  # a corpus has a document
+    return total
+
+
+def leave_out(
+    problem: Problem,
+    state: GlobalState,
+    chosen: BoolArray,
+    settings: LocalSettings,
+    executor: InProcess,
+    copies: IntArray | None = None,
+) -> GlobalState:
+    """The state with topics as they would be without the `chosen` [M] documents.
+
+    The chosen documents' tokens are taken away, and topics learned once more from the others.
+    """
+    prior = problem.priors.topic_prior
+
+    def word_counts(rows: IntArray, topics: FloatArray) -> FloatArray | None:
+        if copies is not None:
+            rows = np.repeat(rows, copies[rows])
+        if len(rows) == 0:
+            return None
+        now = replace(state, topics=topics)
+        return np.asarray(
+            sum(
+                sum_documents(problem.take(part), now, settings, executor).word_counts
+                for part in _parts(rows)
+            )
+        )
+
+    topics = state.topics
+    own = word_counts(np.flatnonzero(chosen), topics)
+    if own is None:
+        return state
+    topics = np.maximum(topics - own, prior).astype(topics.dtype)
+    others = word_counts(np.flatnonzero(~chosen), topics)
+    if others is not None:
+        topics = add_seeds(others + prior, problem.priors.seeds, state.seeded).astype(topics.dtype)
+    return replace(state, topics=topics)
+
+
+def folds(problem: Problem) -> IntArray:
+    """The fold of each document, [M].
+
+    It follows from the document's words, so that neither their order nor other documents matter,
+    and equal documents are left out together.
+    """
+    directions = np.random.default_rng(0).random(problem.n_words)
+    projected = np.asarray(problem.entries @ directions)
+    return np.asarray(np.floor(1e3 * projected % 1.0 * _FOLDS), dtype=np.int64)
+
+
+def _parts(rows: IntArray) -> list[IntArray]:
+    return [rows[first : first + _AT_ONCE] for first in range(0, len(rows), _AT_ONCE)]

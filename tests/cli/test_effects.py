@@ -1,0 +1,76 @@
+"""`hdsp effects` with refits."""
+
+import json
+
+import pytest
+
+from hdsp import HDSP
+from hdsp.cli import main
+from tests.cli.test_commands import reviews
+from tests.cli.test_outputs import pressed  # noqa: F401
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("effects")
+    reviews().to_parquet(path / "reviews.parquet")
+    options = ["--category", "department", "--topics", "4", "--fixed-number"]
+    output = ["-o", str(path / "model.hdsp")]
+    assert main(["fit", str(path / "reviews.parquet"), *options, *output]) == 0
+    return path
+
+
+def effects(folder, *options):
+    return main(["effects", str(folder / "model.hdsp"), "--label", "department", *options])
+
+
+def test_refits_of_the_documents_in_a_file(folder, capsys):
+    file = str(folder / "reviews.parquet")
+    assert effects(folder, "--refits", "3", "--corpus", file, "--seed", "5", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["effects"]
+    assert effects(folder, "--seed", "5", "--json") == 0
+    alone = json.loads(capsys.readouterr().out)["effects"]
+    assert len(found) == len(alone) > 0
+    wider = [row["upper"] - row["lower"] for row in found]
+    width = [row["upper"] - row["lower"] for row in alone]
+    # But for limits that are cut where no difference can be larger.
+    assert sum(a > b for a, b in zip(wider, width, strict=True)) > 0.9 * len(found)
+
+
+def test_refits_need_documents_and_documents_refits(folder, capsys):
+    for options in (["--refits", "3"], ["--corpus", str(folder / "reviews.parquet")]):
+        assert effects(folder, *options) == 2
+        assert "--refits and --corpus go together" in capsys.readouterr().err
+
+
+def test_other_documents_are_refused(folder, tmp_path, capsys):
+    reviews().iloc[::-1].to_parquet(tmp_path / "other.parquet")
+    assert effects(folder, "--refits", "3", "--corpus", str(tmp_path / "other.parquet")) == 2
+    assert "must be the documents that the model was fitted to" in capsys.readouterr().err
+
+
+def test_one_refit_is_refused(folder, capsys):
+    assert effects(folder, "--refits", "1", "--corpus", str(folder / "reviews.parquet")) == 2
+    assert "must be a whole number of at least 2. Got 1." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupt_ends_refits(folder, pressed, capsys, jobs):  # noqa: F811
+    file = str(folder / "reviews.parquet")
+    options = ["--refits", "50", "--corpus", file, "--jobs", jobs]
+    assert effects(folder, *options) == 130
+    shown = capsys.readouterr()
+    assert shown.err.splitlines()[-1] == "hdsp: interrupted."
+    assert shown.out == ""
+    # Refits that were running end with their pass, and no others begin: 50 take 200 passes or more.
+    assert len(pressed) < 100
+
+
+def test_an_interrupt_ends_refits_in_python(folder, pressed):  # noqa: F811
+    from hdsp.corpus.readers import read_table
+
+    model = HDSP.load(folder / "model.hdsp")
+    corpus = read_table(folder / "reviews.parquet", categories=["department"], like=model)
+    with pytest.raises(KeyboardInterrupt):
+        model.label_effects(refits=50, corpus=corpus)
+    assert len(pressed) < 100

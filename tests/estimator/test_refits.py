@@ -1,0 +1,156 @@
+"""Effects of labels over refits of resampled documents."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hdsp import HDSP, Corpus
+from hdsp.datasets import LabelDesign, make_corpus
+from hdsp.model import make_problem
+from hdsp.prediction import Effects, make_contrasts, over_refits
+from hdsp.progress.displays import Lines
+from hdsp.resampling import refit_sides
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    labels = LabelDesign(2, rare_tags=0, null_tags=1, null_numbers=0)
+    return make_corpus(
+        200, n_topics=4, n_words=100, document_length=50, labels=labels, random_state=0
+    )[0]
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    return HDSP(6, fixed_number=True, random_state=0, n_jobs=1).fit(corpus)
+
+
+@pytest.fixture(scope="module")
+def thorough(model, corpus):
+    return model.label_effects(refits=5, corpus=corpus)
+
+
+def test_the_table_is_the_same_but_for_its_numbers(model, thorough):
+    fast = model.label_effects()
+    columns = ["label", "contrast", "topic"]
+    pd.testing.assert_frame_equal(thorough[columns], fast[columns])
+    assert list(thorough.columns) == list(fast.columns)
+    np.testing.assert_allclose(
+        thorough["expected"] - thorough["otherwise"], thorough["effect"], atol=1e-12
+    )
+    assert (thorough["lower"] <= thorough["effect"]).all()
+    assert (thorough["effect"] <= thorough["upper"]).all()
+    # Topics that differ make intervals wider, and effects are still of the same topics.
+    width, before = (table["upper"] - table["lower"] for table in (thorough, fast))
+    assert (width >= before - 1e-9).all()
+    assert np.corrcoef(thorough["effect"], fast["effect"])[0, 1] > 0.95
+
+
+def test_threads_do_not_matter_and_seeds_do(model, corpus, thorough):
+    model.set_params(n_jobs=2)
+    again = model.label_effects(refits=5, corpus=corpus)
+    model.set_params(n_jobs=1)
+    pd.testing.assert_frame_equal(again, thorough, check_exact=True)
+    other = model.label_effects(refits=5, corpus=corpus, random_state=1)
+    assert not np.allclose(other["effect"], thorough["effect"], atol=1e-6)
+
+
+def test_a_label_alone_is_as_among_others(model, corpus, thorough):
+    alone = model.label_effects(labels="common_1", refits=5, corpus=corpus)
+    among = thorough[thorough["label"] == "common_1"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone, among, atol=1e-6)
+
+
+def test_a_contrast_and_its_mirror_have_mirrored_limits(model, corpus):
+    there, back = (
+        model.label_effects(labels="category", contrast=levels, refits=3, corpus=corpus)
+        for levels in (("level_0", "level_2"), ("level_2", "level_0"))
+    )
+    np.testing.assert_allclose(there["effect"], -back["effect"], atol=1e-12)
+    np.testing.assert_allclose(there["lower"], -back["upper"], atol=1e-6)
+    np.testing.assert_allclose(there["upper"], -back["lower"], atol=1e-6)
+
+
+def test_rubins_rules():
+    rng = np.random.default_rng(0)
+    effects = Effects(
+        otherwise=np.array([[0.2, 0.8]]),
+        expected=np.array([[0.3, 0.7]]),
+        lower=np.array([[0.04, -0.13]]),
+        upper=np.array([[0.12, -0.05]]),
+    )
+    sides = np.array([[[0.2, 0.8]], [[0.3, 0.7]]]) + rng.normal(0, 0.01, size=(4, 2, 1, 2))
+    found = over_refits(effects, sides, 0.9)
+    by_refit = sides[:, 1, 0] - sides[:, 0, 0]
+    centre = by_refit.mean(axis=0)
+    # The 95th percentile of Student's distribution with three degrees of freedom.
+    added = 2.353363**2 * 1.25 * by_refit.var(axis=0, ddof=1)
+    np.testing.assert_allclose(found.effect[0], centre)
+    np.testing.assert_allclose(
+        found.lower[0], centre - np.sqrt(added + np.array([0.06, 0.03]) ** 2), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        found.upper[0], centre + np.sqrt(added + np.array([0.02, 0.05]) ** 2), rtol=1e-5
+    )
+
+
+def test_limits_are_differences_of_proportions():
+    effects = Effects(np.array([[0.0]]), np.array([[1.0]]), np.array([[0.5]]), np.array([[1.0]]))
+    sides = np.array([[[[0.0]], [[1.0]]], [[[0.5]], [[0.6]]]])
+    found = over_refits(effects, sides, 0.9)
+    assert -1.0 <= found.lower[0, 0] < found.upper[0, 0] <= 1.0
+
+
+def test_refits_are_of_the_documents(model, corpus):
+    """Each has its own documents, and topics in the model's order."""
+    fitted = model._model
+    problem = make_problem(
+        corpus.counts, fitted.schema.encode(corpus.labels), fitted.scaling, fitted.priors
+    )
+    contrasts = make_contrasts(fitted.schema, model._used(), None, None)
+    sides = refit_sides(fitted, problem, contrasts, 3, max_iter=20, tol=1e-3, n_jobs=1, seed=0)
+    assert sides.shape == (3, 2, len(contrasts), 6)
+    np.testing.assert_allclose(sides.sum(axis=-1), 1.0, rtol=1e-6)
+    assert not np.allclose(sides[0], sides[1], atol=1e-4)
+    first = fitted.typical_effects(contrasts).ravel()
+    for before, after in sides:
+        assert np.corrcoef((after - before).ravel(), first)[0, 1] > 0.9
+
+
+def test_counts_work_too():
+    rng = np.random.default_rng(0)
+    labels = pd.DataFrame({"kind": ["a", "b"] * 30})
+    counts = rng.poisson(2.0, size=(60, 8))
+    model = HDSP(2, fixed_number=True, random_state=0).fit(counts, labels=labels)
+    corpus = Corpus(counts, words=model.words_, labels=labels)
+    assert len(model.label_effects(refits=2, corpus=corpus)) == 4
+
+
+def test_a_loaded_model_takes_its_documents(model, corpus, thorough, tmp_path):
+    model.save(tmp_path / "model.hdsp")
+    again = HDSP.load(tmp_path / "model.hdsp").label_effects(refits=5, corpus=corpus)
+    pd.testing.assert_frame_equal(again, thorough)
+
+
+def test_messages(model, corpus):
+    with pytest.raises(ValueError, match=r"`refits` of HDSP\.label_effects needs the training doc"):
+        model.label_effects(refits=5)
+    with pytest.raises(TypeError, match=r"must be a Corpus\. Got csr_array: of counts make Corpus"):
+        model.label_effects(refits=5, corpus=corpus.counts)
+    with pytest.raises(ValueError, match="must be the documents that the model was fitted to"):
+        model.label_effects(refits=5, corpus=corpus[::-1])
+    with pytest.raises(ValueError, match=r"`refits` of HDSP\.label_effects go with"):
+        model.label_effects(refits=5, corpus=corpus, method="ratio")
+    for wrong in (0, 1, 2.5, True):
+        with pytest.raises(ValueError, match="`refits` of HDSP must be a whole number of at least"):
+            model.label_effects(refits=wrong, corpus=corpus)
+
+
+def test_progress_is_shown(model, corpus, capsys, monkeypatch):
+    monkeypatch.setattr(Lines, "line_seconds", 0.0)
+    monkeypatch.setattr(Lines, "line_share", 0.0)
+    model.set_params(verbose=1).label_effects(refits=3, corpus=corpus)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("Fitting resampled documents: 3 of 3 done")
+    model.set_params(verbose=0).label_effects(refits=2, corpus=corpus)
+    assert capsys.readouterr().err == ""
