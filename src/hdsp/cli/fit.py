@@ -96,7 +96,7 @@ def _read_seeds(path: str) -> dict[str, list[str]]:
     """Words that steer topics; `HDSP` checks the rest."""
     try:
         seeds = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(
             f"{path} is no JSON: {error}. Write names of topics and their words, such as "
             '{"budget": ["tax", "deficit"]}.'
