@@ -8,7 +8,6 @@ from typing import Any
 from hdsp.cli.common import add_command, add_json, check_output, print_json, printed_warnings
 from hdsp.cli.reading import add_reading, read_corpus
 from hdsp.progress import printable
-from hdsp.validation import count_of
 
 
 def add_parser(commands: Any) -> None:
@@ -84,6 +83,8 @@ def run(options: argparse.Namespace) -> None:
             }
         )
         return
+    from hdsp.validation import count_of
+
     output = printable(options.output)
     print(
         f"{output}: {count_of(model.n_topics_, 'topic')} in use, "
