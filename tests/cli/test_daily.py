@@ -23,6 +23,7 @@ def test_the_command_reads_seeds(tmp_path):
     for text, message in (
         ("{", "is no JSON"),
         ("[]", "must hold names of topics"),
+        ("[" * 100_000, "is no JSON"),
         ('{"a": "b"}', "--seeds must map names of topics to lists of words"),
     ):
         (tmp_path / "seeds.json").write_text(text)
@@ -118,6 +119,26 @@ def test_merges_that_are_none_say_so(folder, arguments, message):
     assert message in error
     assert "Traceback" not in error
     assert not (folder / "x.hdsp").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"format": "hdsp-names-1", "names": {"0": null}}', "must hold `names` by topic"),
+        ('{"format": "hdsp-names-1", "names": {"0": 3}}', "must hold `names` by topic"),
+        ('{"format": "hdsp-names-1", "combined": [{"name": 1, "topics": [0]}]}', "must hold"),
+        ("[" * 100_000, "is no file of topic names"),
+    ],
+)
+def test_a_file_of_names_that_is_none_is_refused(folder, text, message):
+    (folder / "wrong.json").write_text(text)
+    status, _, error = run(folder, "topics", "model.hdsp", "--names", "wrong.json")
+    assert status == 2
+    assert message in error
+    assert "Traceback" not in error
+    status, _, error = run(folder, "topics", "model.hdsp", "--names", "missing.json")
+    assert status == 2
+    assert error == "hdsp: No such file or directory: 'missing.json'.\n"
 
 
 def test_names_of_topics_that_are_not_there_change_nothing(copied):

@@ -8,7 +8,6 @@ from typing import Any
 from hdsp.cli.common import add_command, add_json, check_output, print_json, printed_warnings
 from hdsp.cli.reading import add_reading, opened_corpus
 from hdsp.progress import printable
-from hdsp.validation import count_of
 
 
 def add_parser(commands: Any) -> None:
@@ -102,6 +101,8 @@ def run(options: argparse.Namespace) -> None:
             }
         )
         return
+    from hdsp.validation import count_of
+
     output = printable(options.output)
     print(
         f"{output}: {count_of(model.n_topics_, 'topic')} in use, "
@@ -114,7 +115,7 @@ def _read_seeds(path: str) -> dict[str, list[str]]:
     """Words that steer topics; `HDSP` checks the rest."""
     try:
         seeds = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(
             f"{path} is no JSON: {error}. Write names of topics and their words, such as "
             '{"budget": ["tax", "deficit"]}.'

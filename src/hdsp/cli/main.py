@@ -126,4 +126,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        # Without the system's number of the error.
+        return f"hdsp: {error.strerror}: {one_line(repr(os.fspath(error.filename)))}."
     return f"hdsp: {with_option_names(one_line(error)) or type(error).__name__}"

@@ -48,7 +48,7 @@ class TopicNames:
         file = Path(path)
         try:
             data = json.loads(file.read_text(encoding="utf-8-sig"))
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
             raise ValueError(
                 f"{file} is no file of topic names: {error}. Save one from a report's page."
             ) from error
@@ -72,8 +72,10 @@ class TopicNames:
             )
         names, combined = data.get("names", {}), data.get("combined", [])
         try:
-            found = {int(topic): str(name) for topic, name in names.items()}
-            groups = [(str(group["name"]), tuple(map(int, group["topics"]))) for group in combined]
+            found = {int(topic): _text(name) for topic, name in names.items()}
+            groups = [
+                (_text(group["name"]), tuple(map(int, group["topics"]))) for group in combined
+            ]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{owner} must hold `names` by topic and `combined` lists of topics with their "
@@ -141,3 +143,9 @@ class TopicNames:
             "names": {str(topic): name for topic, name in self.names.items()},
             "combined": [{"name": name, "topics": list(topics)} for name, topics in self.combined],
         }
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a name is a text")
+    return value
