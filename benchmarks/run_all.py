@@ -20,6 +20,7 @@ BENCHMARKS = (
     "labels",
     "seeds",
     "reading",
+    "streams",
 )
 WITHOUT_DATA = ("startup", "effects", "report", "simulate")
 

@@ -136,7 +136,8 @@ class HDSP(EditableTopics):
     max_iter : int, default=100
         The largest number of passes over the corpus from each start.
     tol : float, default=1e-3
-        The relative change of the bound at which a fit stops.
+        The relative change of the bound at which a fit stops. Stochastic inference stops after the
+        pass in which it has made enough steps, or with 0 after `max_iter` passes.
     n_jobs : int or None, default=None
         The number of threads; None is all cores. Results do not depend on it.
     random_state : int, Generator or None, default=None

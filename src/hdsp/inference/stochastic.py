@@ -239,8 +239,9 @@ def fit_stochastic(
 ) -> Stream:
     """Passes of stochastic steps over all documents.
 
-    Passes are made until there were `_STEPS` steps: one for a large corpus. The bound of a pass is
-    that of its batches when they were seen, an estimate.
+    Passes are made until there were `_STEPS` steps: one for a large corpus. With a tolerance of 0
+    all passes that there may be are made. The bound of a pass is that of its batches when they
+    were seen, an estimate.
 
     Parameters
     ----------
@@ -287,7 +288,7 @@ def fit_stochastic(
         if run.interrupted:
             history.converged = False
             break
-        if stream.steps >= _STEPS or history.converged:
+        if (run.tol > 0.0 and stream.steps >= _STEPS) or history.converged:
             history.converged = True
             break
     return stream

@@ -1,0 +1,327 @@
+"""Stochastic inference: a million documents, other libraries, curves, and an open stream.
+
+    python benchmarks/streams.py [million] [peers] [curves] [stream] --data FOLDER
+
+Documents are drawn from a model of medline_mesh: 72 words on average, 52 labels, and written to
+shards in a temporary folder. Every fit has a process of its own, whose largest memory is shown.
+Writes benchmarks/results/streams_*.csv. Vowpal Wabbit is compared if `vowpalwabbit` is installed.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from common import digits, load, parser, write
+
+import hdsp
+from hdsp.model import GlobalState, HeldOut
+from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.scaling import Constant
+
+N_TOPICS, N_TEST, LENGTH = 100, 4_000, 72.0
+SIZES = (100_000, 1_000_000)
+# Documents that other libraries are given: some need minutes for these.
+N_PEERS = 40_000
+PARTS = ("million", "peers", "curves", "stream")
+
+
+def main():
+    command = parser(__doc__)
+    command.add_argument("parts", nargs="*", default=PARTS)
+    command.add_argument("--child", help="internal: what a process of its own fits")
+    options = command.parse_args()
+    # Fits that are ended on purpose, and labels that a stream has not seen yet.
+    warnings.simplefilter("ignore")
+    if options.child:
+        print(json.dumps(CHILDREN[json.loads(options.child)["kind"]](json.loads(options.child))))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        if set(options.parts) != {"curves"}:
+            draw(options.data, folder)
+        for part in options.parts:
+            write(f"streams_{part}", ROWS[part](options.data, folder))
+
+
+def draw(data, folder):
+    """Corpora of all sizes and one of test documents, drawn from one model, in shards."""
+    train, _ = load(data, "medline_mesh")[:2]
+    model = hdsp.HDSP(N_TOPICS, fixed_number=True, random_state=0).fit(train)
+    rng = np.random.default_rng(0)
+
+    def corpus(n_documents, seed):
+        labels = train.labels[rng.integers(train.n_documents, size=n_documents)]
+        return model.simulate(labels, document_length=LENGTH, random_state=seed)
+
+    corpus(N_TEST, 1).write(folder / "test")
+    whole = corpus(max(SIZES), 0)
+    for size in (*SIZES, N_PEERS):
+        whole[:size].write(folder / str(size))
+
+
+def child(**task):
+    """The result of a fit in a process of its own."""
+    command = [sys.executable, __file__, "--child", json.dumps(task)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode:
+        raise RuntimeError(found.stderr[-2_000:])
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+def measured(fit):
+    """What a fit returns, and what it took."""
+    clock, processor = time.perf_counter(), time.process_time()
+    model = fit()
+    return model, {
+        "seconds": time.perf_counter() - clock,
+        "CPU seconds": time.process_time() - processor,
+        "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def fit_hdsp(task):
+    """A fit of this library, and how well it predicts."""
+    stored = hdsp.open_corpus(task["folder"])
+    corpus = stored[:] if task["memory"] else stored
+    settings = {"fixed_number": True, "random_state": 0, "inference": task["inference"]}
+    if "passes" in task:
+        settings |= {"max_iter": task["passes"], "tol": 0.0}
+    model, row = measured(lambda: hdsp.HDSP(N_TOPICS, **settings).fit(corpus))
+    test = hdsp.open_corpus(task["test"])
+    return row | {
+        "completion": model.perplexity(test, given="completion"),
+        "given labels": model.perplexity(test, given="labels"),
+        "passes": model.n_iter_,
+    }
+
+
+def million(_, folder):
+    small, large = (str(folder / str(size)) for size in SIZES)
+    for size, task in (
+        (SIZES[0], {"folder": small, "inference": "stochastic", "passes": 1}),
+        (SIZES[1], {"folder": large, "inference": "stochastic", "passes": 1}),
+        (SIZES[1], {"folder": large, "inference": "stochastic", "passes": 2}),
+        (SIZES[1], {"folder": large, "inference": "batch"}),
+    ):
+        memory = task["inference"] == "batch"
+        row = child(kind="hdsp", test=str(folder / "test"), memory=memory, **task)
+        yield {
+            "documents": f"{size:,}",
+            "inference": task["inference"],
+            "passes": row["passes"],
+            "seconds": digits(row["seconds"], 1),
+            "CPU seconds": digits(row["CPU seconds"], 1),
+            "peak MB": round(row["peak MB"]),
+            "completion": digits(row["completion"], 1),
+            "given labels": digits(row["given labels"], 1),
+        }
+
+
+def peers(_, folder):
+    where = {"folder": str(folder / str(N_PEERS)), "test": str(folder / "test")}
+    own = child(kind="hdsp", inference="stochastic", memory=False, **where)
+    rows = [("hdsp, stochastic", own)]
+    rows += [(name, child(kind=name, **where)) for name in ("gensim", "sklearn", "topica", "vw")]
+    for name, row in rows:
+        if row is None:
+            continue
+        yield {
+            "library": name,
+            "documents a second": f"{N_PEERS / row['seconds']:,.0f}",
+            "seconds": digits(row["seconds"], 1),
+            "times ours": digits(row["seconds"] / own["seconds"], 1),
+            "completion": digits(row["completion"], 1),
+        }
+
+
+def scored(topics, weight, task):
+    """Completion of test documents by topics [T, V], with the concentration that is best."""
+    test = hdsp.open_corpus(task["test"])[:]
+    frequency = np.asarray(hdsp.open_corpus(task["folder"])[:].counts.sum(axis=0))
+    share = topics / topics.sum(axis=1, keepdims=True)
+    state = GlobalState(
+        np.ascontiguousarray((1e6 * share + 1e-9).T.astype(np.float32)),
+        sticks_from_weights(weight / weight.sum()),
+        1.0,
+        2.0,
+        {"none": np.zeros((len(topics), 0))},
+    )
+    held_out = HeldOut(test.counts, np.zeros((test.n_documents, 0)), frequency)
+    score = held_out.score(state, Constant(), 8.0)
+    return float(np.exp(-score.likelihood.sum() / held_out.tokens.sum()))
+
+
+def bags(task):
+    """Documents as lists of words and counts."""
+    counts = hdsp.open_corpus(task["folder"])[:].counts
+    rows = np.split(np.arange(counts.nnz), counts.indptr[1:-1])
+    return counts, [
+        list(zip(counts.indices[row].tolist(), counts.data[row].astype(int).tolist(), strict=True))
+        for row in rows
+    ]
+
+
+def fit_gensim(task):
+    from gensim.models import LdaMulticore
+
+    counts, documents = bags(task)
+    words = dict(enumerate(map(str, range(counts.shape[1]))))
+    model, row = measured(
+        lambda: LdaMulticore(
+            documents, N_TOPICS, words, workers=2, chunksize=2_048, random_state=0, eval_every=None
+        )
+    )
+    return row | {"completion": scored(model.get_topics(), np.asarray(model.alpha), task)}
+
+
+def fit_sklearn(task):
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    counts, _ = bags(task)
+    model = LatentDirichletAllocation(
+        N_TOPICS,
+        learning_method="online",
+        batch_size=2_048,
+        max_iter=1,
+        n_jobs=2,
+        random_state=0,
+        total_samples=counts.shape[0],
+    )
+    _, row = measured(lambda: model.fit(counts))
+    return row | {"completion": scored(model.components_, np.ones(N_TOPICS), task)}
+
+
+def fit_topica(task):
+    import topica
+
+    counts, documents = bags(task)
+    texts = [[str(word) for word, number in row for _ in range(number)] for row in documents]
+    model = topica.OnlineLDA(N_TOPICS, batch_size=2_048, total_docs=len(texts))
+    _, row = measured(lambda: model.fit(texts, iters=1))
+    topics = np.full((N_TOPICS, counts.shape[1]), 1e-12)
+    topics[:, [int(word) for word in model.vocabulary]] = model.topic_word
+    return row | {"completion": scored(topics, np.ones(N_TOPICS), task)}
+
+
+def fit_vw(task):
+    try:
+        from vowpalwabbit import Workspace
+    except ImportError:
+        return None
+    counts, documents = bags(task)
+    with tempfile.TemporaryDirectory() as folder:
+        path, saved = Path(folder) / "documents", Path(folder) / "topics"
+        lines = ("| " + " ".join(f"{word}:{number}" for word, number in row) for row in documents)
+        path.write_text("\n".join(lines) + "\n")
+        bits = int(np.ceil(np.log2(counts.shape[1])))
+        arguments = (
+            f"--lda {N_TOPICS} --lda_D {len(documents)} --minibatch 2048 --power_t 0.5 -b {bits} "
+            f"--lda_alpha 0.1 --lda_rho 0.05 --initial_t 1 --hash strings --noconstant --quiet "
+            f"-d {path} --readable_model {saved}"
+        )
+
+        def fit():
+            model = Workspace(arguments)
+            model.run_parser()
+            model.finish()
+
+        _, row = measured(fit)
+        topics = np.full((N_TOPICS, counts.shape[1]), 1e-12)
+        for line in saved.read_text().splitlines():
+            parts = line.split()
+            if len(parts) == N_TOPICS + 1 and parts[0].isdigit() and int(parts[0]) < len(topics.T):
+                topics[:, int(parts[0])] = np.array(parts[1:], dtype=np.float64)
+    return row | {"completion": scored(topics, np.ones(N_TOPICS), task)}
+
+
+def curves(data, _):
+    """Perplexity against seconds: the same fit, ended after so many passes."""
+    for name in ("medline_mesh", "ohsumed23"):
+        train, test = load(data, name)[:2]
+        for inference, limits in (("batch", (1, 2, 4, 8, 16)), ("stochastic", (1, 2, 4))):
+            for passes in limits:
+                model = hdsp.HDSP(
+                    N_TOPICS,
+                    fixed_number=True,
+                    random_state=0,
+                    inference=inference,
+                    max_iter=passes,
+                    tol=0.0,
+                )
+                start = time.process_time()
+                model.fit(train)
+                yield {
+                    "corpus": name,
+                    "inference": inference,
+                    "passes": passes,
+                    "CPU seconds": digits(time.process_time() - start, 1),
+                    "completion": digits(model.perplexity(test, given="completion"), 1),
+                    "given labels": digits(model.perplexity(test, given="labels"), 1),
+                }
+
+
+def stream(_, folder):
+    """A million documents in which words and labels keep appearing."""
+    for row in child(kind="stream", folder=str(folder / str(SIZES[1])), test=str(folder / "test")):
+        yield row
+
+
+def fit_stream(task):
+    corpus, test = hdsp.open_corpus(task["folder"]), hdsp.open_corpus(task["test"])[:]
+    rng = np.random.default_rng(0)
+    # A word, and a label, is not used before its time; the first tenth of them from the start.
+    word_time = rng.random(corpus.n_words) - 0.5
+    label_time = rng.random(len(corpus.schema.names)) - 0.5
+    model = hdsp.HDSP(N_TOPICS, fixed_number=True, random_state=0)
+    found, seen, began = [], 0, time.perf_counter()
+    for number, part in enumerate(corpus.parts()):
+        now = seen / corpus.n_documents
+        block = part.labels.blocks[0]
+        words = np.flatnonzero(word_time <= now)
+        carried = block.values[:, np.flatnonzero(label_time <= now)].tolil().rows
+        names = [block.columns[j] for j in np.flatnonzero(label_time <= now)]
+        tags = [[names[j] for j in row] for row in carried]
+        model.partial_fit(hdsp.Corpus(part.counts[:, words], [part.words[i] for i in words], tags))
+        seen += part.n_documents
+        if number + 1 in (1, 4, 16, 64, 122) or seen == corpus.n_documents:
+            took = time.perf_counter() - began
+            known = {word: i for i, word in enumerate(test.words)}
+            columns = [known[word] for word in model.words_]
+            held = hdsp.Corpus(test.counts[:, columns], model.words_, test.labels)
+            completion = model.perplexity(held, given="completion")
+            given = model.perplexity(held, given="labels")
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            found.append(
+                {
+                    "documents": f"{seen:,}",
+                    "words": len(model.words_),
+                    "labels": len(model.label_names_),
+                    "documents a second": f"{seen / took:,.0f}",
+                    "peak MB": round(peak),
+                    "completion": digits(completion, 1),
+                    "given labels": digits(given, 1),
+                }
+            )
+            # The clock stops while predictions are made.
+            began = time.perf_counter() - took
+    return found
+
+
+CHILDREN = {
+    "hdsp": fit_hdsp,
+    "gensim": fit_gensim,
+    "sklearn": fit_sklearn,
+    "topica": fit_topica,
+    "vw": fit_vw,
+    "stream": fit_stream,
+}
+ROWS = {"million": million, "peers": peers, "curves": curves, "stream": stream}
+
+if __name__ == "__main__":
+    main()
