@@ -271,9 +271,9 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
             function's weights with their own posterior, which is less accurate.
         refits : int or None, default=None
-            How often topics are learned again, from resampled documents; 20 are enough. Effects
-            are then averages over these topics, and intervals include how much they differ. None
-            takes the topics as they are.
+            How often topics are learned again, from resampled documents; 20 are enough. Intervals
+            then include how much effects change with the topics. None takes the topics as they
+            are.
         corpus : Corpus or None, default=None
             The documents that the model was fitted to, with their labels: what `refits` needs. Of
             counts it is ``Corpus(X, words=model.words_, labels=labels)``.

@@ -30,20 +30,14 @@ def thorough(model, corpus):
     return model.label_effects(refits=5, corpus=corpus)
 
 
-def test_the_table_is_the_same_but_for_its_numbers(model, thorough):
+def test_the_table_is_the_same_but_for_its_limits(model, thorough):
     fast = model.label_effects()
-    columns = ["label", "contrast", "topic"]
+    columns = ["label", "contrast", "topic", "effect", "expected", "otherwise"]
     pd.testing.assert_frame_equal(thorough[columns], fast[columns])
     assert list(thorough.columns) == list(fast.columns)
-    np.testing.assert_allclose(
-        thorough["expected"] - thorough["otherwise"], thorough["effect"], atol=1e-12
-    )
-    assert (thorough["lower"] <= thorough["effect"]).all()
-    assert (thorough["effect"] <= thorough["upper"]).all()
-    # Topics that differ make intervals wider, and effects are still of the same topics.
+    # Topics that differ make intervals wider.
     width, before = (table["upper"] - table["lower"] for table in (thorough, fast))
-    assert (width >= before - 1e-9).all()
-    assert np.corrcoef(thorough["effect"], fast["effect"])[0, 1] > 0.95
+    assert (width > before).all()
 
 
 def test_threads_do_not_matter_and_seeds_do(model, corpus, thorough):
@@ -52,7 +46,7 @@ def test_threads_do_not_matter_and_seeds_do(model, corpus, thorough):
     model.set_params(n_jobs=1)
     pd.testing.assert_frame_equal(again, thorough, check_exact=True)
     other = model.label_effects(refits=5, corpus=corpus, random_state=1)
-    assert not np.allclose(other["effect"], thorough["effect"], atol=1e-6)
+    assert not np.allclose(other["lower"], thorough["lower"], atol=1e-6)
 
 
 def test_a_label_alone_is_as_among_others(model, corpus, thorough):
@@ -71,7 +65,7 @@ def test_a_contrast_and_its_mirror_have_mirrored_limits(model, corpus):
     np.testing.assert_allclose(there["upper"], -back["lower"], atol=1e-6)
 
 
-def test_rubins_rules():
+def test_the_variance_of_topics_is_added():
     rng = np.random.default_rng(0)
     effects = Effects(
         otherwise=np.array([[0.2, 0.8]]),
@@ -79,19 +73,16 @@ def test_rubins_rules():
         lower=np.array([[0.04, -0.13]]),
         upper=np.array([[0.12, -0.05]]),
     )
-    sides = np.array([[[0.2, 0.8]], [[0.3, 0.7]]]) + rng.normal(0, 0.01, size=(4, 2, 1, 2))
+    sides = np.array([[[0.2, 0.8]], [[0.3, 0.7]]]) + rng.normal(0.01, 0.01, size=(4, 2, 1, 2))
     found = over_refits(effects, sides, 0.9)
-    by_refit = sides[:, 1, 0] - sides[:, 0, 0]
-    centre = by_refit.mean(axis=0)
-    # The 95th percentile of Student's distribution with three degrees of freedom.
-    added = 2.353363**2 * 1.25 * by_refit.var(axis=0, ddof=1)
-    np.testing.assert_allclose(found.effect[0], centre)
-    np.testing.assert_allclose(
-        found.lower[0], centre - np.sqrt(added + np.array([0.06, 0.03]) ** 2), rtol=1e-5
-    )
-    np.testing.assert_allclose(
-        found.upper[0], centre + np.sqrt(added + np.array([0.02, 0.05]) ** 2), rtol=1e-5
-    )
+    change = sides[:, 1, 0] - sides[:, 0, 0] - [0.1, -0.1]
+    # The 95th percentile of Student's distribution with four degrees of freedom.
+    added = 2.131847**2 * (change**2).mean(axis=0)
+    np.testing.assert_array_equal(found.effect, effects.effect)
+    below = np.sqrt(added + np.array([0.06, 0.03]) ** 2)
+    above = np.sqrt(added + np.array([0.02, 0.05]) ** 2)
+    np.testing.assert_allclose(found.lower[0], found.effect[0] - below, rtol=1e-5)
+    np.testing.assert_allclose(found.upper[0], found.effect[0] + above, rtol=1e-5)
 
 
 def test_limits_are_differences_of_proportions():

@@ -9,7 +9,7 @@ J labels is two products of matrices, S x T by T x J and back.
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -131,10 +131,12 @@ def label_effects(
 
 
 def over_refits(effects: Effects, sides: FloatArray, level: float) -> Effects:
-    """Effects averaged over refits, with intervals that include how much these differ.
+    """The same effects, with intervals that include how much they differ between refits.
 
-    By Rubin's rules for imputed data, with topics in the place of what is imputed: the variance
-    given topics plus (1 + 1/R) times the variance between the topics of R refits.
+    As in Rubin's rules for imputed data, with topics in the place of what is imputed: the variance
+    given topics plus that of topics. The latter is the mean squared difference from the effect on
+    the fitted topics, and not from the refits' mean: topics of refits also go on where a fit has
+    stopped.
 
     Parameters
     ----------
@@ -146,14 +148,14 @@ def over_refits(effects: Effects, sides: FloatArray, level: float) -> Effects:
         The probability that an interval contains the effect.
     """
     n_refits = len(sides)
-    otherwise, expected = sides.mean(axis=0)
-    effect = expected - otherwise
-    between = (sides[:, 1] - sides[:, 0]).var(axis=0, ddof=1) * (1.0 + 1.0 / n_refits)
-    wider = stdtrit(n_refits - 1, (1.0 + level) / 2.0) ** 2 * between
+    change = sides[:, 1] - sides[:, 0] - effects.effect
+    wider = stdtrit(n_refits, (1.0 + level) / 2.0) ** 2 * (change**2).mean(axis=0)
     below = np.sqrt((effects.effect - effects.lower) ** 2 + wider)
     above = np.sqrt((effects.upper - effects.effect) ** 2 + wider)
-    return Effects(
-        otherwise, expected, np.maximum(effect - below, -1.0), np.minimum(effect + above, 1.0)
+    return replace(
+        effects,
+        lower=np.maximum(effects.effect - below, -1.0),
+        upper=np.minimum(effects.effect + above, 1.0),
     )
 
 
