@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from common import digits, load, parser, write
+from scipy.sparse import csr_array
 
 import hdsp
 from hdsp.model import GlobalState, HeldOut
@@ -152,7 +153,7 @@ def scored(topics, weight, task):
         2.0,
         {"none": np.zeros((len(topics), 0))},
     )
-    held_out = HeldOut(test.counts, np.zeros((test.n_documents, 0)), frequency)
+    held_out = HeldOut(test.counts, csr_array((test.n_documents, 0)), frequency)
     score = held_out.score(state, Constant(), 8.0)
     return float(np.exp(-score.likelihood.sum() / held_out.tokens.sum()))
 
@@ -268,8 +269,7 @@ def curves(data, _):
 
 def stream(_, folder):
     """A million documents in which words and labels keep appearing."""
-    for row in child(kind="stream", folder=str(folder / str(SIZES[1])), test=str(folder / "test")):
-        yield row
+    yield from child(kind="stream", folder=str(folder / str(SIZES[1])), test=str(folder / "test"))
 
 
 def fit_stream(task):
