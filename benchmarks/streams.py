@@ -222,8 +222,8 @@ def fit_vw(task):
         path.write_text("\n".join(lines) + "\n")
         bits = int(np.ceil(np.log2(counts.shape[1])))
         arguments = (
-            f"--lda {N_TOPICS} --lda_D {len(documents)} --minibatch 2048 --power_t 0.5 -b {bits} "
-            f"--lda_alpha 0.1 --lda_rho 0.05 --initial_t 1 --hash strings --noconstant --quiet "
+            f"--lda {N_TOPICS} --lda_D {len(documents)} --minibatch 256 --power_t 0.5 -b {bits} "
+            f"--lda_alpha 0.1 --lda_rho 0.05 --initial_t 1 --noconstant "
             f"-d {path} --readable_model {saved}"
         )
 
