@@ -100,14 +100,18 @@ def counted(folder, n_repeats):
 
 
 _PREPARE = """
-import json, resource, sys, time
+import json, sys, time
 import hdsp
+# Not ru_maxrss, which begins with that of the parent process.
+def peak():
+    status = open("/proc/self/status").read()
+    return int(status.split("VmHWM:")[1].split()[0])
 hdsp.TextSettings().count(["load the compiled code first"])
-loaded = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+loaded = peak()
 start = time.perf_counter()
 corpus = hdsp.prepare_corpus([sys.argv[1]] * int(sys.argv[2]), sys.argv[3], tags="labels")
 seconds = time.perf_counter() - start
-prepared = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+prepared = peak()
 start = time.perf_counter()
 for part in corpus.parts():
     pass

@@ -66,6 +66,11 @@ def folder(tmp_path_factory):
     sender = pd.DataFrame({"id": [f"{n}.txt" for n in range(40)]})
     sender["sender"] = frame["department"][:40]
     sender.to_csv(path / "letters.csv", index=False)
+    for name in ("data", "new"):
+        (path / name).mkdir()
+        for number in range(2):
+            reviews(40, seed=number).to_parquet(path / name / f"{number}.parquet")
+    assert run(path, "prepare", "reviews.parquet", "--tags", "labels", "-o", "corpus")[0] == 0
     arguments = ["fit", "reviews.parquet", "--tags", "labels", "--category", "department"]
     arguments += ["--numeric", "rating", "--topics", "8", "--fixed-number", "-o", "model.hdsp"]
     assert run(path, *arguments)[0] == 0
@@ -131,6 +136,7 @@ def test_every_example_of_the_help_runs(folder, example):
 def test_there_are_examples_for_every_command():
     shown = " ".join(examples())
     for command in (
+        "prepare",
         "fit",
         "topics",
         "effects",

@@ -44,7 +44,7 @@ def commands(folder, output):
 
 
 def test_a_folder_that_cannot_be_written_to_is_found_first(files, monkeypatch, capsys):
-    monkeypatch.setattr("hdsp.cli.fit.read_corpus", no_work)
+    monkeypatch.setattr("hdsp.cli.fit.opened_corpus", no_work)
     monkeypatch.setattr("hdsp.cli.compare.read_file", no_work)
     monkeypatch.setattr(HDSP, "load", no_work)
     for command in commands(files, "/proc/results.csv"):
@@ -53,7 +53,7 @@ def test_a_folder_that_cannot_be_written_to_is_found_first(files, monkeypatch, c
 
 
 def test_a_folder_in_place_of_a_file_is_found_first(files, monkeypatch, capsys):
-    monkeypatch.setattr("hdsp.cli.fit.read_corpus", no_work)
+    monkeypatch.setattr("hdsp.cli.fit.opened_corpus", no_work)
     monkeypatch.setattr(HDSP, "load", no_work)
     for command in list(commands(files, str(files)))[:6]:
         assert main(command) == 2

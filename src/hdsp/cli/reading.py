@@ -67,7 +67,7 @@ def opened_corpus(options: argparse.Namespace) -> Iterator["Corpus"]:
     """
     first, *others = options.files
     if not others:
-        yield open_stored(first, options) if is_stored(first) else read_corpus(first, options)
+        yield open_stored(first, options) if is_stored(first) else read_corpus(options)
         return
     folder = Path(options.output).absolute().parent
     with TemporaryDirectory(prefix=".hdsp-", dir=folder) as aside:
@@ -133,8 +133,9 @@ def _ids(options: argparse.Namespace) -> str | None:
     return "id" if has_ids else None
 
 
-def read_corpus(file: str, options: argparse.Namespace) -> "Corpus":
-    """The corpus of one file, in memory."""
+def read_corpus(options: argparse.Namespace) -> "Corpus":
+    """The corpus of the first file, in memory."""
+    file = options.files[0]
     with reading(file):
         return read_file(file, options, text_settings(options))
 

@@ -77,8 +77,10 @@ class WordTable:
         ----------
         words : PackedWords
             The words.
-        share, n_shares : int, default=0, 1
-            Which of some shares of all words, by their hashes, are numbered.
+        share : int, default=0
+            The share of all words, by their hashes, that is numbered.
+        n_shares : int, default=1
+            The number of shares.
 
         Returns
         -------
