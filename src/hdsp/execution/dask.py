@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from functools import lru_cache
 from typing import Any
 from uuid import uuid4
 
@@ -22,16 +21,16 @@ from distributed.client import CancelledError, ClosedClientError
 from distributed.comm import CommClosedError
 from distributed.protocol.pickle import dumps
 from scipy.sparse import issparse
-from threadpoolctl import threadpool_limits
 
 from hdsp.exceptions import ClusterError
-from hdsp.execution.executor import Executor, Kept, Step, run_step, tree_sum
+from hdsp.execution.executor import Executor, Kept, Step, run_step, tree_sum, use_one_blas_thread
 from hdsp.execution.groups import make_groups
+from hdsp.execution.memory import KEEPS_MEMORY
 from hdsp.execution.steps import FitDocuments, FittedBlock, LabelSums, SumLabels
 from hdsp.kernels import use_threads
 from hdsp.model import Block, BlockSource, DocumentState, DocumentView, Statistics
 
-# Results that one task adds: fewer tasks than in a binary tree, and the same sum.
+# Results of one worker that one task adds: fewer tasks than in a binary tree, and the same sum.
 _FAN_IN = 16
 
 
@@ -50,7 +49,7 @@ class DaskExecutor(Executor):
     """
 
     def __init__(self, client: Client, owned: Sequence[Any] = ()) -> None:
-        self._client = client
+        self.client = client
         self._owned = owned
         self._address = str(client.scheduler.address)
         self._blocks: Sequence[BlockSource] | None = None
@@ -68,7 +67,9 @@ class DaskExecutor(Executor):
             stay = keep or kept is not None
             if stay and blocks is not self._blocks:
                 self._load(blocks)
-            elif stay and step.reads_block:
+            if kept is not None and len(kept) != len(self._groups):
+                raise TypeError("DaskExecutor can go on only from what it kept itself.")
+            if stay and step.reads_block:
                 kept = self._rebalanced(kept)
             groups = self._groups if stay else make_groups(len(blocks), len(self._threads()) or 1)
             token = uuid4().hex
@@ -88,7 +89,10 @@ class DaskExecutor(Executor):
                     graph[ran, number] = (_run_group, sent, self._loaded[number], before, keep)
                 else:
                     graph[ran, number] = (_read_and_run, sent, sources, group.start, group.stop)
-            return self._compute(graph, [(ran, number) for number in range(len(groups))], keep)
+            homes: list[str | None] = self._homes if stay else [None] * len(groups)
+            return self._compute(
+                graph, [(ran, number) for number in range(len(groups))], homes, keep
+            )
 
     def _load(self, blocks: Sequence[BlockSource]) -> None:
         """Let workers read the blocks; neighbours go to one worker, so that it adds their sums."""
@@ -97,7 +101,7 @@ class DaskExecutor(Executor):
         self._blocks = blocks
         self._groups = make_groups(len(blocks), len(threads) or 1)
         with _large_graphs():
-            self._sources = self._client.submit(
+            self._sources = self.client.submit(
                 pickle.loads, dumps(list(blocks), protocol=5), key=f"hdsp-blocks-{uuid4().hex}"
             )
         self._homes = _homes(threads, [None] * len(self._groups))
@@ -127,7 +131,7 @@ class DaskExecutor(Executor):
     def _on(self, number: int, name: str, function: Callable[..., Any], *arguments: Any) -> Future:
         """A task on the worker of a group; a wish, since that one may be gone."""
         home = self._homes[number]
-        return self._client.submit(
+        return self.client.submit(
             function,
             *arguments,
             key=f"hdsp-{name}-{uuid4().hex}",
@@ -136,7 +140,11 @@ class DaskExecutor(Executor):
         )
 
     def _compute(
-        self, graph: dict[Any, tuple[Any, ...]], ran: list[Any], keep: bool
+        self,
+        graph: dict[Any, tuple[Any, ...]],
+        ran: list[Any],
+        homes: list[str | None],
+        keep: bool,
     ) -> tuple[list[Future] | None, Any]:
         """What the tasks `ran` keep, left on the workers, and the sum of their results."""
         token = uuid4().hex
@@ -146,16 +154,11 @@ class DaskExecutor(Executor):
             terms = [(f"hdsp-result-{token}", number) for number in range(len(ran))]
             for pair, part, term in zip(ran, wanted, terms, strict=True):
                 graph[part], graph[term] = (operator.getitem, pair, 0), (operator.getitem, pair, 1)
-        while len(terms) > 1:
-            sums = []
-            for first in range(0, len(terms), _FAN_IN):
-                sums.append((f"hdsp-sum-{token}", len(graph)))
-                graph[sums[-1]] = (tree_sum, terms[first : first + _FAN_IN])
-            terms = sums
+        total_key = _add_tree(graph, f"hdsp-sum-{token}", terms, homes)
         with _large_graphs():
-            futures = self._client.get(graph, [*terms, *wanted], sync=False)
+            futures = self.client.get(graph, [total_key, *wanted], sync=False)
         try:
-            total = self._client.gather(futures[0])
+            total = self.client.gather(futures[0])
         except BaseException:
             # The traceback of the error holds the futures, and they would hold the tasks.
             for future in futures:
@@ -165,7 +168,7 @@ class DaskExecutor(Executor):
 
     def _threads(self) -> list[str]:
         """The address of each thread's worker."""
-        workers = self._client.nthreads()
+        workers = self.client.nthreads()
         return [address for address in sorted(workers) for _ in range(workers[address])]
 
     @contextmanager
@@ -229,9 +232,11 @@ def connect(executor: str, n_workers: int | None = None) -> DaskExecutor:
                 'such as "tcp://host:8786".'
             ) from None
     if executor == "local":
-        cluster = LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
-        )
+        environment = dask.config.get("distributed.nanny.pre-spawn-environ")
+        with dask.config.set({"distributed.nanny.pre-spawn-environ": environment | KEEPS_MEMORY}):
+            cluster = LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+            )
         client = Client(cluster, set_as_default=False)
         return DaskExecutor(client, [client, cluster])
     try:
@@ -242,6 +247,27 @@ def connect(executor: str, n_workers: int | None = None) -> DaskExecutor:
             "scheduler runs."
         ) from error
     return DaskExecutor(client, [client])
+
+
+def _add_tree(
+    graph: dict[Any, tuple[Any, ...]], name: str, terms: list[Any], homes: list[str | None]
+) -> Any:
+    """Add tasks that sum the terms as `tree_sum` does to a graph, and return the key of the sum.
+
+    Terms of one worker are summed by one task there.
+    """
+    if len(terms) == 1:
+        return terms[0]
+    key = (name, len(graph))
+    if len(terms) <= _FAN_IN and len(set(homes)) == 1:
+        graph[key] = (tree_sum, terms)
+        return key
+    half = 1 << (len(terms) - 1).bit_length() - 1
+    first = _add_tree(graph, name, terms[:half], homes[:half])
+    last = _add_tree(graph, name, terms[half:], homes[half:])
+    key = (name, len(graph))
+    graph[key] = (operator.add, first, last)
+    return key
 
 
 def _homes(threads: list[str], before: list[str | None]) -> list[str | None]:
@@ -280,7 +306,7 @@ def _same(value: Any) -> Any:
 
 def _run_group(step: Step, blocks: Sequence[Any], kept: Kept | None, keep: bool) -> Any:
     """The sum of a step's results over a group, after what it keeps if that is wanted."""
-    _use_one_blas_thread()
+    use_one_blas_thread()
     with use_threads(1):
         after, total = run_step(step, blocks, kept, keep)
     return (after, total) if keep else total
@@ -288,12 +314,6 @@ def _run_group(step: Step, blocks: Sequence[Any], kept: Kept | None, keep: bool)
 
 def _read_and_run(step: Step, sources: list[BlockSource], first: int, end: int) -> Any:
     return _run_group(step, sources[first:end], None, keep=False)
-
-
-@lru_cache(maxsize=1)
-def _use_one_blas_thread() -> None:
-    """For the life of the worker, whose threads may run several tasks at once."""
-    threadpool_limits(1, "blas")
 
 
 # How much workers hold: by it they spill to disk, and the scheduler decides what may travel.

@@ -4,7 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from hdsp.kernels import use_threads
 from hdsp.model import Block, BlockSource
@@ -120,6 +123,12 @@ def run_step(
 
     total = tree_sum(results())
     return (after if keep else None), total
+
+
+@lru_cache(maxsize=1)
+def use_one_blas_thread() -> None:
+    """Let BLAS use one thread from now on: for workers, which may run several steps at once."""
+    threadpool_limits(1, "blas")
 
 
 def _loaded(blocks: Sequence[BlockSource]) -> Iterator[Block]:

@@ -13,11 +13,11 @@ from typing import Any
 
 import joblib
 from joblib.parallel import get_active_backend
-from threadpoolctl import threadpool_limits
 
 from hdsp.exceptions import ClusterError
-from hdsp.execution.executor import Executor, Kept, Step, run_step, tree_sum
+from hdsp.execution.executor import Executor, Kept, Step, run_step, tree_sum, use_one_blas_thread
 from hdsp.execution.groups import make_groups
+from hdsp.execution.memory import KEEPS_MEMORY, started_with
 from hdsp.kernels import use_threads
 from hdsp.model import BlockSource
 
@@ -79,8 +79,9 @@ class Processes(Executor):
     def _results(self, tasks: Iterable[Any]) -> Iterator[Any]:
         backend, _ = get_active_backend()
         how = "generator" if backend.supports_return_generator else "list"
-        # Copy on write: the arrays of a step are as any others to compiled code.
-        return iter(joblib.Parallel(n_jobs=self.n_jobs, return_as=how, mmap_mode="c")(tasks))
+        with started_with(KEEPS_MEMORY):
+            # Copy on write: the arrays of a step are as any others to compiled code.
+            return iter(joblib.Parallel(n_jobs=self.n_jobs, return_as=how, mmap_mode="c")(tasks))
 
     def _new_files(self, n_files: int) -> "_KeptFiles":
         if self._folder is None:
@@ -118,10 +119,12 @@ def _run_group(
     step: Step, blocks: Sequence[Any], before: Path | None, after: Path | None, parent: int
 ) -> Any:
     """Apply a step to a group of blocks, and return the sum; what is kept goes to a file."""
-    if os.getpid() != parent and threading.current_thread() is threading.main_thread():
-        # Ctrl-C reaches every process of a terminal, and the fit answers it.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with use_threads(1), threadpool_limits(1, "blas"):
+    if os.getpid() != parent:
+        use_one_blas_thread()
+        if threading.current_thread() is threading.main_thread():
+            # Ctrl-C reaches every process of a terminal, and the fit answers it.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with use_threads(1):
         kept = None
         if before is not None:
             with before.open("rb") as file:
