@@ -14,7 +14,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="session")
 def local_cluster():
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         yield cluster
 

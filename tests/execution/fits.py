@@ -70,9 +70,8 @@ def fit_stream(executor, corpus, problem, state):
     history = run.new_history()
     batches = ShardBatches(corpus.shards, problem.blocks[0].encoding, 100)
     stream = start_stream(state, problem.n_labels, 100)
-    rng = np.random.default_rng(2)
     with executor, threadpool_limits(1, "blas"):
-        found = fit_stochastic(problem, batches, stream, run, history, rng)
+        found = fit_stochastic(problem, batches, stream, run, history, seed=2)
     return found.state, [row["bound"] for row in history.rows()]
 
 

@@ -122,7 +122,7 @@ def test_a_file_of_version_1_0_loads(path):
     assert loaded.history_ == model.history_
     assert_same(predictions(loaded, counts, labels), predictions(model, counts, labels))
     loaded.save(path)
-    assert read_header(path)["version"] == "1.3"
+    assert read_header(path)["version"] == "1.4"
     assert read_header(path)["manifest"]["search"] == []
 
 
@@ -135,16 +135,16 @@ def test_a_file_of_an_older_minor_version_loads(path, monkeypatch):
     assert_same(predictions(loaded, counts, labels), predictions(model, counts, labels))
 
 
-@pytest.mark.parametrize("version", ["1.4", "2.0", "10.0"])
+@pytest.mark.parametrize("version", ["1.5", "2.0", "10.0"])
 def test_a_file_of_a_newer_version_says_so(path, version):
     # Whatever else such a file may hold.
     rewrite(path, dict.clear, version=version)
-    assert f"version {version}, and this hdsp reads up to 1.3: install a newer" in refusal(path)
+    assert f"version {version}, and this hdsp reads up to 1.4: install a newer" in refusal(path)
 
 
 def test_a_file_of_an_older_major_version_says_so(path, monkeypatch):
     monkeypatch.setattr(container, "VERSION", (2, 0))
-    assert "version 1.3, which this hdsp no longer reads" in refusal(path)
+    assert "version 1.4, which this hdsp no longer reads" in refusal(path)
 
 
 @pytest.mark.parametrize("version", ["", "1", "one.two", "1.0.0", None, 1.0, "-1.0"])
@@ -227,7 +227,7 @@ def test_rows_of_a_search_are_taken(path):
 
 def test_a_manifest_without_a_value_is_refused(path):
     later = {"text_settings", "search", "n_topics_range", "predictive_concentration"}
-    later |= {"topic_names", "merged_topics"}
+    later |= {"topic_names", "merged_topics", "sampled"}
     names = set(read_header(path)["manifest"]) - {*later, "hdsp"}
     whole = path.read_bytes()
     for name in names:
@@ -383,7 +383,7 @@ def test_a_file_has_the_usual_permissions_and_a_link_stays_a_link(tmp_path):
 
 def test_the_file_is_plain_safetensors_and_tells_where_it_is_from(path):
     header = read_header(path)
-    assert (header["kind"], header["version"]) == ("model", "1.3")
+    assert (header["kind"], header["version"]) == ("model", "1.4")
     assert len(header["manifest"]["fingerprint"]) == 64
     assert json.dumps(header)
     assert load_file(path)["topics"].shape == (12, 5)

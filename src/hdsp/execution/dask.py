@@ -235,7 +235,7 @@ def connect(executor: str, n_workers: int | None = None) -> DaskExecutor:
         environment = dask.config.get("distributed.nanny.pre-spawn-environ")
         with dask.config.set({"distributed.nanny.pre-spawn-environ": environment | KEEPS_MEMORY}):
             cluster = LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
             )
         client = Client(cluster, set_as_default=False)
         return DaskExecutor(client, [client, cluster])
