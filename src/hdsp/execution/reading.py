@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.execution.executor import InProcess
-from hdsp.execution.passes import fit_documents, sum_documents
+from hdsp.execution.passes import fit_documents
 from hdsp.kernels import sparse_product
 from hdsp.model import Fit, GlobalState, LocalSettings, Problem
 from hdsp.model.seeds import add_seeds
@@ -99,7 +99,7 @@ def leave_out(
         now = replace(state, topics=topics)
         return np.asarray(
             sum(
-                sum_documents(problem.take(part), now, settings, executor).word_counts
+                fit_documents(problem.take(part), now, None, settings, executor)[1].word_counts
                 for part in _parts(rows)
             )
         )

@@ -1,0 +1,148 @@
+"""Stochastic and sharded fits through the estimator: interruptions, checkpoints, executors."""
+
+import warnings
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+import hdsp
+from hdsp.inference import batch, stochastic
+
+SETTINGS = {"n_components": 6, "fixed_number": True, "random_state": 0}
+
+
+class KilledInAStep(Exception):
+    pass
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    corpus, _ = hdsp.simulate(
+        [["news"], ["sport"], ["art", "news"]] * 200, n_topics=5, random_state=0
+    )
+    folder = tmp_path_factory.mktemp("corpora") / "corpus"
+    corpus.write(folder, shard_size=100)
+    return hdsp.open_corpus(folder)
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.components_, other.components_)
+    np.testing.assert_array_equal(one.topic_weight_, other.topic_weight_)
+    for name, value in one._model.state.scaling.items():
+        np.testing.assert_array_equal(value, other._model.state.scaling[name])
+
+
+def stop_after(patch, n_steps, error):
+    """Let something happen after so many stochastic steps."""
+    made = []
+    original = stochastic.stochastic_step
+
+    def step(*arguments, **named):
+        if len(made) == n_steps:
+            raise error
+        made.append(1)
+        return original(*arguments, **named)
+
+    patch.setattr(stochastic, "stochastic_step", step)
+
+
+@pytest.mark.parametrize("n_steps", [1, 5, 8])
+def test_a_stochastic_fit_goes_on_in_the_midst_of_a_pass(stored, tmp_path, monkeypatch, n_steps):
+    settings = {**SETTINGS, "inference": "stochastic", "batch_size": 100}
+    settings |= {"max_iter": 2, "tol": 0.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = hdsp.HDSP(**settings).fit(stored)
+        monkeypatch.setattr("hdsp.persistence.checkpoint.SECONDS_BETWEEN", 0.0)
+        monkeypatch.setattr("hdsp.persistence.checkpoint._SHARE_OF_TIME", 1e9)
+        with monkeypatch.context() as patch:
+            stop_after(patch, n_steps, KilledInAStep)
+            with pytest.raises(KilledInAStep):
+                hdsp.HDSP(**settings, checkpoint=tmp_path).fit(stored)
+        assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.hdsp"]
+        made = []
+        original = stochastic.stochastic_step
+        monkeypatch.setattr(
+            stochastic,
+            "stochastic_step",
+            lambda *a, **k: made.append(1) or original(*a, **k),
+        )
+        again = hdsp.HDSP(**settings, checkpoint=tmp_path).fit(stored)
+    assert len(made) == 2 * 6 - n_steps
+    same(whole, again)
+    assert [row["bound"] for row in whole.history_] == [row["bound"] for row in again.history_]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_of_shards_goes_on_after_its_last_pass(stored, tmp_path, monkeypatch):
+    settings = {**SETTINGS, "checkpoint": tmp_path, "tol": 1e-4}
+    monkeypatch.setattr("hdsp.persistence.checkpoint.SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr("hdsp.persistence.checkpoint._SHARE_OF_TIME", 1e9)
+    passes = []
+
+    def die_later(*arguments):
+        passes.append(1)
+        if len(passes) == 4:
+            raise KilledInAStep
+        return original(*arguments)
+
+    original = batch.fit_blocks
+    with monkeypatch.context() as patch:
+        patch.setattr(batch, "fit_blocks", die_later)
+        with pytest.raises(KilledInAStep):
+            hdsp.HDSP(**settings).fit(stored)
+    model = hdsp.HDSP(**settings).fit(stored)
+    assert len(model.history_) > 3
+    whole = hdsp.HDSP(**{**settings, "checkpoint": None}).fit(stored)
+    bounds = [m.history_[-1]["bound"] for m in (whole, model)]
+    assert bounds[1] == pytest.approx(bounds[0], rel=2e-3)
+
+
+@pytest.mark.parametrize("inference", ["batch", "stochastic"])
+@pytest.mark.parametrize("executor", ["processes", "local"])
+def test_executors_give_the_same_bits(stored, inference, executor):
+    settings = {**SETTINGS, "inference": inference, "max_iter": 3}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        here = hdsp.HDSP(**settings, n_jobs=1).fit(stored)
+        there = hdsp.HDSP(**settings, executor=executor, n_jobs=2).fit(stored)
+    same(here, there)
+    np.testing.assert_array_equal(here.expected_topics([["art"]]), there.expected_topics([["art"]]))
+
+
+def test_an_active_client_is_taken_and_left_open(stored):
+    with (
+        LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        model = hdsp.HDSP(**SETTINGS, executor="dask", max_iter=3).fit(stored)
+        assert client.status == "running"
+        # Documents in memory travel with the tasks.
+        memory = hdsp.HDSP(**SETTINGS, executor=cluster.scheduler_address, max_iter=3)
+        memory.fit(stored[:])
+    assert model.n_documents_ == memory.n_documents_ == 600
+
+
+def test_without_a_client_the_error_says_what_to_do(stored):
+    with pytest.raises(ValueError, match=r"dask.distributed.Client"):
+        hdsp.HDSP(**SETTINGS, executor="dask").fit(stored)
+
+
+def test_a_damaged_shard_is_named_and_an_earlier_fit_stays(stored, tmp_path):
+    stored[:].write(tmp_path / "corpus", shard_size=100)
+    corpus = hdsp.open_corpus(tmp_path / "corpus")
+    model = hdsp.HDSP(**SETTINGS, inference="stochastic").fit(corpus)
+    before = model.components_
+    path = corpus.shards[3].path
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.raises(hdsp.ReadError, match="shard-000003"):
+        model.fit(hdsp.open_corpus(tmp_path / "corpus"))
+    np.testing.assert_array_equal(model.components_, before)
+
+
+def test_labels_of_a_corpus_on_disk_are_its_own(stored):
+    with pytest.raises(ValueError, match="must be None where X is a Corpus"):
+        hdsp.HDSP(**SETTINGS).fit(stored, labels=[["a"]] * 600)
