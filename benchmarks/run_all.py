@@ -19,7 +19,7 @@ BENCHMARKS = (
     "cost",
     "labels",
 )
-WITHOUT_DATA = ("startup", "effects")
+WITHOUT_DATA = ("startup", "effects", "cluster")
 
 
 def main():
