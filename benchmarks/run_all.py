@@ -22,7 +22,7 @@ BENCHMARKS = (
     "reading",
     "streams",
 )
-WITHOUT_DATA = ("startup", "effects", "report", "simulate")
+WITHOUT_DATA = ("startup", "effects", "report", "simulate", "cluster")
 
 
 def main():

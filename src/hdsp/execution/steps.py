@@ -64,7 +64,7 @@ class SumLabels(Step):
     parameters : mapping of str to array
         The parameters to update.
     prior_shape : float array of shape [T]
-        beta p, as the documents were fitted with.
+        The prior shape beta p, as the documents were fitted with.
     """
 
     reads_block: ClassVar[bool] = False
