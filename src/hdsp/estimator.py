@@ -73,6 +73,7 @@ from hdsp.validation import (
     check_indices,
     check_jobs,
     check_learned,
+    check_not_dask,
     check_not_texts,
     check_positive,
     check_prior,
@@ -295,6 +296,7 @@ class HDSP(EditableTopics):
                 stacklevel=2,
             )
         priors = self._check_settings()
+        check_not_dask(X, "HDSP.fit")
         if isinstance(X, StoredCorpus) or self.inference != "batch" or self.executor is not None:
             run, checkpoint = self._fit_parts(priors, X, labels)
         else:
@@ -448,6 +450,7 @@ class HDSP(EditableTopics):
                 stacklevel=2,
             )
         priors = self._check_settings()
+        check_not_dask(X, "HDSP.partial_fit")
         if not self.__sklearn_is_fitted__():
             run, _ = self._fit_whole(priors, X, labels, stream=True)
             return self

@@ -7,7 +7,14 @@ from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers import *  # noqa: F403 - whatever the readers' registry has
 from hdsp.corpus.schema import BlockSchema, LabelSchema, warn_unknown
-from hdsp.corpus.stored import SelectedShard, Shard, StoredCorpus, open_corpus, prepare_corpus
+from hdsp.corpus.stored import (
+    SelectedShard,
+    Shard,
+    StoredCorpus,
+    open_corpus,
+    prepare_corpus,
+    read_dask,
+)
 from hdsp.corpus.text import TextSettings
 
 __all__ = [
@@ -26,6 +33,7 @@ __all__ = [
     "make_frame",
     "open_corpus",
     "prepare_corpus",
+    "read_dask",
     "warn_unknown",
 ]
 __all__ += readers.__all__

@@ -164,6 +164,15 @@ def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     return names
 
 
+def check_not_dask(X: Any, owner: str) -> None:
+    """Raise if documents are a Dask collection, which is not in memory."""
+    if hasattr(X, "__dask_graph__"):
+        raise TypeError(
+            f"X of {owner} must be in memory or on disk. Got a Dask {type(X).__name__}: write it "
+            "to disk with hdsp.read_dask, and fit what that returns."
+        )
+
+
 def check_not_texts(X: Any, owner: str) -> None:
     """Raise if texts were passed where counts are needed."""
     first = None
