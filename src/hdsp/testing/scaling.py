@@ -120,6 +120,7 @@ def check_scaling(
         _update_leaves_its_arguments_alone,
         _prior_draws_have_shape,
         _statistics_add,
+        _label_totals_are_enough,
         _additive_update_never_lowers_the_objective,
     ):
         name = check.__name__.strip("_").replace("_", " ")
@@ -316,6 +317,21 @@ def _statistics_add(scaling: ScalingFunction, case: ScalingCase) -> None:
     tail = scaling.statistics(parameters, case.design[17:], case.exposure[17:])
     for name, value in whole.items():
         np.testing.assert_allclose(head[name] + tail[name], value, rtol=1e-10, err_msg=name)
+
+
+def _label_totals_are_enough(scaling: ScalingFunction, case: ScalingCase) -> None:
+    """Fits that see documents once, or in shards, know the labels' totals alone."""
+    if not _is_additive(scaling):
+        return
+    parameters = _fitted(scaling, case)
+    total = csr_array(np.asarray(case.design.sum(axis=0)).reshape(1, -1))
+    np.testing.assert_allclose(
+        scaling.log_rate_total(parameters, total),
+        scaling.log_rate_total(parameters, case.design),
+        rtol=1e-8,
+        atol=1e-10,
+        err_msg="E[ln rho] is not linear in the labels, as updates from sums need it.",
+    )
 
 
 def _additive_update_never_lowers_the_objective(
