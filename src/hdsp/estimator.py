@@ -362,7 +362,8 @@ class HDSP(EditableTopics):
         else:
             schema = LabelSchema.of(corpus.labels)
             _warn_missing(corpus.labels)
-            data = fingerprint(corpus.counts, schema.encode(corpus.labels))
+            design = encode_labels(schema, bind_scaling(self.scaling, schema), corpus.labels)
+            data = fingerprint(corpus.counts, csr_array(design, dtype=np.float32))
         words = corpus.words
         source = Source(words, named, library_of(labels), data, corpus.text_settings)
         scaling = bind_scaling(self.scaling, schema)
@@ -462,6 +463,9 @@ class HDSP(EditableTopics):
             for part in corpus.parts():
                 opened = absorb(opened, part, self.scaling, run)
             opened = grow_topics(opened, self._plan(), run)
+            if run.interrupted:
+                # The model stays as it was before the call.
+                raise KeyboardInterrupt
         self._opened = opened
         self._stale = True
         return self

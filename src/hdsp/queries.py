@@ -765,6 +765,8 @@ def _refitted(
     fitted = model._model
     counts, design = model._read_new(corpus, None, "label_effects")
     problem = make_problem(counts, design, fitted.scaling, fitted.priors)
+    if isinstance(corpus, StoredCorpus) and corpus.fingerprint == fitted.source.fingerprint:
+        return problem
     if fingerprint(counts, problem.design) != fitted.source.fingerprint:
         raise ValueError(
             f"`corpus` of {owner} must be the documents that the model was fitted to, with the "

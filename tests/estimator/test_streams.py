@@ -1,5 +1,6 @@
 """`partial_fit` and stochastic fits: new words and labels, any order, everything asked after."""
 
+import signal
 import warnings
 from itertools import pairwise
 
@@ -282,3 +283,30 @@ def test_seeded_topics_stay_in_a_stream():
     model = hdsp.HDSP(10, random_state=0, seeds={"mine": [word]}).partial_fit(corpus[:300])
     model.partial_fit(corpus[300:])
     assert "mine" in model.topic_names_.values()
+
+
+def test_an_interrupted_call_leaves_the_model_as_it_was(monkeypatch):
+    corpus = corpus_of(400)
+    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:200])
+    before = model.components_
+    original = open_world.stochastic_step
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return original(*arguments)
+
+    monkeypatch.setattr(open_world, "stochastic_step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(corpus[200:])
+    np.testing.assert_array_equal(model.components_, before)
+    assert model.n_documents_ == 200
+
+
+def test_effects_over_refits_of_a_stochastic_fit(tmp_path):
+    corpus = corpus_of(300)
+    corpus.write(tmp_path / "corpus")
+    stored = hdsp.open_corpus(tmp_path / "corpus")
+    for documents in (corpus, stored):
+        model = hdsp.HDSP(5, random_state=0, inference="stochastic").fit(documents)
+        effects = model.label_effects(refits=2, corpus=documents)
+        assert np.isfinite(effects["lower"]).all()

@@ -188,6 +188,8 @@ def absorb(
     opened, counts = with_words(opened, corpus)
     design = encode_labels(opened.schema, opened.scaling, corpus.labels)
     for first in range(0, corpus.n_documents, _AT_ONCE):
+        if run.interrupted:
+            break
         rows = slice(first, min(first + _AT_ONCE, corpus.n_documents))
         opened = _step(opened, csr_array(counts[rows]), csr_array(design[rows]), run)
         run.display.stepped(rows.stop, corpus.n_documents)
