@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import threading
 import stat
 from pathlib import Path
 
@@ -121,7 +122,11 @@ def pressed(monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Run, "record", record_and_interrupt)
+    running = set(threading.enumerate())
     yield passes
+    # Fits that were cut short end with their pass, and must not meet the next test's Ctrl-C.
+    for thread in set(threading.enumerate()) - running:
+        thread.join()
     signal.signal(signal.SIGINT, before)
 
 
