@@ -3,8 +3,8 @@
 import errno
 import os
 import signal
-import threading
 import stat
+import threading
 from pathlib import Path
 
 import pytest
