@@ -2,95 +2,57 @@
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from sklearn.utils.validation import check_is_fitted
 
-from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels, library_of, make_frame
+from hdsp.corpus import Corpus, make_frame
 from hdsp.corpus.stored import StoredCorpus
-from hdsp.editing import EditableTopics
 from hdsp.exceptions import (
     IgnoredTargetWarning,
-    MissingLabelsWarning,
-    NoSampleWarning,
     TokenizerNotSavedWarning,
     TopicLimitWarning,
 )
-from hdsp.execution import Executor, make_executor
-from hdsp.fitting import Plan, fit_in_memory, fit_shards, grow_topics
+from hdsp.fitting import grow_topics
 from hdsp.inference import (
     NUMBERS_BY,
-    History,
-    OpenStream,
-    Run,
     absorb,
-    default_batch_size,
-    find_seeds,
-    fit_display,
-    open_stream,
-    read_further_labels,
-    reopen_stream,
-    topics_in_use,
 )
-from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import GlobalState, LocalSettings, Priors, make_problem, seed_prior
-from hdsp.model.shards import readable_parts
+from hdsp.learning import TopicLearner
+from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import (
-    Checkpoint,
-    fingerprint,
     load_model,
     not_usable,
     save_model,
 )
-from hdsp.prediction import (
-    FitReport,
-    FittedModel,
-    Source,
-    make_fitted,
-    make_fitted_from_sample,
-    topic_tokens,
-    with_label_regressions,
-)
 from hdsp.progress import shown
-from hdsp.queries import VALIDATION
-from hdsp.scaling import ScalingFunction, bind_scaling, encode_labels
+from hdsp.scaling import ScalingFunction
 from hdsp.stability import refit, stability_columns
 from hdsp.validation import (
     check_choice,
-    check_counts,
     check_flag,
     check_folder,
-    check_indices,
     check_jobs,
     check_learned,
     check_not_dask,
-    check_not_texts,
     check_positive,
     check_prior,
     check_seeds,
     check_tolerance,
     check_whole,
-    make_generator,
-    quoted,
 )
 
-_COHERENCE_WORDS = 10
 # A warning is given once this share of `n_components` is in use.
 _NEAR_CEILING = 0.95
 INFERENCES = ("batch", "stochastic")
 
 
-class HDSP(EditableTopics):
+class HDSP(TopicLearner):
     """The hierarchical Dirichlet scaling process: topics that documents' labels scale.
 
     A Bayesian nonparametric topic model, fitted by variational inference. Without labels it is
@@ -212,9 +174,6 @@ class HDSP(EditableTopics):
     [1.0, 1.0, 1.0]
     """
 
-    # Where `partial_fit` goes on.
-    _opened: OpenStream | None = None
-
     def __init__(
         self,
         n_components: int = 200,
@@ -309,108 +268,6 @@ class HDSP(EditableTopics):
         self._warn(finished)
         return self
 
-    def _fit_whole(
-        self, priors: Priors, X: Any, labels: object, stream: bool = False
-    ) -> tuple[Run, Checkpoint | None]:
-        """Fit to documents in memory; `stream` prepares for further ones."""
-        counts, parsed, words, named = self._read_training(X, labels)
-        priors = self._with_seeds(priors, np.asarray(counts.sum(axis=0), dtype=np.float64), words)
-        schema = LabelSchema.of(parsed)
-        _warn_missing(parsed)
-        scaling = bind_scaling(self.scaling, schema)
-        problem = make_problem(counts, encode_labels(schema, scaling, parsed), scaling, priors)
-        source = Source(
-            words,
-            named,
-            library_of(labels),
-            fingerprint(counts, problem.design),
-            X.text_settings if isinstance(X, Corpus) else None,
-        )
-        checkpoint = self._checkpoint(source)
-        opened = None
-        with self._running(self._executor()) as run:
-            plan = self._plan()
-            fit, history, numbers = fit_in_memory(problem, plan, run, checkpoint)
-            if stream:
-                seed = int(plan.rng.integers(2**62))
-                opened = open_stream(
-                    problem, fit, words, schema, run.executor, seed, self.batch_size
-                )
-            model = make_fitted(
-                problem,
-                fit,
-                schema,
-                source,
-                self._report(fit.state, priors, history, numbers, run, problem.n_documents, counts),
-                run.settings,
-                run.here,
-                self.predictive_concentration,
-            )
-            model = replace(model, topic_names=_seed_names(self.seeds, fit.state))
-            # The documents make room for the evidence of labels, which is as large.
-            del fit
-            model = with_label_regressions(model, problem)
-        # Only now, so that a failed fit leaves an earlier one unchanged.
-        self._set_fitted(model, opened)
-        return run, checkpoint
-
-    def _fit_parts(self, priors: Priors, X: Any, labels: object) -> tuple[Run, Checkpoint | None]:
-        """Fit to documents that are read in parts, by steps or wherever the executor is."""
-        corpus, named = self._read_corpus(X, labels, "fit")
-        if isinstance(corpus, StoredCorpus):
-            schema, data = corpus.schema, corpus.fingerprint
-        else:
-            schema = LabelSchema.of(corpus.labels)
-            _warn_missing(corpus.labels)
-            design = encode_labels(schema, bind_scaling(self.scaling, schema), corpus.labels)
-            data = fingerprint(corpus.counts, csr_array(design, dtype=np.float32))
-        words = corpus.words
-        source = Source(words, named, library_of(labels), data, corpus.text_settings)
-        scaling = bind_scaling(self.scaling, schema)
-        checkpoint = self._checkpoint(source)
-        batch_size = None
-        if self.inference == "stochastic":
-            batch_size = self.batch_size or default_batch_size(corpus.n_documents)
-        with self._running(make_executor(self.executor, self.n_jobs)) as run:
-            found = fit_shards(
-                readable_parts(corpus),
-                words,
-                schema,
-                scaling,
-                self._plan(),
-                run,
-                lambda tokens: self._with_seeds(priors, tokens, words),
-                checkpoint,
-                batch_size,
-            )
-            outcome, sample = found.outcome, found.survey.sample
-            with self._executor() as here:
-                model = make_fitted_from_sample(
-                    sample,
-                    outcome.state,
-                    schema,
-                    scaling,
-                    found.priors,
-                    source,
-                    self._report(
-                        outcome.state,
-                        found.priors,
-                        outcome.history,
-                        outcome.numbers,
-                        run,
-                        corpus.n_documents,
-                        sample.counts,
-                    ),
-                    run.settings,
-                    here,
-                    corpus.n_documents,
-                    found.survey.carriers,
-                    self.predictive_concentration,
-                )
-            model = replace(model, topic_names=_seed_names(self.seeds, outcome.state))
-        self._set_fitted(model, found.opened)
-        return run, checkpoint
-
     def partial_fit(self, X: Any, y: object = None, labels: object = None) -> Self:
         """Go on learning from further documents, whose words and labels may be new.
 
@@ -469,125 +326,6 @@ class HDSP(EditableTopics):
         self._opened = opened
         self._stale = True
         return self
-
-    def _reopened(self) -> OpenStream:
-        """The stream that goes on from a model of batch inference."""
-        warnings.warn(
-            "HDSP.partial_fit goes on from a model that keeps no sample of its documents: effects, "
-            "expected topics and predictions are calibrated on the new documents alone. Begin with "
-            'partial_fit, or fit with inference="stochastic", to keep one.',
-            NoSampleWarning,
-            stacklevel=3,
-        )
-        model = self._current
-        seed = int(make_generator(self.random_state).integers(2**62))
-        return reopen_stream(
-            model.state,
-            model.source.words,
-            model.schema,
-            model.scaling,
-            model.priors,
-            model.training.n_documents,
-            model.training.carriers,
-            model.training.sample,
-            seed,
-            self.batch_size,
-        )
-
-    def _refresh(self) -> None:
-        """Make the model anew from the stream and its sample of documents."""
-        opened, before = self._opened, self._current
-        assert opened is not None
-        state, sample = opened.stream.state, opened.sample
-        source = replace(
-            before.source, words=opened.words, fingerprint=f"stream of {opened.n_documents}"
-        )
-        report = replace(
-            before.report,
-            n_topics=topics_in_use(topic_tokens(state, opened.priors), opened.n_documents),
-            coherence=_coherence(state.topics.T, sample.counts),
-        )
-        with threadpool_limits(1, "blas"), self._executor() as here:
-            model = make_fitted_from_sample(
-                sample,
-                state,
-                opened.schema,
-                opened.scaling,
-                opened.priors,
-                source,
-                report,
-                LocalSettings(),
-                here,
-                opened.n_documents,
-                opened.carriers,
-                self.predictive_concentration,
-            )
-        self._set_fitted(
-            replace(
-                model,
-                topic_names=before.topic_names,
-                merged_topics=before.merged_topics and before.merged_topics.grown(state.n_topics),
-            ),
-            opened,
-        )
-
-    @contextmanager
-    def _running(self, executor: Executor) -> Iterator[Run]:
-        """A run on an executor, shown and stopped as the settings say."""
-        # BLAS threads would fight ours, and change the order of sums with their number.
-        with (
-            fit_display(self.tol, self.max_iter, quiet=not self.verbose) as display,
-            threadpool_limits(1, "blas"),
-            executor,
-        ):
-            run = Run(
-                self.max_iter,
-                self.tol,
-                self.keep_documents,
-                executor=executor,
-                display=display,
-            )
-            with run.interruption.listening():
-                yield run
-
-    def _plan(self) -> Plan:
-        return Plan(
-            self.n_components,
-            self.fixed_number,
-            self.number_by,
-            self.init,
-            self.corpus_concentration,
-            self.document_concentration,
-            make_generator(self.random_state),
-        )
-
-    def _checkpoint(self, source: Source) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        parameters = self.get_params(deep=False)
-        # Where documents are fitted does not matter, only whether they are brought together.
-        parameters["executor"] = self.executor is not None
-        return Checkpoint(Path(self.checkpoint), source.fingerprint, parameters)
-
-    def _report(
-        self,
-        state: GlobalState,
-        priors: Priors,
-        history: History,
-        numbers: tuple[int, int] | None,
-        run: Run,
-        n_documents: int,
-        known: csr_array,
-    ) -> FitReport:
-        """How the fit went; `known` [M, V] are documents in memory, all or a sample."""
-        return FitReport(
-            history.rows(),
-            [trial.as_row() for trial in run.trials],
-            history.converged,
-            topics_in_use(topic_tokens(state, priors), n_documents),
-            numbers,
-            _coherence(state.topics.T, known),
-        )
 
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
         """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does.
@@ -788,80 +526,6 @@ class HDSP(EditableTopics):
             document_concentration=document if learn_document else None,
         )
 
-    def _with_seeds(self, priors: Priors, tokens: FloatArray, words: tuple[str, ...]) -> Priors:
-        """The hyperparameters with the prior of seeded topics; `tokens` [V] are those of words."""
-        if not self.seeds:
-            return priors
-        found = find_seeds(self.seeds, words)
-        return replace(priors, seeds=seed_prior(found, tokens, float(self.seed_strength)))
-
-    def _read_training(
-        self, X: Any, labels: object
-    ) -> tuple[csr_array, Labels, tuple[str, ...], bool]:
-        """Counts, labels, words, and whether the words are scikit-learn's feature names."""
-        if isinstance(X, Corpus):
-            if labels is not None:
-                raise ValueError(
-                    "`labels` of HDSP.fit must be None where X is a Corpus, which carries its own."
-                )
-            counts, parsed, words, named = X.counts, X.labels, X.words, False
-        else:
-            # Validation sets attributes, so it is given another instance.
-            check_not_texts(X, "HDSP.fit")
-            check_indices(X, "X of HDSP.fit")
-            probe = type(self)()
-            X = validate_data(probe, X, reset=True, **VALIDATION)
-            counts = check_counts(X, "HDSP.fit")
-            parsed = as_labels(labels, counts.shape[0], "HDSP.fit")
-            named = hasattr(probe, "feature_names_in_")
-            generated = (f"w{i}" for i in range(counts.shape[1]))
-            words = tuple(probe.feature_names_in_ if named else generated)
-        if counts.nnz == 0:
-            raise ValueError(
-                f"X of HDSP.fit has no word in any of its {counts.shape[0]} documents. Check the "
-                "vectoriser: its stop words and min_df may leave nothing."
-            )
-        return counts, parsed, words, named
-
-    def _read_corpus(self, X: Any, labels: object, method: str) -> tuple[Corpus, bool]:
-        """The documents as a corpus, and whether its words are scikit-learn's feature names."""
-        if isinstance(X, StoredCorpus):
-            if labels is not None:
-                raise ValueError(
-                    f"`labels` of HDSP.{method} must be None where X is a Corpus, which carries "
-                    "its own."
-                )
-            if X.n_tokens == 0:
-                raise ValueError(
-                    f"X of HDSP.{method} has no word in any of its {X.n_documents} documents."
-                )
-            return X, False
-        if method == "fit":
-            counts, parsed, words, named = self._read_training(X, labels)
-        elif isinstance(X, Corpus):
-            return X, False
-        else:
-            counts, _ = self._read_new(X, None, method)
-            words, named = self.words_, False
-            parsed = read_further_labels(
-                self._model.schema, labels, counts.shape[0], f"HDSP.{method}"
-            )
-        if isinstance(X, Corpus):
-            return X, named
-        return Corpus(counts, words=words, labels=parsed), named
-
-    def _set_fitted(self, model: FittedModel, opened: OpenStream | None = None) -> None:
-        self._model = model
-        self._opened = opened
-        # scikit-learn requires these as attributes.
-        self.n_features_in_ = len(model.source.words)
-        if model.source.named:
-            self.feature_names_in_ = np.array(model.source.words, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        # The cached array of an earlier fit.
-        self.__dict__.pop("components_", None)
-
     def _warn(self, finished: bool) -> None:
         if self.n_components == 1:
             warnings.warn(
@@ -895,29 +559,3 @@ class HDSP(EditableTopics):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-
-def _seed_names(seeds: Mapping[str, Sequence[str]] | None, state: GlobalState) -> dict[int, str]:
-    """The names of seeded topics."""
-    if not seeds:
-        return {}
-    return dict(sorted(zip(state.seeded.tolist(), seeds, strict=True)))
-
-
-def _warn_missing(labels: Labels) -> None:
-    """Warn of columns of labels without a single value."""
-    empty = [block.name for block in labels.blocks if block.columns and block.values.nnz == 0]
-    if empty:
-        warnings.warn(
-            f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
-            f"{'it' if len(empty) == 1 else 'them'}.",
-            MissingLabelsWarning,
-            stacklevel=3,
-        )
-
-
-def _coherence(topics: FloatArray, counts: csr_array) -> FloatArray:
-    """NPMI of each topic, [T]; NaN with a single word."""
-    if counts.shape[1] < 2:
-        return np.full(len(topics), np.nan)
-    return npmi(topic_top_words(topics, _COHERENCE_WORDS), counts)

@@ -485,7 +485,7 @@ def test_a_warning_where_every_topic_is_in_use():
 )
 def test_the_warning_is_for_numbers_near_a_ceiling(monkeypatch, n_topics, fixed, warns):
     counts, _ = labelled()
-    monkeypatch.setattr("hdsp.estimator.topics_in_use", lambda *_: n_topics)
+    monkeypatch.setattr("hdsp.learning.topics_in_use", lambda *_: n_topics)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         make(n_components=20, fixed_number=fixed, tol=1.0).fit(counts)
