@@ -45,6 +45,7 @@ def large(model):
         "blocks": [{"name": "tags", "kind": "tags", "start": 0, "stop": N_LABELS}],
     }
     data["form"] = {
+        "topic_of": list(range(N_TOPICS)),
         "intercept": pack_exact(rng.normal(size=N_TOPICS), "float64"),
         "coefficients": pack_exact(rng.normal(size=(N_LABELS, N_TOPICS))),
     }

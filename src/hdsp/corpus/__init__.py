@@ -13,7 +13,7 @@ from hdsp.corpus.stored import (
     StoredCorpus,
     open_corpus,
     prepare_corpus,
-    read_dask,
+    prepare_dask,
 )
 from hdsp.corpus.text import TextSettings
 
@@ -33,7 +33,7 @@ __all__ = [
     "make_frame",
     "open_corpus",
     "prepare_corpus",
-    "read_dask",
+    "prepare_dask",
     "warn_unknown",
 ]
 __all__ += readers.__all__

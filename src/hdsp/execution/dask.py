@@ -9,7 +9,7 @@ import operator
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from typing import Any
 from uuid import uuid4
@@ -208,7 +208,9 @@ class DaskExecutor(Executor):
     def __exit__(self, *_: object) -> None:
         self._release()
         for one in self._owned:
-            one.close()
+            # A cluster may look for a worker that has died; the fit is done.
+            with suppress(KeyError):
+                one.close()
 
 
 def connect(executor: str, n_workers: int | None = None) -> DaskExecutor:

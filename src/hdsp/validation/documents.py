@@ -169,7 +169,7 @@ def check_not_dask(X: Any, owner: str) -> None:
     if hasattr(X, "__dask_graph__"):
         raise TypeError(
             f"X of {owner} must be in memory or on disk. Got a Dask {type(X).__name__}: write it "
-            "to disk with hdsp.read_dask, and fit what that returns."
+            "to disk with hdsp.prepare_dask, and fit what that returns."
         )
 
 

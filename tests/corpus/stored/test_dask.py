@@ -29,7 +29,7 @@ def test_a_dataframe_is_what_its_table_is(tmp_path):
     with dask.config.set({"dataframe.convert-string": False}):
         frame = dask.dataframe.from_pandas(table(), npartitions=12, sort=False)
         settings = hdsp.TextSettings(min_df=1, max_df=1.0)
-        corpus = hdsp.read_dask(
+        corpus = hdsp.prepare_dask(
             frame, tmp_path / "corpus", tags="tags", numeric="rating", text_settings=settings
         )
     table().to_parquet(tmp_path / "table.parquet")
@@ -46,7 +46,7 @@ def test_a_dataframe_is_what_its_table_is(tmp_path):
 def test_an_array_is_cut_by_documents_alone(tmp_path):
     counts = np.random.default_rng(0).poisson(0.5, (50, 9))
     array = dask.array.from_array(counts, chunks=(7, 4))
-    corpus = hdsp.read_dask(array, tmp_path / "corpus", labels=[["a"], []] * 25)
+    corpus = hdsp.prepare_dask(array, tmp_path / "corpus", labels=[["a"], []] * 25)
     np.testing.assert_array_equal(corpus.counts.toarray(), counts)
     assert corpus.labels.names == ("a",)
     assert corpus.words[:2] == ("w0", "w1")
@@ -55,19 +55,19 @@ def test_an_array_is_cut_by_documents_alone(tmp_path):
 def test_other_things_are_refused(tmp_path):
     array = dask.array.ones((4, 3))
     with pytest.raises(TypeError, match="Got ndarray"):
-        hdsp.read_dask(np.ones((4, 3)), tmp_path / "corpus")
+        hdsp.prepare_dask(np.ones((4, 3)), tmp_path / "corpus")
     with pytest.raises(TypeError, match="'tags' for dataframes only"):
-        hdsp.read_dask(array, tmp_path / "corpus", tags="tags")
+        hdsp.prepare_dask(array, tmp_path / "corpus", tags="tags")
     with pytest.raises(ValueError, match="compute_chunk_sizes"):
-        hdsp.read_dask(array[array[:, 0] > 0], tmp_path / "corpus")
+        hdsp.prepare_dask(array[array[:, 0] > 0], tmp_path / "corpus")
     frame = dask.dataframe.from_pandas(table(), npartitions=2)
     with pytest.raises(ValueError, match="name its columns"):
-        hdsp.read_dask(frame, tmp_path / "corpus", labels=[["a"]] * 60)
+        hdsp.prepare_dask(frame, tmp_path / "corpus", labels=[["a"]] * 60)
 
 
 def test_a_fit_says_how_to_fit_a_dask_collection():
     array = dask.array.ones((4, 3))
-    with pytest.raises(TypeError, match=r"hdsp\.read_dask"):
+    with pytest.raises(TypeError, match=r"hdsp\.prepare_dask"):
         hdsp.HDSP(2).fit(array)
-    with pytest.raises(TypeError, match=r"hdsp\.read_dask"):
+    with pytest.raises(TypeError, match=r"hdsp\.prepare_dask"):
         hdsp.HDSP(2).partial_fit(array)

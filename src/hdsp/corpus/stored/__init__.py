@@ -1,6 +1,6 @@
 """Corpora on disk: a manifest and shards, each a file of arrays; read as far as they are needed."""
 
-from hdsp.corpus.stored.collections import read_dask
+from hdsp.corpus.stored.collections import prepare_dask
 from hdsp.corpus.stored.corpus import StoredCorpus, open_corpus
 from hdsp.corpus.stored.preparing import prepare_corpus
 from hdsp.corpus.stored.shards import SelectedShard, Shard
@@ -12,6 +12,6 @@ __all__ = [
     "StoredCorpus",
     "open_corpus",
     "prepare_corpus",
-    "read_dask",
+    "prepare_dask",
     "write_corpus",
 ]

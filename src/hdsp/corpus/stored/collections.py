@@ -19,7 +19,7 @@ from hdsp.corpus.stored.writing import write_corpus
 from hdsp.corpus.text import TextSettings
 
 
-def read_dask(
+def prepare_dask(
     collection: Any,
     folder: FilePath,
     *,
@@ -54,8 +54,8 @@ def read_dask(
     if hasattr(collection, "to_parquet") and hasattr(collection, "npartitions"):
         if labels is not None:
             raise ValueError(
-                "`labels` of read_dask must be None for a dataframe: name its columns of labels as "
-                "`tags`, `categories` and `numeric`."
+                "`labels` of prepare_dask must be None for a dataframe: name its columns of labels "
+                "as `tags`, `categories` and `numeric`."
             )
         beside = Path(folder).absolute().parent
         with tempfile.TemporaryDirectory(dir=beside, prefix=".parts-") as parts:
@@ -64,20 +64,21 @@ def read_dask(
             return prepare_corpus(files, folder, words=words, **options)
     if not hasattr(collection, "to_delayed") or getattr(collection, "ndim", 0) != 2:
         raise TypeError(
-            "read_dask takes a Dask dataframe, or a Dask array of counts with two dimensions. "
+            "prepare_dask takes a Dask dataframe, or a Dask array of counts with two dimensions. "
             f"Got {type(collection).__name__}."
         )
     if options:
         raise TypeError(
-            f"read_dask takes {sorted(options)[0]!r} for dataframes only. Got an array of counts."
+            f"prepare_dask takes {sorted(options)[0]!r} for dataframes only. Got an array."
         )
     n_documents, n_words = collection.shape
     if n_documents != n_documents or n_words != n_words:
         raise ValueError(
-            "`collection` of read_dask must know its shape. Call compute_chunk_sizes() on it first."
+            "`collection` of prepare_dask must know its shape. Call compute_chunk_sizes() on it "
+            "first."
         )
     names = tuple(words) if words is not None else tuple(f"w{i}" for i in range(n_words))
-    read = as_labels(labels, n_documents, "read_dask")
+    read = as_labels(labels, n_documents, "prepare_dask")
     write_corpus(_Blocks(collection, names, read), Path(folder))  # type: ignore[arg-type]
     return open_corpus(folder)
 
