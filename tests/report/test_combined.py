@@ -105,8 +105,12 @@ def test_limits_agree_with_joint_draws(simulated, label, topics):
     lower, upper = np.quantile(changed, [0.05, 0.95], axis=0)
     found = joint_limits(share, lower, upper, share, topics)
     wanted = np.quantile(changed[:, topics].sum(axis=1), [0.05, 0.95])
-    # To first order, and as if all documents were expected to have the same topics.
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=0.1 * np.ptp(wanted))
+    # To first order, and as if all documents were expected to have the same topics: wider than need
+    # be where they share few, and hardly ever narrower.
+    slack = 0.1 * np.ptp(wanted)
+    assert found[0] <= wanted[0] + slack
+    assert found[1] >= wanted[1] - slack
+    assert np.ptp(found) < 2.0 * np.ptp(wanted)
 
 
 def test_a_topic_alone_and_all_topics():
