@@ -22,7 +22,7 @@ def add_parser(commands: Any) -> None:
             "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
             "hdsp fit corpus/ -o model.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
-            "hdsp fit corpus/ --stochastic --dask local -o large.hdsp",
+            "hdsp fit corpus/ --stochastic --dask local -o model.hdsp",
         ),
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
