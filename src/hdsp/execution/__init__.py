@@ -13,7 +13,7 @@ from hdsp.execution.passes import (
     update_labels,
 )
 from hdsp.execution.processes import Processes
-from hdsp.execution.reading import sum_new_tokens
+from hdsp.execution.reading import read_with_shift, sum_new_tokens
 
 __all__ = [
     "Executor",
@@ -24,6 +24,7 @@ __all__ = [
     "fit_blocks",
     "fit_documents",
     "make_executor",
+    "read_with_shift",
     "sum_documents",
     "sum_new_tokens",
     "sum_tokens",

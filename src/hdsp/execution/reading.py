@@ -1,6 +1,6 @@
 """Training documents read as if they were new."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -9,8 +9,10 @@ from hdsp.execution.executor import InProcess
 from hdsp.execution.passes import fit_documents
 from hdsp.kernels import sparse_product
 from hdsp.model import Fit, GlobalState, LocalSettings, Problem
+from hdsp.model.documents import DocumentView, make_view, solve_block
 from hdsp.model.seeds import add_seeds
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.scaling import Design
 
 # Documents are left out of topics in so many parts. Halves would leave topics of few documents with
 # too few, and more parts take longer.
@@ -75,6 +77,32 @@ def sum_new_tokens(
                 total += sparse_product(csr_array(member[:, part]), tokens)
     assert total is not None  # a corpus has a document
     return total
+
+
+@dataclass(frozen=True, eq=False)
+class _ShiftedView(DocumentView):
+    """A view in which labels have other weights: `shift` [J, T] is added to their log scales."""
+
+    shift: FloatArray
+
+    def rates(self, design: Design) -> FloatArray:
+        """E[rho_mk] exp(-r_m . shift_k), [M, K], padded with ones."""
+        rates = super().rates(design)
+        rates[:, : self.n_topics] *= np.exp(-np.asarray(design @ self.shift))
+        return rates
+
+
+def read_with_shift(problem: Problem, state: GlobalState, shift: FloatArray) -> FloatArray:
+    """The tokens of topics in documents [M, T] if labels' log scales were higher by `shift` [J, T].
+
+    Topics are the fitted ones; documents are read from the start, until they settle.
+    """
+    view = make_view(state, problem.scaling, problem.dtype)
+    shifted = _ShiftedView(**vars(view), shift=shift)
+    reading = LocalSettings(max_iter=_MOST_ITERATIONS, tol=_TOL)
+    solved = [solve_block(shifted, block, None, reading) for block in problem.blocks]
+    tokens = np.concatenate([solution.documents.token_counts for solution in solved])
+    return tokens[:, : state.n_topics]
 
 
 def leave_out(

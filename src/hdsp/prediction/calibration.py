@@ -5,8 +5,9 @@ with several labels per document the two differ. A regression of documents' topi
 labels predicts held-out words much better, and has better calibrated intervals.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -15,16 +16,15 @@ from hdsp.execution import InProcess, sum_new_tokens, sum_tokens
 from hdsp.model import Fit, LocalSettings, Problem
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.prediction.label_sets import label_sets
 from hdsp.prediction.regression import Regression, regression_path
+from hdsp.prediction.response import response
+from hdsp.prediction.shrinkage import likely_spreads
 from hdsp.scaling import Design
 
-# Variances of coefficients are learned in so many rounds of so many sweeps, from the first value,
-# and stay within limits.
+# Penalties are learned in so many rounds of so many sweeps, from the first.
 _ROUNDS, _SWEEPS_PER_ROUND, _LAST_SWEEPS = 6, 8, 24
-_FIRST_VARIANCE, _FIRST_SPREAD = 0.5, 20.0
-_VARIANCES = (1e-3, 10.0)
-# A label's variance is drawn to the mean of its block, as if that had been seen in so many topics.
-_SHARED_TOPICS = 5.0
+_FIRST_PENALTY = 40.0
 # Where documents are not kept, the regression uses at most this many label sets.
 _MOST_LABEL_SETS = 20_000
 # Of more documents than this, none brings topics noticeably nearer to itself.
@@ -33,6 +33,7 @@ _MANY_DOCUMENTS = 50_000
 _MOST_DOCUMENTS = 4_000
 # Beyond this many labels, their correlations are ignored.
 _MOST_LABELS = 2_000
+_SMALLEST_INFORMATION = 1e-12
 _CHUNK = 2_048
 
 
@@ -78,31 +79,11 @@ class Calibration(Regression):
         return drawn
 
 
-@dataclass(frozen=True, eq=False)
-class LabelSets:
-    """Documents grouped by their labels.
-
-    Documents with the same labels have the same expected proportions, so nothing is lost by adding
-    up their tokens; with categories alone there are few groups.
-
-    Attributes
-    ----------
-    design : sparse array of shape [G, J]
-        The labels of each group.
-    member : sparse array of shape [G, M]
-        Ones where a document belongs to a group.
-    """
-
-    design: Design
-    member: csr_array
-
-
 def calibrate(
     problem: Problem,
     fit: Fit,
-    exclusive: BoolArray,
+    n_levels: IntArray,
     indicator: BoolArray,
-    blocks: Sequence[slice],
     settings: LocalSettings,
     executor: InProcess,
     copies: IntArray | None = None,
@@ -114,7 +95,7 @@ def calibrate(
     learned are nearer to these documents, and labels would seem to change them more. Topics of
     very many documents are not nearer to any of them, and documents are taken as the fit left them.
 
-    Coefficients are normal with a variance for each label, learned by empirical Bayes: labels that
+    Coefficients are normal with a variance for each label that is learned from them: labels that
     change topics much are shrunk little, and labels without effect nearly to nothing. Overwrites
     the documents of `fit`, to save memory.
 
@@ -124,12 +105,11 @@ def calibrate(
         The training documents.
     fit : Fit
         The fitted state.
-    exclusive : bool array of shape [J]
-        Whether a label is a level of a category, of which a document has only one.
+    n_levels : int array of shape [J]
+        For a level of a category, of which a document has only one, how many levels it has; 0 for
+        tags and numbers.
     indicator : bool array of shape [J]
         Whether a label is a level or a tag.
-    blocks : sequence of slice
-        The columns of each block of labels.
     settings : LocalSettings
         How documents are fitted if they were not kept.
     executor : InProcess
@@ -157,8 +137,18 @@ def calibrate(
         tokens = read(member)
         tokens, single = tokens[:n_sets], tokens[n_sets:]
     lengths = tokens.sum(axis=1, dtype=np.float64)
+
+    def respond(found: Regression, size: FloatArray) -> FloatArray:
+        return response(problem.take(chosen), fit.state, found, size)
+
     found, variance, label_tokens = _learn(
-        sets.design, tokens, lengths, problem.design[chosen], single, exclusive, blocks, n_topics
+        sets.design,
+        tokens,
+        lengths,
+        problem.design[chosen],
+        single[:, :n_topics],
+        n_levels,
+        respond,
     )
     return Calibration(
         found.intercept,
@@ -175,97 +165,61 @@ def _learn(
     lengths: FloatArray,
     single_design: Design,
     single: FloatArray,
-    exclusive: BoolArray,
-    blocks: Sequence[slice],
-    n_topics: int,
+    n_levels: IntArray,
+    respond: Callable[[Regression, FloatArray], FloatArray],
 ) -> tuple[Regression, FloatArray, FloatArray]:
     """The regression, the variance of its coefficients, and the labels' expected tokens, [J, T].
 
-    The penalty of a coefficient is overdispersion_k / variance_j, and the variance of a label's
-    coefficients the mean of their squares, posterior variance included: an EM algorithm.
+    With the label's own information H_jk, an estimate without penalty would be
+    v_jk (1 + penalty_jk / H_jk). Its variance is that of documents, overdispersion_k / H_jk, over
+    (1 - S_jk)^2 for the share S of `response`; that of the coefficients themselves is tau_j^2. The
+    two variances decide the penalty, and it decides the regression.
+
+    Parameters
+    ----------
+    design : sparse array of shape [G, J]
+        The labels of groups of documents.
+    tokens : float array of shape [G, K]
+        Their tokens by topic, padded; overwritten.
+    lengths : float array of shape [G]
+        Their tokens.
+    single_design : sparse array of shape [S, J]
+        The labels of single documents.
+    single : float array of shape [S, T]
+        Their tokens by topic.
+    n_levels : int array of shape [J]
+        The levels of a label's category; 0 if it has none.
+    respond : callable
+        Takes the regression and standard deviations [J, T], and returns the shares S [J, T].
     """
-    n_labels, width = design.shape[1], tokens.shape[1]
-    prior_variance: FloatArray = np.full(n_labels, _FIRST_VARIANCE)
-    spread: FloatArray = np.full(n_topics, _FIRST_SPREAD)
+    n_labels, n_topics = design.shape[1], single.shape[1]
     # Columns that only pad the array have a penalty too, so that nothing is divided by zero.
-    ridge = np.ones((n_labels, width))
+    penalty = np.full((n_labels, tokens.shape[1]), _FIRST_PENALTY)
+    # A view, which every round changes; the next one reads the whole array again.
+    own_penalty = penalty[:, :n_topics]
     sweeps = [_SWEEPS_PER_ROUND] * _ROUNDS + [_LAST_SWEEPS]
-    occurs = _squares(design, lengths) > 0
+    # Estimates of C levels sum nearly to 0, as if C - 1 of them were free; two levels are to be
+    # shrunk as much as one tag.
+    free = np.where(n_levels > 1, n_levels / np.maximum(n_levels - 1, 1), 1.0)[:, None]
     alone: FloatArray | None = None
-
-    def next_ridges() -> Iterator[FloatArray]:
-        for _ in sweeps:
-            ridge[:, :n_topics] = spread / prior_variance[:, None]
-            yield ridge
-
-    path = regression_path(design, tokens, next_ridges(), sweeps, overwrite=True)
+    returned: FloatArray | None = None
+    path = regression_path(design, tokens, repeat(penalty, len(sweeps)), sweeps, overwrite=True)
     for found in path:
         found = Regression(found.intercept[:n_topics], found.coefficients[:, :n_topics].copy())
         information, label_tokens = _label_sums(found, design, lengths)
-        spread = overdispersion(found, single_design, single[:, :n_topics])
         if alone is None:
-            shrinkage = float(spread.mean()) / _FIRST_VARIANCE / _mean_information(found)
-            alone = _own_share(design, lengths, exclusive, shrinkage)
-        precision = alone[:, None] * information / spread + 1.0 / prior_variance[:, None]
-        variance = 1.0 / precision
-        squares = found.coefficients**2 + variance
-        prior_variance = _label_variances(squares, blocks, occurs, exclusive)
+            ridge = _FIRST_PENALTY / _mean_information(found)
+            alone = _own_share(design, lengths, n_levels > 0, ridge)
+        own = np.maximum(alone[:, None] * information, _SMALLEST_INFORMATION)
+        noise = overdispersion(found, single_design, single)
+        if returned is None:
+            returned = respond(found, np.sqrt(noise / (own + own_penalty)))
+        noise = noise / (1.0 - returned) ** 2
+        estimate = found.coefficients * (1.0 + own_penalty / own)
+        spread = likely_spreads(free * estimate**2, noise / own)[:, None]
+        variance = 1.0 / (own / noise + 1.0 / spread**2)
+        own_penalty[:] = noise / spread**2
     return found, variance, label_tokens
-
-
-def _label_variances(
-    squares: FloatArray, blocks: Sequence[slice], occurs: BoolArray, exclusive: BoolArray
-) -> FloatArray:
-    """The prior variance of each label's coefficients, [J], from their expected squares [J, T].
-
-    A label is drawn to the mean of its block. Coefficients of C levels sum nearly to 0, as if
-    C - 1 of them were free, so that two levels are shrunk as much as one tag.
-    """
-    n_topics = squares.shape[1]
-    variance = np.full(len(squares), _FIRST_VARIANCE)
-    for columns in blocks:
-        known = squares[columns][occurs[columns]]
-        if known.size:
-            if exclusive[columns.start]:
-                known = known * (len(known) / max(len(known) - 1, 1))
-            own = known.sum(axis=1) + _SHARED_TOPICS * known.mean()
-            variance[columns][occurs[columns]] = own / (n_topics + _SHARED_TOPICS)
-    return np.asarray(np.clip(variance, *_VARIANCES))
-
-
-def label_sets(design: Design, most: int | None = None) -> LabelSets:
-    """Group documents [M, J] by their labels; a random `most` of the groups, if there are more."""
-    rng = np.random.default_rng(0)
-    n_documents = design.shape[0]
-    first, group = group_rows(design)
-    if 2 * len(first) > n_documents:
-        # Grouping saves little, so each document is its own group, which needs no copy.
-        first = group = np.arange(n_documents)
-    member = csr_array(
-        (
-            np.ones(n_documents, dtype=np.float32),
-            np.argsort(group, kind="stable").astype(np.int32),
-            np.concatenate([[0], np.cumsum(np.bincount(group))]),
-        ),
-        shape=(len(first), n_documents),
-    )
-    if most is None or len(first) <= most:
-        return LabelSets(design[first], member)
-    chosen = np.sort(rng.permutation(len(first))[:most])
-    return LabelSets(design[first[chosen]], member[chosen])
-
-
-def group_rows(design: Design) -> tuple[IntArray, IntArray]:
-    """Group equal rows: the first row of each group [G], in order, and each row's group [M]."""
-    # Equal rows have equal random projections, and different rows differ in one of the two. NumPy
-    # sorts complex numbers by both parts, and much faster than rows.
-    directions = np.random.default_rng(1).normal(size=(design.shape[1], 2))
-    projected = csr_array(design, dtype=np.float64) @ directions
-    keys = projected[:, 0] + 1j * projected[:, 1]
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return np.sort(first), rank[group]
 
 
 def overdispersion(regression: Regression, design: Design, tokens: FloatArray) -> FloatArray:

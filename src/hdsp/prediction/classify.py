@@ -7,7 +7,7 @@ from scipy.sparse import csr_array, vstack
 from scipy.special import expit, log_softmax
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.calibration import group_rows
+from hdsp.prediction.label_sets import group_rows
 from hdsp.prediction.regression import Regression
 from hdsp.scaling import Design
 

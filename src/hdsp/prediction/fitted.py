@@ -339,15 +339,13 @@ def calibrate_labels(
     learned_from: int | None = None,
 ) -> Calibration:
     """Regress the topics of documents on the labels of a schema, as `calibrate` does."""
-    exclusive = np.zeros(schema.n_labels, dtype=np.bool_)
+    n_levels = np.zeros(schema.n_labels, dtype=np.int64)
     indicator = np.zeros(schema.n_labels, dtype=np.bool_)
     for name, columns in schema.slices().items():
-        exclusive[columns] = schema.kind(name) == "category"
-        indicator[columns] = schema.kind(name) != "number"
-    blocks = list(schema.slices().values())
-    return calibrate(
-        problem, fit, exclusive, indicator, blocks, settings, executor, copies, learned_from
-    )
+        kind = schema.kind(name)
+        n_levels[columns] = columns.stop - columns.start if kind == "category" else 0
+        indicator[columns] = kind != "number"
+    return calibrate(problem, fit, n_levels, indicator, settings, executor, copies, learned_from)
 
 
 def with_label_regressions(model: FittedModel, problem: Problem) -> FittedModel:
