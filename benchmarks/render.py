@@ -59,6 +59,31 @@ def headline():
     )
 
 
+def effects():
+    """One row per setting: coverage of each kind of label, and how often null ones exclude 0."""
+    kinds = ["common", "rare", "level", "number"]
+    settings = {}
+    for row in rows("effects"):
+        key = (row["setting"], row["documents"], row["fitted topics"], row["drawn from"])
+        settings.setdefault((*key, row["refits"]), {})[row["labels"]] = row
+    return table(
+        [
+            *["corpora", "documents", "fitted topics", "drawn from", "refits", *kinds],
+            *["null: excludes 0", "half width, common", "seeds"],
+        ],
+        [
+            [
+                *key,
+                *[found[kind]["coverage"] for kind in kinds],
+                found["null"]["excludes 0"],
+                found["common"]["half width"],
+                found["common"]["seeds"],
+            ]
+            for key, found in settings.items()
+        ],
+    )
+
+
 def plain(name):
     found = rows(name)
     return table(list(found[0]), [list(row.values()) for row in found])
@@ -99,6 +124,7 @@ def main():
         "corpora": corpora,
         "quality": quality,
         "headline": headline,
+        "effects": effects,
     }
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text()
