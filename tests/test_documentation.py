@@ -6,6 +6,7 @@ the reader, for set-up.
 """
 
 import doctest
+import re
 import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,6 +71,25 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     text = page.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     run_page(text, page.name)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    for link in links:
+        name, _, anchor = link.partition("#")
+        if "://" in name:
+            continue
+        target = (page.parent / name) if name else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
 def test_only_python_blocks_are_found() -> None:

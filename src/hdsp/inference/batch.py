@@ -1,6 +1,7 @@
 """Batch coordinate ascent: passes over all documents, then updates of the rest."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from hdsp.execution import Kept, fit_blocks, fit_documents, sum_documents, update_labels
 from hdsp.inference.history import History
@@ -9,8 +10,10 @@ from hdsp.model import (
     DocumentState,
     Fit,
     GlobalState,
+    LocalSettings,
     Problem,
     ShardedProblem,
+    Statistics,
     elbo,
     global_step,
 )
@@ -44,21 +47,9 @@ def fit_batch(
     documents : DocumentState or None, default=None
         The documents to continue from; None starts them afresh.
     """
-    while len(history) < run.max_iter:
-        if run.keep_documents:
-            settings = replace(run.settings, restart=len(history) + 1 in RESTARTS)
-            documents, statistics = fit_documents(
-                problem, state, documents, settings, run.here, reuse=True
-            )
-        else:
-            statistics = sum_documents(problem, state, run.settings, run.executor)
-        run.record(history, problem, state, statistics, elbo(problem, state, statistics))
-        state = global_step(problem, state, statistics, documents)
-        if not history.converged and run.after_pass is not None:
-            run.after_pass(state, documents, history)
-        if history.converged or run.interrupted:
-            break
-    return Fit(state, documents).by_size()
+    if run.keep_documents:
+        return _ascend(problem, state, run, history, _InMemory(problem, run, documents))
+    return _ascend(problem, state, run, history, _Discarded(problem, run))
 
 
 def fit_sharded(problem: ShardedProblem, state: GlobalState, run: Run, history: History) -> Fit:
@@ -78,20 +69,97 @@ def fit_sharded(problem: ShardedProblem, state: GlobalState, run: Run, history: 
     history : History
         Receives one record per pass.
     """
-    kept: Kept | None = None
+    if run.keep_documents:
+        return _ascend(problem, state, run, history, _InBlocks(problem, run))
+    return _ascend(problem, state, run, history, _Discarded(problem, run))
+
+
+def _ascend(
+    problem: Problem | ShardedProblem,
+    state: GlobalState,
+    run: Run,
+    history: History,
+    documents: "_Documents",
+) -> Fit:
+    """The loop of batch inference, wherever the documents are."""
     while len(history) < run.max_iter:
-        scaling = None
-        if run.keep_documents:
-            settings = replace(run.settings, restart=len(history) + 1 in RESTARTS)
-            kept, statistics = fit_blocks(problem, state, kept, settings, run.executor)
-        else:
-            statistics = sum_documents(problem, state, run.settings, run.executor)
+        settings = replace(run.settings, restart=len(history) + 1 in RESTARTS)
+        statistics = documents.fit(state, settings)
         run.record(history, problem, state, statistics, elbo(problem, state, statistics))
-        if run.keep_documents:
-            scaling = update_labels(problem, state, kept, statistics.limits, run.executor)
-        state = global_step(problem, state, statistics, scaling=scaling)
+        state = documents.update(state, statistics)
         if not history.converged and run.after_pass is not None:
-            run.after_pass(state, None, history)
+            run.after_pass(state, documents.state, history)
         if history.converged or run.interrupted:
             break
-    return Fit(state, None).by_size()
+    return Fit(state, documents.state).by_size()
+
+
+class _Documents(Protocol):
+    """Where the documents of a fit are: the local step on all of them, and what follows."""
+
+    @property
+    def state(self) -> DocumentState | None:
+        """The documents' q(pi), if they are in memory."""
+
+    def fit(self, state: GlobalState, settings: LocalSettings) -> Statistics:
+        """Fit all documents, and sum their statistics."""
+
+    def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
+        """The global step."""
+
+
+@dataclass
+class _InMemory:
+    """Documents that are kept; the labels' weights are updated by exact sweeps over them."""
+
+    problem: Problem
+    run: Run
+    state: DocumentState | None
+
+    def fit(self, state: GlobalState, settings: LocalSettings) -> Statistics:
+        self.state, statistics = fit_documents(
+            self.problem, state, self.state, settings, self.run.here, reuse=True
+        )
+        return statistics
+
+    def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
+        return global_step(self.problem, state, statistics, self.state)
+
+
+@dataclass
+class _InBlocks:
+    """Documents that an executor keeps; the labels' weights are updated by rounds over blocks."""
+
+    problem: ShardedProblem
+    run: Run
+    kept: Kept | None = None
+    state: None = None
+
+    def fit(self, state: GlobalState, settings: LocalSettings) -> Statistics:
+        self.kept, statistics = fit_blocks(
+            self.problem, state, self.kept, settings, self.run.executor
+        )
+        return statistics
+
+    def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
+        scaling = update_labels(
+            self.problem, state, self.kept, statistics.limits, self.run.executor
+        )
+        return global_step(self.problem, state, statistics, scaling=scaling)
+
+
+@dataclass
+class _Discarded:
+    """Documents that every pass starts afresh; labels' weights are updated from sums."""
+
+    problem: Problem | ShardedProblem
+    run: Run
+    state: None = None
+
+    def fit(self, state: GlobalState, settings: LocalSettings) -> Statistics:
+        # There is nothing to start afresh from.
+        settings = replace(settings, restart=False)
+        return sum_documents(self.problem, state, settings, self.run.executor)
+
+    def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
+        return global_step(self.problem, state, statistics)
