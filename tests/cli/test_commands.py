@@ -1,10 +1,14 @@
 """The commands, from a file to topics, effects and predictions."""
 
+import contextlib
+import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 
@@ -77,17 +81,29 @@ def folder(tmp_path_factory):
     return path
 
 
-def run(folder, *arguments, **settings):
-    """Exit status, standard output and standard error of `hdsp` in a process of its own."""
+def run(folder, *arguments):
+    """Exit status, standard output and standard error of `hdsp` in a folder.
+
+    In this process: most of what a process of its own takes is importing the same modules again.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        status = main(arguments)
+    return status, out.getvalue(), err.getvalue()
+
+
+def run_process(folder, command):
+    """Exit status and standard error of a command line with `hdsp`, by the shell."""
+    program = f"{sys.executable} -c '{PROGRAM}'"
     found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments],
+        command.replace("hdsp ", f"{program} ", 1),
+        shell=True,
         cwd=folder,
         capture_output=True,
         text=True,
         timeout=300,
-        **settings,
     )
-    return found.returncode, found.stdout, found.stderr
+    return found.returncode, found.stderr
 
 
 @pytest.fixture
@@ -124,13 +140,13 @@ def test_every_example_of_the_help_runs(folder, example):
         pytest.importorskip("tomotopy", reason="a model of tomotopy")
     if "compare" in example.split():
         example += " --topics 6 --seeds 1 --quick"
-    program = f"{sys.executable} -c '{PROGRAM}'"
-    command = example.replace("hdsp ", f"{program} ", 1).replace("Dresses", "dresses")
-    found = subprocess.run(
-        command, shell=True, cwd=folder, capture_output=True, text=True, timeout=300
-    )
-    assert found.returncode == 0, found.stderr
-    assert "Traceback" not in found.stderr
+    example = example.replace("Dresses", "dresses")
+    if re.search(r"[<>|*]|--dask", example):
+        status, errors = run_process(folder, example)
+    else:
+        status, _, errors = run(folder, *shlex.split(example)[1:])
+    assert status == 0, errors
+    assert "Traceback" not in errors
 
 
 def test_there_are_examples_for_every_command():
@@ -220,12 +236,9 @@ def test_transform_is_that_of_the_model(here):
 
 def test_standard_input_and_output(folder):
     text = (folder / "new.jsonl").read_text()
-    status, out, err = run(
-        folder, "predict", "model.hdsp", "-", "--format", "jsonl", "--target", "department", "-q",
-        input=text,
-    )  # fmt: skip
-    assert (status, err) == (0, "")
-    lines = out.splitlines()
+    command = "hdsp predict model.hdsp - --format jsonl -q --target department < new.jsonl > o.csv"
+    assert run_process(folder, command) == (0, "")
+    lines = (folder / "o.csv").read_text().splitlines()
     assert lines[0] == "predicted,p(bags),p(dresses),p(shoes)"
     true = [json.loads(line)["department"] for line in text.splitlines()]
     assert (
