@@ -193,13 +193,29 @@ def test_losses_have_their_gradients():
         point[-1] = 0.5
 
         def value(point, loss=loss, width=width):
-            return loss(point[:-1].reshape(6, width), point[-1])[0]
+            return loss(slice(0, 6), point[:-1].reshape(6, width), point[-1])[0]
 
-        _, by_score, by_curvature = loss(point[:-1].reshape(6, width), point[-1])
+        _, by_score, by_curvature = loss(slice(0, 6), point[:-1].reshape(6, width), point[-1])
         slopes = approx_fprime(point, value, 1e-3)
         # Priors are in single precision.
         np.testing.assert_allclose(by_score.ravel(), slopes[:-1], atol=2e-3)
         assert by_curvature == pytest.approx(slopes[-1], abs=2e-3)
+
+
+def test_documents_are_weighed_in_parts_of_any_size(monkeypatch):
+    rng = np.random.default_rng(0)
+    carried = (rng.random((50, 3)) < 0.4).astype(float)
+    evidence, features = carried + rng.normal(size=(50, 3)), rng.normal(size=(50, 2))
+    values = np.array([-1.0, 0.0, 2.0])
+    number = label_regression._NumberLoss(values, rng.integers(3, size=50), np.zeros(3))
+    for loss, width in ((label_regression._TagLoss(carried, np.zeros(3)), 3), (number, 1)):
+        found = []
+        for size in (7, 1_024):
+            monkeypatch.setattr(label_regression, "_ROWS", size)
+            found.append(label_regression._minimise(loss, evidence[:, :width], features))
+        for one, other in zip(*found, strict=True):
+            # Sums are in single precision, and the optimiser stops where the loss hardly changes.
+            np.testing.assert_allclose(one, other, rtol=0.02, atol=0.01)
 
 
 def test_unknown_labels_are_as_good_as_the_average():

@@ -23,7 +23,7 @@ from hdsp.prediction.shrinkage import likely_spreads
 from hdsp.scaling import Design
 
 # Penalties are learned in so many rounds of so many sweeps, from the first.
-_ROUNDS, _SWEEPS_PER_ROUND, _LAST_SWEEPS = 6, 8, 24
+_ROUNDS, _SWEEPS_PER_ROUND, _LAST_SWEEPS = 4, 8, 16
 _FIRST_PENALTY = 40.0
 # Where documents are not kept, the regression uses at most this many label sets.
 _MOST_LABEL_SETS = 20_000
@@ -31,6 +31,8 @@ _MOST_LABEL_SETS = 20_000
 _MANY_DOCUMENTS = 50_000
 # The overdispersion is estimated from at most this many single documents.
 _MOST_DOCUMENTS = 4_000
+# And how much of an error returns, from at most this many, which are read four times.
+_MOST_READ_AGAIN = 2_000
 # Beyond this many labels, their correlations are ignored.
 _MOST_LABELS = 2_000
 _SMALLEST_INFORMATION = 1e-12
@@ -139,7 +141,8 @@ def calibrate(
     lengths = tokens.sum(axis=1, dtype=np.float64)
 
     def respond(found: Regression, size: FloatArray) -> FloatArray:
-        return response(problem.take(chosen), fit.state, found, size)
+        some = _sample(problem.n_documents, _MOST_READ_AGAIN)
+        return response(problem.take(some), fit.state, found, size)
 
     found, variance, label_tokens = _learn(
         sets.design,

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import expit, log_softmax, logit
+from scipy.special import log_softmax, logit
 
 from hdsp.corpus import Kind, LabelSchema
+from hdsp.kernels import run_ranges
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.evidence import LabelCounts, word_evidence
 from hdsp.scaling import Design
@@ -30,7 +31,10 @@ _MOST_LABELS = 200
 # so that it varies about as much as square roots of proportions.
 _PENALTY = 1.0
 _EVIDENCE_UNIT = 0.3
-_MAX_ITER = 100
+# The optimiser stops at this relative change of the loss, which moves no probability visibly.
+_MAX_ITER, _TOL = 100, 1e-5
+# Documents at a time: few enough to stay in the processor's cache.
+_ROWS = 1_024
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,7 +276,10 @@ def _fit(
 
 
 class _LevelLoss:
-    """Minus the log likelihood of alternatives, and its gradients in scores and curvature."""
+    """Minus the log likelihood of alternatives, and its gradients in scores and curvature.
+
+    Called with some documents' rows and their scores.
+    """
 
     # Whether intercepts share a part that is not penalised, and whether there is a curvature.
     free_offset = False
@@ -281,11 +288,14 @@ class _LevelLoss:
     def __init__(self, target: FloatArray, log_prior: FloatArray) -> None:
         self.target, self.log_prior = target.astype(np.float32), log_prior.astype(np.float32)
 
-    def __call__(self, score: FloatArray, curvature: float) -> tuple[float, FloatArray, float]:
+    def __call__(
+        self, rows: slice, score: FloatArray, curvature: float
+    ) -> tuple[float, FloatArray, float]:
+        target = self.target[rows]
         log_share = log_softmax(score + self.log_prior, axis=1)
         return (
-            -float((self.target * log_share).sum(dtype=np.float64)),
-            np.exp(log_share) - self.target,
+            -float((target * log_share).sum(dtype=np.float64)),
+            np.exp(log_share) - target,
             0.0,
         )
 
@@ -295,11 +305,15 @@ class _TagLoss(_LevelLoss):
 
     free_offset = True
 
-    def __call__(self, score: FloatArray, curvature: float) -> tuple[float, FloatArray, float]:
-        odds = score + self.log_prior
-        chance = expit(odds)
-        loss = np.maximum(odds, 0.0) - self.target * odds + np.log1p(np.exp(-np.abs(odds)))
-        return float(loss.sum(dtype=np.float64)), chance - self.target, 0.0
+    def __call__(
+        self, rows: slice, score: FloatArray, curvature: float
+    ) -> tuple[float, FloatArray, float]:
+        target, odds = self.target[rows], score + self.log_prior
+        # One exponential for both: ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|).
+        small = np.exp(-np.abs(odds))
+        loss = np.maximum(odds, 0.0) - target * odds + np.log1p(small)
+        chance = np.where(odds >= 0.0, 1.0, small) / (1.0 + small)
+        return float(loss.sum(dtype=np.float64)), chance - target, 0.0
 
 
 class _NumberLoss(_LevelLoss):
@@ -312,14 +326,17 @@ class _NumberLoss(_LevelLoss):
         super().__init__(values[nearest][:, None], log_prior)
         self.values, self.nearest = values.astype(np.float32), nearest
 
-    def __call__(self, score: FloatArray, curvature: float) -> tuple[float, FloatArray, float]:
+    def __call__(
+        self, rows: slice, score: FloatArray, curvature: float
+    ) -> tuple[float, FloatArray, float]:
+        target = self.target[rows]
         found = number_log_probabilities(score[:, 0], curvature, self.values, self.log_prior)
         share = np.exp(found)
-        loss = -float(found[np.arange(len(found)), self.nearest].sum(dtype=np.float64))
-        gain = self.target[:, 0] ** 2 - share @ self.values**2
+        loss = -float(found[np.arange(len(found)), self.nearest[rows]].sum(dtype=np.float64))
+        gain = target[:, 0] ** 2 - share @ self.values**2
         return (
             loss,
-            (share @ self.values)[:, None] - self.target,
+            (share @ self.values)[:, None] - target,
             0.5 * float(gain.sum(dtype=np.float64)),
         )
 
@@ -332,7 +349,7 @@ def _minimise(
     Weights are penalised, and what intercepts add to the prior; the slope, the part that tags'
     intercepts share and a number's own are not.
     """
-    from scipy.optimize import minimize
+    from scipy.optimize import Bounds, minimize
 
     n_labels, n_features = evidence.shape[1], features.shape[1]
     evidence, features = evidence.astype(np.float32), features.astype(np.float32)
@@ -343,10 +360,25 @@ def _minimise(
         slope, curvature, offset = map(float, point[:3])
         intercept = point[3 : 3 + n_labels].astype(np.float32)
         weights = point[3 + n_labels :].reshape(n_features, n_labels).astype(np.float32)
-        score = slope * evidence + offset + intercept + features @ weights
-        value, residual, bend = loss(score, curvature)
+
+        def part(first: int, last: int) -> tuple[float, float, float, FloatArray, FloatArray]:
+            rows = slice(first, last)
+            score = features[rows] @ weights
+            score += np.float32(slope) * evidence[rows]
+            score += intercept + np.float32(offset)
+            value, residual, bend = loss(rows, score, curvature)
+            return (
+                value,
+                float((residual * evidence[rows]).sum(dtype=np.float64)),
+                bend,
+                residual.sum(axis=0, dtype=np.float64),
+                by_feature[:, rows] @ residual,
+            )
+
+        parts = run_ranges(part, len(evidence), _ROWS)
+        value, by_slope, bend = (float(sum(column[i] for column in parts)) for i in range(3))
+        by_intercept, by_weight = (np.asarray(sum(column[i] for column in parts)) for i in (3, 4))
         value += 0.5 * _PENALTY * float((weights**2).sum())
-        by_intercept = residual.sum(axis=0, dtype=np.float64)
         total = float(by_intercept.sum()) if loss.free_offset else 0.0
         if penalised_intercept:
             value += 0.5 * _PENALTY * float((intercept**2).sum())
@@ -354,28 +386,24 @@ def _minimise(
         else:
             by_intercept = np.zeros(n_labels)
         gradient = [
-            [
-                float((residual * evidence).sum(dtype=np.float64)),
-                bend if loss.curved else 0.0,
-                total,
-            ],
+            np.array([by_slope, bend if loss.curved else 0.0, total]),
             by_intercept,
-            (by_feature @ residual + _PENALTY * weights).ravel(),
+            (by_weight + _PENALTY * weights).ravel(),
         ]
         return value, np.concatenate(gradient)
 
     start = np.zeros(3 + n_labels * (1 + n_features))
     start[0] = 1.0
-    bounds: list[tuple[float | None, float | None]] = [(None, None)] * len(start)
     # A distribution that its curvature makes wider than the prior would not fall off.
-    bounds[1] = (0.0, None)
+    lowest = np.full(len(start), -np.inf)
+    lowest[1] = 0.0
     found = minimize(
         objective,
         start,
         jac=True,
         method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": _MAX_ITER},
+        bounds=Bounds(lowest, np.inf),
+        options={"maxiter": _MAX_ITER, "ftol": _TOL},
     ).x
     slope, curvature, offset = map(float, found[:3])
     intercept = found[3 : 3 + n_labels] + offset
