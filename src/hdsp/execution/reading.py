@@ -81,28 +81,30 @@ def sum_new_tokens(
 
 @dataclass(frozen=True, eq=False)
 class _ShiftedView(DocumentView):
-    """A view in which labels have other weights: `shift` [J, T] is added to their log scales."""
+    """A view in which the log scales of a block's topics are higher by `shift` [M, T]."""
 
     shift: FloatArray
 
     def rates(self, design: Design) -> FloatArray:
-        """E[rho_mk] exp(-r_m . shift_k), [M, K], padded with ones."""
+        """E[rho_mk] exp(-shift_mk), [M, K], padded with ones."""
         rates = super().rates(design)
-        rates[:, : self.n_topics] *= np.exp(-np.asarray(design @ self.shift))
+        rates[:, : self.n_topics] *= np.exp(-self.shift)
         return rates
 
 
 def read_with_shift(problem: Problem, state: GlobalState, shift: FloatArray) -> FloatArray:
-    """The tokens of topics in documents [M, T] if labels' log scales were higher by `shift` [J, T].
+    """The tokens of topics in documents if their log scales were higher by `shift`, [M, T] both.
 
     Topics are the fitted ones; documents are read from the start, until they settle.
     """
     view = make_view(state, problem.scaling, problem.dtype)
-    shifted = _ShiftedView(**vars(view), shift=shift)
     reading = LocalSettings(max_iter=_MOST_ITERATIONS, tol=_TOL)
-    solved = [solve_block(shifted, block, None, reading) for block in problem.blocks]
-    tokens = np.concatenate([solution.documents.token_counts for solution in solved])
-    return tokens[:, : state.n_topics]
+    tokens = np.empty(shift.shape)
+    for block in problem.blocks:
+        shifted = _ShiftedView(**vars(view), shift=shift[block.rows])
+        solution = solve_block(shifted, block, None, reading)
+        tokens[block.rows] = solution.documents.token_counts[:, : state.n_topics]
+    return tokens
 
 
 def leave_out(

@@ -88,17 +88,17 @@ def _ascend(
         run.record(history, problem, state, statistics, elbo(problem, state, statistics))
         state = documents.update(state, statistics)
         if not history.converged and run.after_pass is not None:
-            run.after_pass(state, documents.state, history)
+            run.after_pass(state, documents.kept, history)
         if history.converged or run.interrupted:
             break
-    return Fit(state, documents.state).by_size()
+    return Fit(state, documents.kept).by_size()
 
 
 class _Documents(Protocol):
     """Where the documents of a fit are: the local step on all of them, and what follows."""
 
     @property
-    def state(self) -> DocumentState | None:
+    def kept(self) -> DocumentState | None:
         """The documents' q(pi), if they are in memory."""
 
     def fit(self, state: GlobalState, settings: LocalSettings) -> Statistics:
@@ -114,16 +114,16 @@ class _InMemory:
 
     problem: Problem
     run: Run
-    state: DocumentState | None
+    kept: DocumentState | None
 
     def fit(self, state: GlobalState, settings: LocalSettings) -> Statistics:
-        self.state, statistics = fit_documents(
-            self.problem, state, self.state, settings, self.run.here, reuse=True
+        self.kept, statistics = fit_documents(
+            self.problem, state, self.kept, settings, self.run.here, reuse=True
         )
         return statistics
 
     def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
-        return global_step(self.problem, state, statistics, self.state)
+        return global_step(self.problem, state, statistics, self.kept)
 
 
 @dataclass
@@ -132,18 +132,18 @@ class _InBlocks:
 
     problem: ShardedProblem
     run: Run
-    kept: Kept | None = None
-    state: None = None
+    elsewhere: Kept | None = None
+    kept: None = None
 
     def fit(self, state: GlobalState, settings: LocalSettings) -> Statistics:
-        self.kept, statistics = fit_blocks(
-            self.problem, state, self.kept, settings, self.run.executor
+        self.elsewhere, statistics = fit_blocks(
+            self.problem, state, self.elsewhere, settings, self.run.executor
         )
         return statistics
 
     def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
         scaling = update_labels(
-            self.problem, state, self.kept, statistics.limits, self.run.executor
+            self.problem, state, self.elsewhere, statistics.limits, self.run.executor
         )
         return global_step(self.problem, state, statistics, scaling=scaling)
 
@@ -154,11 +154,9 @@ class _Discarded:
 
     problem: Problem | ShardedProblem
     run: Run
-    state: None = None
+    kept: None = None
 
     def fit(self, state: GlobalState, settings: LocalSettings) -> Statistics:
-        # There is nothing to start afresh from.
-        settings = replace(settings, restart=False)
         return sum_documents(self.problem, state, settings, self.run.executor)
 
     def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:

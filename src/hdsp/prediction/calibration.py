@@ -14,7 +14,6 @@ from scipy.sparse import csr_array, vstack
 
 from hdsp.execution import InProcess, sum_new_tokens, sum_tokens
 from hdsp.model import Fit, LocalSettings, Problem
-from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.label_sets import label_sets
 from hdsp.prediction.regression import Regression, regression_path
@@ -31,11 +30,11 @@ _MOST_LABEL_SETS = 20_000
 _MANY_DOCUMENTS = 50_000
 # The overdispersion is estimated from at most this many single documents.
 _MOST_DOCUMENTS = 4_000
-# And how much of an error returns, from at most this many, which are read four times.
+# And how much of an error returns, from at most this many, which are read several times.
 _MOST_READ_AGAIN = 2_000
 # Beyond this many labels, their correlations are ignored.
 _MOST_LABELS = 2_000
-_SMALLEST_INFORMATION = 1e-12
+_SMALLEST_INFORMATION, _SMALLEST_SHARE = 1e-12, 1e-3
 _CHUNK = 2_048
 
 
@@ -140,9 +139,9 @@ def calibrate(
         tokens, single = tokens[:n_sets], tokens[n_sets:]
     lengths = tokens.sum(axis=1, dtype=np.float64)
 
-    def respond(found: Regression, size: FloatArray) -> FloatArray:
+    def respond(found: Regression) -> FloatArray:
         some = _sample(problem.n_documents, _MOST_READ_AGAIN)
-        return response(problem.take(some), fit.state, found, size)
+        return response(problem.take(some), fit.state, found)
 
     found, variance, label_tokens = _learn(
         sets.design,
@@ -169,14 +168,18 @@ def _learn(
     single_design: Design,
     single: FloatArray,
     n_levels: IntArray,
-    respond: Callable[[Regression, FloatArray], FloatArray],
+    respond: Callable[[Regression], FloatArray],
 ) -> tuple[Regression, FloatArray, FloatArray]:
     """The regression, the variance of its coefficients, and the labels' expected tokens, [J, T].
 
-    With the label's own information H_jk, an estimate without penalty would be
-    v_jk (1 + penalty_jk / H_jk). Its variance is that of documents, overdispersion_k / H_jk, over
-    (1 - S_jk)^2 for the share S of `response`; that of the coefficients themselves is tau_j^2. The
-    two variances decide the penalty, and it decides the regression.
+    With the information H_jk about a coefficient, its estimate without penalty would be
+    v_jk (1 + penalty_jk / H_jk). The estimate varies as documents do, by overdispersion_k / H_jk,
+    over (1 - S_jk)^2 for the S of `response`; the coefficients themselves vary by tau_j^2. The two
+    variances decide the penalty, and it decides the regression.
+
+    What other labels explain of a label is not known of its own coefficients. It widens their
+    variance, but takes no part in tau_j: labels that go together share an effect, and each has the
+    size of its part.
 
     Parameters
     ----------
@@ -193,7 +196,7 @@ def _learn(
     n_levels : int array of shape [J]
         The levels of a label's category; 0 if it has none.
     respond : callable
-        Takes the regression and standard deviations [J, T], and returns the shares S [J, T].
+        Takes the regression, and returns the parts S [J, T] of errors that return.
     """
     n_labels, n_topics = design.shape[1], single.shape[1]
     # Columns that only pad the array have a penalty too, so that nothing is divided by zero.
@@ -204,22 +207,19 @@ def _learn(
     # Estimates of C levels sum nearly to 0, as if C - 1 of them were free; two levels are to be
     # shrunk as much as one tag.
     free = np.where(n_levels > 1, n_levels / np.maximum(n_levels - 1, 1), 1.0)[:, None]
-    alone: FloatArray | None = None
-    returned: FloatArray | None = None
+    centred, alone = _own_shares(design, lengths, n_levels > 0)
+    amplified: FloatArray | None = None
     path = regression_path(design, tokens, repeat(penalty, len(sweeps)), sweeps, overwrite=True)
     for found in path:
         found = Regression(found.intercept[:n_topics], found.coefficients[:, :n_topics].copy())
         information, label_tokens = _label_sums(found, design, lengths)
-        if alone is None:
-            ridge = _FIRST_PENALTY / _mean_information(found)
-            alone = _own_share(design, lengths, n_levels > 0, ridge)
-        own = np.maximum(alone[:, None] * information, _SMALLEST_INFORMATION)
-        noise = overdispersion(found, single_design, single)
-        if returned is None:
-            returned = respond(found, np.sqrt(noise / (own + own_penalty)))
-        noise = noise / (1.0 - returned) ** 2
+        if amplified is None:
+            amplified = (1.0 - respond(found)) ** -2
+        noise = amplified * overdispersion(found, single_design, single)
+        own = np.maximum(centred[:, None] * information, _SMALLEST_INFORMATION)
         estimate = found.coefficients * (1.0 + own_penalty / own)
         spread = likely_spreads(free * estimate**2, noise / own)[:, None]
+        own = np.maximum(alone[:, None] * information, _SMALLEST_INFORMATION)
         variance = 1.0 / (own / noise + 1.0 / spread**2)
         own_penalty[:] = noise / spread**2
     return found, variance, label_tokens
@@ -252,41 +252,35 @@ def _label_sums(
     return information, expected
 
 
-def _mean_information(regression: Regression) -> float:
-    """The mean over topics of theta (1 - theta), at the intercept."""
-    share = normalised_exp(regression.intercept[None, :])[0]
-    return float((share * (1.0 - share)).mean()) or 1.0
-
-
 def _squares(design: Design, lengths: FloatArray) -> FloatArray:
     """sum_g N_g r_gj^2, [J]."""
     return np.asarray(csr_array(design, dtype=np.float64).power(2).T @ lengths)
 
 
-def _own_share(
-    design: Design, lengths: FloatArray, exclusive: BoolArray, ridge: float
-) -> FloatArray:
-    """The share of the information about each label that is not shared with other labels, [J].
+def _own_shares(
+    design: Design, lengths: FloatArray, exclusive: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """The shares of labels' sums of squares that are their own, [J] each.
 
-    For tags and numbers, it is the part of the label's sum of squares that the intercept and the
-    other labels do not explain. For levels of a category, which are compared with each other, it
-    is 1.
+    The first is what the intercept does not explain, the second what the intercept and all other
+    labels do not. For levels of a category, which are compared with each other, both are 1.
     """
-    share = np.ones(design.shape[1])
+    centred, alone = np.ones((2, design.shape[1]))
     columns = np.flatnonzero(~exclusive)
     if len(columns) == 0 or lengths.sum() == 0:
-        return share
+        return centred, alone
     chosen = csr_array(design[:, columns], dtype=np.float64)
-    square = _squares(chosen, lengths)
+    square = np.maximum(_squares(chosen, lengths), 1e-300)
     mean = np.asarray(chosen.T @ lengths) / lengths.sum()
-    own = square - lengths.sum() * mean**2
+    left = np.maximum(square - lengths.sum() * mean**2, 0.0)
+    centred[columns] = alone[columns] = left / square
     if len(columns) <= _MOST_LABELS:
         weighted = csr_array(chosen.multiply(lengths[:, None]))
         gram = (weighted.T @ chosen).toarray() - lengths.sum() * np.outer(mean, mean)
-        np.fill_diagonal(gram, gram.diagonal() + ridge)
-        own = 1.0 / np.linalg.inv(gram).diagonal()
-    share[columns] = np.clip(own / np.maximum(square, 1e-300), 0.0, 1.0)
-    return share
+        # Labels that always go together would make it singular.
+        np.fill_diagonal(gram, gram.diagonal() + _SMALLEST_SHARE * square)
+        alone[columns] = np.clip(1.0 / np.linalg.inv(gram).diagonal() / square, 0.0, 1.0)
+    return centred, alone
 
 
 def _sample(n_documents: int, most: int) -> IntArray:

@@ -361,7 +361,7 @@ def _minimise(
         intercept = point[3 : 3 + n_labels].astype(np.float32)
         weights = point[3 + n_labels :].reshape(n_features, n_labels).astype(np.float32)
 
-        def part(first: int, last: int) -> tuple[float, float, float, FloatArray, FloatArray]:
+        def terms(first: int, last: int) -> tuple[float, float, float, FloatArray, FloatArray]:
             rows = slice(first, last)
             score = features[rows] @ weights
             score += np.float32(slope) * evidence[rows]
@@ -375,9 +375,9 @@ def _minimise(
                 by_feature[:, rows] @ residual,
             )
 
-        parts = run_ranges(part, len(evidence), _ROWS)
-        value, by_slope, bend = (float(sum(column[i] for column in parts)) for i in range(3))
-        by_intercept, by_weight = (np.asarray(sum(column[i] for column in parts)) for i in (3, 4))
+        parts = run_ranges(terms, len(evidence), _ROWS)
+        value, by_slope, bend = (float(sum(part[i] for part in parts)) for i in range(3))
+        by_intercept, by_weight = (np.asarray(sum(part[i] for part in parts)) for i in (3, 4))
         value += 0.5 * _PENALTY * float((weights**2).sum())
         total = float(by_intercept.sum()) if loss.free_offset else 0.0
         if penalised_intercept:

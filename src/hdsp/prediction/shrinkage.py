@@ -6,7 +6,8 @@ from scipy.special import softmax
 from hdsp.numerics.types import FloatArray
 
 # Standard deviations tau that a label's coefficients may have. All values up to the largest are as
-# likely beforehand, so that a value of this geometric grid has a probability in proportion to it.
+# likely beforehand, so that a value of this geometric grid has a probability in proportion to it;
+# its cell reaches up to the edge.
 _SPREADS = np.geomspace(0.03, 3.0, 24)
 _UPPER_EDGES = np.sqrt(_SPREADS[1] / _SPREADS[0]) * _SPREADS
 # Coefficients are shrunk as if tau were as large as it is with this probability.
