@@ -58,7 +58,7 @@ SETTINGS = [
     *[Setting("plain", n, factor, (0, REFITS)) for n in (1_000, 4_000) for factor in (1, 2)],
     Setting("25 words a document", 2_000, 2, options={"document_length": 25.0}),
     Setting("correlated labels", 2_000, 2, correlation=0.5),
-    Setting("overlapping rare tags", 2_000, 2, correlation=0.9),
+    Setting("strongly correlated labels", 2_000, 2, correlation=0.9),
     Setting("weak effects", 2_000, 2, options={"effect_size": 0.3}),
     Setting("Zipf-weighted topics", 2_000, 2, options={"topic_weights": "zipf"}),
     Setting("plain", 16_000, 1),
