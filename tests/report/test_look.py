@@ -114,7 +114,7 @@ def test_a_phone_shows_a_topic_where_it_was_chosen(open_page, page_file):
     assert 0 <= detail["y"] - (row["y"] + row["height"]) < 30
     assert page.locator(".detail-row figure svg").is_visible()
     page.set_viewport_size({"width": 1280, "height": 800})
-    assert page.locator(".side > aside").is_visible()
+    page.locator(".side > aside").wait_for()
 
 
 def test_charts_are_drawn_anew_for_paper(open_page, page_file):
@@ -131,8 +131,10 @@ def test_charts_are_drawn_anew_for_paper(open_page, page_file):
         f"width => document.querySelector('{picture}').viewBox.baseVal.width === width", arg=screen
     )
     page.emulate_media(media="print")
-    adjusted = page.locator(".swatch").first.evaluate("e => getComputedStyle(e).printColorAdjust")
-    assert adjusted == "exact"
+    # The chart may be drawn anew in the meantime, and an element that is gone has no style.
+    page.wait_for_function(
+        "() => getComputedStyle(document.querySelector('.swatch')).printColorAdjust === 'exact'"
+    )
 
 
 def test_a_wide_heat_map_fits_a_sheet(open_page, long_names):

@@ -79,7 +79,7 @@ def prepare_dask(
         )
     names = tuple(words) if words is not None else tuple(f"w{i}" for i in range(n_words))
     read = as_labels(labels, n_documents, "prepare_dask")
-    write_corpus(_Blocks(collection, names, read), Path(folder))  # type: ignore[arg-type]
+    write_corpus(_Blocks(collection, names, read), Path(folder))
     return open_corpus(folder)
 
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from hdsp import progress
 from hdsp.corpus.corpus import PART_SIZE, Corpus
@@ -17,7 +18,30 @@ from hdsp.exceptions import TokenizerNotSavedWarning
 from hdsp.storage import sync_folder
 
 
-def write_corpus(corpus: Corpus, folder: Path, shard_size: int = PART_SIZE) -> None:
+class InParts(Protocol):
+    """What is written: a corpus, or documents that become one part by part."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The V words."""
+
+    @property
+    def text_settings(self) -> TextSettings | None:
+        """How texts were counted, if known."""
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether documents have ids."""
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents."""
+
+    def parts(self) -> Iterator[Corpus]:
+        """The documents, in order."""
+
+
+def write_corpus(corpus: InParts, folder: Path, shard_size: int = PART_SIZE) -> None:
     """Write a corpus to a folder; see `Corpus.write`."""
     if isinstance(shard_size, bool) or not isinstance(shard_size, int) or shard_size < 1:
         raise ValueError(
