@@ -141,7 +141,7 @@ def test_a_wide_heat_map_fits_a_sheet(open_page, long_names):
     page = open_page(long_names, viewport={"width": 1280, "height": 800}).show("#view=heat")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 703, "height": 1000})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 703
+    page.wait_for_function("() => document.documentElement.scrollWidth <= 703")
 
 
 def test_the_most_frequent_label_is_compared_first(shown, model, corpus):
