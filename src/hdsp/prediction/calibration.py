@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, vstack
 
 from hdsp.execution import InProcess, sum_new_tokens, sum_tokens
 from hdsp.model import Fit, LocalSettings, Problem
+from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.label_sets import label_sets
 from hdsp.prediction.regression import Regression, regression_path
@@ -24,6 +25,8 @@ from hdsp.scaling import Design
 # Penalties are learned in so many rounds of so many sweeps, from the first.
 _ROUNDS, _SWEEPS_PER_ROUND, _LAST_SWEEPS = 4, 8, 16
 _FIRST_PENALTY = 40.0
+# The variance of coefficients beforehand, where labels overlap.
+_TYPICAL_VARIANCE = 0.5
 # Where documents are not kept, the regression uses at most this many label sets.
 _MOST_LABEL_SETS = 20_000
 # Of more documents than this, none brings topics noticeably nearer to itself.
@@ -34,7 +37,7 @@ _MOST_DOCUMENTS = 4_000
 _MOST_READ_AGAIN = 2_000
 # Beyond this many labels, their correlations are ignored.
 _MOST_LABELS = 2_000
-_SMALLEST_INFORMATION, _SMALLEST_SHARE = 1e-12, 1e-3
+_SMALLEST_INFORMATION = 1e-12
 _CHUNK = 2_048
 
 
@@ -207,7 +210,7 @@ def _learn(
     # Estimates of C levels sum nearly to 0, as if C - 1 of them were free; two levels are to be
     # shrunk as much as one tag.
     free = np.where(n_levels > 1, n_levels / np.maximum(n_levels - 1, 1), 1.0)[:, None]
-    centred, alone = _own_shares(design, lengths, n_levels > 0)
+    shares: tuple[FloatArray, FloatArray] | None = None
     amplified: FloatArray | None = None
     path = regression_path(design, tokens, repeat(penalty, len(sweeps)), sweeps, overwrite=True)
     for found in path:
@@ -215,7 +218,12 @@ def _learn(
         information, label_tokens = _label_sums(found, design, lengths)
         if amplified is None:
             amplified = (1.0 - respond(found)) ** -2
-        noise = amplified * overdispersion(found, single_design, single)
+        noise = overdispersion(found, single_design, single)
+        if shares is None:
+            ridge = float(noise.mean()) / _TYPICAL_VARIANCE / _mean_information(found)
+            shares = _own_shares(design, lengths, n_levels > 0, ridge)
+        centred, alone = shares
+        noise = amplified * noise
         own = np.maximum(centred[:, None] * information, _SMALLEST_INFORMATION)
         estimate = found.coefficients * (1.0 + own_penalty / own)
         spread = likely_spreads(free * estimate**2, noise / own)[:, None]
@@ -252,18 +260,26 @@ def _label_sums(
     return information, expected
 
 
+def _mean_information(regression: Regression) -> float:
+    """The mean over topics of theta (1 - theta), at the intercept."""
+    share = normalised_exp(regression.intercept[None, :])[0]
+    return float((share * (1.0 - share)).mean()) or 1.0
+
+
 def _squares(design: Design, lengths: FloatArray) -> FloatArray:
     """sum_g N_g r_gj^2, [J]."""
     return np.asarray(csr_array(design, dtype=np.float64).power(2).T @ lengths)
 
 
 def _own_shares(
-    design: Design, lengths: FloatArray, exclusive: BoolArray
+    design: Design, lengths: FloatArray, exclusive: BoolArray, ridge: float
 ) -> tuple[FloatArray, FloatArray]:
     """The shares of labels' sums of squares that are their own, [J] each.
 
     The first is what the intercept does not explain, the second what the intercept and all other
     labels do not. For levels of a category, which are compared with each other, both are 1.
+    The second has a ridge, what is known beforehand: tags of which each document has exactly one
+    could otherwise not be told from the intercept.
     """
     centred, alone = np.ones((2, design.shape[1]))
     columns = np.flatnonzero(~exclusive)
@@ -277,8 +293,7 @@ def _own_shares(
     if len(columns) <= _MOST_LABELS:
         weighted = csr_array(chosen.multiply(lengths[:, None]))
         gram = (weighted.T @ chosen).toarray() - lengths.sum() * np.outer(mean, mean)
-        # Labels that always go together would make it singular.
-        np.fill_diagonal(gram, gram.diagonal() + _SMALLEST_SHARE * square)
+        np.fill_diagonal(gram, gram.diagonal() + ridge)
         alone[columns] = np.clip(1.0 / np.linalg.inv(gram).diagonal() / square, 0.0, 1.0)
     return centred, alone
 
