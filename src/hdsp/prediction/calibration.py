@@ -177,7 +177,7 @@ def _learn(
 
     With the information H_jk about a coefficient, its estimate without penalty would be
     v_jk (1 + penalty_jk / H_jk). The estimate varies as documents do, by overdispersion_k / H_jk,
-    over (1 - S_jk)^2 for the S of `response`; the coefficients themselves vary by tau_j^2. The two
+    over (1 - R_jk)^2 for the R of `response`; the coefficients themselves vary by tau_j^2. The two
     variances decide the penalty, and it decides the regression.
 
     What other labels explain of a label is not known of its own coefficients. It widens their
@@ -199,7 +199,7 @@ def _learn(
     n_levels : int array of shape [J]
         The levels of a label's category; 0 if it has none.
     respond : callable
-        Takes the regression, and returns the parts S [J, T] of errors that return.
+        Takes the regression, and returns the parts R [J, T] of errors that return.
     """
     n_labels, n_topics = design.shape[1], single.shape[1]
     # Columns that only pad the array have a penalty too, so that nothing is divided by zero.
@@ -218,15 +218,15 @@ def _learn(
         information, label_tokens = _label_sums(found, design, lengths)
         if amplified is None:
             amplified = (1.0 - respond(found)) ** -2
-        noise = overdispersion(found, single_design, single)
+        dispersion = overdispersion(found, single_design, single)
         if shares is None:
-            ridge = float(noise.mean()) / _TYPICAL_VARIANCE / _mean_information(found)
+            ridge = float(dispersion.mean()) / _TYPICAL_VARIANCE / _mean_information(found)
             shares = _own_shares(design, lengths, n_levels > 0, ridge)
         centred, alone = shares
-        noise = amplified * noise
-        own = np.maximum(centred[:, None] * information, _SMALLEST_INFORMATION)
-        estimate = found.coefficients * (1.0 + own_penalty / own)
-        spread = likely_spreads(free * estimate**2, noise / own)[:, None]
+        noise = amplified * dispersion
+        about = np.maximum(centred[:, None] * information, _SMALLEST_INFORMATION)
+        estimate = found.coefficients * (1.0 + own_penalty / about)
+        spread = likely_spreads(free * estimate**2, noise / about)[:, None]
         own = np.maximum(alone[:, None] * information, _SMALLEST_INFORMATION)
         variance = 1.0 / (own / noise + 1.0 / spread**2)
         own_penalty[:] = noise / spread**2

@@ -2,8 +2,8 @@
 
 A document's tokens are shared out among topics by its words, and where these leave it open by what
 its labels lead one to expect. An error in the labels' weights is thus partly found again in the
-tokens that the weights are learned from: of an error e the part S e returns, of that S^2 e, in all
-e / (1 - S). Documents would have to be longer, or topics less alike, for S to be nothing.
+tokens that the weights are learned from: of an error e the part R e returns, of that R^2 e, in all
+e / (1 - R). Documents would have to be longer, or topics less alike, for R to be nothing.
 """
 
 import numpy as np
@@ -23,13 +23,13 @@ _LARGEST = 0.8
 
 
 def response(problem: Problem, state: GlobalState, regression: Regression) -> FloatArray:
-    """The part S_jk of an error in labels' weights that returns in the tokens of topics, [J, T].
+    """The part R_jk of an error in labels' weights that returns in the tokens of topics, [J, T].
 
     What each document is led to expect is changed at random, up and down, and documents are read
-    again: S is the change of their tokens over the change of those that are expected. It is
+    again: R is the change of their tokens over the change of those that are expected. It is
     measured by label and by topic, since documents differ in length and topics in how clear they
-    are; for a label and a topic together 1 - S_jk = (1 - S_j) (1 - S_k) / (1 - S). Topics have
-    adapted to these documents, so that S is rather too small than too large.
+    are; for a label and a topic together 1 - R_jk = (1 - R_j) (1 - R_k) / (1 - R). Topics have
+    adapted to these documents, so that R is rather too small than too large.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def response(problem: Problem, state: GlobalState, regression: Regression) -> Fl
 def _remaining(
     returned: FloatArray, whole: FloatArray, otherwise: float | FloatArray
 ) -> FloatArray:
-    """1 - S within its limits; `otherwise` where no document tells."""
+    """1 - R within its limits; `otherwise` where no document tells."""
     known = whole > 0
     part = np.where(known, returned, 0.0) / np.where(known, whole, 1.0)
     return np.asarray(np.where(known, np.clip(1.0 - part, 1.0 - _LARGEST, 1.0), otherwise))
