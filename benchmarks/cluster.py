@@ -27,7 +27,7 @@ from hdsp.inference.batch import fit_sharded
 from hdsp.model import GlobalState, Priors, ShardedProblem
 from hdsp.model.shards import Encoding, ShardBlock
 from hdsp.numerics.sticks import sticks_from_weights
-from hdsp.scaling import bind_scaling
+from hdsp.scaling import bind_labels
 
 DOCUMENTS, WORDS, TOPICS, LABELS, LENGTH = 100_000, 10_000, 100, 52, 72
 REPEATED = 8
@@ -62,11 +62,11 @@ def draw(n_documents, rng):
 
 def make_problem(corpus, topics):
     """The problem, and a state near the topics that the documents were drawn from."""
-    scaling = bind_scaling("auto", corpus.schema)
-    encoding = Encoding(corpus.schema, scaling)
+    space = bind_labels("auto", corpus.schema)
+    encoding = Encoding(space)
     problem = ShardedProblem(
         [ShardBlock(shard, encoding) for shard in corpus.shards],
-        scaling,
+        space.scaling,
         Priors(0.05, (1.0, 1.0), (1.0, 0.01)),
         corpus.n_documents,
         corpus.n_words,

@@ -28,7 +28,7 @@ from hdsp.model import (  # noqa: E402
 )
 from hdsp.numerics.sticks import sticks_from_weights  # noqa: E402
 from hdsp.peers import FitSettings, make_peer  # noqa: E402
-from hdsp.scaling import bind_scaling  # noqa: E402
+from hdsp.scaling import bind_labels  # noqa: E402
 
 N_TOPICS = 100
 
@@ -53,7 +53,7 @@ def make_step(train):
     """A function that solves and sums the documents of a fitted model, all in one block."""
     model = HDSP(N_TOPICS, fixed_number=True, random_state=0).fit(train)
     schema = model.label_schema_
-    scaling, design = bind_scaling("auto", schema), schema.encode(train.labels)
+    scaling, design = bind_labels("auto", schema).scaling, schema.encode(train.labels)
     priors = Priors(model.topic_prior, None, None)
     problem = make_problem(train.counts, design, scaling, priors, block_size=10**9)
     (block,) = problem.blocks

@@ -32,9 +32,9 @@ from hdsp.datasets import LabelDesign, add_placebo_tags, make_corpus, split_halv
 from hdsp.execution import InProcess, fit_documents
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, LocalSettings, global_step, make_problem
-from hdsp.prediction import calibrate_labels, make_contrasts
+from hdsp.prediction import calibrate, make_contrasts
+from hdsp.prediction.calibration.regression import regress
 from hdsp.prediction.effects import expected_sides
-from hdsp.prediction.regression import regress
 
 N_TOPICS, FRESH, RARE, REFITS = 10, 20, 20, 20
 PASSES, SETTLED = 8, LocalSettings(max_iter=100, tol=1e-4)
@@ -251,8 +251,8 @@ def agreement(model, second):
     problem, state, _ = read_fresh(model, second)
     # Topics are not learned from these documents: none has to be left out of them.
     unseen = np.zeros(problem.n_documents, dtype=np.int64)
-    calibration = calibrate_labels(
-        problem, Fit(state, None), fitted.schema, LocalSettings(), InProcess(), unseen
+    calibration = calibrate(
+        problem, Fit(state, None), fitted.space, LocalSettings(), InProcess(), unseen
     )
     other = copy(model)
     other._model = replace(fitted, calibration=calibration)

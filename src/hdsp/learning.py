@@ -45,7 +45,7 @@ from hdsp.prediction import (
     with_label_regressions,
 )
 from hdsp.queries import VALIDATION
-from hdsp.scaling import ScalingFunction, bind_scaling, encode_labels
+from hdsp.scaling import ScalingFunction, bind_labels
 from hdsp.validation import (
     check_counts,
     check_indices,
@@ -87,8 +87,9 @@ class TopicLearner(EditableTopics):
         priors = self._with_seeds(priors, np.asarray(counts.sum(axis=0), dtype=np.float64), words)
         schema = LabelSchema.of(parsed)
         _warn_missing(parsed)
-        scaling = bind_scaling(self.scaling, schema)
-        problem = make_problem(counts, encode_labels(schema, scaling, parsed), scaling, priors)
+        values = schema.encode(parsed)
+        space = bind_labels(self.scaling, schema, values)
+        problem = make_problem(counts, space.design(values), space.scaling, priors)
         source = Source(
             words,
             named,
@@ -104,12 +105,12 @@ class TopicLearner(EditableTopics):
             if stream:
                 seed = int(plan.rng.integers(2**62))
                 opened = open_stream(
-                    problem, fit, words, schema, run.executor, seed, self.batch_size
+                    problem, fit, words, space, run.executor, seed, self.batch_size
                 )
             model = make_fitted(
                 problem,
                 fit,
-                schema,
+                space,
                 source,
                 self._report(fit.state, priors, history, numbers, run, problem.n_documents, counts),
                 run.settings,
@@ -132,11 +133,10 @@ class TopicLearner(EditableTopics):
         else:
             schema = LabelSchema.of(corpus.labels)
             _warn_missing(corpus.labels)
-            design = encode_labels(schema, bind_scaling(self.scaling, schema), corpus.labels)
+            design = bind_labels(self.scaling, schema).encode(corpus.labels)
             data = fingerprint(corpus.counts, csr_array(design, dtype=np.float32))
         words = corpus.words
         source = Source(words, named, library_of(labels), data, corpus.text_settings)
-        scaling = bind_scaling(self.scaling, schema)
         checkpoint = self._checkpoint(source)
         batch_size = None
         if self.inference == "stochastic":
@@ -146,7 +146,7 @@ class TopicLearner(EditableTopics):
                 readable_parts(corpus),
                 words,
                 schema,
-                scaling,
+                self.scaling,
                 self._plan(),
                 run,
                 lambda tokens: self._with_seeds(priors, tokens, words),
@@ -158,8 +158,7 @@ class TopicLearner(EditableTopics):
                 model = make_fitted_from_sample(
                     sample,
                     outcome.state,
-                    schema,
-                    scaling,
+                    found.space,
                     found.priors,
                     source,
                     self._report(
@@ -195,8 +194,7 @@ class TopicLearner(EditableTopics):
         return reopen_stream(
             model.state,
             model.source.words,
-            model.schema,
-            model.scaling,
+            model.space,
             model.priors,
             model.training.n_documents,
             model.training.carriers,
@@ -222,8 +220,7 @@ class TopicLearner(EditableTopics):
             model = make_fitted_from_sample(
                 sample,
                 state,
-                opened.schema,
-                opened.scaling,
+                opened.space,
                 opened.priors,
                 source,
                 report,

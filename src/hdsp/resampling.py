@@ -12,7 +12,7 @@ from hdsp.inference import Interruption, Run, fit_batch, interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, Problem
 from hdsp.numerics.types import FloatArray
-from hdsp.prediction import Contrast, FittedModel, calibrate_labels, expected_sides
+from hdsp.prediction import Contrast, FittedModel, calibrate, expected_sides
 
 # Both sides of contrasts, [2, C, T].
 Sides = FloatArray
@@ -83,10 +83,10 @@ def _refit(
         # Nobody waits for the result.
         return np.empty(0)
     copies = np.bincount(drawn, minlength=problem.n_documents)
-    calibration = calibrate_labels(
-        problem, Fit(state, None), model.schema, run.settings, InProcess(), copies
+    calibration = calibrate(
+        problem, Fit(state, None), model.space, run.settings, InProcess(), copies
     )
-    sides = np.array(expected_sides(calibration, model.schema, model.training.sample, contrasts))
+    sides = np.array(expected_sides(calibration, model.space, model.training.sample, contrasts))
     # A fit orders its topics by size.
     partner, _ = match_topics(model.state.topics.T, state.topics.T)
     return np.asarray(sides[:, :, partner])

@@ -12,7 +12,7 @@ from hdsp.inference.stochastic import fit_stochastic, start_stream
 from hdsp.model import GlobalState, Priors, ShardedProblem
 from hdsp.model.shards import Encoding, ShardBlock
 from hdsp.numerics.sticks import sticks_from_weights
-from hdsp.scaling import bind_scaling
+from hdsp.scaling import bind_labels
 
 SHARD = 40
 
@@ -34,11 +34,11 @@ def write_corpus(folder, n_documents=440, n_words=60):
 
 def make_problem(corpus, scaling="auto"):
     """The problem of a corpus on disk, and a state to start from."""
-    bound = bind_scaling(scaling, corpus.schema)
-    encoding = Encoding(corpus.schema, bound)
+    space = bind_labels(scaling, corpus.schema)
+    encoding = Encoding(space)
     problem = ShardedProblem(
         [ShardBlock(shard, encoding) for shard in corpus.shards],
-        bound,
+        space.scaling,
         Priors(0.05, (1.0, 1.0), (1.0, 0.01)),
         corpus.n_documents,
         corpus.n_words,
@@ -50,7 +50,7 @@ def make_problem(corpus, scaling="auto"):
         sticks=sticks_from_weights(np.full(9, 1 / 9)),
         corpus_concentration=1.0,
         document_concentration=5.0,
-        scaling=bound.initial(9, problem.n_labels),
+        scaling=space.scaling.initial(9, problem.n_labels),
     )
     return problem, state
 
@@ -61,7 +61,7 @@ def fit(executor, problem, state, passes=7, after_pass=None, keep_documents=True
     history = run.new_history()
     with executor, threadpool_limits(1, "blas"):
         found = fit_sharded(problem, state, run, history)
-    return found.state, [row["bound"] for row in history.rows()]
+    return found.state, [row["space.scaling"] for row in history.rows()]
 
 
 def fit_stream(executor, corpus, problem, state):
@@ -72,7 +72,7 @@ def fit_stream(executor, corpus, problem, state):
     stream = start_stream(state, problem.n_labels, 100)
     with executor, threadpool_limits(1, "blas"):
         found = fit_stochastic(problem, batches, stream, run, history, seed=2)
-    return found.state, [row["bound"] for row in history.rows()]
+    return found.state, [row["space.scaling"] for row in history.rows()]
 
 
 def check_same(got, expected):

@@ -26,7 +26,7 @@ from hdsp.model import (
     make_view,
 )
 from hdsp.model.documents import solve_block
-from hdsp.scaling import Constant, bind_scaling
+from hdsp.scaling import Constant, bind_labels
 from tests.problems import SCALINGS, problems
 from tests.reference import moves as plain
 from tests.reference.bound import Documents, bound_terms
@@ -70,7 +70,7 @@ def even_corpus(n_topics, seed, n_documents=400, length=60, labelled=False):
 def fitted(corpus, n_topics, executor=HERE):
     """A converged fit with so many topics."""
     schema = LabelSchema.of(corpus.labels)
-    scaling = bind_scaling("auto", schema)
+    scaling = bind_labels("auto", schema).scaling
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
     design = schema.encode(corpus.labels)
     problem = make_problem(corpus.counts, design, scaling, priors)

@@ -11,16 +11,18 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from hdsp import simulate
-from hdsp.corpus import Labels, LabelSchema
-from hdsp.execution import InProcess, read_with_shift, sum_new_tokens
+from hdsp.corpus import BlockSchema, Labels, LabelSchema
+from hdsp.execution import InProcess
 from hdsp.inference import Run, fit_batch, initial_state
 from hdsp.model import Fit, LocalSettings, Priors, make_problem
-from hdsp.prediction.calibration import _learn, calibrate, overdispersion
-from hdsp.prediction.label_sets import label_sets
-from hdsp.prediction.regression import Regression, regress
-from hdsp.prediction.response import response
-from hdsp.prediction.shrinkage import likely_spreads
-from hdsp.scaling import bind_scaling
+from hdsp.prediction.calibration.calibrate import Documents, calibrate, learn
+from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
+from hdsp.prediction.calibration.feedback import feedback, read_with_shift
+from hdsp.prediction.calibration.label_sets import label_sets
+from hdsp.prediction.calibration.regression import Regression, regress
+from hdsp.prediction.calibration.shrinkage import prior_deviations
+from hdsp.prediction.calibration.variance import overdispersion
+from hdsp.scaling import bind_labels
 from tests.reference.softmax import penalised_loss
 
 
@@ -144,18 +146,14 @@ def labelled_tokens(strengths, seed=0, n_documents=1500, share=0.1):
 
 def learned(design, tokens, returned=0.0):
     """The regression on tags and its variances, if the share `returned` of errors returns."""
-    tags = np.zeros(design.shape[1], dtype=int)
-    lengths = tokens.sum(axis=1, dtype=float)
-    found, variance, _ = _learn(
-        design,
-        tokens.copy(),
-        lengths,
-        design,
-        tokens,
-        tags,
+    names = tuple(f"t{j}" for j in range(design.shape[1]))
+    space = bind_labels("auto", LabelSchema((BlockSchema("tags", "tags", names),)))
+    found = learn(
+        Documents(design, tokens.copy(), design, tokens),
+        space,
         lambda found: np.full(found.coefficients.shape, returned),
     )
-    return found, variance
+    return found, found.variance
 
 
 def test_labels_without_effect_are_shrunk_and_strong_ones_are_not():
@@ -187,20 +185,33 @@ def test_spreads_are_the_upper_limits_of_what_is_likely():
     for error in (0.01, 0.5):
         coefficients = true[:, None] * rng.normal(size=(2000, 20))
         estimates = coefficients + np.sqrt(error) * rng.normal(size=(2000, 20))
-        found = likely_spreads(estimates**2, np.full((2000, 20), error))
+        found = prior_deviations(estimates**2, np.full((2000, 20), error), np.arange(2000))
         # 2,000 labels: a standard error of .007. The true values stop short of the grid's ends.
         assert 0.87 <= np.mean(found > true) <= 0.95
 
 
 def test_labels_without_any_document_may_do_anything():
-    found = likely_spreads(np.zeros((1, 3)), np.full((1, 3), 1e12))
+    found = prior_deviations(np.zeros((1, 3)), np.full((1, 3), 1e12), np.zeros(1, dtype=int))
     # The 90 % limit of a uniform distribution from 0 to the grid's last edge, 3.3.
     assert found[0] == pytest.approx(0.9 * 3.3, rel=0.02)
 
 
 def test_a_precise_null_is_shrunk_nearly_to_nothing():
     rng = np.random.default_rng(0)
-    assert likely_spreads(1e-4 * rng.normal(size=(1, 50)) ** 2, np.full((1, 50), 1e-4))[0] < 0.04
+    squares = 1e-4 * rng.normal(size=(1, 50)) ** 2
+    assert prior_deviations(squares, np.full((1, 50), 1e-4), np.zeros(1, dtype=int))[0] < 0.04
+
+
+def test_columns_of_a_group_are_judged_together():
+    """One deviation for the group: that of all its coefficients in one row."""
+    rng = np.random.default_rng(0)
+    squares, error = rng.gamma(1.0, size=(5, 8)), rng.gamma(1.0, size=(5, 8))
+    found = prior_deviations(squares, error, np.array([0, 1, 1, 1, 2]))
+    alone = prior_deviations(squares, error, np.arange(5))
+    joined = prior_deviations(
+        squares[1:4].reshape(1, -1), error[1:4].reshape(1, -1), np.zeros(1, dtype=int)
+    )
+    np.testing.assert_allclose(found, [alone[0], *[joined[0]] * 3, alone[4]])
 
 
 @pytest.mark.parametrize("carriers", [40, 300])
@@ -240,7 +251,10 @@ def read_problem(topics, n_tokens=(30, 30), seed=0, n_documents=300):
     schema = LabelSchema.of(labels)
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
     problem = make_problem(
-        csr_array(counts.astype(float)), schema.encode(labels), bind_scaling("auto", schema), priors
+        csr_array(counts.astype(float)),
+        schema.encode(labels),
+        bind_labels("auto", schema).scaling,
+        priors,
     )
     state = initial_state(problem, len(topics), "random", 1.0, 0.5 * len(topics), rng)
     return problem, replace(state, topics=(1e4 * topics.T + 0.05).astype(state.topics.dtype))
@@ -252,23 +266,23 @@ def flat(state):
 
 def test_nothing_returns_where_words_tell_topics_apart():
     problem, state = read_problem(np.kron(np.eye(3), np.full(4, 0.25)))
-    np.testing.assert_allclose(response(problem, state, flat(state)), 0.0, atol=0.02)
+    np.testing.assert_allclose(feedback(problem, state, flat(state)), 0.0, atol=0.02)
 
 
 def test_everything_returns_where_topics_are_alike(monkeypatch):
     """Words say nothing of topics then, and documents follow their labels."""
     problem, state = read_problem(np.full((3, 12), 1 / 12))
-    monkeypatch.setattr("hdsp.prediction.response._LARGEST", 0.99)
-    np.testing.assert_allclose(response(problem, state, flat(state)), 0.99, atol=0.06)
+    monkeypatch.setattr("hdsp.prediction.calibration.feedback._LARGEST", 0.99)
+    np.testing.assert_allclose(feedback(problem, state, flat(state)), 0.99, atol=0.06)
     monkeypatch.undo()
     # The largest part that is used.
-    np.testing.assert_allclose(response(problem, state, flat(state)), 0.8, atol=1e-6)
+    np.testing.assert_allclose(feedback(problem, state, flat(state)), 0.8, atol=1e-6)
 
 
 def test_more_returns_in_short_documents():
     topics = np.random.default_rng(1).dirichlet(np.full(40, 0.3), size=4)
     problem, state = read_problem(topics, n_tokens=(5, 200))
-    short, long = response(problem, state, flat(state)).mean(axis=1)
+    short, long = feedback(problem, state, flat(state)).mean(axis=1)
     assert short > 5 * long > 0
 
 
@@ -276,12 +290,12 @@ def test_a_label_of_no_sampled_document_has_what_all_have():
     topics = np.random.default_rng(1).dirichlet(np.full(40, 0.3), size=4)
     problem, state = read_problem(topics)
     some = problem.take(np.arange(0, 300, 2))
-    found = response(some, state, flat(state))
+    found = feedback(some, state, flat(state))
     np.testing.assert_allclose(found[1], found[0])
 
 
 def test_errors_grow_by_what_returns():
-    """Weights learned to the fixed point vary as much more as `response` says."""
+    """Weights learned to the fixed point vary as much more as `feedback` says."""
     rng = np.random.default_rng(5)
     one, other = rng.dirichlet(np.full(40, 0.3), size=2)
     own = rng.dirichlet(np.full(40, 0.3), size=4)
@@ -298,7 +312,7 @@ def test_errors_grow_by_what_returns():
                 direct.append(weights)
         settled.append(weights)
         if seed < 4:
-            parts.append(response(problem, state, found))
+            parts.append(feedback(problem, state, found))
     grown = np.std(settled, axis=0) / np.std(direct, axis=0)
     said = 1.0 / (1.0 - np.mean(parts))
     # 25 corpora: a standard error of 3 % of the mean ratio, whose parts are correlated. What is
@@ -357,36 +371,32 @@ def test_a_fit_is_calibrated_by_its_documents():
     )
     corpus, _ = simulate(frame, n_topics=4, n_words=30, document_length=40, random_state=1)
     schema = LabelSchema.of(corpus.labels)
-    scaling = bind_scaling("auto", schema)
+    space = bind_labels("auto", schema)
     design = schema.encode(corpus.labels)
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
-    problem = make_problem(corpus.counts, design, scaling, priors)
+    problem = make_problem(corpus.counts, design, space.scaling, priors)
     start = initial_state(problem, 5, "nmf", 1.0, 20.0, rng)
     run = Run(5, tol=0.0)
     fit = fit_batch(problem, start, run, run.new_history())
     member = csr_array(np.eye(n_documents, dtype=np.float32))
     alone = Fit(fit.state, None)
-    read = sum_new_tokens(problem, alone, member, LocalSettings(), InProcess())
+    read = cross_fitted_tokens(problem, alone, member, LocalSettings(), InProcess())
     tokens = read[:, :5].astype(float)
-    indicator = np.array([True, True, True, True, False])
-    n_levels = np.array([0, 0, 2, 2, 0])
-    found = calibrate(problem, fit, n_levels, indicator, LocalSettings(), InProcess())
+    np.testing.assert_array_equal(space.indicator, [True, True, True, True, False])
+    np.testing.assert_array_equal(space.n_levels, [0, 0, 2, 2, 0])
+    found = calibrate(problem, fit, space, LocalSettings(), InProcess())
     lengths = tokens.sum(axis=1)
-    own, variance, label_tokens = _learn(
-        problem.design,
-        tokens.astype(np.float32),
-        lengths,
-        problem.design,
-        tokens,
-        n_levels,
-        lambda regression: response(problem, fit.state, regression),
+    own = learn(
+        Documents(problem.design, tokens.astype(np.float32), problem.design, tokens),
+        space,
+        lambda regression: feedback(problem, fit.state, regression),
     )
     # Tokens are in single precision, and sums in another order.
     np.testing.assert_allclose(found.coefficients, own.coefficients, atol=2e-3)
-    np.testing.assert_allclose(found.variance, variance, rtol=5e-3)
+    np.testing.assert_allclose(found.variance, own.variance, rtol=5e-3)
     theta = found.proportions(problem.design)
     dense = problem.design.toarray().astype(float)
     np.testing.assert_allclose(
         found.label_tokens, dense.T @ (lengths[:, None] * theta), rtol=1e-4, atol=1e-3
     )
-    np.testing.assert_allclose(found.label_tokens, label_tokens, rtol=5e-3, atol=1e-2)
+    np.testing.assert_allclose(found.label_tokens, own.label_tokens, rtol=5e-3, atol=1e-2)

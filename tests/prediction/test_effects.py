@@ -13,10 +13,12 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Labels, simulate
 from hdsp.corpus import LabelSchema
-from hdsp.prediction.calibration import Calibration, _own_shares
+from hdsp.prediction.calibration import Calibration, Regression
+from hdsp.prediction.calibration.variance import own_shares
 from hdsp.prediction.contrasts import make_contrasts
-from hdsp.prediction.effects import expected_sides, label_effects
-from hdsp.prediction.regression import Regression
+from hdsp.prediction.effects import draw_by_column, label_effects
+from hdsp.prediction.sides import expected_sides
+from hdsp.scaling import bind_labels
 
 TAGS = ("red", "green", "blue")
 LEVELS = ("north", "south", "west")
@@ -62,7 +64,7 @@ def test_effects_are_mean_differences_of_expected_proportions(seed):
     schema, design, regression = parts(seed)
     dense = design.toarray()
     contrasts = make_contrasts(schema, all_used(schema), None, None)
-    first, second = expected_sides(regression, schema, design, contrasts)
+    first, second = expected_sides(regression, bind_labels("auto", schema), design, contrasts)
     places = schema.slices()["place"]
     frequency = dense[:, places].sum(axis=0)
 
@@ -96,7 +98,7 @@ def test_contrasts_of_two_levels_and_of_two_values():
     schema, design, regression = parts()
     dense = design.toarray()
     levels = make_contrasts(schema, all_used(schema), "place", ("south", "north"))
-    first, second = expected_sides(regression, schema, design, levels)
+    first, second = expected_sides(regression, bind_labels("auto", schema), design, levels)
     for side, level in ((first, "south"), (second, "north")):
         rows = dense.copy()
         rows[:, schema.slices()["place"]] = 0.0
@@ -104,7 +106,7 @@ def test_contrasts_of_two_levels_and_of_two_values():
         np.testing.assert_allclose(side[0], regression.proportions(csr_array(rows)).mean(axis=0))
     block = schema.block("size")
     values = make_contrasts(schema, all_used(schema), "size", (-1.0, 2.0))
-    first, second = expected_sides(regression, schema, design, values)
+    first, second = expected_sides(regression, bind_labels("auto", schema), design, values)
     for side, value in ((first, -1.0), (second, 2.0)):
         rows = dense.copy()
         rows[:, schema.slices()["size"]] = (value - block.mean[0]) / block.scale[0]
@@ -112,12 +114,14 @@ def test_contrasts_of_two_levels_and_of_two_values():
 
 
 def effects_of(schema, design, regression, spread=0.3, level=0.9, seed=0, labels=None):
-    def draw(streams, n_draws):
-        noise = np.stack([stream.normal(size=(n_draws, 4)) for stream in streams], axis=1)
-        return regression.coefficients + spread * noise
+    def draw(column, stream, n_draws):
+        return regression.coefficients[column] + spread * stream.normal(size=(n_draws, 4))
 
+    space = bind_labels("auto", schema)
     contrasts = make_contrasts(schema, all_used(schema), labels, None)
-    found = label_effects(regression, draw, schema, design, contrasts, level, seed)
+    found = label_effects(
+        regression, draw_by_column(draw, space, seed), space, design, contrasts, level
+    )
     return {c.label: n for n, c in enumerate(contrasts)}, found
 
 
@@ -169,12 +173,12 @@ def test_a_share_of_ones_own_is_what_others_cannot_explain():
     twin = 0.9 * one + np.sqrt(1 - 0.81) * rng.normal(size=4000)
     often = (rng.random(4000) < 0.8).astype(float)
     design = csr_array(np.column_stack([one, twin, often]))
-    centred, alone = _own_shares(design, np.ones(4000), np.zeros(3, dtype=bool), 1e-9)
+    centred, alone = own_shares(design, np.ones(4000), np.zeros(3, dtype=bool), 1e-9)
     # 1 - r^2 of the pair; a tag that four in five carry is known by the fifth.
     np.testing.assert_allclose(alone, [0.19, 0.19, 0.2], atol=0.02)
     np.testing.assert_allclose(centred, [1.0, 1.0, 0.2], atol=0.02)
     exclusive = np.array([False, False, True])
-    assert [shares[2] for shares in _own_shares(design, np.ones(4000), exclusive, 1e-9)] == [
+    assert [shares[2] for shares in own_shares(design, np.ones(4000), exclusive, 1e-9)] == [
         1.0,
         1.0,
     ]
@@ -183,7 +187,7 @@ def test_a_share_of_ones_own_is_what_others_cannot_explain():
 def test_labels_that_always_go_together_have_next_to_nothing_of_their_own():
     one = (np.arange(400) < 10).astype(float)
     design = csr_array(np.column_stack([one, one]))
-    centred, alone = _own_shares(design, np.ones(400), np.zeros(2, dtype=bool), 1e-3)
+    centred, alone = own_shares(design, np.ones(400), np.zeros(2, dtype=bool), 1e-3)
     assert (centred > 0.9).all()
     assert (alone < 0.01).all()
 
@@ -196,8 +200,9 @@ def test_draws_of_coefficients_have_their_variance():
         indicator=np.array([True, False]),
         label_tokens=np.zeros((2, 2)),
     )
-    streams = [np.random.default_rng(seed) for seed in (0, 1)]
-    drawn = calibration.draw(streams, 20_000)
+    drawn = np.stack(
+        [calibration.draw(j, np.random.default_rng(j), 20_000) for j in (0, 1)], axis=1
+    )
     # A tag's factor exp(v) keeps its mean and has the variance relative to it; 20,000 draws.
     factor = np.exp(drawn[:, 0] - calibration.coefficients[0])
     np.testing.assert_allclose(factor.mean(axis=0), 1.0, atol=0.04)

@@ -20,8 +20,7 @@ from hdsp.scaling import (
     LogLinear,
     Product,
     ScalingFunction,
-    bind_scaling,
-    used_columns,
+    bind_labels,
 )
 from hdsp.testing import check_scaling, make_case
 
@@ -287,7 +286,7 @@ SCHEMA = LabelSchema.of(
 
 
 def split_of(scaling):
-    bound = bind_scaling(scaling, SCHEMA)
+    bound = bind_labels(scaling, SCHEMA).scaling
     return {type(f).__name__: s.tolist() for f, s in zip(bound.factors, bound.split, strict=True)}
 
 
@@ -303,9 +302,9 @@ def test_binding():
         "Categorical": [2, 3],
         "LogLinear": [0, 1, 4],
     }
-    assert isinstance(bind_scaling("auto", LabelSchema.of(Labels.empty(3))), Constant)
-    assert isinstance(bind_scaling(Constant(), SCHEMA), Constant)
-    used = used_columns(bind_scaling(LogLinear("rating"), SCHEMA), 5)
+    assert isinstance(bind_labels("auto", LabelSchema.of(Labels.empty(3))).scaling, Constant)
+    assert isinstance(bind_labels(Constant(), SCHEMA).scaling, Constant)
+    used = bind_labels(LogLinear("rating"), SCHEMA).used
     assert used.tolist() == [False, False, False, False, True]
 
 
@@ -323,14 +322,14 @@ def test_binding():
 )
 def test_binding_errors(scaling, error, message):
     with pytest.raises(error, match=message):
-        bind_scaling(scaling, SCHEMA)
+        bind_labels(scaling, SCHEMA)
 
 
 def test_a_lone_factor_with_nothing_to_take_is_an_error():
     numbers = LabelSchema.of(Labels.from_frame(pd.DataFrame({"rating": [1.0, 2.0]})))
     with pytest.raises(ValueError, match="no label is left for"):
-        bind_scaling(Categorical(), numbers)
-    assert isinstance(bind_scaling(Categorical(), LabelSchema.of(Labels.empty(2))), Constant)
+        bind_labels(Categorical(), numbers)
+    assert isinstance(bind_labels(Categorical(), LabelSchema.of(Labels.empty(2))).scaling, Constant)
 
 
 def test_only_scaling_functions_multiply_and_only_names_name():
@@ -341,7 +340,7 @@ def test_only_scaling_functions_multiply_and_only_names_name():
 
 
 def test_weights_of_columns_nobody_takes_are_nan():
-    scaling = bind_scaling(LogLinear("rating"), SCHEMA)
+    scaling = bind_labels(LogLinear("rating"), SCHEMA).scaling
     weights = scaling.draw_prior(3, 5, np.random.default_rng(0))
     assert weights.shape == (3, 5)
     assert np.isnan(weights[:, :4]).all()

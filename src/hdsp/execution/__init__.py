@@ -13,7 +13,6 @@ from hdsp.execution.passes import (
     update_labels,
 )
 from hdsp.execution.processes import Processes
-from hdsp.execution.reading import read_with_shift, sum_new_tokens
 
 __all__ = [
     "Executor",
@@ -24,9 +23,7 @@ __all__ = [
     "fit_blocks",
     "fit_documents",
     "make_executor",
-    "read_with_shift",
     "sum_documents",
-    "sum_new_tokens",
     "sum_tokens",
     "tree_sum",
     "update_labels",

@@ -40,7 +40,7 @@ def grow_topics(opened: OpenStream, plan: Plan, run: Run) -> OpenStream:
     sample = opened.sample.take(opened.sample.uniform())
     share = len(sample) / opened.n_documents
     known = make_problem(
-        sample.counts, sample.design, opened.scaling, opened.priors.for_part(share)
+        sample.counts, sample.design, opened.space.scaling, opened.priors.for_part(share)
     )
     if not known.n_tokens:
         return opened

@@ -20,7 +20,7 @@ from hdsp.model import Priors, ShardedProblem, make_problem
 from hdsp.model.shards import Encoding, Readable, shard_blocks
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import Checkpoint
-from hdsp.scaling import ScalingFunction
+from hdsp.scaling import LabelSpace, ScalingFunction, bind_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,8 @@ class ShardsFit:
         The state, the history, and numbers of topics that are about as good.
     priors : Priors
         Hyperparameters, with those of seeded topics.
+    space : LabelSpace
+        The labels, and how they scale topics.
     survey : Survey
         A sample of the documents, and sums over all of them.
     opened : OpenStream or None
@@ -41,6 +43,7 @@ class ShardsFit:
 
     outcome: Outcome
     priors: Priors
+    space: LabelSpace
     survey: Survey
     opened: OpenStream | None
 
@@ -49,7 +52,7 @@ def fit_shards(
     shards: Sequence[Readable],
     words: tuple[str, ...],
     schema: LabelSchema,
-    scaling: ScalingFunction,
+    scaling: str | ScalingFunction,
     plan: Plan,
     run: Run,
     priors_of: Callable[[FloatArray], Priors],
@@ -65,9 +68,9 @@ def fit_shards(
     words : tuple of str
         The V words.
     schema : LabelSchema
-        The label space.
-    scaling : ScalingFunction
-        Bound to the schema's columns.
+        The label columns.
+    scaling : str or ScalingFunction
+        How labels scale topics.
     plan : Plan
         The settings of the fit.
     run : Run
@@ -79,18 +82,22 @@ def fit_shards(
     batch_size : int or None
         The documents that make a step of stochastic inference; None is batch inference.
     """
-    encoding = Encoding(schema, scaling)
-    blocks = shard_blocks(shards, encoding)
+    # Terms learn from the sample, so that the survey sees labels as they are.
+    blocks = shard_blocks(shards, Encoding(bind_labels("auto", schema)))
     n_documents = sum(shard.n_documents for shard in shards)
     seed = int(plan.rng.integers(2**62))
     step = SurveyDocuments(seed, n_documents)
     survey: Survey = run.executor.run(step, blocks, keep=False)[1]
+    space = bind_labels(scaling, schema, survey.sample.design)
+    survey = survey.designed(space)
+    encoding = Encoding(space)
+    blocks = shard_blocks(shards, encoding)
     priors = priors_of(survey.word_tokens)
     sample = survey.sample.take(survey.sample.uniform())
     part = priors.for_part(len(sample) / n_documents)
-    known = make_problem(sample.counts, sample.design, scaling, part)
+    known = make_problem(sample.counts, sample.design, space.scaling, part)
     problem = ShardedProblem(
-        blocks, scaling, priors, n_documents, len(survey.word_tokens), schema.n_labels
+        blocks, space.scaling, priors, n_documents, len(survey.word_tokens), space.n_columns
     )
     resumed = checkpoint.resume(problem, run, plan.n_components) if checkpoint else None
     if checkpoint is not None:
@@ -103,9 +110,9 @@ def fit_shards(
     history = resumed.history
     if batch_size is None:
         state = fit_sharded(problem, resumed.state, run, history).state
-        return ShardsFit(Outcome(state, history, beginning.numbers), priors, survey, None)
+        return ShardsFit(Outcome(state, history, beginning.numbers), priors, space, survey, None)
     stream, done = resumed.stream or (
-        start_stream(resumed.state, schema.n_labels, batch_size),
+        start_stream(resumed.state, space.n_columns, batch_size),
         None,
     )
     stream = fit_stochastic(
@@ -123,10 +130,11 @@ def fit_shards(
         survey.sample,
         n_documents,
         words,
-        schema,
-        scaling,
+        space,
         priors,
         seed,
         n_documents,
     )
-    return ShardsFit(Outcome(stream.state, history, beginning.numbers), priors, survey, opened)
+    return ShardsFit(
+        Outcome(stream.state, history, beginning.numbers), priors, space, survey, opened
+    )

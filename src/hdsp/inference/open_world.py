@@ -16,13 +16,12 @@ from hdsp.inference.run import Run
 from hdsp.inference.sample import Sample, document_keys
 from hdsp.inference.stochastic import SETTINGS, Stream, stochastic_step
 from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_block
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import FloatArray
 from hdsp.scaling import (
     Design,
     DesignLimits,
+    LabelSpace,
     ScalingFunction,
-    bind_scaling,
-    encode_labels,
     move_labels,
 )
 
@@ -50,10 +49,8 @@ class OpenStream:
         How many different ones were seen.
     words : tuple of str
         The V words.
-    schema : LabelSchema
-        The label space.
-    scaling : ScalingFunction
-        Bound to the schema's columns.
+    space : LabelSpace
+        The labels, and how they scale topics.
     priors : Priors
         Hyperparameters.
     seed : int
@@ -68,8 +65,7 @@ class OpenStream:
     sample: Sample
     n_documents: int
     words: tuple[str, ...]
-    schema: LabelSchema
-    scaling: ScalingFunction
+    space: LabelSpace
     priors: Priors
     seed: int
     searched: int
@@ -77,17 +73,16 @@ class OpenStream:
 
     @property
     def carriers(self) -> FloatArray:
-        """How many documents have a value of each label, [J]."""
-        return np.asarray(
-            self.stream.carriers * (self.n_documents / max(self.stream.n_documents, 1))
-        )
+        """How many documents have a value of each label, [n_labels]."""
+        seen = self.stream.carriers[self.space.own]
+        return np.asarray(seen * (self.n_documents / max(self.stream.n_documents, 1)))
 
 
 def open_stream(
     problem: Problem,
     fit: Fit,
     words: tuple[str, ...],
-    schema: LabelSchema,
+    space: LabelSpace,
     executor: Executor,
     seed: int,
     batch_size: int | None,
@@ -118,8 +113,7 @@ def open_stream(
         sample,
         n_documents,
         words,
-        schema,
-        problem.scaling,
+        space,
         problem.priors,
         seed,
         n_documents,
@@ -129,23 +123,27 @@ def open_stream(
 def reopen_stream(
     state: GlobalState,
     words: tuple[str, ...],
-    schema: LabelSchema,
-    scaling: ScalingFunction,
+    space: LabelSpace,
     priors: Priors,
     n_documents: int,
     carriers: FloatArray,
-    labels: Design,
+    labels: csr_array,
     seed: int,
     batch_size: int | None,
 ) -> OpenStream:
     """A stream that goes on from a fitted model, of whose documents nothing is left.
 
-    `labels` [S, J] are those of some of them. Their mean E[ln pi_mk] is taken to be the one at
-    which the weights of topics are at their optimum.
+    `labels` [S, n_labels] are the values in some of them, and `carriers` [n_labels] how many had
+    each. Their mean E[ln pi_mk] is taken to be the one at which the weights of topics are at their
+    optimum.
     """
+    scaling, design = space.scaling, csr_array(space.design(labels))
+    seen = np.bincount(design.indices, minlength=space.n_columns).astype(np.float64)
+    seen *= n_documents / max(labels.shape[0], 1)
+    seen[space.own] = carriers
     batch_size = batch_size or _batch_size(n_documents)
     steps = n_documents / batch_size
-    mean_labels = csr_array(np.asarray(labels.mean(axis=0)).reshape(1, -1))
+    mean_labels = csr_array(np.asarray(design.mean(axis=0)).reshape(1, -1))
     log_rate = scaling.log_rate_total(state.scaling, mean_labels)
     stream = Stream(
         state,
@@ -153,15 +151,13 @@ def reopen_stream(
         steps,
         n_documents,
         psi(state.prior_shape) - log_rate,
-        np.asarray(labels.sum(axis=0)) * (n_documents / max(labels.shape[0], 1)),
-        carriers,
-        steps * (carriers > 0),
-        DesignLimits.of(csr_array(labels)),
+        np.asarray(design.sum(axis=0)) * (n_documents / max(labels.shape[0], 1)),
+        seen,
+        steps * (seen > 0),
+        DesignLimits.of(design),
     )
-    sample = Sample.empty(len(words), schema.n_labels)
-    return OpenStream(
-        stream, sample, n_documents, words, schema, scaling, priors, seed, n_documents
-    )
+    sample = Sample.empty(len(words), space.n_columns)
+    return OpenStream(stream, sample, n_documents, words, space, priors, seed, n_documents)
 
 
 def _batch_size(n_documents: int) -> int:
@@ -186,7 +182,7 @@ def absorb(
     """
     opened = with_labels(opened, corpus.labels, scaling)
     opened, counts = with_words(opened, corpus)
-    design = encode_labels(opened.schema, opened.scaling, corpus.labels)
+    design = opened.space.encode(corpus.labels)
     for first in range(0, corpus.n_documents, _AT_ONCE):
         if run.interrupted:
             break
@@ -200,11 +196,11 @@ def _step(opened: OpenStream, counts: csr_array, design: Design, run: Run) -> Op
     n_documents = opened.n_documents + counts.shape[0]
     problem = ShardedProblem(
         (make_block(counts, design),),
-        opened.scaling,
+        opened.space.scaling,
         opened.priors,
         n_documents,
         len(opened.words),
-        opened.schema.n_labels,
+        opened.space.n_columns,
     )
     statistics = sum_documents(problem, opened.stream.state, SETTINGS, run.here)
     keys = document_keys(opened.seed, opened.n_documents, counts.shape[0])
@@ -220,15 +216,16 @@ def _step(opened: OpenStream, counts: csr_array, design: Design, run: Run) -> Op
 
 def with_labels(opened: OpenStream, labels: Labels, scaling: str | ScalingFunction) -> OpenStream:
     """The stream with room for all of these labels: new ones have no effect yet."""
-    schema = grown_schema(opened.schema, labels)
-    if schema.n_labels == opened.schema.n_labels:
+    before = opened.space
+    schema = grown_schema(before.schema, labels)
+    if schema.n_labels == before.schema.n_labels:
         return opened
-    position = _positions(opened.schema, schema)
-    bound = bind_scaling(scaling, schema)
+    space = before.grown(schema, scaling)
+    position = before.positions_in(space)
     stream, state = opened.stream, opened.stream.state
-    n_labels = schema.n_labels
+    n_labels = space.n_columns
     parameters = move_labels(
-        opened.scaling, state.scaling, bound, position, state.n_topics, n_labels
+        before.scaling, state.scaling, space.scaling, position, state.n_topics, n_labels
     )
 
     def moved(values: FloatArray) -> FloatArray:
@@ -245,8 +242,7 @@ def with_labels(opened: OpenStream, labels: Labels, scaling: str | ScalingFuncti
     limits = DesignLimits(stream.limits.labels_per_document, moved(stream.limits.largest))
     return replace(
         opened,
-        schema=schema,
-        scaling=bound,
+        space=space,
         stream=replace(
             stream,
             state=replace(state, scaling=parameters),
@@ -289,13 +285,6 @@ def grown_schema(schema: LabelSchema, labels: Labels) -> LabelSchema:
             block = replace(block, columns=(*block.columns, *further))
         blocks.append(block)
     return LabelSchema((*blocks, *(BlockSchema.of(block) for block in new.values())))
-
-
-def _positions(old: LabelSchema, new: LabelSchema) -> IntArray:
-    """The column in `new` of each column of `old`: blocks grow at their ends."""
-    slices = new.slices()
-    starts = [np.arange(len(block.columns)) + slices[block.name].start for block in old.blocks]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *starts])
 
 
 def with_words(opened: OpenStream, corpus: Corpus) -> tuple[OpenStream, csr_array]:

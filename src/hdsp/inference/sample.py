@@ -7,7 +7,7 @@ smallest keys among the documents of a label are a uniform sample of that label'
 which a rare label would otherwise have none.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, vstack
 from hdsp.execution import Step
 from hdsp.model import Block
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
-from hdsp.scaling import Design
+from hdsp.scaling import Design, LabelSpace
 
 # Documents in the uniform sample.
 MOST_DOCUMENTS = 40_000
@@ -140,13 +140,22 @@ class Survey:
         Some of the documents.
     word_tokens : float array of shape [V]
         Tokens of each word.
-    carriers : float array of shape [J]
+    carriers : float array of shape [n_labels]
         How many documents have a value of each label.
     """
 
     sample: Sample
     word_tokens: FloatArray
     carriers: FloatArray
+
+    def designed(self, space: LabelSpace) -> "Survey":
+        """The survey of values of labels, with their design in the place of the values."""
+        design = csr_array(space.design(self.sample.design), dtype=np.float32)
+        return replace(
+            self,
+            sample=replace(self.sample, design=design),
+            carriers=self.carriers * space.used_labels,
+        )
 
     def __add__(self, other: "Survey") -> "Survey":
         return Survey(

@@ -9,7 +9,7 @@ from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Design, ScalingFunction, bind_scaling
+from hdsp.scaling import Design, ScalingFunction, bind_labels
 from hdsp.validation import count_rows
 
 # Documents whose proportions and tokens are in memory at once.
@@ -212,17 +212,18 @@ def simulate(
         length = n_documents if n_documents is not None else count_rows(labels, "simulate")
         parsed = as_labels(labels, length, "simulate")
     schema = LabelSchema.of(parsed)
-    bound = bind_scaling(scaling, schema)
+    values = schema.encode(parsed)
+    space = bind_labels(scaling, schema, values)
     truth = draw_truth(
         n_topics,
         n_words,
-        schema.n_labels,
-        bound,
+        space.n_columns,
+        space.scaling,
         rng,
         topic_prior,
         corpus_concentration,
         document_concentration,
     )
     lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
-    counts = draw_documents(truth, bound, schema.encode(parsed), lengths, rng)
+    counts = draw_documents(truth, space.scaling, space.design(values), lengths, rng)
     return Corpus(counts, labels=parsed), truth

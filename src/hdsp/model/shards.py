@@ -9,11 +9,11 @@ from uuid import uuid4
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from hdsp.corpus import Corpus, LabelSchema
+from hdsp.corpus import Corpus
 from hdsp.corpus.stored import StoredCorpus
 from hdsp.model.problem import Block, make_block
 from hdsp.numerics.types import IntArray
-from hdsp.scaling import Design, ScalingFunction, encode_labels
+from hdsp.scaling import Design, LabelSpace
 
 # Shards that a process keeps while their documents are drawn in a random order.
 SHARDS_AT_ONCE = 8
@@ -36,16 +36,13 @@ class Encoding:
 
     Attributes
     ----------
-    schema : LabelSchema
-        The label space.
-    scaling : ScalingFunction
-        Bound to the schema's columns.
+    space : LabelSpace
+        The labels of training.
     key : str
         By which a process knows the encoding again that another one sent.
     """
 
-    schema: LabelSchema
-    scaling: ScalingFunction
+    space: LabelSpace
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def __eq__(self, other: object) -> bool:
@@ -56,7 +53,7 @@ class Encoding:
 
     def read(self, part: Corpus) -> tuple[csr_array, Design]:
         """Counts and design of a part of the corpus, as compactly as the document step takes."""
-        design = encode_labels(self.schema, self.scaling, part.labels)
+        design = self.space.encode(part.labels)
         return csr_array(part.counts, dtype=np.float32), csr_array(design, dtype=np.float32)
 
 

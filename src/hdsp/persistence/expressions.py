@@ -1,23 +1,20 @@
-"""Scaling functions as plain data."""
+"""Scaling functions, terms and the space of labels as plain data."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from hdsp.corpus import LabelSchema
+from hdsp.labels import TERMS, Term
 from hdsp.persistence.settings import plain
-from hdsp.scaling import FUNCTIONS, Constant, Product, ScalingFunction
-from hdsp.storage import WrongContents
+from hdsp.scaling import FUNCTIONS, LabelSpace, Product, ScalingFunction, bind_labels
+from hdsp.storage import LARGEST, WrongContents
 
 
 def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:
-    """A scaling function of the package by name, with its columns, settings and split."""
+    """A scaling function of the package by name, with its columns, terms and settings."""
     if type(scaling) is Product:
-        split = scaling.split
-        return {
-            "function": "Product",
-            "factors": [encode_scaling(factor) for factor in scaling.factors],
-            "split": None if split is None else [columns.tolist() for columns in split],
-            "n_labels": scaling.n_labels,
-        }
+        factors = [encode_scaling(factor) for factor in scaling.factors]
+        return {"function": "Product", "factors": factors}
     name = type(scaling).__name__
     if FUNCTIONS.get(name) is not type(scaling):
         raise ValueError(
@@ -28,6 +25,7 @@ def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:
     return {
         "function": name,
         "columns": list(scaling.columns),
+        "terms": [encode_term(term) for term in scaling.terms],
         "settings": plain(scaling.settings()),
     }
 
@@ -35,22 +33,48 @@ def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:
 def decode_scaling(data: Mapping[str, Any]) -> ScalingFunction:
     """The scaling function that `encode_scaling` wrote."""
     if data["function"] == "Product":
-        factors = [decode_scaling(factor) for factor in data["factors"]]
-        split = data["split"]
-        if split is not None and len(split) != len(factors):
-            raise WrongContents("the factors of its scaling function have other columns")
-        return Product(*factors, split=split, n_labels=data["n_labels"])
-    return FUNCTIONS[data["function"]](*data["columns"], **data["settings"])
+        return Product(*[decode_scaling(factor) for factor in data["factors"]])
+    terms = map(decode_term, data["terms"])
+    return FUNCTIONS[data["function"]](*data["columns"], *terms, **data["settings"])
 
 
-def check_bound(scaling: ScalingFunction, n_labels: int) -> None:
-    """Raise unless a scaling function is bound to different columns of a design [M, J]."""
-    if isinstance(scaling, Constant):
-        return
-    if not isinstance(scaling, Product) or scaling.split is None:
-        raise WrongContents("its scaling function is not bound to labels")
-    columns = [int(column) for part in scaling.split for column in part]
-    if not set(columns) <= set(range(n_labels)) or len(set(columns)) < len(columns):
-        raise WrongContents("its scaling function takes labels that it does not have")
-    if scaling.n_labels != n_labels:
-        raise WrongContents("its scaling function has another number of labels")
+def encode_term(term: Term) -> dict[str, Any]:
+    """A term of the package by name, with its label columns and settings."""
+    name = type(term).__name__
+    if TERMS.get(name) is not type(term):
+        raise ValueError(
+            f"HDSP.save cannot store the term {name}, because a model file holds no code and knows "
+            f"only {', '.join(TERMS)}: use joblib.dump, and load where the term can be imported."
+        )
+    return {"term": name, "columns": list(term.columns), "settings": plain(term.settings())}
+
+
+def decode_term(data: Mapping[str, Any]) -> Term:
+    """The term that `encode_term` wrote."""
+    return TERMS[data["term"]](*data["columns"], **data["settings"])
+
+
+def encode_space(space: LabelSpace) -> dict[str, Any]:
+    """The scaling function, and what terms have learned, in the order of the design."""
+    return {
+        "scaling": encode_scaling(space.scaling),
+        "learned": [dict(term.fitted) for term in space.terms],
+    }
+
+
+def decode_space(data: Mapping[str, Any], schema: LabelSchema) -> LabelSpace:
+    """The space of labels that `encode_space` wrote."""
+    scaling, learned = decode_scaling(data["scaling"]), data["learned"]
+    terms = bind_labels(scaling, schema).terms
+    if len(learned) != len(terms) or not all(map(_are_numbers, learned)):
+        raise WrongContents("its terms have learned something else")
+    return bind_labels(scaling, schema, learned=dict(zip(terms, learned, strict=True)))
+
+
+def _are_numbers(learned: Any) -> bool:
+    """Whether a term has learned lists of finite numbers."""
+    return isinstance(learned, dict) and all(
+        isinstance(values, list)
+        and all(isinstance(x, (int, float)) and abs(x) <= LARGEST for x in values)
+        for values in learned.values()
+    )

@@ -14,7 +14,12 @@ from hdsp.inference import OpenStream
 from hdsp.model import GlobalState, Priors
 from hdsp.persistence import manifest as get
 from hdsp.persistence.container import not_usable, read_file, write_file
-from hdsp.persistence.expressions import check_bound, decode_scaling, encode_scaling
+from hdsp.persistence.expressions import (
+    decode_scaling,
+    decode_space,
+    encode_scaling,
+    encode_space,
+)
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
 from hdsp.persistence.streams import put_open_stream, take_open_stream
@@ -84,7 +89,7 @@ def save_model(
         "fingerprint": source.fingerprint,
         "parameters": _encode_parameters(parameters, arrays),
         "schema": model.schema.to_dict(),
-        "scaling": encode_scaling(model.scaling),
+        "space": encode_space(model.space),
         "priors": _plain_priors(model.priors, arrays),
         **put_state(arrays, model.state),
         "n_documents": model.training.n_documents,
@@ -183,29 +188,24 @@ def _plain_settings(settings: TextSettings | None) -> dict[str, Any] | None:
 
 def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel:
     schema = get.schema(manifest)
-    n_labels = schema.n_labels
-    scaling = decode_scaling(manifest["scaling"])
-    check_bound(scaling, n_labels)
-    state = take_state(manifest, arrays, scaling, n_labels)
-    indicator = np.ones(n_labels, dtype=np.bool_)
-    indicator[_number_columns(schema)] = False
-    by_label = (n_labels, state.n_topics)
+    space = decode_space(manifest["space"], schema)
+    state = take_state(manifest, arrays, space.scaling, space.n_columns)
+    by_label = (space.n_columns, state.n_topics)
     calibration = Calibration(
         arrays.numbers("calibration.intercept", (state.n_topics,)),
         arrays.numbers("calibration.coefficients", by_label),
         variance=arrays.numbers("calibration.variance", by_label, positive=True),
-        indicator=indicator,
+        indicator=space.indicator,
         label_tokens=arrays.numbers("calibration.label_tokens", by_label),
     )
-    if (calibration.label_tokens[indicator] < 0).any():
+    if (calibration.label_tokens[space.indicator] < 0).any():
         raise WrongContents("its array 'calibration.label_tokens' holds numbers out of range")
-    label_words = arrays.sparse("label_words", (n_labels, len(state.topics)))
+    label_words = arrays.sparse("label_words", (schema.n_labels, len(state.topics)))
     merged = get.merged_topics(manifest, state.n_topics)
     n_topics = state.n_topics if merged is None else len(merged)
     return FittedModel(
         state,
-        scaling,
-        schema,
+        space,
         _decode_priors(manifest, arrays, state),
         # Before format 1.2 documents were predicted with the concentration of the fit.
         get.positive(

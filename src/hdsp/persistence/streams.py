@@ -82,7 +82,7 @@ def take_open_stream(
     numbers: Mapping[str, Any], arrays: StoredArrays, model: FittedModel
 ) -> OpenStream:
     """The stream that `put_open_stream` wrote beside a model."""
-    n_labels, n_words = model.schema.n_labels, len(model.source.words)
+    n_labels, n_words = model.space.n_columns, len(model.source.words)
     stream, _ = take_stream(numbers, arrays, model.state, n_labels)
     keys = arrays.numbers("stream.keys", (None,), least=0.0, most=1.0)
     words = arrays.texts("stream.waiting")
@@ -98,8 +98,7 @@ def take_open_stream(
         ),
         get.whole(numbers, "different_documents", max(len(keys), 1), _MOST_DOCUMENTS),
         model.source.words,
-        model.schema,
-        model.scaling,
+        model.space,
         model.priors,
         get.whole(numbers, "seed", 0, 2**63),
         get.whole(numbers, "searched", 1, _MOST_DOCUMENTS),

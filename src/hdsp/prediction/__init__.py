@@ -3,9 +3,9 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.prediction.calibration import Calibration
+from hdsp.prediction.calibration import Calibration, calibrate
 from hdsp.prediction.contrasts import make_contrasts
-from hdsp.prediction.effects import Contrast, Effects, expected_sides, over_refits
+from hdsp.prediction.effects import Effects, over_refits
 from hdsp.prediction.fitted import (
     LABEL_METHODS,
     METHODS,
@@ -14,7 +14,6 @@ from hdsp.prediction.fitted import (
     LabelMethod,
     Method,
     Source,
-    calibrate_labels,
     make_fitted,
     topic_tokens,
     with_label_regressions,
@@ -24,6 +23,7 @@ from hdsp.prediction.label_regression import LabelRegression, count_known_featur
 from hdsp.prediction.perplexity import bootstrap_interval
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.sampled import make_fitted_from_sample
+from hdsp.prediction.sides import Contrast, expected_sides
 from hdsp.prediction.summaries import associated_labels, distinctive_words
 from hdsp.prediction.targets import make_candidates, without_target
 from hdsp.prediction.training import TrainingLabels
@@ -44,7 +44,7 @@ __all__ = [
     "TrainingLabels",
     "associated_labels",
     "bootstrap_interval",
-    "calibrate_labels",
+    "calibrate",
     "count_known_features",
     "distinctive_words",
     "exact_proportions",

@@ -6,10 +6,10 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 from scipy.special import expit, log_softmax
 
+from hdsp.labels import Number
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.label_sets import group_rows
-from hdsp.prediction.regression import Regression
-from hdsp.scaling import Design
+from hdsp.prediction.calibration import Regression, group_rows
+from hdsp.scaling import LabelSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,17 +19,15 @@ class Candidates:
     Attributes
     ----------
     target : str
-        The block of labels that they belong to.
+        The label column that they belong to.
     names : tuple of str
         The candidates' names.
     positions : int array of shape [C]
-        The candidates' places in the block; all 0 for values of a number.
-    design : sparse array of shape [C, J]
-        The candidates' labels.
+        The candidates' places in the column; all 0 for values of a number.
+    values : sparse array of shape [C, n_labels]
+        The candidates' values, and no other labels.
     log_prior : float array of shape [C]
         Log prior probabilities of exclusive candidates; prior log odds of tags.
-    ratios : float array of shape [C, V]
-        How many times more often each candidate uses words than its topics predict.
     exclusive : bool
         Whether exactly one candidate holds; otherwise each holds or not independently.
     """
@@ -37,69 +35,81 @@ class Candidates:
     target: str
     names: tuple[str, ...]
     positions: IntArray
-    design: Design
+    values: csr_array
     log_prior: FloatArray
-    ratios: FloatArray
     exclusive: bool
 
 
+@dataclass(frozen=True, eq=False)
+class WordProbabilities:
+    """What words of documents with given labels are drawn from.
+
+    Attributes
+    ----------
+    space : LabelSpace
+        The labels of training.
+    regression : Regression
+        Expected proportions given labels.
+    word_share : float array of shape [V, T]
+        E[phi].
+    ratios : float array of shape [C, V]
+        How many times more often each candidate uses words than its topics predict.
+    """
+
+    space: LabelSpace
+    regression: Regression
+    word_share: FloatArray
+    ratios: FloatArray
+
+
 def label_probabilities(
-    counts: csr_array,
-    known: Design,
-    candidates: Candidates,
-    regression: Regression,
-    word_share: FloatArray,
+    counts: csr_array, known: csr_array, candidates: Candidates, words: WordProbabilities
 ) -> FloatArray:
     """The probability of every candidate for every document, [M, C].
 
-    `known` [M, J] are the documents' other labels, and `word_share` [V, T] is E[phi].
+    `known` [M, n_labels] are the values of the documents' other labels.
     """
+    score = word_scores(counts, known, candidates, words)
     if candidates.exclusive:
-        score = word_scores(
-            counts, known, candidates.design, candidates.ratios, regression, word_share
-        )
-        return np.asarray(np.exp(log_softmax(score + candidates.log_prior, axis=1)))
-    nothing = csr_array((1, known.shape[1]))
-    score = word_scores(
-        counts,
-        known,
-        csr_array(vstack([candidates.design, nothing])),
-        np.vstack([candidates.ratios, np.ones(candidates.ratios.shape[1])]),
-        regression,
-        word_share,
-    )
+        return np.asarray(np.exp(log_softmax(score[:, :-1] + candidates.log_prior, axis=1)))
     return np.asarray(expit(score[:, :-1] - score[:, -1:] + candidates.log_prior))
 
 
 def word_scores(
-    counts: csr_array,
-    known: Design,
-    candidates: Design,
-    ratios: FloatArray,
-    regression: Regression,
-    word_share: FloatArray,
+    counts: csr_array, known: csr_array, candidates: Candidates, words: WordProbabilities
 ) -> FloatArray:
-    """ln p(words | known labels and each candidate), [M, C].
+    """ln p(words | known labels and each candidate, or none of them), [M, C + 1].
 
     A word's probability is that of the expected topics times the candidate's ratio, normalised.
     """
-    scores = np.zeros((counts.shape[0], candidates.shape[0]))
-    added = np.asarray(candidates @ regression.coefficients) + regression.intercept
+    space, regression = words.space, words.regression
+    n_labels = known.shape[1]
+    values = csr_array(vstack([candidates.values, csr_array((1, n_labels))]))
+    ratios = np.vstack([words.ratios, np.ones(words.ratios.shape[1])])
+    scores = np.zeros((counts.shape[0], values.shape[0]))
+    terms = space.depends(candidates.target)
+    additive = len(terms) == 1 and isinstance(terms[0], Number)
+    added = np.asarray(space.design(values) @ regression.coefficients) + regression.intercept
     # sum_i phi_ki f_ci, so that the normaliser is a sum over topics.
-    inflation = ratios @ word_share
+    inflation = ratios @ words.word_share
     first, group = group_rows(known)
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group))
-    base = np.asarray(known[first] @ regression.coefficients)
+    base = np.asarray(space.design(known[first]) @ regression.coefficients)
     for number, rows in enumerate(np.split(order, ends[:-1])):
-        score = added + base[number]
+        if additive:
+            score = added + base[number]
+        else:
+            same = csr_array(vstack([known[[first[number]]]] * values.shape[0]))
+            design = space.design(csr_array(same + values))
+            score = np.asarray(design @ regression.coefficients) + regression.intercept
         share = np.exp(score - score.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)
         documents = counts[rows]
-        words = np.unique(documents.indices)
-        probability = (share @ word_share[words].T) * ratios[:, words]
+        occurring = np.unique(documents.indices)
+        probability = (share @ words.word_share[occurring].T) * ratios[:, occurring]
         probability /= (share * inflation).sum(axis=1, keepdims=True)
-        scores[rows] = documents[:, words] @ np.log(probability).T
+        scores[rows] = documents[:, occurring] @ np.log(probability).T
     return scores
 
 

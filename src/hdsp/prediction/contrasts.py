@@ -8,7 +8,7 @@ import numpy as np
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.values import level_name, written_number
 from hdsp.numerics.types import BoolArray
-from hdsp.prediction.effects import Contrast
+from hdsp.prediction.sides import Contrast
 from hdsp.validation import quoted
 
 _OWNER = "HDSP.label_effects"

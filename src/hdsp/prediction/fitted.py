@@ -1,6 +1,7 @@
 """A fitted model: everything that prediction needs, without the training documents."""
 
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -21,14 +22,21 @@ from hdsp.model import (
     make_predictive_view,
     word_share,
 )
+from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
-from hdsp.prediction.calibration import Calibration, calibrate
-from hdsp.prediction.classify import Candidates, label_probabilities
+from hdsp.prediction.calibration import Calibration, Regression, calibrate
+from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
-from hdsp.prediction.effects import Contrast, Effects, expected_sides, label_effects
+from hdsp.prediction.effects import (
+    DRAWS,
+    Effects,
+    draw_by_column,
+    label_effects,
+)
 from hdsp.prediction.evidence import LabelCounts
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import (
+    MOST_DOCUMENTS,
     LabelRegression,
     WeighedDocuments,
     fit_label_regressions,
@@ -36,14 +44,13 @@ from hdsp.prediction.label_regression import (
     label_evidence,
     level_log_prior,
     number_log_probabilities,
-    sample_documents,
     tag_log_odds,
 )
-from hdsp.prediction.label_words import count_label_words
+from hdsp.prediction.label_words import count_label_words, label_word_ratios
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
-from hdsp.prediction.regression import Regression
+from hdsp.prediction.sides import Contrast, expected_sides
 from hdsp.prediction.training import TrainingLabels
-from hdsp.scaling import Design, ScalingFunction, used_columns
+from hdsp.scaling import Design, LabelSpace, ScalingFunction
 
 Method = Literal["calibrated", "exact", "ratio"]
 METHODS: tuple[Method, ...] = ("calibrated", "exact", "ratio")
@@ -112,10 +119,8 @@ class FittedModel:
     ----------
     state : GlobalState
         Topics, sticks, concentrations and the scaling function's parameters.
-    scaling : ScalingFunction
-        The scaling function, bound to the schema's columns.
-    schema : LabelSchema
-        The labels of training.
+    space : LabelSpace
+        The labels of training, and how they scale topics.
     priors : Priors
         The hyperparameters.
     predictive_concentration : float
@@ -124,7 +129,7 @@ class FittedModel:
         The regression of topics on labels.
     training : TrainingLabels
         A summary of the training documents' labels.
-    label_words : sparse array of shape [J, V]
+    label_words : sparse array of shape [n_labels, V]
         Tokens of each word in the documents of each label, weighted by the value of a number.
     source : Source
         Where the model comes from.
@@ -146,8 +151,7 @@ class FittedModel:
     """
 
     state: GlobalState
-    scaling: ScalingFunction
-    schema: LabelSchema
+    space: LabelSpace
     priors: Priors
     predictive_concentration: float
     calibration: Calibration
@@ -159,6 +163,16 @@ class FittedModel:
     topic_names: Mapping[int, str] = field(default_factory=dict)
     merged_topics: TopicGroups | None = None
     sampled: float = 1.0
+
+    @property
+    def schema(self) -> LabelSchema:
+        """The label columns of training."""
+        return self.space.schema
+
+    @property
+    def scaling(self) -> ScalingFunction:
+        """The scaling function, bound to the columns of the design."""
+        return self.space.scaling
 
     @property
     def groups(self) -> TopicGroups:
@@ -197,9 +211,8 @@ class FittedModel:
         return topic_tokens(self.state, self.priors)
 
     def missing(self) -> BoolArray:
-        """Which labels the scaling function takes, but no training document has, [J]."""
-        used = used_columns(self.scaling, self.schema.n_labels)
-        return np.asarray(used & (self.training.carriers == 0))
+        """Which labels the scaling function takes, but no training document has, [n_labels]."""
+        return np.asarray(self.space.used_labels & (self.training.carriers == 0))
 
     def effects(
         self, contrasts: list[Contrast], level: float, method: Method, seed: int
@@ -209,62 +222,59 @@ class FittedModel:
         The method ``"calibrated"`` uses the regression and its variance, ``"ratio"`` the scaling
         function's own posterior.
         """
-        if method == "calibrated":
-            mean: Regression = self.calibration
-            draw = self.calibration.draw
-        else:
+        mean: Regression = self.calibration
+        draw = draw_by_column(self.calibration.draw, self.space, seed)
+        if method != "calibrated":
             prior = np.log(np.maximum(self.state.prior_shape, 1e-300))
-            alone = eye_array(self.schema.n_labels, format="csr")
-            scale = self.scaling.expected_scale(self.state.scaling, alone)
-            mean = Regression(prior, np.log(scale))
+            alone = eye_array(self.space.n_columns, format="csr")
+            mean = Regression(prior, np.log(self.scaling.expected_scale(self.state.scaling, alone)))
 
-            def draw(streams: list[np.random.Generator], n_draws: int) -> FloatArray:
+            def draw(columns: IntArray) -> Iterator[FloatArray]:
                 # One stream for all labels, whose weights are drawn together.
-                weights = (
-                    self.scaling.draw_uncertain(self.state.scaling, streams[0])
-                    for _ in range(n_draws)
-                )
-                # A drawn rate may be too small for a float.
-                return np.array(
-                    [
-                        -np.log(np.maximum(self.scaling.rate(drawn, alone), 1e-300))
-                        for drawn in weights
-                    ]
-                )
+                stream = np.random.default_rng([seed, zlib.crc32(self.space.names[0].encode())])
+                for _ in range(DRAWS):
+                    weights = self.scaling.draw_uncertain(self.state.scaling, stream)
+                    # A drawn rate may be too small for a float.
+                    rate = np.maximum(self.scaling.rate(weights, alone[columns]), 1e-300)
+                    yield -np.log(rate).astype(np.float32)[None]
 
         return label_effects(
-            mean, draw, self.schema, self.training.sample, contrasts, level, seed, self.groups
+            mean, draw, self.space, self.training.sample, contrasts, level, self.groups
         )
 
     def typical_effects(self, contrasts: list[Contrast]) -> FloatArray:
         """The effects of contrasts on fitted topics [C, T], without their intervals."""
         first, second = expected_sides(
-            self.calibration, self.schema, self.training.sample, contrasts
+            self.calibration, self.space, self.training.sample, contrasts
         )
         return np.asarray(second - first)
 
     def label_probabilities(
-        self, counts: csr_array, known: Design, candidates: Candidates, method: LabelMethod
+        self, counts: csr_array, known: csr_array, candidates: Candidates, method: LabelMethod
     ) -> FloatArray:
         """The probabilities of candidate labels for documents, [M, C].
 
-        `known` [M, J] are the documents' other labels.
+        `known` [M, n_labels] are the values of the documents' other labels.
         """
-        if method == "generative":
-            return label_probabilities(
-                counts, known, candidates, self.calibration, self.word_share()
-            )
         target = candidates.target
         kind, columns = self.schema.kind(target), self.schema.slices()[target]
+        if method == "generative":
+            ratios: FloatArray = np.ones((len(candidates.names), len(self.state.topics)))
+            if kind != "number":
+                own = columns.start + candidates.positions
+                expected = self.calibration.label_tokens[self.space.own[own]]
+                ratios = label_word_ratios(self.label_words[own], expected, self.word_share())
+            words = WordProbabilities(self.space, self.calibration, self.word_share(), ratios)
+            return label_probabilities(counts, known, candidates, words)
         regression = self.label_regressions[target]
         evidence = label_evidence(
             counts, self.label_counts().block(columns), kind, self.word_share()
         )
         n_own = self.state.n_topics + evidence.shape[1]
         features, _ = known_features(self.schema, target, known, regression.mean[n_own:])
-        score = regression.scores(evidence, self.posterior(counts, _no_labels(known)), features)
+        score = regression.scores(evidence, self._posterior_of_words(counts), features)
         if kind == "number":
-            values = candidates.design.data
+            values = candidates.values.data
             found = number_log_probabilities(
                 score[:, 0], regression.curvature, values, candidates.log_prior
             )
@@ -274,12 +284,17 @@ class FittedModel:
             return np.asarray(expit(score))
         return np.asarray(np.exp(log_softmax(score, axis=1)))
 
+    def _posterior_of_words(self, counts: csr_array) -> FloatArray:
+        """Proportions of documents given their words alone, [M, T]."""
+        nothing = csr_array((counts.shape[0], self.space.n_columns), dtype=np.float64)
+        return self.posterior(counts, nothing)
+
     def label_counts(self) -> LabelCounts:
         """Words and topics of the training documents, or of the sample of them, by label."""
         tokens = self.sampled * expected_tokens(self.state, self.priors)
         return LabelCounts(
             self.label_words,
-            self.calibration.label_tokens,
+            self.calibration.label_tokens[self.space.own],
             np.maximum(tokens.sum(axis=1), 0.0),
             np.maximum(tokens.sum(axis=0), 0.0),
             self.training.carriers / max(self.training.n_documents, 1),
@@ -298,7 +313,7 @@ class FittedModel:
 def make_fitted(
     problem: Problem,
     fit: Fit,
-    schema: LabelSchema,
+    space: LabelSpace,
     source: Source,
     report: FitReport,
     settings: LocalSettings,
@@ -314,38 +329,18 @@ def make_fitted(
     """
     if predictive_concentration is None:
         predictive_concentration = choose_concentration(problem, fit.state, executor)
-    used = np.flatnonzero(used_columns(problem.scaling, schema.n_labels))
+    labels = space.values(problem.design)
     return FittedModel(
         fit.state,
-        problem.scaling,
-        schema,
+        space,
         problem.priors,
         predictive_concentration,
-        calibrate_labels(problem, fit, schema, settings, executor, learned_from=learned_from),
-        TrainingLabels.of(schema, problem.design),
-        count_label_words(problem.counts, problem.design, used),
+        calibrate(problem, fit, space, settings, executor, learned_from=learned_from),
+        TrainingLabels.of(space.schema, labels),
+        count_label_words(problem.counts, labels, np.flatnonzero(space.used_labels)),
         source,
         report,
     )
-
-
-def calibrate_labels(
-    problem: Problem,
-    fit: Fit,
-    schema: LabelSchema,
-    settings: LocalSettings,
-    executor: InProcess,
-    copies: IntArray | None = None,
-    learned_from: int | None = None,
-) -> Calibration:
-    """Regress the topics of documents on the labels of a schema, as `calibrate` does."""
-    n_levels = np.zeros(schema.n_labels, dtype=np.int64)
-    indicator = np.zeros(schema.n_labels, dtype=np.bool_)
-    for name, columns in schema.slices().items():
-        kind = schema.kind(name)
-        n_levels[columns] = columns.stop - columns.start if kind == "category" else 0
-        indicator[columns] = kind != "number"
-    return calibrate(problem, fit, n_levels, indicator, settings, executor, copies, learned_from)
 
 
 def with_label_regressions(model: FittedModel, problem: Problem) -> FittedModel:
@@ -371,22 +366,18 @@ def _regress_labels(model: FittedModel, problem: Problem) -> dict[str, LabelRegr
             log_priors[name] = level_log_prior(counts)
     if not log_priors:
         return {}
-    rows = sample_documents(problem.n_documents)
+    rows = sample_rows(problem.n_documents, MOST_DOCUMENTS)
     words, design = problem.counts[rows], csr_array(problem.design[rows])
     lengths = np.asarray(words.sum(axis=1), dtype=np.float64)
     documents = WeighedDocuments(
         words,
-        design,
-        model.posterior(words, _no_labels(design)),
+        model.space.values(design),
+        model._posterior_of_words(words),
         lengths[:, None] * model.calibration.proportions(design),
     )
     return fit_label_regressions(
         documents, schema, model.label_counts(), model.word_share(), log_priors, values
     )
-
-
-def _no_labels(design: Design) -> csr_array:
-    return csr_array(design.shape, dtype=np.float64)
 
 
 def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:

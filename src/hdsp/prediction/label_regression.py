@@ -16,14 +16,14 @@ from scipy.special import log_softmax, logit
 
 from hdsp.corpus import Kind, LabelSchema
 from hdsp.kernels import run_ranges
+from hdsp.numerics.sampling import random_folds, sample_rows
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.evidence import LabelCounts, word_evidence
-from hdsp.scaling import Design
 
 # Words' evidence for a document is counted without the documents of its fold.
 _FOLDS = 4
 # As many training documents are weighed, and as many pairs of documents and labels.
-_MOST_DOCUMENTS = 10_000
+MOST_DOCUMENTS = 10_000
 _MOST_PAIRS = 300_000
 # Beyond this many, labels have no weights of their own, and other labels are no features.
 _MOST_LABELS = 200
@@ -116,22 +116,22 @@ def count_known_features(schema: LabelSchema, target: str) -> int:
 
 
 def known_features(
-    schema: LabelSchema, target: str, design: Design, mean: FloatArray | None = None
+    schema: LabelSchema, target: str, labels: csr_array, mean: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Labels other than the target's as features [M, K], and their means [K].
 
     A document that has nothing of a block of labels does not tell, and has the mean. `mean` are
-    the means of training; None computes them from `design` [M, J].
+    the means of training; None computes them from `labels` [M, n_labels].
     """
     n_known = count_known_features(schema, target)
-    features, means = np.zeros((design.shape[0], n_known)), np.zeros(n_known)
+    features, means = np.zeros((labels.shape[0], n_known)), np.zeros(n_known)
     if not n_known:
         return features, means
     last = 0
     for name, columns in schema.slices().items():
         if name == target:
             continue
-        part = csr_array(design[:, columns], dtype=np.float64)
+        part = csr_array(labels[:, columns], dtype=np.float64)
         place = slice(last, last + part.shape[1])
         last = place.stop
         tells = np.diff(part.indptr) > 0
@@ -151,8 +151,8 @@ class WeighedDocuments:
     ----------
     counts : sparse array of shape [M, V]
         Their words.
-    design : sparse array of shape [M, J]
-        Their labels.
+    labels : sparse array of shape [M, n_labels]
+        The values of their labels.
     proportions : float array of shape [M, T]
         Their proportions, given words alone.
     expected : float array of shape [M, T]
@@ -160,14 +160,9 @@ class WeighedDocuments:
     """
 
     counts: csr_array
-    design: Design
+    labels: csr_array
     proportions: FloatArray
     expected: FloatArray
-
-
-def sample_documents(n_documents: int) -> IntArray:
-    """Training documents to weigh evidence on: a random ten thousand, in order."""
-    return np.sort(np.random.default_rng(0).permutation(n_documents)[:_MOST_DOCUMENTS])
 
 
 def fit_label_regressions(
@@ -187,7 +182,7 @@ def fit_label_regressions(
     schema : LabelSchema
         The labels of training.
     labels : LabelCounts
-        Training counts of the J labels.
+        Training counts of the labels.
     word_share : float array of shape [V, T]
         E[phi].
     log_priors : dict of str to float array of shape [C] or [n]
@@ -198,7 +193,7 @@ def fit_label_regressions(
     found = {}
     for name, log_prior in log_priors.items():
         kind, columns = schema.kind(name), schema.slices()[name]
-        target = csr_array(documents.design[:, columns], dtype=np.float64)
+        target = csr_array(documents.labels[:, columns], dtype=np.float64)
         rows = np.arange(target.shape[0])
         if kind != "tags":
             rows = rows[np.diff(target.indptr) > 0]
@@ -209,7 +204,7 @@ def fit_label_regressions(
         counts, expected = documents.counts[rows], documents.expected[rows]
         own = labels.block(columns)
         evidence = np.zeros(target.shape)
-        fold = np.random.default_rng(1).permutation(len(rows)) % _FOLDS
+        fold = random_folds(len(rows), _FOLDS, seed=1)
         for number in range(_FOLDS):
             left = np.flatnonzero(fold == number)
             others = own.without(counts[left], target[left], expected[left])
@@ -219,7 +214,7 @@ def fit_label_regressions(
             target.toarray(),
             evidence,
             documents.proportions[rows],
-            known_features(schema, name, documents.design[rows]),
+            known_features(schema, name, documents.labels[rows]),
             log_prior,
             values.get(name, np.zeros(0)),
         )
@@ -237,7 +232,7 @@ def label_evidence(
 
 def _fewer(rows: IntArray, n_labels: int) -> IntArray:
     most = max(_MOST_PAIRS // max(n_labels, 1), 1_000)
-    return np.sort(np.random.default_rng(2).permutation(rows)[:most])
+    return rows[sample_rows(len(rows), most, seed=2)]
 
 
 def _raw_features(evidence: FloatArray, proportions: FloatArray) -> FloatArray:

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Design
 
 # The prior's weight a, in tokens; benchmarks/labels.py shows others.
 STRENGTH = 2.0
@@ -18,38 +17,38 @@ STRENGTH = 2.0
 _MOST_PAIRS = 50_000_000
 
 
-def count_label_words(counts: csr_array, design: Design, labels: IntArray) -> csr_array:
-    """Tokens of each word in the documents of each of `labels`, [J, V]; empty if too large.
+def count_label_words(counts: csr_array, labels: csr_array, chosen: IntArray) -> csr_array:
+    """Tokens of each word in the documents of each label, [n_labels, V]; empty if too large.
 
-    Tokens are weighted by the values of a number.
+    Tokens are weighted by the values of a number; `labels` [M, n_labels] are the values, and labels
+    that are not `chosen` are left out.
     """
-    if len(labels) * counts.shape[1] > _MOST_PAIRS:
-        return csr_array((design.shape[1], counts.shape[1]))
-    chosen = np.zeros(design.shape[1])
-    chosen[labels] = 1.0
-    found = csr_array(csr_array(design.multiply(chosen), dtype=np.float64).T @ counts)
+    n_labels = labels.shape[1]
+    if len(chosen) * counts.shape[1] > _MOST_PAIRS:
+        return csr_array((n_labels, counts.shape[1]))
+    weight = np.zeros(n_labels)
+    weight[chosen] = 1.0
+    found = csr_array(csr_array(labels.multiply(weight), dtype=np.float64).T @ counts)
     found.eliminate_zeros()
     found.sort_indices()
     return found
 
 
 def label_word_ratios(
-    label_words: csr_array, labels: IntArray, label_tokens: FloatArray, word_share: FloatArray
+    label_words: csr_array, label_tokens: FloatArray, word_share: FloatArray
 ) -> FloatArray:
     """How many times more often labels use words than their topics predict, [C, V].
 
     Parameters
     ----------
-    label_words : sparse array of shape [J, V]
+    label_words : sparse array of shape [C, V]
         The counts of `count_label_words`.
-    labels : int array of shape [C]
-        The labels to compute ratios for.
-    label_tokens : float array of shape [J, T]
+    label_tokens : float array of shape [C, T]
         Expected tokens of each topic in the documents of each label.
     word_share : float array of shape [V, T]
         E[phi].
     """
     if label_words.nnz == 0:
-        return np.ones((len(labels), word_share.shape[0]))
-    expected = label_tokens[labels] @ word_share.T
-    return np.asarray((label_words[labels].toarray() + STRENGTH) / (expected + STRENGTH))
+        return np.ones((len(label_tokens), word_share.shape[0]))
+    expected = label_tokens @ word_share.T
+    return np.asarray((label_words.toarray() + STRENGTH) / (expected + STRENGTH))

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from hdsp.corpus import LabelSchema
 from hdsp.execution import InProcess, fit_documents
 from hdsp.inference.sample import Sample
 from hdsp.model import Fit, GlobalState, LocalSettings, Priors, expected_tokens, make_problem
@@ -15,14 +14,13 @@ from hdsp.prediction.fitted import (
     with_label_regressions,
 )
 from hdsp.prediction.training import TrainingLabels
-from hdsp.scaling import ScalingFunction
+from hdsp.scaling import LabelSpace
 
 
 def make_fitted_from_sample(
     sample: Sample,
     state: GlobalState,
-    schema: LabelSchema,
-    scaling: ScalingFunction,
+    space: LabelSpace,
     priors: Priors,
     source: Source,
     report: FitReport,
@@ -39,12 +37,12 @@ def make_fitted_from_sample(
     (how probable labels are, and the documents that effects are averages over) comes from the
     uniform part, and from `carriers` [J], how many of all `n_documents` have each label.
     """
-    known = make_problem(sample.counts, sample.design, scaling, priors)
+    known = make_problem(sample.counts, sample.design, space.scaling, priors)
     documents, _ = fit_documents(known, state, None, settings, executor)
     model = make_fitted(
         known,
         Fit(state, documents),
-        schema,
+        space,
         source,
         report,
         settings,
@@ -53,11 +51,11 @@ def make_fitted_from_sample(
         n_documents,
     )
     uniform = sample.take(sample.uniform())
-    training = TrainingLabels.of(schema, uniform.design)
+    training = TrainingLabels.of(space.schema, space.values(uniform.design))
     model = replace(
         model,
         training=replace(training, carriers=carriers, n_documents=n_documents),
         sampled=float(known.n_tokens / max(expected_tokens(state, priors).sum(), 1e-300)),
     )
-    known = make_problem(uniform.counts, uniform.design, scaling, priors)
+    known = make_problem(uniform.counts, uniform.design, space.scaling, priors)
     return with_label_regressions(model, known)

@@ -12,7 +12,6 @@ from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.classify import Candidates, nearest_counts
 from hdsp.prediction.fitted import FittedModel
 from hdsp.prediction.label_regression import level_log_prior, tag_log_odds
-from hdsp.prediction.label_words import label_word_ratios
 from hdsp.validation import quoted
 
 _OWNER = "HDSP.predict_labels"
@@ -38,11 +37,11 @@ def make_candidates(model: FittedModel, target: Any, values: Any, prior: bool) -
     return _indicator_candidates(model, target, chosen, prior)
 
 
-def without_target(schema: LabelSchema, target: str, design: csr_array) -> csr_array:
-    """The design [M, J] without the target's columns."""
+def without_target(schema: LabelSchema, target: str, labels: csr_array) -> csr_array:
+    """The values of labels [M, n_labels] without the target's."""
     other = np.ones(schema.n_labels)
     other[schema.slices()[target]] = 0.0
-    known = csr_array(design.multiply(other))
+    known = csr_array(labels.multiply(other))
     known.eliminate_zeros()
     return known
 
@@ -71,11 +70,8 @@ def _indicator_candidates(
         log_prior = level_log_prior(carriers)
     else:
         log_prior = tag_log_odds(carriers, model.training.n_documents)
-    ratios = label_word_ratios(
-        model.label_words, columns, model.calibration.label_tokens, model.word_share()
-    )
-    design = _design(columns, np.ones(len(columns)), schema.n_labels)
-    return Candidates(target, tuple(names), columns - start, design, log_prior, ratios, exclusive)
+    entries = _entries(columns, np.ones(len(columns)), schema.n_labels)
+    return Candidates(target, tuple(names), columns - start, entries, log_prior, exclusive)
 
 
 def _number_candidates(
@@ -106,14 +102,13 @@ def _number_candidates(
         target,
         tuple(f"{number:.10g}" for number in numbers),
         np.zeros(len(coded), dtype=np.int64),
-        _design(columns, coded, schema.n_labels),
+        _entries(columns, coded, schema.n_labels),
         log_prior,
-        np.ones((len(coded), len(model.state.topics))),
         exclusive=True,
     )
 
 
-def _design(columns: IntArray, values: FloatArray, n_labels: int) -> csr_array:
+def _entries(columns: IntArray, values: FloatArray, n_labels: int) -> csr_array:
     """One row per candidate, with one entry."""
     return csr_array((values, columns, np.arange(len(columns) + 1)), shape=(len(columns), n_labels))
 

@@ -7,8 +7,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.corpus import LabelSchema
+from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import Design
 
 # Effects are averages over at most this many documents.
 _MOST_DOCUMENTS = 1_000
@@ -22,28 +22,28 @@ class TrainingLabels:
 
     Attributes
     ----------
-    sample : sparse array of shape [S, J]
-        The labels of randomly chosen documents, in the order of training.
-    carriers : float array of shape [J]
+    sample : sparse array of shape [S, n_labels]
+        Values of labels in randomly chosen documents, in the order of training.
+    carriers : float array of shape [n_labels]
         How many documents have each label.
     n_documents : int
         The number of training documents.
     values : mapping of int to float array of shape [2, n]
-        For each column of the design that is a number, its values in order, in the units of the
-        design, and how many documents have each.
+        For each label that is a number, its values in order, in standard units, and how many
+        documents have each.
     """
 
-    sample: Design
+    sample: csr_array
     carriers: FloatArray
     n_documents: int
     values: Mapping[int, FloatArray]
 
     @classmethod
-    def of(cls, schema: LabelSchema, design: Design) -> "TrainingLabels":
-        """Summarise a training design [M, J]."""
-        n_documents = design.shape[0]
-        chosen = np.random.default_rng(0).permutation(n_documents)[:_MOST_DOCUMENTS]
-        by_label = design.tocsc()
+    def of(cls, schema: LabelSchema, labels: csr_array) -> "TrainingLabels":
+        """Summarise the values of labels [M, n_labels] in training."""
+        n_documents = labels.shape[0]
+        chosen = sample_rows(n_documents, _MOST_DOCUMENTS)
+        by_label = labels.tocsc()
         values: dict[int, FloatArray] = {}
         for name, columns in schema.slices().items():
             if schema.kind(name) == "number":
@@ -51,7 +51,7 @@ class TrainingLabels:
                     stored = by_label.data[by_label.indptr[j] : by_label.indptr[j + 1]]
                     values[j] = _frequencies(stored.astype(np.float64))
         return cls(
-            csr_array(design[np.sort(chosen)], dtype=np.float64),
+            csr_array(labels[chosen], dtype=np.float64),
             np.diff(by_label.indptr).astype(np.float64),
             n_documents,
             values,

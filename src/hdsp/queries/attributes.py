@@ -14,7 +14,7 @@ from hdsp.corpus import Corpus, Labels, LabelSchema, StoredCorpus, TextSettings,
 from hdsp.execution import InProcess
 from hdsp.numerics.types import BoolArray, FloatArray
 from hdsp.prediction import FittedModel
-from hdsp.scaling import Design, encode_labels, used_columns
+from hdsp.scaling import Design
 from hdsp.validation import check_counts, check_indices, check_not_texts, count_rows
 
 # A table before it is a frame of some library.
@@ -153,6 +153,7 @@ class FittedAttributes(BaseEstimator):
         """[T, J] expected scale of topics under each label alone: what it multiplies them by."""
         check_is_fitted(self)
         alone = csr_array(eye_array(self._model.schema.n_labels, format="csr", dtype=np.float64))
+        alone = self._model.space.design(alone)
         scale = self._model.scaling.expected_scale(self._model.state.scaling, alone)
         if self._model.merged_topics is not None:
             # By as much as the sum of its topics, each by its weight.
@@ -163,7 +164,7 @@ class FittedAttributes(BaseEstimator):
 
     def _used(self) -> BoolArray:
         """Which labels the scaling function takes, [J]."""
-        return used_columns(self._model.scaling, self._model.schema.n_labels)
+        return self._model.space.used_labels
 
     @cached_property
     def components_(self) -> FloatArray:
@@ -227,4 +228,4 @@ class FittedAttributes(BaseEstimator):
                 raise ValueError(f"{owner} needs labels{remedy}: one row for each document.")
             n_documents = count_rows(labels, owner)
         parsed = self._model.schema.read(labels, n_documents, owner)
-        return parsed, encode_labels(self._model.schema, self._model.scaling, parsed, warn)
+        return parsed, self._model.space.encode(parsed, warn)

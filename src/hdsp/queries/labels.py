@@ -34,7 +34,8 @@ def probability_parts(
             '`method="generative"`.'
         )
     for part, counts, design in model._new_parts(X, labels, "predict_labels"):
-        known = without_target(model._model.schema, target, design)
+        values_known = model._model.space.values(design)
+        known = without_target(model._model.schema, target, values_known)
         with model._executor():
             found = model._model.label_probabilities(counts, known, candidates, method)
         yield part, dict(zip(candidates.names, found.T.tolist(), strict=True))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
+from hdsp.labels import Term
 from hdsp.numerics.types import FloatArray
 
 if TYPE_CHECKING:
@@ -63,14 +64,16 @@ class ScalingFunction(ABC):
 
     Parameters
     ----------
-    *columns : str
-        Label columns that the function takes: a table's columns, or ``"tags"``. Without names it
-        takes every column of its `kinds` that no other factor takes.
+    *columns : str or Term
+        Label columns that the function takes: a table's columns, or ``"tags"``; or terms that are
+        made from them. Without any it takes every column of its `kinds` that no other factor takes.
 
     Attributes
     ----------
     columns : tuple of str
         The label columns that were named.
+    terms : tuple of Term
+        The terms that were given.
     kinds : frozenset of str
         The kinds of labels that the function takes, of ``"tags"``, ``"category"``, ``"number"``.
     positive : frozenset of str
@@ -97,18 +100,20 @@ class ScalingFunction(ABC):
     kinds: frozenset[str] = frozenset({"tags", "category", "number"})
     positive: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, *columns: str) -> None:
+    def __init__(self, *columns: str | Term) -> None:
         for name in columns:
-            if not isinstance(name, str):
+            if not isinstance(name, (str, Term)):
                 raise TypeError(
                     f"{type(self).__name__} takes names of label columns, each a string of its "
-                    f"own. Got {name!r}."
+                    f"own, and terms. Got {name!r}."
                 )
-        self.columns = columns
+        self.columns = tuple(name for name in columns if isinstance(name, str))
+        self.terms = tuple(term for term in columns if isinstance(term, Term))
 
     def __repr__(self) -> str:
         settings = [f"{key}={value!r}" for key, value in self.settings().items()]
-        return f"{type(self).__name__}({', '.join([*map(repr, self.columns), *settings])})"
+        parts = [*map(repr, (*self.columns, *self.terms)), *settings]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and repr(self) == repr(other)

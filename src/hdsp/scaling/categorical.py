@@ -3,6 +3,7 @@
 import numpy as np
 
 from hdsp import kernels
+from hdsp.labels import Term
 from hdsp.numerics.gamma import expected_log_gamma, gamma_divergence
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
@@ -17,7 +18,7 @@ class Categorical(ScalingFunction):
 
     Parameters
     ----------
-    *columns : str
+    *columns : str or Term
         Tag or category columns; without names, all that no other factor takes.
     weight_shape : float, default=1.0
         The prior's a_w.
@@ -33,7 +34,9 @@ class Categorical(ScalingFunction):
     kinds = frozenset({"tags", "category"})
     positive = frozenset({"shape", "rate"})
 
-    def __init__(self, *columns: str, weight_shape: float = 1.0, weight_rate: float = 1.0) -> None:
+    def __init__(
+        self, *columns: str | Term, weight_shape: float = 1.0, weight_rate: float = 1.0
+    ) -> None:
         if not (weight_shape > 0 and weight_rate > 0):
             raise ValueError(
                 "`weight_shape` and `weight_rate` of Categorical must be positive. "

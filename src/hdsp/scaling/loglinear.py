@@ -3,6 +3,7 @@
 import numpy as np
 
 from hdsp import kernels
+from hdsp.labels import Term
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
@@ -18,7 +19,7 @@ class LogLinear(ScalingFunction):
 
     Parameters
     ----------
-    *columns : str
+    *columns : str or Term
         Label columns; without names, all that no other factor takes.
     variance : float, default=1.0
         The prior's variance (the paper's sigma).
@@ -31,7 +32,7 @@ class LogLinear(ScalingFunction):
 
     positive = frozenset({"spread"})
 
-    def __init__(self, *columns: str, variance: float = 1.0) -> None:
+    def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
         if not (isinstance(variance, (int, float)) and 0 < variance < np.inf):
             raise ValueError(
                 f"`variance` of LogLinear must be a positive number. Got {variance!r}."

@@ -8,9 +8,10 @@ from scipy.sparse import csr_array, eye_array, vstack
 
 from hdsp import HDSP, Corpus
 from hdsp.datasets import make_corpus
-from hdsp.execution import InProcess, fit_documents, reading, sum_new_tokens
-from hdsp.execution.reading import folds
+from hdsp.execution import InProcess, fit_documents
 from hdsp.model import Fit, LocalSettings, make_problem
+from hdsp.numerics.sampling import parts_of
+from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens, folds
 
 N_TRAIN = 300
 SETTLED = LocalSettings(max_iter=100, tol=1e-4)
@@ -34,7 +35,7 @@ def problem_of(fitted, corpus):
 def read(fitted, problem, copies=None):
     member = csr_array(eye_array(problem.n_documents, dtype=np.float32))
     fit = Fit(fitted.state, None)
-    return sum_new_tokens(problem, fit, member, LocalSettings(), InProcess(), copies)
+    return cross_fitted_tokens(problem, fit, member, LocalSettings(), InProcess(), copies)
 
 
 def tokens_with(problem, state):
@@ -87,14 +88,16 @@ def test_groups_add_up(fitted, corpus):
     # A fifth of the documents is in no group.
     member = csr_array(np.arange(4)[:, None] == np.arange(N_TRAIN) % 5, dtype=np.float32)
     fit = Fit(fitted.state, None)
-    found = sum_new_tokens(problem, fit, member, LocalSettings(), InProcess())
+    found = cross_fitted_tokens(problem, fit, member, LocalSettings(), InProcess())
     np.testing.assert_allclose(found, member @ read(fitted, problem), rtol=1e-4, atol=1e-3)
 
 
 def test_a_few_documents_at_a_time(fitted, corpus, monkeypatch):
     problem = problem_of(fitted, corpus[:N_TRAIN])
     whole = read(fitted, problem)
-    monkeypatch.setattr(reading, "_AT_ONCE", 50)
+    monkeypatch.setattr(
+        "hdsp.prediction.calibration.cross_fit.parts_of", lambda rows: parts_of(rows, 50)
+    )
     # Sums are added in another order.
     np.testing.assert_allclose(read(fitted, problem), whole, atol=0.02)
 
@@ -120,6 +123,6 @@ def test_the_documents_of_a_fit_are_overwritten(fitted, corpus):
     documents, _ = fit_documents(problem, fitted.state, None, SETTLED, InProcess())
     member = csr_array(eye_array(N_TRAIN, dtype=np.float32))
     fit = Fit(fitted.state, documents)
-    found = sum_new_tokens(problem, fit, member, LocalSettings(), InProcess())
+    found = cross_fitted_tokens(problem, fit, member, LocalSettings(), InProcess())
     assert found is documents.token_counts
     np.testing.assert_array_equal(found, read(fitted, problem))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import IntArray
 from hdsp.scaling import Design
 
@@ -30,7 +31,6 @@ class LabelSets:
 
 def label_sets(design: Design, most: int | None = None) -> LabelSets:
     """Group documents [M, J] by their labels; a random `most` of the groups, if there are more."""
-    rng = np.random.default_rng(0)
     n_documents = design.shape[0]
     first, group = group_rows(design)
     if 2 * len(first) > n_documents:
@@ -46,7 +46,7 @@ def label_sets(design: Design, most: int | None = None) -> LabelSets:
     )
     if most is None or len(first) <= most:
         return LabelSets(design[first], member)
-    chosen = np.sort(rng.permutation(len(first))[:most])
+    chosen = sample_rows(len(first), most)
     return LabelSets(design[first[chosen]], member[chosen])
 
 

@@ -1,4 +1,4 @@
-"""How much of what labels are believed to do comes back from the documents that are read with it.
+"""Feedback: how much of an error in labels' weights is found again in the documents read with them.
 
 A document's tokens are shared out among topics by its words, and where these leave it open by what
 its labels lead one to expect. An error in the labels' weights is thus partly found again in the
@@ -6,13 +6,17 @@ tokens that the weights are learned from: of an error e the part R e returns, of
 e / (1 - R). Documents would have to be longer, or topics less alike, for R to be nothing.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.execution import read_with_shift
-from hdsp.model import GlobalState, Problem
+from hdsp.model import GlobalState, LocalSettings, Problem
+from hdsp.model.documents import DocumentView, make_view, solve_block
 from hdsp.numerics.types import FloatArray
-from hdsp.prediction.regression import Regression
+from hdsp.prediction.calibration.cross_fit import MOST_ITERATIONS, TOL
+from hdsp.prediction.calibration.regression import Regression
+from hdsp.scaling import Design
 
 # How many random changes are tried, each up and down, and their standard deviation: small enough
 # for tokens to change in proportion, and large enough to be seen after documents have settled.
@@ -22,7 +26,7 @@ _SIZE = 0.2
 _LARGEST = 0.8
 
 
-def response(problem: Problem, state: GlobalState, regression: Regression) -> FloatArray:
+def feedback(problem: Problem, state: GlobalState, regression: Regression) -> FloatArray:
     """The part R_jk of an error in labels' weights that returns in the tokens of topics, [J, T].
 
     What each document is led to expect is changed at random, up and down, and documents are read
@@ -64,3 +68,31 @@ def _remaining(
     known = whole > 0
     part = np.where(known, returned, 0.0) / np.where(known, whole, 1.0)
     return np.asarray(np.where(known, np.clip(1.0 - part, 1.0 - _LARGEST, 1.0), otherwise))
+
+
+@dataclass(frozen=True, eq=False)
+class _ShiftedView(DocumentView):
+    """A view in which the log scales of a block's topics are higher by `shift` [M, T]."""
+
+    shift: FloatArray
+
+    def rates(self, design: Design) -> FloatArray:
+        """E[rho_mk] exp(-shift_mk), [M, K], padded with ones."""
+        rates = super().rates(design)
+        rates[:, : self.n_topics] *= np.exp(-self.shift)
+        return rates
+
+
+def read_with_shift(problem: Problem, state: GlobalState, shift: FloatArray) -> FloatArray:
+    """The tokens of topics in documents if their log scales were higher by `shift`, [M, T] both.
+
+    Topics are the fitted ones; documents are read from the start, until they settle.
+    """
+    view = make_view(state, problem.scaling, problem.dtype)
+    reading = LocalSettings(max_iter=MOST_ITERATIONS, tol=TOL)
+    tokens = np.empty(shift.shape)
+    for block in problem.blocks:
+        shifted = _ShiftedView(**vars(view), shift=shift[block.rows])
+        solution = solve_block(shifted, block, None, reading)
+        tokens[block.rows] = solution.documents.token_counts[:, : state.n_topics]
+    return tokens

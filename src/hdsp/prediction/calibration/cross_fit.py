@@ -1,30 +1,26 @@
-"""Training documents read as if they were new."""
+"""Cross-fitting: training documents read with topics that were learned without them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.execution.executor import InProcess
-from hdsp.execution.passes import fit_documents
+from hdsp.execution import InProcess, fit_documents
 from hdsp.kernels import sparse_product
 from hdsp.model import Fit, GlobalState, LocalSettings, Problem
-from hdsp.model.documents import DocumentView, make_view, solve_block
 from hdsp.model.seeds import add_seeds
+from hdsp.numerics.sampling import parts_of
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
-from hdsp.scaling import Design
 
 # Documents are left out of topics in so many parts. Halves would leave topics of few documents with
 # too few, and more parts take longer.
 _FOLDS = 4
 # Until so small a share of a document's tokens moves: effects of labels depend on where documents
 # that could belong to several topics settle.
-_MOST_ITERATIONS, _TOL = 100, 1e-4
-# Documents that are copied from the corpus at a time.
-_AT_ONCE = 8_192
+MOST_ITERATIONS, TOL = 100, 1e-4
 
 
-def sum_new_tokens(
+def cross_fitted_tokens(
     problem: Problem,
     fit: Fit,
     member: csr_array,
@@ -55,7 +51,7 @@ def sum_new_tokens(
     copies : int array of shape [M] or None, default=None
         How often each document was among those that topics were learned from; None is once.
     """
-    reading = replace(settings, max_iter=_MOST_ITERATIONS, tol=_TOL, restart=False)
+    reading = replace(settings, max_iter=MOST_ITERATIONS, tol=TOL, restart=False)
     single = member.shape[0] == problem.n_documents
     kept = fit.documents if single and copies is None else None
     total: FloatArray | None = None if kept is None else kept.token_counts
@@ -66,7 +62,7 @@ def sum_new_tokens(
         if len(rows) == 0:
             continue
         state = leave_out(problem, fit.state, fold == number, settings, executor, copies)
-        for part in _parts(rows):
+        for part in parts_of(rows):
             documents, _ = fit_documents(problem.take(part), state, None, reading, executor)
             tokens = documents.token_counts
             if total is None:
@@ -77,34 +73,6 @@ def sum_new_tokens(
                 total += sparse_product(csr_array(member[:, part]), tokens)
     assert total is not None  # a corpus has a document
     return total
-
-
-@dataclass(frozen=True, eq=False)
-class _ShiftedView(DocumentView):
-    """A view in which the log scales of a block's topics are higher by `shift` [M, T]."""
-
-    shift: FloatArray
-
-    def rates(self, design: Design) -> FloatArray:
-        """E[rho_mk] exp(-shift_mk), [M, K], padded with ones."""
-        rates = super().rates(design)
-        rates[:, : self.n_topics] *= np.exp(-self.shift)
-        return rates
-
-
-def read_with_shift(problem: Problem, state: GlobalState, shift: FloatArray) -> FloatArray:
-    """The tokens of topics in documents if their log scales were higher by `shift`, [M, T] both.
-
-    Topics are the fitted ones; documents are read from the start, until they settle.
-    """
-    view = make_view(state, problem.scaling, problem.dtype)
-    reading = LocalSettings(max_iter=_MOST_ITERATIONS, tol=_TOL)
-    tokens = np.empty(shift.shape)
-    for block in problem.blocks:
-        shifted = _ShiftedView(**vars(view), shift=shift[block.rows])
-        solution = solve_block(shifted, block, None, reading)
-        tokens[block.rows] = solution.documents.token_counts[:, : state.n_topics]
-    return tokens
 
 
 def leave_out(
@@ -130,7 +98,7 @@ def leave_out(
         return np.asarray(
             sum(
                 fit_documents(problem.take(part), now, None, settings, executor)[1].word_counts
-                for part in _parts(rows)
+                for part in parts_of(rows)
             )
         )
 
@@ -154,7 +122,3 @@ def folds(problem: Problem) -> IntArray:
     directions = np.random.default_rng(0).random(problem.n_words)
     projected = np.asarray(problem.entries @ directions)
     return np.asarray(np.floor(1e3 * projected % 1.0 * _FOLDS), dtype=np.int64)
-
-
-def _parts(rows: IntArray) -> list[IntArray]:
-    return [rows[first : first + _AT_ONCE] for first in range(0, len(rows), _AT_ONCE)]

@@ -1,0 +1,314 @@
+"""Both sides of a contrast: documents' labels are set, and expected proportions averaged.
+
+Proportions are ``theta_mk ~ exp(u_k + r_m . v_k)``, so that setting a label changes the scores
+u + r . v by the change of the design times its coefficients. Where a label has only its plain term,
+that is two products of matrices for all contrasts of the label column; otherwise, with splines and
+interactions, the design of each side is made anew.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.sparse import csr_array, hstack
+
+from hdsp.labels import Number
+from hdsp.numerics.softmax import normalised_exp
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction.calibration import Regression
+from hdsp.scaling import Design, LabelSpace
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One comparison of two values of a label.
+
+    Attributes
+    ----------
+    label : str
+        The label's name.
+    description : str
+        The two values, for display.
+    block : str
+        The label column.
+    second : int
+        The position of the level, tag or number among all labels.
+    first : int or None, default=None
+        The position of the level that it is compared with; None is the label's absence, or the
+        category's other levels.
+    start : float or None, default=None
+        A number's first value, in standard units; None is each document's own value.
+    stop : float, default=1.0
+        A number's second value; what is added to each document's own value if `start` is None.
+    """
+
+    label: str
+    description: str
+    block: str
+    second: int
+    first: int | None = None
+    start: float | None = None
+    stop: float = 1.0
+
+
+class Sides(Protocol):
+    """Both sides of the contrasts of one label column.
+
+    Called with the scores [S, T] of documents and the coefficients [n, T] of `columns`, it returns
+    mean expected proportions [C, T] on the first and on the second side.
+    """
+
+    columns: IntArray
+
+    def __call__(
+        self, score: FloatArray, coefficients: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Both sides."""
+
+
+def expected_sides(
+    regression: Regression, space: LabelSpace, documents: csr_array, contrasts: Sequence[Contrast]
+) -> tuple[FloatArray, FloatArray]:
+    """Mean expected proportions [C, T] on the first and on the second side of each contrast.
+
+    `documents` [S, n_labels] are the values of labels in the documents to average over.
+    """
+    score = np.asarray(space.design(documents) @ regression.coefficients) + regression.intercept
+    first, second = np.empty((2, len(contrasts), score.shape[1]))
+    for numbers, sides in make_sides(space, documents, contrasts):
+        first[numbers], second[numbers] = sides(score, regression.coefficients[sides.columns])
+    return first, second
+
+
+def make_sides(
+    space: LabelSpace, documents: csr_array, contrasts: Sequence[Contrast]
+) -> list[tuple[list[int], Sides]]:
+    """For each label column the positions of its contrasts, and their sides."""
+    by_block: dict[str, list[int]] = {}
+    for number, contrast in enumerate(contrasts):
+        by_block.setdefault(contrast.block, []).append(number)
+    found: list[tuple[list[int], Sides]] = []
+    for name, numbers in by_block.items():
+        chosen = [contrasts[number] for number in numbers]
+        found.append((numbers, _sides(space, documents, name, chosen)))
+    return found
+
+
+def _sides(space: LabelSpace, documents: csr_array, name: str, contrasts: list[Contrast]) -> Sides:
+    terms, kind = space.depends(name), space.schema.kind(name)
+    if len(terms) > 1 or not isinstance(terms[0], Number):
+        return _AnySides(space, documents, name, contrasts)
+    labels = space.schema.slices()[name]
+    if kind == "category":
+        return _LevelSides(documents[:, labels], space.own[labels], labels.start, contrasts)
+    positions = np.array([contrast.second for contrast in contrasts])
+    own = csr_array(documents[:, positions])
+    if kind == "tags":
+        return _TagSides(own, space.own[positions])
+    return _NumberSides(own, space.own[positions], contrasts)
+
+
+@dataclass(eq=False)
+class _TagSides:
+    """Without each tag, and with it; other labels unchanged."""
+
+    carried: csr_array
+    columns: IntArray
+
+    def __call__(
+        self, score: FloatArray, coefficients: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        share = normalised_exp(score)
+        factor = _factors(coefficients)
+        carried = csr_array(self.carried, dtype=score.dtype)
+        # Documents that lack the tag gain it: theta f / (theta . f). Those that carry it stay.
+        weight = 1.0 / (share @ factor.T)
+        rows = np.repeat(np.arange(carried.shape[0]), np.diff(carried.indptr))
+        weight[rows, carried.indices] = 0.0
+        held = carried.T @ share
+        second = factor * (weight.T @ share) + held
+        # Documents that carry the tag lose it: theta / f, normalised.
+        without = share[rows] / factor[carried.indices]
+        without /= without.sum(axis=1, keepdims=True)
+        entry = csr_array(
+            (np.ones(len(rows)), carried.indices, np.arange(len(rows) + 1)),
+            shape=(len(rows), len(self.columns)),
+        )
+        first = share.sum(axis=0) - held + entry.T @ without
+        return first / len(share), second / len(share)
+
+
+@dataclass(eq=False)
+class _LevelSides:
+    """All documents at another level, or at the others by frequency; and at the contrast's own."""
+
+    own: Design
+    columns: IntArray
+    start: int
+    contrasts: list[Contrast]
+
+    def __call__(
+        self, score: FloatArray, coefficients: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        own = csr_array(self.own, dtype=score.dtype)
+        share = normalised_exp(score - own @ coefficients)
+        factor = _factors(coefficients)
+        at_level = factor * ((1.0 / (share @ factor.T)).T @ share) / len(share)
+        return _compare_levels(at_level, share.mean(axis=0), own, self.start, self.contrasts)
+
+
+@dataclass(eq=False)
+class _NumberSides:
+    """Each number unchanged and moved, or at one value and at another."""
+
+    own: csr_array
+    columns: IntArray
+    contrasts: list[Contrast]
+
+    def __call__(
+        self, score: FloatArray, coefficients: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        first, second = np.empty((2, len(self.contrasts), score.shape[1]))
+        for number, contrast in enumerate(self.contrasts):
+            slope = coefficients[number]
+            before = score
+            if contrast.start is not None:
+                column = self.own[:, [number]].toarray().astype(score.dtype)
+                before = score + (contrast.start - column) * slope
+            first[number] = normalised_exp(before).mean(axis=0)
+            moved = contrast.stop - (contrast.start or 0.0)
+            second[number] = normalised_exp(before + moved * slope).mean(axis=0)
+        return first, second
+
+
+class _AnySides:
+    """Labels set in the documents' values, whatever terms are made from them."""
+
+    def __init__(
+        self, space: LabelSpace, documents: csr_array, name: str, contrasts: list[Contrast]
+    ) -> None:
+        self.contrasts = contrasts
+        self.kind = space.schema.kind(name)
+        terms = set(space.depends(name))
+        self.columns = np.concatenate(
+            [
+                np.arange(part.start, part.stop)
+                for term, part in zip(space.terms, space.slices, strict=True)
+                if term in terms
+            ]
+        )
+        labels = space.schema.slices()[name]
+        self.start = labels.start
+        self.own = csr_array(documents[:, labels])
+        now = space.design(documents)[:, self.columns]
+
+        def change(block: csr_array) -> csr_array:
+            parts = [documents[:, : labels.start], block, documents[:, labels.stop :]]
+            values = csr_array(hstack(parts, format="csr"))
+            return csr_array(space.design(values)[:, self.columns] - now)
+
+        n_documents, n_labels = self.own.shape
+        if self.kind == "category":
+            self.changes = [
+                change(_constant(n_documents, n_labels, level, 1.0)) for level in range(n_labels)
+            ]
+        elif self.kind == "tags":
+            self.changes = []
+            for contrast in contrasts:
+                one = _constant(n_documents, n_labels, contrast.second - self.start, 1.0)
+                others = self.own - self.own.multiply(one)
+                self.changes += [change(csr_array(others)), change(csr_array(others + one))]
+        else:
+            self.changes = []
+            for contrast in contrasts:
+                place = contrast.second - self.start
+                first, stop = self.own, self.own.toarray()
+                if contrast.start is not None:
+                    first = _with_column(self.own, place, np.full(n_documents, contrast.start))
+                    stop[:, place] = contrast.stop
+                else:
+                    stop[:, place] += contrast.stop
+                second = _with_column(self.own, place, stop[:, place])
+                self.changes += [change(first), change(second)]
+
+    def __call__(
+        self, score: FloatArray, coefficients: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        means = np.array(
+            [
+                normalised_exp(score + change.astype(score.dtype) @ coefficients).mean(axis=0)
+                for change in self.changes
+            ]
+        )
+        if self.kind != "category":
+            return means[::2], means[1::2]
+        overall = normalised_exp(score).mean(axis=0)
+        return _compare_levels(means, overall, self.own, self.start, self.contrasts)
+
+
+def _compare_levels(
+    at_level: FloatArray,
+    overall: FloatArray,
+    own: csr_array,
+    start: int,
+    contrasts: list[Contrast],
+) -> tuple[FloatArray, FloatArray]:
+    """Proportions at the levels that contrasts compare.
+
+    Parameters
+    ----------
+    at_level : float array of shape [L, T]
+        Mean proportions if all documents had a level.
+    overall : float array of shape [T]
+        Mean proportions to compare with where documents have no other level.
+    own : sparse array of shape [S, L]
+        The documents' levels.
+    start : int
+        The position of the first level among all labels.
+    contrasts : list of Contrast
+        The contrasts.
+    """
+    frequency = np.asarray(own.sum(axis=0), dtype=np.float64)
+    first, second = np.empty((2, len(contrasts), at_level.shape[1]))
+    for number, contrast in enumerate(contrasts):
+        second[number] = at_level[contrast.second - start]
+        if contrast.first is not None:
+            first[number] = at_level[contrast.first - start]
+            continue
+        others = frequency.copy()
+        others[contrast.second - start] = 0.0
+        if others.sum() > 0:
+            first[number] = (others / others.sum()) @ at_level
+        else:
+            first[number] = overall
+    return first, second
+
+
+def _constant(n_documents: int, n_columns: int, column: int, value: float) -> csr_array:
+    """A matrix with one entry per document, all in one column."""
+    return csr_array(
+        (
+            np.full(n_documents, value),
+            np.full(n_documents, column),
+            np.arange(n_documents + 1),
+        ),
+        shape=(n_documents, n_columns),
+    )
+
+
+def _with_column(values: csr_array, column: int, numbers: FloatArray) -> csr_array:
+    """Values of labels in which all documents have a number."""
+    there = np.ones(values.shape[1])
+    there[column] = 0.0
+    n_documents, n_columns = values.shape
+    one = _constant(n_documents, n_columns, column, 1.0)
+    one.data = np.asarray(numbers, dtype=np.float64)
+    if values.shape[1] == 1:
+        return one
+    return csr_array(values.multiply(there) + one)
+
+
+def _factors(coefficients: FloatArray) -> FloatArray:
+    """exp(v), each row up to a constant factor, which cancels."""
+    return np.asarray(np.exp(coefficients - coefficients.max(axis=1, keepdims=True)))

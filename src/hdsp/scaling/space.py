@@ -1,0 +1,315 @@
+"""The space of labels: what a user writes (`scaling=`), bound to the label columns of training."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array, hstack
+
+from hdsp.corpus.labels import Labels
+from hdsp.corpus.schema import LabelSchema
+from hdsp.labels import Term, plain_term
+from hdsp.numerics.types import BoolArray, IntArray
+from hdsp.scaling.base import Design, ScalingFunction
+from hdsp.scaling.categorical import Categorical
+from hdsp.scaling.constant import Constant
+from hdsp.scaling.functions import FUNCTIONS
+from hdsp.scaling.loglinear import LogLinear
+from hdsp.scaling.product import Product
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSpace:
+    """How labels become a design, and what its columns do to topics.
+
+    Attributes
+    ----------
+    schema : LabelSchema
+        The label columns of training.
+    terms : tuple of Term
+        The bound terms, in the order of the design's columns: the main terms of all label columns
+        first.
+    scaling : ScalingFunction
+        The scaling function, bound to the design's columns.
+    """
+
+    schema: LabelSchema
+    terms: tuple[Term, ...]
+    scaling: ScalingFunction
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the J columns of the design."""
+        return tuple(name for term in self.terms for name in term.names)
+
+    @cached_property
+    def slices(self) -> tuple[slice, ...]:
+        """The columns of each term."""
+        ends = np.cumsum([len(term.names) for term in self.terms]).tolist()
+        return tuple(
+            slice(end - len(term.names), end) for term, end in zip(self.terms, ends, strict=True)
+        )
+
+    @property
+    def n_columns(self) -> int:
+        """The number J of columns of the design."""
+        return len(self.names)
+
+    @cached_property
+    def used(self) -> BoolArray:
+        """Which columns of the design the scaling function takes, [J]."""
+        used = np.zeros(self.n_columns, dtype=np.bool_)
+        if isinstance(self.scaling, Product) and self.scaling.split is not None:
+            used[np.concatenate(self.scaling.split)] = True
+        return used
+
+    @cached_property
+    def own(self) -> IntArray:
+        """The column of the design that holds the values of each label, one per label."""
+        starts = (
+            np.arange(part.start, part.start + len(block.columns))
+            for block, part in zip(self.schema.blocks, self.slices, strict=False)
+        )
+        return np.concatenate([np.zeros(0, dtype=np.int64), *starts])
+
+    @property
+    def used_labels(self) -> BoolArray:
+        """Which labels the scaling function takes, one per label."""
+        return np.asarray(self.used[self.own])
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether the design holds the values of labels and nothing else."""
+        return self.n_columns == self.schema.n_labels
+
+    @cached_property
+    def indicator(self) -> BoolArray:
+        """Which columns hold only 0 and 1, [J]."""
+        parts = [term.indicator for term in self.terms]
+        return np.concatenate([np.zeros(0, dtype=np.bool_), *parts])
+
+    @cached_property
+    def groups(self) -> IntArray:
+        """The group of each column, [J]: coefficients of a group share a variance."""
+        found: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+        last = 0
+        for term in self.terms:
+            found.append(term.groups + last)
+            last = int(found[-1].max(initial=last - 1)) + 1
+        return np.concatenate(found)
+
+    @cached_property
+    def n_levels(self) -> IntArray:
+        """For columns that exclude each other, how many of them there are; 0 for others, [J]."""
+        sizes = [len(term.names) if term.exclusive else 0 for term in self.terms]
+        widths = [len(term.names) for term in self.terms]
+        return np.repeat(np.array(sizes, dtype=np.int64), widths)
+
+    def depends(self, name: str) -> list[Term]:
+        """The terms that are made from a label column, its main term first."""
+        return [term for term in self.terms if name in term.columns]
+
+    def encode(self, labels: Labels, warn: bool = True) -> Design:
+        """The design [M, J] of labels; unknown ones are ignored, with a warning."""
+        return self.design(self.schema.encode(labels, warn))
+
+    def design(self, values: csr_array) -> Design:
+        """The design [M, J] of documents with these values of labels.
+
+        Columns that the scaling function does not take are empty.
+        """
+        design = values
+        if not self.plain:
+            parts = {
+                name: csr_array(values[:, columns])
+                for name, columns in self.schema.slices().items()
+            }
+            made = []
+            for term in self.terms:
+                made.append(term.expand([parts[name] for name in term.columns]))
+                if term.main:
+                    parts[term.columns[0]] = made[-1]
+            design = csr_array(hstack(made, format="csr"))
+            design.sort_indices()
+        return design if self.used.all() else csr_array(design.multiply(self.used))
+
+    def values(self, design: Design) -> csr_array:
+        """The values of labels in documents with this design, one column per label."""
+        return design if self.plain else csr_array(csr_array(design)[:, self.own])
+
+    def grown(self, schema: LabelSchema, scaling: "str | ScalingFunction") -> "LabelSpace":
+        """The space of a schema with further labels; what terms have learned stays."""
+        learned = {term: term.fitted for term in self.terms}
+        return bind_labels(scaling, schema, learned=learned)
+
+    def positions_in(self, grown: "LabelSpace") -> IntArray:
+        """The column in a grown space of each column here, [J]: label columns grow at their end."""
+        found = []
+        places = dict(zip(grown.terms, zip(grown.terms, grown.slices, strict=True), strict=True))
+        for term in self.terms:
+            later, part = places[term]
+            place = {pair: i for i, pair in enumerate(later.products)}
+            own = [place[pair] for pair in term.products] or range(len(term.names))
+            found.append(part.start + np.array(own, dtype=np.int64))
+        return np.concatenate([np.zeros(0, dtype=np.int64), *found])
+
+
+def bind_labels(
+    scaling: "str | ScalingFunction",
+    schema: LabelSchema,
+    values: csr_array | None = None,
+    learned: Mapping[Term, Mapping[str, list[float]]] | None = None,
+) -> LabelSpace:
+    """The space of labels in which a scaling function scales topics.
+
+    Parameters
+    ----------
+    scaling : ScalingFunction or "auto"
+        ``"auto"`` is `Categorical` on tags and categories times `LogLinear` on numbers.
+    schema : LabelSchema
+        The label columns and their kinds.
+    values : sparse array or None, default=None
+        The encoded labels of training documents or of a sample, from which terms learn.
+    learned : mapping of Term to mapping, or None, default=None
+        What terms have learned already.
+
+    Notes
+    -----
+    Factors that name columns or terms take those; then each factor without any, the one that takes
+    fewer kinds first (`Categorical` before `LogLinear`), takes what is left of its kinds.
+    """
+    factors, required = _factors(scaling)
+    slices, known = schema.slices(), dict(learned or {})
+    _check_names(factors, schema)
+    taken = _take_columns(factors, schema)
+    main = {term.columns[0]: term for factor in factors for term in factor.terms if term.main}
+    derived = [term for factor in factors for term in factor.terms if not term.main]
+    wanted = [
+        *(main.get(block.name, plain_term(block.name, block.kind)) for block in schema.blocks),
+        *derived,
+    ]
+    names = {name: schema.names[columns] for name, columns in slices.items()}
+    parts = {}
+    if values is not None:
+        parts = {name: csr_array(values[:, columns]) for name, columns in slices.items()}
+    bound: list[Term] = []
+    for term in wanted:
+        fitted = known.get(term)
+        if fitted is None and parts:
+            fitted = term.learn([parts[name] for name in term.columns])
+        bound.append(term.bound([names[name] for name in term.columns], fitted))
+        if term.main:
+            (name,) = term.columns
+            names[name] = bound[-1].names
+            if parts:
+                parts[name] = bound[-1].expand([parts[name]])
+    unbound = LabelSpace(schema, tuple(bound), Constant())
+    place = dict(zip(wanted, unbound.slices, strict=True))
+    of_column = dict(zip(slices, unbound.slices, strict=False))
+    chosen: list[ScalingFunction] = []
+    split: list[list[int]] = []
+    for factor, own in zip(factors, taken, strict=True):
+        columns = [*(of_column[name] for name in own), *(place[term] for term in factor.terms)]
+        if columns:
+            chosen.append(factor)
+            split.append([c for part in columns for c in range(part.start, part.stop)])
+        elif factor.kinds and required and (len(factors) > 1 or schema.blocks):
+            raise ValueError(
+                f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
+                f"The labels are: {_listing(schema)}. Name the columns of each factor, or "
+                "leave this one out."
+            )
+    if not chosen:
+        return unbound
+    bound_scaling = Product(*chosen, split=split, n_labels=unbound.n_columns)
+    return LabelSpace(schema, unbound.terms, bound_scaling)
+
+
+def _factors(scaling: "str | ScalingFunction") -> tuple[tuple[ScalingFunction, ...], bool]:
+    """The factors of a scaling function, and whether each must have labels."""
+    if isinstance(scaling, str):
+        if scaling != "auto":
+            raise ValueError(
+                "`scaling` of HDSP must be 'auto' or a scaling function such as "
+                f"Categorical('tags') * LogLinear('rating'). Got {scaling!r}."
+            )
+        return (Categorical(), LogLinear()), False
+    if isinstance(scaling, ScalingFunction):
+        return (scaling.factors if isinstance(scaling, Product) else (scaling,)), True
+    raise TypeError(
+        f"`scaling` of HDSP must be 'auto' or a scaling function. Got {type(scaling).__name__}."
+    )
+
+
+def _check_names(factors: Sequence[ScalingFunction], schema: LabelSchema) -> None:
+    """Raise unless factors name columns that the labels have, each once, of kinds they take."""
+    slices = schema.slices()
+    named: set[str] = set()
+    for factor in factors:
+        main = [term for term in factor.terms if term.main]
+        for name in (*factor.columns, *(name for term in factor.terms for name in term.columns)):
+            if name not in slices:
+                raise ValueError(
+                    f"`scaling` of HDSP names the label column {name!r}, which the labels do not "
+                    f"have. They have: {_listing(schema)}."
+                )
+        for name in (*factor.columns, *(term.columns[0] for term in main)):
+            if name in named:
+                raise ValueError(
+                    f"`scaling` of HDSP names the label column {name!r} twice. Factors of a "
+                    "product take different columns."
+                )
+            named.add(name)
+        for name in factor.columns:
+            if (kind := schema.kind(name)) not in factor.kinds:
+                others = [other for other in FUNCTIONS if kind in FUNCTIONS[other].kinds]
+                raise ValueError(
+                    f"{type(factor).__name__} does not take a {kind} column such as {name!r}. "
+                    f"Use {' or '.join(f'{other}({name!r})' for other in others)} instead."
+                )
+        for term in factor.terms:
+            if "number" not in factor.kinds:
+                raise ValueError(
+                    f"{type(factor).__name__} takes tags and categories, not terms such as "
+                    f"{term!r}. Use LogLinear({term!r}) instead."
+                )
+            for name in term.columns:
+                if (kind := schema.kind(name)) not in term.kinds:
+                    raise ValueError(
+                        f"{type(term).__name__} takes {' and '.join(sorted(term.kinds))} columns. "
+                        f"{name!r} is of kind {kind}."
+                    )
+
+
+def _take_columns(factors: Sequence[ScalingFunction], schema: LabelSchema) -> list[list[str]]:
+    """The label columns that each factor takes as they are."""
+    taken: list[list[str]] = [list(factor.columns) for factor in factors]
+    main = [term.columns[0] for factor in factors for term in factor.terms if term.main]
+    named = {*main, *(name for factor in factors for name in factor.columns)}
+    free = [name for name in schema.slices() if name not in named]
+    # The function of fewer kinds chooses first: LogLinear() would leave Categorical() nothing.
+    for number in sorted(range(len(factors)), key=lambda n: len(factors[n].kinds)):
+        factor = factors[number]
+        if not factor.columns and not factor.terms:
+            taken[number] = [name for name in free if schema.kind(name) in factor.kinds]
+            free = [name for name in free if name not in taken[number]]
+    _check_main_effects(factors, {*main, *(name for names in taken for name in names)})
+    return taken
+
+
+def _check_main_effects(factors: Iterable[ScalingFunction], effective: set[str]) -> None:
+    """Raise unless labels that act together also act by themselves."""
+    for factor in factors:
+        for term in factor.terms:
+            missing = [name for name in term.columns if name not in effective]
+            if missing:
+                raise ValueError(
+                    f"`scaling` of HDSP has {term!r} without {missing[0]!r} by itself: name it in "
+                    "a factor too."
+                )
+
+
+def _listing(schema: LabelSchema) -> str:
+    names = [repr(name) for name in schema.slices()]
+    return ", ".join(names) if names else "none"

@@ -1,0 +1,243 @@
+"""Conformance checks for terms, those of the package and users' own."""
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+from hdsp.corpus import Labels, LabelSchema
+from hdsp.corpus.labels import LabelBlock
+from hdsp.labels import Term
+from hdsp.labels.term import stored_column
+from hdsp.scaling import LabelSpace, LogLinear, ScalingFunction, bind_labels
+
+_KINDS = ("tags", "category", "number")
+_DOCUMENTS, _LEVELS = 60, 3
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class TermCase:
+    """Labels that a term is tried on.
+
+    Attributes
+    ----------
+    term : Term
+        The term, not bound.
+    scaling : ScalingFunction
+        A scaling function with the term, and with what it needs besides.
+    labels : Labels
+        Labels of documents, some of them missing.
+    space : LabelSpace
+        The space that they make.
+    values : sparse array of shape [M, n_labels]
+        The values of the labels.
+    """
+
+    term: Term
+    scaling: ScalingFunction
+    labels: Labels
+    space: LabelSpace
+    values: csr_array
+
+    @property
+    def bound(self) -> Term:
+        """The term, bound to the labels."""
+        return self.space.depends(self.term.columns[0])[-1]
+
+    def parts(self, space: LabelSpace, values: csr_array) -> list[csr_array]:
+        """The columns that the term is made from."""
+        slices, design = space.schema.slices(), space.design(values)
+        if self.term.main:
+            return [csr_array(values[:, slices[name]]) for name in self.term.columns]
+        places = dict(zip(space.terms, space.slices, strict=True))
+        mains = [space.depends(name)[0] for name in self.term.columns]
+        return [csr_array(design[:, places[main]]) for main in mains]
+
+    def expand(self, rows: object = slice(None)) -> csr_array:
+        """The term's columns of some documents."""
+        return self.bound.expand(self.parts(self.space, csr_array(self.values[rows])))
+
+
+def check_term(term: Term) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Named checks that a term keeps the contract of `hdsp.labels.Term`.
+
+    Parameters
+    ----------
+    term : Term
+        The term; its label columns may have any names.
+
+    Yields
+    ------
+    name : str
+        What is checked, and on which kinds of labels.
+    check : callable
+        Raises AssertionError where the term does not keep the contract.
+
+    Examples
+    --------
+    >>> from hdsp.labels import Spline
+    >>> for name, check in check_term(Spline("day")):
+    ...     check()
+    """
+    for kinds in product([kind for kind in _KINDS if kind in term.kinds], repeat=term.n_sources):
+        case = _make_case(term, kinds)
+        for check in (
+            _check_settings,
+            _check_names,
+            _check_groups,
+            _check_rows,
+            _check_missing,
+            _check_values,
+            _check_learned,
+            _check_growth,
+            _check_page,
+            _check_model,
+        ):
+            title = (check.__doc__ or "").rstrip(".")
+            yield f"{title} ({', '.join(kinds)})", partial(check, case)
+
+
+def _make_case(term: Term, kinds: Sequence[str], n_levels: int = _LEVELS) -> TermCase:
+    """Random labels of these kinds; every sixth document has none."""
+    rng = np.random.default_rng(0)
+    blocks = []
+    columns: tuple[str, ...]
+    for name, kind in zip(term.columns, kinds, strict=True):
+        if kind == "number":
+            dense, columns = rng.normal(size=(_DOCUMENTS, 1)), (name,)
+        else:
+            columns = tuple(f"{name}{i}" for i in range(n_levels))
+            dense = np.zeros((_DOCUMENTS, n_levels))
+            dense[np.arange(_DOCUMENTS), rng.integers(_LEVELS, size=_DOCUMENTS)] = 1.0
+            if kind == "tags":
+                dense[np.arange(_DOCUMENTS), rng.integers(_LEVELS, size=_DOCUMENTS)] = 1.0
+        dense[::6] = 0.0
+        blocks.append(LabelBlock(name, kind, columns, csr_array(dense)))  # type: ignore[arg-type]
+    labels = Labels(tuple(blocks), _DOCUMENTS)
+    scaling = LogLinear(term) if term.main else LogLinear(*term.columns, term)
+    schema = LabelSchema.of(labels)
+    values = schema.encode(labels)
+    return TermCase(term, scaling, labels, bind_labels(scaling, schema, values), values)
+
+
+def _check_settings(case: TermCase) -> None:
+    """The constructor takes the settings."""
+    term = case.term
+    assert type(term)(*term.columns, **term.settings()) == term
+    json.dumps(term.settings())
+
+
+def _check_names(case: TermCase) -> None:
+    """Each column has a name of its own."""
+    names = case.bound.names
+    assert len(set(names)) == len(names)
+    assert case.expand().shape == (_DOCUMENTS, len(names))
+
+
+def _check_groups(case: TermCase) -> None:
+    """Columns are in groups, and indicators hold 0 and 1."""
+    found, n = case.expand(), len(case.bound.names)
+    groups, indicator = case.bound.groups, case.bound.indicator
+    assert groups.shape == indicator.shape == (n,)
+    assert sorted(set(groups.tolist())) == list(range(int(groups.max()) + 1))
+    assert np.isin(found.toarray()[:, indicator], (0.0, 1.0)).all()
+    if case.bound.exclusive:
+        assert np.diff(found.indptr).max() <= 1
+
+
+def _check_rows(case: TermCase) -> None:
+    """A document's columns do not depend on other documents."""
+    rows = np.arange(_DOCUMENTS)[::-2]
+    whole = case.expand().toarray()
+    assert np.isfinite(whole).all()
+    np.testing.assert_allclose(case.expand(rows).toarray(), whole[rows], atol=_ROUNDING)
+    nothing = case.expand(np.zeros(0, dtype=np.int64))
+    assert nothing.shape == (0, whole.shape[1])
+
+
+def _check_missing(case: TermCase) -> None:
+    """Nothing is stored where a label is missing."""
+    assert not np.diff(case.expand().indptr)[::6].any()
+
+
+def _check_values(case: TermCase) -> None:
+    """The design holds the values of all labels."""
+    found = case.space.values(case.space.design(case.values))
+    np.testing.assert_allclose(found.toarray(), case.values.toarray(), atol=_ROUNDING)
+
+
+def _check_learned(case: TermCase) -> None:
+    """What is learned can be written to a file and read again."""
+    learned = [json.loads(json.dumps(dict(term.fitted))) for term in case.space.terms]
+    again = bind_labels(
+        case.scaling,
+        case.space.schema,
+        learned=dict(zip(case.space.terms, learned, strict=True)),
+    )
+    assert again.names == case.space.names
+    found, before = again.design(case.values), case.space.design(case.values)
+    np.testing.assert_array_equal(found.toarray(), before.toarray())
+
+
+def _check_growth(case: TermCase) -> None:
+    """Columns stay the same when further tags and levels come."""
+    kinds = [block.kind for block in case.labels.blocks]
+    later = _make_case(case.term, kinds, _LEVELS + 2)
+    grown = case.space.grown(later.space.schema, case.scaling)
+    position = case.space.positions_in(grown)
+    found = grown.design(grown.schema.encode(case.labels, warn=False)).toarray()
+    before = case.space.design(case.values).toarray()
+    np.testing.assert_allclose(found[:, position], before, atol=_ROUNDING)
+    others = np.setdiff1d(np.arange(found.shape[1]), position)
+    assert not found[:, others].any()
+
+
+def _check_page(case: TermCase) -> None:
+    """Tables and products say what the columns are."""
+    term, found = case.bound, case.expand().toarray()
+    parts = case.parts(case.space, case.values)
+    if term.products:
+        first, second = (part.toarray() for part in parts)
+        for column, (i, j) in enumerate(term.products):
+            np.testing.assert_allclose(found[:, column], first[:, i] * second[:, j])
+    table = term.table(-2.0, 2.0) if term.main else None
+    if table is not None:
+        there = np.diff(parts[0].indptr) > 0
+        x = np.clip(parts[0].toarray()[there, 0], -2.0, 2.0)
+        wanted = term.expand([stored_column(x)]).toarray()
+        for column in range(wanted.shape[1]):
+            between = np.interp(x, table.values, table.columns[:, column])
+            # Curves are nearly straight between the points of a table.
+            np.testing.assert_allclose(between, wanted[:, column], atol=0.05)
+
+
+def _check_model(case: TermCase) -> None:
+    """A model takes the term: effects are differences of its expected topics."""
+    from hdsp.estimator import HDSP
+
+    counts = np.random.default_rng(1).poisson(1.0, size=(_DOCUMENTS, 12))
+    model = HDSP(3, fixed_number=True, scaling=case.scaling, random_state=0, max_iter=3, tol=0.0)
+    with warnings.catch_warnings():
+        # So few passes do not converge.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(counts, labels=case.labels)
+    expected = model.expected_topics(case.labels)
+    np.testing.assert_allclose(expected.sum(axis=1), 1.0)
+    block = case.labels.blocks[0]
+    if block.kind != "number":
+        return
+    sides = []
+    for value in (-1.0, 1.0):
+        everywhere = csr_array(np.full((_DOCUMENTS, 1), value))
+        moved = LabelBlock(block.name, block.kind, block.columns, everywhere)
+        labels = Labels((moved, *case.labels.blocks[1:]), _DOCUMENTS)
+        sides.append(model.expected_topics(labels).mean(axis=0))
+    found = model.label_effects(labels=block.name, contrast=(-1.0, 1.0))
+    np.testing.assert_allclose(found["effect"], sides[1] - sides[0], atol=1e-6)

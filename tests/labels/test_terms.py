@@ -1,0 +1,251 @@
+"""Terms keep their contract, and a model takes them everywhere."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from hdsp import HDSP, Categorical, Corpus, LogLinear, open_corpus
+from hdsp.corpus import Labels, LabelSchema
+from hdsp.labels import TERMS, Interaction, Levels, Number, Spline, Tags, Term
+from hdsp.metrics import match_topics
+from hdsp.prediction import make_contrasts
+from hdsp.prediction.calibration import Regression
+from hdsp.prediction.sides import expected_sides
+from hdsp.scaling import bind_labels
+from hdsp.testing import check_term
+
+EXAMPLES = {
+    "Interaction": Interaction("dept", "rating"),
+    "Spline": Spline("day"),
+}
+CHECKS = [
+    pytest.param(check, id=f"{type(term).__name__}: {name}")
+    for term in (*EXAMPLES.values(), Tags("t"), Levels("c"), Number("x"), Spline("x", n_knots=1))
+    for name, check in check_term(term)
+]
+
+
+def test_every_term_of_the_registry_is_checked():
+    assert EXAMPLES.keys() == TERMS.keys()
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_contract(check):
+    check()
+
+
+class Square(Term):
+    """A term of a user: a number and its square."""
+
+    kinds = frozenset({"number"})
+    wrong = False
+
+    @property
+    def names(self):
+        """Two names."""
+        (name,) = self.sources[0]
+        return (name, f"{name}²")
+
+    def expand(self, parts):
+        """The number and its square."""
+        values = csr_array(parts[0])
+        dense = values.toarray()
+        there = np.diff(values.indptr)[:, None] > 0
+        return csr_array(np.hstack([dense, np.where(there, dense**2 - (not self.wrong), 0.0)]))
+
+
+class Forgetful(Square):
+    """Does not leave out what is missing."""
+
+    def expand(self, parts):
+        """As if missing numbers were 1."""
+        dense = np.where(parts[0].toarray() == 0, 1.0, parts[0].toarray())
+        return csr_array(np.hstack([parts[0].toarray(), dense]))
+
+
+def test_a_term_of_ones_own_is_checked_by_what_it_does():
+    for _, check in check_term(Square("x")):
+        check()
+    failed = []
+    for name, check in check_term(Forgetful("x")):
+        try:
+            check()
+        except AssertionError:
+            failed.append(name)
+    assert any(name.startswith("Nothing is stored where a label is missing") for name in failed)
+
+
+N_TOPICS = 5
+
+
+def table(n_documents=600, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {"dept": rng.choice(["a", "b"], n_documents), "day": rng.uniform(-2.0, 2.0, n_documents)}
+    )
+
+
+SCALING = Categorical("dept") * LogLinear(Spline("day"), Interaction("dept", "day"))
+
+
+def curved(frame, seed=0):
+    """Counts, mean proportions, topics: the first bends with the day, the second turns by dept."""
+    topics = np.random.default_rng(0).dirichlet(np.full(80, 0.05), size=N_TOPICS)
+    rng = np.random.default_rng(seed)
+    day, sign = frame["day"].to_numpy(), np.where(frame["dept"] == "a", 1.0, -1.0)
+    share = np.zeros((len(frame), N_TOPICS))
+    share[:, 0], share[:, 1] = 1.2 * np.cos(1.5 * day), sign * day
+    share = np.exp(share) / np.exp(share).sum(axis=1, keepdims=True)
+    drawn = np.array([rng.dirichlet(10.0 * row) for row in share])
+    return np.array([rng.multinomial(60, row) for row in drawn @ topics]), share, topics
+
+
+@pytest.fixture(scope="module")
+def model():
+    frame = table()
+    return HDSP(N_TOPICS, fixed_number=True, scaling=SCALING, random_state=0, n_jobs=1).fit(
+        curved(frame)[0], labels=frame
+    )
+
+
+def test_expected_topics_follow_curves_and_interactions(model):
+    grid = pd.DataFrame({"dept": np.repeat(["a", "b"], 9), "day": [*np.linspace(-1.9, 1.9, 9)] * 2})
+    _, share, topics = curved(grid)
+    partner, _ = match_topics(topics, model.components_)
+    # Lines in the place of curves are off by .25.
+    error = np.abs(model.expected_topics(grid)[:, partner] - share)
+    assert np.quantile(error, 0.9) < 0.07
+
+
+def test_files_hold_what_terms_have_learned(model, tmp_path):
+    model.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    frame = table(seed=1)
+    np.testing.assert_array_equal(loaded.expected_topics(frame), model.expected_topics(frame))
+    pd.testing.assert_frame_equal(loaded.label_effects(), model.label_effects())
+    assert loaded.scaling == SCALING
+
+
+def test_labels_with_terms_are_predicted(model):
+    frame = table(seed=2)
+    counts, *_ = curved(frame, seed=2)
+    for method in ("calibrated", "generative"):
+        found = model.predict_labels(counts, "dept", labels=frame[["day"]], method=method)
+        right = (found["a"] > 0.5) == (frame["dept"] == "a")
+        # The second topic tells the department where the day is known. The calibrated regression
+        # weighs evidence that does not depend on other labels.
+        assert right.mean() > (0.7 if method == "generative" else 0.4)
+
+
+def test_a_stream_keeps_curves_and_takes_new_levels():
+    frame = table(400)
+    counts, *_ = curved(frame)
+    frame.loc[300:349, "dept"] = "c"
+    stream = HDSP(N_TOPICS, fixed_number=True, scaling=SCALING, random_state=0, n_jobs=1)
+    stream.partial_fit(counts[:200], labels=frame[:200])
+    before = stream.expected_topics(frame[:200])
+    stream.partial_fit(counts[200:], labels=frame[200:])
+    assert "c" in stream.label_names_
+    change = np.abs(stream.expected_topics(frame[:200]) - before)
+    # More documents, and the same curves.
+    assert change.mean() < 0.05
+
+
+def test_documents_on_disk_learn_the_same_terms(model, tmp_path):
+    frame = table()
+    Corpus(curved(frame)[0], labels=frame).write(tmp_path / "corpus")
+    stored = HDSP(N_TOPICS, fixed_number=True, scaling=SCALING, random_state=0, n_jobs=1)
+    stored.fit(open_corpus(tmp_path / "corpus"))
+    np.testing.assert_allclose(
+        stored.expected_topics(frame), model.expected_topics(frame), atol=0.02
+    )
+
+
+def test_a_main_effect_alone_needs_no_new_design():
+    """Where an interaction does nothing, the two ways to set a label agree."""
+    frame = table()
+    labels = Labels.from_frame(frame)
+    schema = LabelSchema.of(labels)
+    values = schema.encode(labels)
+    plain = bind_labels(Categorical("dept") * LogLinear("day"), schema, values)
+    crossed = bind_labels(
+        Categorical("dept") * LogLinear("day", Interaction("dept", "day")), schema, values
+    )
+    rng = np.random.default_rng(0)
+    coefficients = rng.normal(size=(3, 4))
+    ours = Regression(np.zeros(4), np.vstack([coefficients, np.zeros((2, 4))]))
+    theirs = Regression(np.zeros(4), coefficients)
+    contrasts = [
+        *make_contrasts(schema, plain.used_labels, None, None),
+        *make_contrasts(schema, plain.used_labels, "day", (-1.0, 0.5)),
+        *make_contrasts(schema, plain.used_labels, "dept", ("a", "b")),
+    ]
+    np.testing.assert_allclose(
+        expected_sides(ours, crossed, values, contrasts),
+        expected_sides(theirs, plain, values, contrasts),
+    )
+
+
+@pytest.mark.parametrize(
+    ("scaling", "message"),
+    [
+        (LogLinear(Spline("hour")), "names the label column 'hour', which the labels do not have"),
+        (LogLinear(Spline("dept")), "Spline takes number columns. 'dept' is of kind category."),
+        (Categorical(Spline("day")), "Categorical takes tags and categories, not terms such as"),
+        (LogLinear("day", Spline("day")), "names the label column 'day' twice"),
+        (
+            LogLinear("day", Interaction("dept", "day")),
+            "has Interaction('dept', 'day') without 'dept' by itself: name it in a factor too.",
+        ),
+    ],
+)
+def test_terms_that_do_not_go_with_labels(scaling, message):
+    labels = Labels.from_frame(table())
+    with pytest.raises(ValueError, match=re.escape(message)):
+        bind_labels(scaling, LabelSchema.of(labels))
+
+
+def test_arguments():
+    with pytest.raises(TypeError, match="Spline takes 1 names of label columns"):
+        Spline()
+    with pytest.raises(ValueError, match="Interaction takes different label columns"):
+        Interaction("a", "a")
+    with pytest.raises(ValueError, match=r"`n_knots` of Spline must be 1 to 100\. Got 0\."):
+        Spline("a", n_knots=0)
+    with pytest.raises(ValueError, match=r"Spline takes a single number\. 'a' has 2 columns\."):
+        Spline("a").bound([["x", "y"]])
+    with pytest.raises(ValueError, match="A spline's knots must rise"):
+        Spline("a").bound([["x"]], {"knots": [1.0, 0.0, 0.0, 0.0, 0.0], "coefficients": []})
+    with pytest.raises(TypeError, match="LogLinear takes names of label columns, each a string"):
+        LogLinear(3)
+
+
+def test_a_term_that_a_file_cannot_hold(tmp_path):
+    frame = table(60)
+    model = HDSP(2, fixed_number=True, scaling=LogLinear(Square("day")), random_state=0)
+    model.fit(curved(frame)[0], labels=frame)
+    with pytest.raises(ValueError, match=r"HDSP\.save cannot store the term Square"):
+        model.save(tmp_path / "model.hdsp")
+
+
+def test_a_spline_of_few_values_is_a_line():
+    term = Spline("x")
+    learned = term.learn([csr_array(np.array([[-1.0], [0.0], [1.0]] * 5))])
+    assert term.bound([["x"]], learned).names == ("x",)
+
+
+def test_functions_of_a_spline_are_uncorrelated_and_smoothest_first():
+    x = np.random.default_rng(0).normal(size=(500, 1))
+    term = Spline("x")
+    bound = term.bound([["x"]], term.learn([csr_array(x)]))
+    columns = bound.expand([csr_array(x)]).toarray()
+    bends = columns[:, 1:]
+    np.testing.assert_allclose(bends.mean(axis=0), 0.0, atol=1e-6)
+    correlation = np.corrcoef(columns.T)
+    np.testing.assert_allclose(correlation, np.eye(len(correlation)), atol=1e-6)
+    size = bends.std(axis=0)
+    assert size[0] == pytest.approx(1.0)
+    assert (np.diff(size) < 0).all()
