@@ -79,7 +79,7 @@ def make_problem(corpus, topics):
         sticks=sticks_from_weights(np.full(TOPICS, 1 / TOPICS)),
         corpus_concentration=1.0,
         document_concentration=5.0,
-        scaling=scaling.initial(TOPICS, problem.n_labels),
+        scaling=space.scaling.initial(TOPICS, problem.n_labels),
     )
     return problem, state
 
