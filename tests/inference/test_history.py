@@ -1,18 +1,20 @@
 """What a fit tells of its passes."""
 
 from hdsp.inference import PassRecord, Run
-from hdsp.model import Bound
+from hdsp.model import BoundTerms
+
+N_TERMS = len(BoundTerms.names())
 
 
 def made(bound, seconds):
-    return PassRecord(Bound(bound, 0, 0, 0, 0, 0, 0), 5, 1.0, 2.0, 4, 3.5, seconds)
+    return PassRecord(BoundTerms(bound), 5, 1.0, 2.0, 4, 3.5, seconds)
 
 
 def test_a_record_comes_back_from_its_row():
-    record = PassRecord(Bound(*range(7)), 5, 1.0, 2.0, 4, 3.5, 9.0, {"merges": 2})
+    record = PassRecord(BoundTerms(*range(N_TERMS)), 5, 1.0, 2.0, 4, 3.5, 9.0, {"merges": 2})
     row = record.as_row(3)
     assert row["pass"] == 3
-    assert row["bound"] == sum(range(7))
+    assert row["bound"] == sum(range(N_TERMS))
     assert row["merges"] == 2
     assert PassRecord.from_row(row) == record
 

@@ -1,15 +1,14 @@
 """The record of a fit: one entry per pass, and one per start of a search."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from hdsp.model import BlockProblem, Bound, GlobalState, Statistics
+from hdsp.model import BlockProblem, BoundTerms, GlobalState, Statistics
 from hdsp.numerics.types import FloatArray
 
-_TERMS = tuple(f.name for f in fields(Bound))
 _FACTS = (
     "n_topics",
     "corpus_concentration",
@@ -36,7 +35,7 @@ class PassRecord:
 
     Attributes
     ----------
-    bound : Bound
+    bound : BoundTerms
         The bound after the pass, term by term.
     n_topics : int
         The number of topics T.
@@ -52,7 +51,7 @@ class PassRecord:
         How many topics were merged, split or deleted after the pass, by the kind of move.
     """
 
-    bound: Bound
+    bound: BoundTerms
     n_topics: int
     corpus_concentration: float
     document_concentration: float
@@ -70,10 +69,11 @@ class PassRecord:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "PassRecord":
         """The record that `as_row` wrote."""
-        own = {"pass", "bound", *_TERMS, *_FACTS}
+        terms = BoundTerms.names()
+        own = {"pass", "bound", *terms, *_FACTS}
         moves = {name: value for name, value in row.items() if name not in own}
         facts = {name: row[name] for name in _FACTS}
-        return cls(Bound(*[row[name] for name in _TERMS]), **facts, moves=moves)
+        return cls(BoundTerms(**{name: row[name] for name in terms}), **facts, moves=moves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ class History:
         return [record.as_row(number) for number, record in enumerate(self.passes, 1)]
 
     def record(
-        self, problem: BlockProblem, state: GlobalState, statistics: Statistics, bound: Bound
+        self, problem: BlockProblem, state: GlobalState, statistics: Statistics, bound: BoundTerms
     ) -> PassRecord:
         """Add a pass, and update `converged`."""
         tokens = statistics.word_counts.sum(axis=0, dtype=np.float64)

@@ -9,7 +9,14 @@ from hdsp.execution import Executor, InProcess
 from hdsp.inference.display import FitDisplay
 from hdsp.inference.history import History, PassRecord, TrialRecord
 from hdsp.inference.interruption import Interruption
-from hdsp.model import BlockProblem, Bound, DocumentState, GlobalState, LocalSettings, Statistics
+from hdsp.model import (
+    BlockProblem,
+    BoundTerms,
+    DocumentState,
+    GlobalState,
+    LocalSettings,
+    Statistics,
+)
 from hdsp.progress import Task
 
 # Called after a pass with the state, the documents and the history.
@@ -87,7 +94,7 @@ class Run:
         problem: BlockProblem,
         state: GlobalState,
         statistics: Statistics,
-        bound: Bound,
+        bound: BoundTerms,
     ) -> None:
         """Add a pass to `history`, and show it."""
         history.record(problem, state, statistics, bound)

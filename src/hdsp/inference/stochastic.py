@@ -6,7 +6,7 @@ corpus at rate 1 is a step of batch inference.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
@@ -17,6 +17,7 @@ from hdsp.inference.batches import ShardBatches, loaded_ahead
 from hdsp.inference.history import History
 from hdsp.inference.run import Run
 from hdsp.model import (
+    BoundTerms,
     GlobalState,
     LocalSettings,
     ShardedProblem,
@@ -200,25 +201,21 @@ class PassSoFar:
     ----------
     batches : int, default=0
         The number of batches seen in it.
-    words, tangent, proportions : float, default=0.0
-        Terms (6), (7) and (8) + (9) of the bound of their documents, when they were seen.
+    bound : BoundTerms, default=BoundTerms()
+        The part of the bound of their documents, when they were seen.
     inner_iterations : int, default=0
         Inner iterations of the document step, summed over documents.
     """
 
     batches: int = 0
-    words: float = 0.0
-    tangent: float = 0.0
-    proportions: float = 0.0
+    bound: BoundTerms = field(default_factory=BoundTerms)
     inner_iterations: int = 0
 
     def add(self, statistics: Statistics) -> "PassSoFar":
         """With one more batch."""
         return PassSoFar(
             self.batches + 1,
-            self.words + statistics.words,
-            self.tangent + statistics.tangent,
-            self.proportions + statistics.proportions,
+            self.bound + statistics.bound,
             self.inner_iterations + statistics.inner_iterations,
         )
 
@@ -279,9 +276,7 @@ def fit_stochastic(
         total = replace(
             statistics,
             word_counts=expected_tokens(stream.state, problem.priors),
-            words=so_far.words,
-            tangent=so_far.tangent,
-            proportions=so_far.proportions,
+            bound=so_far.bound,
             inner_iterations=so_far.inner_iterations,
         )
         run.record(history, problem, stream.state, total, elbo(problem, stream.state, total))

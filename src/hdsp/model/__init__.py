@@ -3,7 +3,7 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.model.bound import Bound, elbo
+from hdsp.model.bound import elbo
 from hdsp.model.completion import (
     PredictiveView,
     make_predictive_view,
@@ -25,14 +25,14 @@ from hdsp.model.problem import (
     make_problem,
 )
 from hdsp.model.seeds import seed_prior
-from hdsp.model.state import DocumentState, Fit, GlobalState, Statistics
+from hdsp.model.state import BoundTerms, DocumentState, Fit, GlobalState, Statistics
 from hdsp.model.updates import expected_proportions, expected_tokens, global_step
 
 __all__ = [
     "Block",
     "BlockProblem",
     "BlockSource",
-    "Bound",
+    "BoundTerms",
     "DocumentState",
     "DocumentView",
     "Fit",

@@ -1,7 +1,5 @@
 """The bound, itemised (equations 6 to 10)."""
 
-from dataclasses import dataclass, fields
-
 import numpy as np
 from scipy.special import gammaln, psi
 
@@ -10,63 +8,11 @@ from hdsp.kernels import run_ranges
 from hdsp.model.documents import WORD_RANGE
 from hdsp.model.problem import BlockProblem, Priors
 from hdsp.model.seeds import prior_totals, seed_bound
-from hdsp.model.state import GlobalState, Statistics
+from hdsp.model.state import BoundTerms, GlobalState, Statistics
 from hdsp.numerics.gamma import log_gamma_density
 
 
-@dataclass(frozen=True)
-class Bound:
-    """A lower bound of the log joint density of the words and of the points, term by term.
-
-    Points are the sticks, the concentrations and log-linear weights.
-
-    Attributes
-    ----------
-    words : float
-        (6) The words, given topics and proportions.
-    tangent : float
-        (7) The normaliser of the proportions.
-    proportions : float
-        (8) + (9) E[ln p(pi)] - E[ln q(pi)].
-    topics : float
-        (10) E[ln p(phi)] - E[ln q(phi)].
-    scaling : float
-        (10) E[ln p(w)] - E[ln q(w)].
-    sticks : float
-        (10) ln p(V).
-    concentrations : float
-        (10) ln p(alpha) + ln p(beta), for those that are learned.
-    """
-
-    words: float
-    tangent: float
-    proportions: float
-    topics: float
-    scaling: float
-    sticks: float
-    concentrations: float
-
-    @property
-    def total(self) -> float:
-        """The bound."""
-        return sum(self.items().values())
-
-    @property
-    def comparable(self) -> float:
-        """The bound without the densities of sticks and concentrations, by which merges are judged.
-
-        These have point posteriors. Their densities have no common scale, and each stick would add
-        a few units even if its topic holds nothing. Log-linear weights are points too, and their
-        densities stay: they are what a topic pays for weights that differ from zero.
-        """
-        return self.total - self.sticks - self.concentrations
-
-    def items(self) -> dict[str, float]:
-        """The terms by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-
-def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> Bound:
+def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> BoundTerms:
     """The bound at `state`, from the statistics of documents fitted with it."""
     alpha = state.corpus_concentration
     priors = problem.priors
@@ -76,10 +22,7 @@ def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> B
     if priors.document_concentration is not None:
         beta = state.document_concentration
         concentrations += log_gamma_density(beta, *priors.document_concentration)
-    return Bound(
-        words=statistics.words,
-        tangent=statistics.tangent,
-        proportions=statistics.proportions,
+    return statistics.bound + BoundTerms(
         topics=topic_terms(state, priors),
         scaling=float(problem.scaling.prior_terms(state.scaling).sum()),
         sticks=float(

@@ -8,8 +8,8 @@ xi_m fixed, the bound (6) to (10) is a sum over topics of
     + E[ln p(w_k)] - E[ln q(w_k)]                                   labels' weights
 
 plus the entropy of the responsibilities, N_m (1 - ln xi_m) of each document, and the densities of
-sticks and concentrations, which moves leave out (`Bound.comparable`). So what happens to one topic,
-or to two that become one, can be evaluated exactly without the others.
+sticks and concentrations, which moves leave out (`BoundTerms.comparable`). So what happens to one
+topic, or to two that become one, can be evaluated exactly without the others.
 """
 
 from dataclasses import dataclass, replace

@@ -1,5 +1,6 @@
 """The document step: q(pi) of a block of documents, and their statistics."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy.special import psi
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.problem import Block
-from hdsp.model.state import DocumentState, GlobalState, Statistics, padded
+from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics, padded
 from hdsp.numerics.types import BoolArray, FloatArray
 from hdsp.scaling import Design, DesignLimits, Parameters, ScalingFunction
 
@@ -223,9 +224,7 @@ def summarise_block(
         carriers=np.bincount(block.design.indices, minlength=block.design.shape[1]).astype(float),
         limits=DesignLimits.of(block.design),
         scaling=sums,
-        words=float(terms.words.sum()),
-        tangent=float(terms.tangent.sum()),
-        proportions=float(terms.proportions.sum()),
+        bound=BoundTerms(**{name: float(of.sum()) for name, of in terms.by_name.items()}),
         inner_iterations=solution.iterations,
     )
 
@@ -321,17 +320,23 @@ def _better(block: Block, one: Solution, other: Solution, choose: BoolArray) -> 
 
 @dataclass(frozen=True, eq=False)
 class DocumentTerms:
-    """A block's part of the bound by document, [M] each, and `log_proportion` [T], its sum."""
+    """A block's part of the bound by document.
 
-    words: FloatArray
-    tangent: FloatArray
-    proportions: FloatArray
+    Attributes
+    ----------
+    by_name : mapping of str to float array of shape [M]
+        The terms of `BoundTerms` that documents have a part of.
+    log_proportion : float array of shape [T]
+        The sum over documents of E[ln pi_mk].
+    """
+
+    by_name: Mapping[str, FloatArray]
     log_proportion: FloatArray
 
     @property
     def total(self) -> FloatArray:
         """Each document's part of the bound, [M]."""
-        return np.asarray(self.words + self.tangent + self.proportions)
+        return np.asarray(sum(self.by_name.values()))
 
 
 def document_terms(view: DocumentView, block: Block, solution: Solution) -> DocumentTerms:
@@ -369,4 +374,5 @@ def document_terms(view: DocumentView, block: Block, solution: Solution) -> Docu
         proportions += view.scaling.weighted_log_rate(
             view.parameters, block.design, view.prior_shape[:n_topics]
         )
-    return DocumentTerms(words, tangent, proportions, sums.sum(axis=0)[:n_topics])
+    by_name = {"words": words, "tangent": tangent, "proportions": proportions}
+    return DocumentTerms(by_name, sums.sum(axis=0)[:n_topics])

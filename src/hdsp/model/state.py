@@ -144,6 +144,69 @@ class Fit:
         return Fit(self.state.reordered(order), self.documents)
 
 
+@dataclass(frozen=True)
+class BoundTerms:
+    """A lower bound of the log joint density of the words and of the points, term by term.
+
+    Points are the sticks, the concentrations and log-linear weights. Terms add: a block of
+    documents has its part of some and zero of the others. Everything that shows, stores or sums
+    terms goes by these fields.
+
+    Attributes
+    ----------
+    words : float, default=0.0
+        (6) The words, given topics and proportions.
+    tangent : float, default=0.0
+        (7) The normaliser of the proportions.
+    proportions : float, default=0.0
+        (8) + (9) E[ln p(pi)] - E[ln q(pi)].
+    topics : float, default=0.0
+        (10) E[ln p(phi)] - E[ln q(phi)].
+    scaling : float, default=0.0
+        (10) E[ln p(w)] - E[ln q(w)].
+    sticks : float, default=0.0
+        (10) ln p(V).
+    concentrations : float, default=0.0
+        (10) ln p(alpha) + ln p(beta), for those that are learned.
+    """
+
+    words: float = 0.0
+    tangent: float = 0.0
+    proportions: float = 0.0
+    topics: float = 0.0
+    scaling: float = 0.0
+    sticks: float = 0.0
+    concentrations: float = 0.0
+
+    def __add__(self, other: "BoundTerms") -> "BoundTerms":
+        mine, theirs = self.items(), other.items()
+        return BoundTerms(**{name: mine[name] + theirs[name] for name in mine})
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The terms' names, in order."""
+        return tuple(f.name for f in fields(cls))
+
+    def items(self) -> dict[str, float]:
+        """The terms by name."""
+        return {name: getattr(self, name) for name in self.names()}
+
+    @property
+    def total(self) -> float:
+        """The bound."""
+        return sum(self.items().values())
+
+    @property
+    def comparable(self) -> float:
+        """The bound without the densities of sticks and concentrations, by which merges are judged.
+
+        These have point posteriors. Their densities have no common scale, and each stick would add
+        a few units even if its topic holds nothing. Log-linear weights are points too, and their
+        densities stay: they are what a topic pays for weights that differ from zero.
+        """
+        return self.total - self.sticks - self.concentrations
+
+
 @dataclass(frozen=True, eq=False)
 class Statistics:
     """What the global step and the bound need of the documents; the sum over any partition.
@@ -164,8 +227,8 @@ class Statistics:
         What an additive update of the scaling function must know of the documents.
     scaling : mapping of str to array
         The scaling function's own sums; empty where its update uses the documents themselves.
-    words, tangent, proportions : float
-        Terms (6), (7) and (8) + (9) of the bound.
+    bound : BoundTerms
+        The documents' part of the bound.
     inner_iterations : int
         Inner iterations of the document step, summed over documents.
     """
@@ -177,20 +240,13 @@ class Statistics:
     carriers: FloatArray
     limits: DesignLimits
     scaling: Parameters
-    words: float
-    tangent: float
-    proportions: float
+    bound: BoundTerms
     inner_iterations: int
 
     def __add__(self, other: "Statistics") -> "Statistics":
         return Statistics(
             *[_sum(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
         )
-
-    @property
-    def document_bound(self) -> float:
-        """The documents' part of the bound."""
-        return self.words + self.tangent + self.proportions
 
 
 def _sum(one: Any, other: Any) -> Any:

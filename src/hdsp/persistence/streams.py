@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.inference import OpenStream, PassSoFar, Sample, Stream
-from hdsp.model import GlobalState
+from hdsp.model import BoundTerms, GlobalState
 from hdsp.persistence import manifest as get
 from hdsp.prediction import FittedModel
 from hdsp.scaling import DesignLimits
@@ -55,9 +55,7 @@ def take_stream(
     done = numbers.get("pass", {})
     so_far = PassSoFar(
         batches=get.whole({"batches": 0, **done}, "batches", 0),
-        words=float(done.get("words", 0.0)),
-        tangent=float(done.get("tangent", 0.0)),
-        proportions=float(done.get("proportions", 0.0)),
+        bound=BoundTerms(**{name: float(of) for name, of in done.get("bound", {}).items()}),
         inner_iterations=int(done.get("inner_iterations", 0)),
     )
     return stream, so_far

@@ -1,13 +1,12 @@
 """The fit as the report shows it: the bound, the search, settings and versions."""
 
 import platform
-from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from hdsp.model import Bound
+from hdsp.model import BoundTerms
 from hdsp.report.fitted import FittedLabels
 from hdsp.report.packing import rounded
 
@@ -27,7 +26,7 @@ def history_columns(model: Any) -> dict[str, list[float | None]]:
 def bound_terms(model: Any) -> list[str]:
     """The terms that the bound is the sum of, by name."""
     known = history_columns(model)
-    return [term.name for term in fields(Bound) if term.name in known]
+    return [name for name in BoundTerms.names() if name in known]
 
 
 def search_measure(model: Any) -> str:
