@@ -17,7 +17,7 @@ from hdsp.cli.common import (
     printed_warnings,
     reading,
 )
-from hdsp.cli.reading import add_reading, is_counted, read_file, text_settings
+from hdsp.cli.reading import add_reading, read_file, text_settings
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def run(options: argparse.Namespace) -> None:
         for name, file in _by_name(options.files).items():
             with reading(file):
                 corpora[name] = read_file(file, options, settings.all_words)
+    # Of counts without texts there are no words to choose.
+    counted = all(corpus.text_settings is None for corpus in corpora.values())
     with progress.task("Comparing models") as task:
         cells = comparison.compare(
             corpora,
@@ -91,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
             seeds=options.seeds,
             n_topics=options.topics,
             test_size=options.test_size,
-            text_settings=None if is_counted(options) else settings,
+            text_settings=None if counted else settings,
             quick=options.quick,
             n_jobs=options.jobs,
             target=options.target,
