@@ -1,13 +1,12 @@
 """What single figures are made of."""
 
-import sys
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from hdsp import Labels
-from hdsp_studies.reproduction import STUDIES, drawing
+from hdsp_studies.reproduction import STUDIES
 from hdsp_studies.reproduction.embedding import unfold
 from hdsp_studies.reproduction.studies.figure_9 import thinned
 
@@ -85,9 +84,3 @@ def test_figure_3_is_drawn_of_unfinished_sides(n_runs):
     low, high = study.draw(rows).axes[0].get_ylim()
     assert low == 0.0 < high
     assert len(study.findings(rows)) == 2
-
-
-def test_figures_without_matplotlib_say_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install 'hdsp\[plots\]'"):
-        drawing.axes(1, 1, 2.0, 2.0)

@@ -8,7 +8,7 @@ from hdsp_studies.comparison import ORIGINS, CorpusFolder
 from hdsp_studies.reproduction import STUDIES, claims_table, run_study
 from hdsp_studies.reproduction.results import hash_settings, read_rows, read_settings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILES = {"results.csv", "figure.png", "figure.svg", "README.md"}
 VERDICTS = {"holds", "holds in part", "does not hold here", "not yet run"}
 
