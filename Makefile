@@ -28,7 +28,7 @@ test: $(INSTALLED_DEV)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/numpydoc lint $$(find src examples -name '*.py')
+	@$(BIN)/numpydoc lint $$(find src studies/src examples -name '*.py')
 	@sh tests/report/install_browser.sh
 	@$(BIN)/python -m pytest -q -n $(WORKERS)
 
@@ -51,11 +51,11 @@ $(INSTALLED): pyproject.toml | $(BIN)/python
 	@$(PIP) install -e .
 	@touch $@
 
-$(INSTALLED_DEV): pyproject.toml | $(BIN)/python
-	@echo "Installing hdsp with its development tools"
-	@$(PIP) install -e '.[dev]'
+$(INSTALLED_DEV): pyproject.toml studies/pyproject.toml | $(BIN)/python
+	@echo "Installing hdsp and hdsp-studies with their development tools"
+	@$(PIP) install -e '.[dev]' -e studies
 	@touch $(INSTALLED) $@
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests studies -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,10 +9,10 @@ import csv
 import os
 from pathlib import Path
 
-from hdsp.comparison import CorpusFolder, split_corpus
 from hdsp.corpus import Corpus
 from hdsp.datasets import collect_docstrings, load_docstrings
-from hdsp.peers import ScalingProcess
+from hdsp_studies.comparison import CorpusFolder, split_corpus
+from hdsp_studies.peers import ScalingProcess
 
 RESULTS = Path(__file__).parent / "results"
 NAMES = ("medline_mesh", "rcv1_subset", "ohsumed23")

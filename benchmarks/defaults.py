@@ -7,8 +7,8 @@ Writes benchmarks/results/defaults.csv.
 
 from common import NAMES, digits, fixed, load, parser, write
 
-from hdsp.comparison import fit_and_measure
-from hdsp.peers import FitSettings
+from hdsp_studies.comparison import fit_and_measure
+from hdsp_studies.peers import FitSettings
 
 CHANGES = (
     {},

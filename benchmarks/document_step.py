@@ -27,8 +27,8 @@ from hdsp.model import (  # noqa: E402
     make_view,
 )
 from hdsp.numerics.sticks import sticks_from_weights  # noqa: E402
-from hdsp.peers import FitSettings, make_peer  # noqa: E402
 from hdsp.scaling import bind_labels  # noqa: E402
+from hdsp_studies.peers import FitSettings, make_peer  # noqa: E402
 
 N_TOPICS = 100
 

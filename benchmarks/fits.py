@@ -11,8 +11,8 @@ import warnings
 
 from common import digits, fixed, load, parser, write
 
-from hdsp.comparison import fit_and_measure
-from hdsp.peers import FitSettings, VariationalLDA, make_peer
+from hdsp_studies.comparison import fit_and_measure
+from hdsp_studies.peers import FitSettings, VariationalLDA, make_peer
 
 N_TOPICS = 100
 MODELS = {

@@ -14,9 +14,9 @@ import warnings
 import numpy as np
 from common import digits, fixed, load, parser, write
 
-from hdsp.comparison import Reading, confusion_matrix, f1_scores
-from hdsp.peers import Classifier, FitSettings, make_peer, target_values
-from hdsp.reproduction.ratings import most_likely_ratings
+from hdsp_studies.comparison import Reading, confusion_matrix, f1_scores
+from hdsp_studies.peers import Classifier, FitSettings, make_peer, target_values
+from hdsp_studies.reproduction.ratings import most_likely_ratings
 
 CORPORA = ("clothing_reviews", "amazon_4domains")
 TARGET, STARS = "rating", ("1", "2", "3", "4", "5")

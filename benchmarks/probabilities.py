@@ -14,7 +14,7 @@ import numpy as np
 from common import digits, load, parser, write
 
 from hdsp import HDSP
-from hdsp.comparison import Reading
+from hdsp_studies.comparison import Reading
 
 REVIEWS = ("clothing_reviews", "amazon_4domains")
 TAGGED = ("rcv1_subset", "medline_mesh", "ohsumed23")

@@ -9,8 +9,8 @@ import numpy as np
 from common import NAMES, fixed, load, parser, write
 
 from hdsp import Constant
-from hdsp.comparison import fit_and_measure, perplexities
-from hdsp.peers import FitSettings
+from hdsp_studies.comparison import fit_and_measure, perplexities
+from hdsp_studies.peers import FitSettings
 
 CORPORA = (*NAMES, "clothing_reviews")
 MODELS = {"HDSP": {}, "HDP": {"scaling": Constant()}}

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from common import RESULTS
 
-from hdsp.comparison import ORIGINS
-from hdsp.reproduction import STUDIES, claims_table
-from hdsp.reproduction.page import table
-from hdsp.reproduction.results import read_rows, read_settings
+from hdsp_studies.comparison import ORIGINS
+from hdsp_studies.reproduction import STUDIES, claims_table
+from hdsp_studies.reproduction.page import table
+from hdsp_studies.reproduction.results import read_rows, read_settings
 
 ROOT = Path(__file__).parent.parent
 

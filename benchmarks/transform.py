@@ -10,7 +10,7 @@ import warnings
 
 from common import fixed, load, parser, write
 
-from hdsp.peers import FitSettings, make_peer, tokens
+from hdsp_studies.peers import FitSettings, make_peer, tokens
 
 SETTINGS = FitSettings(100, n_jobs=2)
 # How fast new documents are read does not depend on how long a sampler was trained.

@@ -13,13 +13,16 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import hdsp
+import hdsp_studies
 
 PUBLIC = ["hdsp", "hdsp.datasets", "hdsp.metrics", "hdsp.plots", "hdsp.testing"]
 
 
 def module_names() -> list[str]:
-    """The modules of hdsp."""
-    return sorted(info.name for info in pkgutil.walk_packages(hdsp.__path__, "hdsp."))
+    """The modules of hdsp and hdsp-studies."""
+    packages = (hdsp, hdsp_studies)
+    found = [pkgutil.walk_packages(p.__path__, f"{p.__name__}.") for p in packages]
+    return sorted(info.name for modules in found for info in modules)
 
 
 def documented_objects(module: str) -> Iterator[Any]:

@@ -211,14 +211,6 @@ def test_what_cannot_be_prepared_is_told(files, capsys):
         ("fit", "corpus", "--tags", "tags", "-o", "n.hdsp"): "--tags means nothing for a stored",
         ("fit", "corpus", "--max-words", "9", "-o", "n.hdsp"): "--max-words means nothing for a",
         ("transform", "m.hdsp", "corpus"): "prepare it with hdsp prepare --like MODEL",
-        (
-            "compare",
-            "corpus",
-            "--models",
-            "hdsp",
-            "-o",
-            "d",
-        ): "name the files that it was prepared from",
     }
     for arguments, message in cases.items():
         assert message in fails(capsys, *arguments), arguments

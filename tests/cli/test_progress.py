@@ -130,11 +130,3 @@ def test_refits_show_the_fits_inside(folder):
         r"^Fitting with other seeds: 0 of 2 done, .*; Fitting topics: topics 4, pass 2", err, re.M
     )
     assert re.search(r"^Fitting with other seeds: 2 of 2 done, topics found 4, 4, took", err, re.M)
-
-
-def test_a_reproduction_is_counted(tmp_path):
-    pytest.importorskip("matplotlib", reason="figures are drawn by matplotlib")
-    asked = ("reproduce", "figure-2", "--quick", "--jobs", "1", "--output", str(tmp_path))
-    status, _, err = run(tmp_path, SLOW, *asked)
-    assert status == 0
-    assert re.search(r"^Reproducing figure-2: 1 of 1 done, last seed 0, ", err, re.M)

@@ -7,7 +7,7 @@ import pytest
 
 from hdsp import Corpus
 from hdsp.cli.main import make_parser
-from hdsp.cli.reading import is_counted, read_corpus
+from hdsp.cli.reading import read_corpus
 from hdsp.corpus.readers import FORMATS
 from tests.corpus.readers.samples import IDS, write_samples
 
@@ -41,7 +41,7 @@ def test_the_command_reads_what_the_reader_reads(name, samples, monkeypatch):
     assert corpus.words == expected.words
     np.testing.assert_array_equal(corpus.counts.toarray(), expected.counts.toarray())
     assert repr(corpus.labels) == repr(expected.labels)
-    assert is_counted(options) == (name in ("ldac", "uci", "mtx", "svmlight"))
+    assert (corpus.text_settings is None) == (name in ("ldac", "uci", "mtx", "svmlight"))
 
 
 def test_a_folder_and_a_table_need_no_format(samples, monkeypatch):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
-from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.feature_extraction.text import CountVectorizer
 
-from hdsp.corpus import Corpus, TextSettings
+from hdsp.corpus import Corpus
 
 COUNTS = np.array([[1, 0, 2], [0, 0, 0], [0, 0.5, 3]])
 
@@ -130,35 +130,6 @@ def test_texts_of_a_small_corpus_keep_every_word():
     assert corpus.words == ("cat", "dog", "mat", "sat")
     assert corpus.counts.toarray().tolist() == [[1, 0, 1, 1], [0, 1, 0, 1], [1, 1, 0, 0]]
     assert repr(corpus.labels) == "Labels(3 documents: number 'n')"
-
-
-def with_vectorizer(texts, vectorizer):
-    """Return the corpus of the deprecated argument."""
-    with pytest.warns(FutureWarning, match="`vectorizer` of Corpus.from_texts is deprecated: pass"):
-        return Corpus.from_texts(texts, vectorizer=vectorizer)
-
-
-def test_the_deprecated_vectorizer_is_fitted_once():
-    vectorizer = CountVectorizer()
-    first = with_vectorizer(TEXTS[:1], vectorizer)
-    second = with_vectorizer(TEXTS[1:], vectorizer)
-    assert first.words == second.words == ("cat", "mat", "on", "sat", "the")
-    assert first.text_settings == TextSettings.from_vectorizer(vectorizer)
-    fixed = with_vectorizer(TEXTS, CountVectorizer(vocabulary=["dog", "cat"]))
-    assert fixed.words == ("dog", "cat")
-
-
-def test_the_deprecated_vectorizer_may_have_no_words():
-    corpus = with_vectorizer(
-        TEXTS, HashingVectorizer(n_features=4, alternate_sign=False, norm=None)
-    )
-    assert corpus.words == ("w0", "w1", "w2", "w3")
-    assert corpus.text_settings is None
-
-
-def test_the_deprecated_vectorizer_may_be_settings():
-    settings = TextSettings(language=None)
-    assert with_vectorizer(TEXTS, settings).text_settings is settings
 
 
 def test_texts_like_another_corpus():

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from hdsp import plots
 from hdsp.plots.drawing import Point, draw_points
-from tests.report.corpora import fit, fit_searched, make_corpus, reviews, searched_by_the_bound
+from tests.report.corpora import fit, fit_searched, make_corpus, reviews
 
 
 @pytest.fixture(scope="module")
@@ -157,20 +157,16 @@ def test_the_history_is_drawn(model, ax):
         np.testing.assert_allclose(line.get_ydata(), [row[name] for row in model.history_])
 
 
-@pytest.mark.parametrize("before", [False, True])
-def test_the_search_is_drawn(before, ax):
-    model = searched_by_the_bound(fit_searched()) if before else fit_searched()
+def test_the_search_is_drawn(ax):
+    model = fit_searched()
     assert plots.search(model, ax=ax) is ax
     number, curve = ax.lines
-    measure = "compared" if before else "perplexity"
-    found = sorted((row["topics"], row[measure]) for row in model.search_)
+    found = sorted((row["topics"], row["perplexity"]) for row in model.search_)
     np.testing.assert_allclose(curve.get_xydata(), found)
     assert number.get_xdata() == [len(model.components_)] * 2
-    low_high = [] if before else [model.n_topics_range_]
-    assert [(band.get_x(), band.get_x() + band.get_width()) for band in ax.patches] == low_high
-    assert ax.get_ylabel() == (
-        "bound that is compared" if before else "perplexity of held-out words"
-    )
+    (band,) = ax.patches
+    assert (band.get_x(), band.get_x() + band.get_width()) == model.n_topics_range_
+    assert ax.get_ylabel() == "perplexity of held-out words"
     # More than one number is written below the axis.
     ax.figure.canvas.draw()
     low, high = ax.get_xlim()

@@ -1,8 +1,5 @@
 """Small corpora and models whose reports the tests look at."""
 
-from copy import copy
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 
@@ -59,19 +56,6 @@ def fit_searched():
         random_state=0,
     )
     return fit(corpus, 40, fixed_number=False)
-
-
-def searched_by_the_bound(model):
-    """The model as a file has it that was written before words were held out."""
-    tried = ((16, 15, -5200.0), (32, 24, -5150.0), (64, 51, -5230.0))
-    search = [
-        {"start": start, "topics": n, "bound": b, "compared": b + 9.0, "passes": 8, "seconds": 1.0}
-        for start, n, b in tried
-    ]
-    before = copy(model)
-    report = replace(model._model.report, search=search, n_topics_range=None)
-    before._model = replace(model._model, report=report)
-    return before
 
 
 SCRIPT = "<script>window.hacked = 1</script>"

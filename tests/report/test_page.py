@@ -11,7 +11,6 @@ from hdsp.cli import main
 from hdsp.report import TopicNames
 from hdsp.report.effects import number_curve
 from hdsp.report.topics import relevance, topic_words, word_frequency
-from tests.report.corpora import searched_by_the_bound
 
 VIEWS = ("topics", "explorer", "effects", "map", "heat", "documents", "fit")
 PHONE = {"width": 390, "height": 844}
@@ -207,30 +206,27 @@ def test_back_returns_to_the_view_before(shown):
     assert page.locator("#view-topics").is_visible()
 
 
-@pytest.mark.parametrize("before", [False, True])
-def test_the_search_is_shown(open_page, searched, tmp_path, before):
-    model = searched_by_the_bound(searched) if before else searched
-    model.report(tmp_path / "report.html")
+def test_the_search_is_shown(open_page, searched, tmp_path):
+    searched.report(tmp_path / "report.html")
     page = open_page(tmp_path / "report.html").show("#view=fit")
-    rows = sorted(model.search_, key=lambda row: row["topics"])
+    rows = sorted(searched.search_, key=lambda row: row["topics"])
     found = [[float(value) for value in row] for row in table_rows(page, "search")]
     np.testing.assert_allclose(found, [list(row.values()) for row in rows])
     figure = page.locator('[data-chart="search"]')
     assert figure.locator("svg circle").count() == len(rows)
     text = figure.locator("svg[role=img]").get_attribute("aria-label")
-    assert f"the model has {len(model.components_)}." in text
+    assert f"the model has {len(searched.components_)}." in text
     caption = figure.locator("p.caption").first.inner_text()
-    assert ("beyond which more of them hardly help" in caption) is not before
-    assert text.startswith("Compared bound" if before else "Perplexity of held-out words")
-    if not before:
-        low, high = model.n_topics_range_
-        assert f"{low} to {high} topics are about as good" in text
-        left, width = (
-            float(figure.locator("svg [aria-label=rect] rect").get_attribute(name))
-            for name in ("x", "width")
-        )
-        line = figure.locator("svg [aria-label=rule] line").last
-        assert left <= float(line.get_attribute("x1")) <= left + width
+    assert "beyond which more of them hardly help" in caption
+    assert text.startswith("Perplexity of held-out words")
+    low, high = searched.n_topics_range_
+    assert f"{low} to {high} topics are about as good" in text
+    left, width = (
+        float(figure.locator("svg [aria-label=rect] rect").get_attribute(name))
+        for name in ("x", "width")
+    )
+    line = figure.locator("svg [aria-label=rule] line").last
+    assert left <= float(line.get_attribute("x1")) <= left + width
 
 
 def test_topics_are_named_combined_saved_and_read_back(

@@ -26,7 +26,7 @@ from hdsp.report.fitted import fitted_labels
 from hdsp.report.layout import place_together, related_topics, seriate
 from hdsp.report.packing import pack_exact, pack_rounded, rounded, to_json
 from hdsp.report.topics import relevance, topic_words, word_frequency, word_view
-from tests.report.corpora import fit, hostile, make_corpus, reviews, searched_by_the_bound
+from tests.report.corpora import fit, hostile, make_corpus, reviews
 
 
 def unpacked(packed):
@@ -274,14 +274,7 @@ def test_the_search_is_told(searched):
     tried = [row["topics"] for row in search["rows"]]
     assert tried == sorted(row["topics"] for row in searched.search_)
     assert len(tried) > 2
-    assert search["measure"] == "perplexity"
     assert (search["number"], search["range"]) == (len(searched.components_), (low, high))
-
-
-def test_a_search_by_the_bound_is_told(searched):
-    fit = make_view(searched_by_the_bound(searched)).model["fit"]
-    assert dict(fit["facts"])["Number of topics"] == "by the bound"
-    assert (fit["search"]["measure"], fit["search"]["range"]) == ("compared", None)
 
 
 def test_moves_are_no_terms_of_the_bound(model):

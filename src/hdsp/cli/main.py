@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from hdsp import progress
 from hdsp.cli import (
-    compare,
     demo,
     effects,
     evaluate,
@@ -16,11 +15,11 @@ from hdsp.cli import (
     predict,
     prepare,
     report,
-    reproduce,
     topics,
     transform,
 )
 from hdsp.cli.common import one_line, with_option_names
+from hdsp.cli.plugins import add_plugins
 
 _EXAMPLES = """\
 examples:
@@ -38,10 +37,15 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `hdsp`; the exit status is 0, 2 for bad input, 130 after Ctrl-C, 1 for other failures."""
     _open_closed_streams()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
-        parsed = make_parser().parse_args(arguments)
+        parsed = make_parser(asked).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
+    except ImportError as error:
+        print(_sentence(error), file=sys.stderr)
+        return 2
     try:
         with progress.shown(quiet=parsed.quiet or getattr(parsed, "json", False)):
             parsed.run(parsed)
@@ -93,8 +97,8 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all subcommands."""
+def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all subcommands; those of other packages only where hdsp lacks `asked`."""
     from importlib.metadata import version
 
     import shtab
@@ -118,10 +122,9 @@ def make_parser() -> argparse.ArgumentParser:
         predict,
         evaluate,
         report,
-        compare,
-        reproduce,
     ):
         module.add_parser(commands)
+    add_plugins(commands, asked)
     return parser
 
 

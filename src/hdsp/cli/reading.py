@@ -182,7 +182,7 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         return read(file if kind == "folder" else source(file), **arguments)
 
 
-def _reader(options: argparse.Namespace, file: str = STANDARD) -> Callable[..., "Corpus"]:
+def _reader(options: argparse.Namespace, file: str) -> Callable[..., "Corpus"]:
     """Return the reader of the format that is asked for, or else of a folder or a table."""
     from hdsp.corpus.readers import FORMATS, read_folder, read_table
 
@@ -212,11 +212,6 @@ def text_settings(options: argparse.Namespace) -> "TextSettings":
         max_df=options.max_df,
         max_features=options.max_words,
     )
-
-
-def is_counted(options: argparse.Namespace) -> bool:
-    """Whether the format holds counts, so that there are no texts to choose words of."""
-    return "text_settings" not in signature(_reader(options)).parameters
 
 
 def _frequency(text: str) -> int | float:

@@ -1,7 +1,6 @@
 """Corpus: counts of words in documents, with the documents' labels."""
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +97,6 @@ class Corpus:
         cls,
         texts: Iterable[str | Sequence[str]],
         labels: object = None,
-        vectorizer: Any = None,
         *,
         text_settings: object = None,
         like: object = None,
@@ -112,9 +110,6 @@ class Corpus:
             The M documents: texts, or lists of their words, which are not split again.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels, in any form that `HDSP.fit` takes.
-        vectorizer : CountVectorizer or TextSettings, default=None
-            Deprecated: use `text_settings`. A vectoriser that is not yet fitted is fitted in
-            place.
         text_settings : TextSettings, CountVectorizer or callable, default=None
             How texts are split into words, and which words are counted. A callable returns the
             words of a text. None is ``TextSettings()``, or the settings of `like`.
@@ -140,17 +135,6 @@ class Corpus:
         owner = "Corpus.from_texts"
         documents = list(check_texts(texts, owner))
         known_labels = as_labels(labels, len(documents), owner)
-        if vectorizer is not None:
-            warnings.warn(
-                "`vectorizer` of Corpus.from_texts is deprecated: pass `text_settings`, and count "
-                "further texts with `like`.",
-                FutureWarning,
-                stacklevel=2,
-            )
-            if not isinstance(vectorizer, TextSettings):
-                counts, words, settings = _count_with(vectorizer, documents)
-                return cls(counts, words, known_labels, text_settings=settings, ids=ids)
-            text_settings = vectorizer
         settings, words = counting_rules(text_settings, like, owner)
         try:
             counts, words = settings.count(documents, words)
@@ -319,22 +303,3 @@ class Corpus:
             f"Corpus({count_of(self.n_documents, 'document')}, {count_of(self.n_words, 'word')}, "
             f"{self.n_tokens:.12g} tokens; labels: {self.labels.summary()})"
         )
-
-
-def _count_with(vectorizer: Any, documents: list[str]) -> tuple[Any, Any, TextSettings | None]:
-    """Return what the deprecated `vectorizer` makes of texts: counts, words and settings."""
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(vectorizer)
-        counts = vectorizer.transform(documents)
-    except NotFittedError:
-        counts = vectorizer.fit_transform(documents)
-    names = getattr(vectorizer, "get_feature_names_out", None)
-    try:
-        settings = TextSettings.from_vectorizer(vectorizer)
-    except TypeError:
-        # A vectoriser that weighs or hashes words, which settings cannot express.
-        settings = None
-    return counts, None if names is None else names(), settings

@@ -22,8 +22,7 @@ from hdsp.storage import (
     write_arrays,
 )
 
-# Major, minor. A reader takes every older minor of its major: what a later one added has a default.
-VERSION = (1, 4)
+VERSION = "1.0"
 
 
 def write_file(
@@ -49,7 +48,7 @@ def write_file(
     }
     header = {
         "kind": kind,
-        "version": ".".join(map(str, VERSION)),
+        "version": VERSION,
         "manifest": {**manifest, "transposed": transposed},
     }
     header["checksum"] = checksum(header, stored)
@@ -66,7 +65,11 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyArray
     try:
         if header["kind"] != kind:
             raise WrongContents(f"it is no {kind}")
-        _check_version(path, header["version"])
+        if header["version"] != VERSION:
+            raise ModelFileError(
+                f"{str(path)!r} is of format version {header['version']!r:.20}, and this hdsp "
+                f"reads {VERSION}: load it with the hdsp that saved it, or fit the model again."
+            )
         if header["checksum"] != checksum(header, arrays):
             raise WrongContents("its checksum is wrong")
         manifest = dict(header["manifest"])
@@ -127,20 +130,6 @@ def _check_readable(path: Path) -> None:
         raise type(error)(
             f"{str(path)!r} cannot be read ({error.strerror}): check its permissions."
         ) from error
-
-
-def _check_version(path: Path, written: str) -> None:
-    major, minor = (int(part) for part in written.split("."))
-    if (major, minor) > VERSION:
-        raise ModelFileError(
-            f"{str(path)!r} is of format version {written}, and this hdsp reads up to "
-            f"{VERSION[0]}.{VERSION[1]}: install a newer hdsp."
-        )
-    if major < VERSION[0]:
-        raise ModelFileError(
-            f"{str(path)!r} is of format version {written}, which this hdsp no longer reads: fit "
-            "the model again, or load it with the hdsp that saved it."
-        )
 
 
 def _is_fortran(array: AnyArray) -> bool:

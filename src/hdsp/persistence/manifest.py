@@ -11,11 +11,8 @@ from hdsp.model import Priors
 from hdsp.prediction import TopicGroups
 from hdsp.storage import LARGEST, SMALLEST, WrongContents
 
-# The columns of a search; the second are those of formats 1.0 and 1.1, which compared bounds.
-_TRIALS = (
-    {"topics", "perplexity", "concentration", "seconds"},
-    {"start", "topics", "bound", "compared", "passes", "seconds"},
-)
+# The columns of a search.
+_TRIAL = {"topics", "perplexity", "concentration", "seconds"}
 
 
 def positive(manifest: Mapping[str, Any], name: str) -> float:
@@ -65,10 +62,10 @@ def history(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
 
 
 def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
-    """One row per start; none in format 1.0, or where the number of topics was fixed."""
-    rows = manifest.get("search", [])
+    """One row per number of topics that was tried; none where it was fixed."""
+    rows = manifest["search"]
     if not isinstance(rows, list) or not all(
-        isinstance(row, dict) and row.keys() in _TRIALS and all(map(_is_finite, row.values()))
+        isinstance(row, dict) and row.keys() == _TRIAL and all(map(_is_finite, row.values()))
         for row in rows
     ):
         raise WrongContents("its search has a row that is none")
@@ -76,8 +73,8 @@ def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
 
 
 def topics_range(manifest: Mapping[str, Any]) -> tuple[int, int] | None:
-    """The numbers of topics that are about as good; None in a file before format 1.2."""
-    value = manifest.get("n_topics_range")
+    """The numbers of topics that are about as good; None where none were tried."""
+    value = manifest["n_topics_range"]
     if value is None:
         return None
     low, high = value
@@ -87,8 +84,8 @@ def topics_range(manifest: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def topic_names(manifest: Mapping[str, Any], n_topics: int) -> dict[int, str]:
-    """Names of topics; none in a file before format 1.3."""
-    found = manifest.get("topic_names", {})
+    """Names of topics."""
+    found = manifest["topic_names"]
     if not isinstance(found, dict):
         raise WrongContents("its names of topics are none")
     names = {int(topic): name for topic, name in found.items()}
@@ -100,8 +97,8 @@ def topic_names(manifest: Mapping[str, Any], n_topics: int) -> dict[int, str]:
 
 
 def merged_topics(manifest: Mapping[str, Any], n_topics: int) -> TopicGroups | None:
-    """Topics that were merged by hand; None where none were, or before format 1.3."""
-    found = manifest.get("merged_topics")
+    """Topics that were merged by hand; None where none were."""
+    found = manifest["merged_topics"]
     if found is None:
         return None
     members = tuple(tuple(own) for own in found)

@@ -156,7 +156,7 @@ def _decode_source(manifest: dict[str, Any], arrays: StoredArrays, n_words: int)
         get.flag(manifest, "named"),
         frames,
         str(manifest["fingerprint"]),
-        _decode_settings(manifest.get("text_settings")),
+        _decode_settings(manifest["text_settings"]),
     )
 
 
@@ -207,11 +207,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         state,
         space,
         _decode_priors(manifest, arrays, state),
-        # Before format 1.2 documents were predicted with the concentration of the fit.
-        get.positive(
-            {"predictive_concentration": state.document_concentration, **manifest},
-            "predictive_concentration",
-        ),
+        get.positive(manifest, "predictive_concentration"),
         calibration,
         _decode_training(manifest, arrays, schema),
         label_words,
@@ -220,8 +216,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         _decode_regressions(arrays, schema, state.n_topics),
         get.topic_names(manifest, n_topics),
         merged,
-        # Before format 1.4 nothing was sampled.
-        get.positive({"sampled": 1.0, **manifest}, "sampled"),
+        get.positive(manifest, "sampled"),
     )
 
 
@@ -258,7 +253,7 @@ def _regression_arrays(regression: LabelRegression) -> dict[str, AnyArray]:
 def _decode_regressions(
     arrays: StoredArrays, schema: LabelSchema, n_topics: int
 ) -> dict[str, LabelRegression]:
-    """The regressions of labels on evidence; files before format 1.2 have none."""
+    """The regressions of labels on evidence, of the blocks that have one."""
     found = {}
     for block in schema.blocks:
         name = _regression_name(schema, block.name)
@@ -330,12 +325,12 @@ def _encode_parameters(
 def _decode_parameters(
     stored: dict[str, Any], arrays: StoredArrays, known: Collection[str]
 ) -> dict[str, Any]:
-    """The constructor's parameters; those missing from an older file keep their defaults."""
+    """The constructor's parameters."""
     parameters = {
         name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
     }
-    if not parameters.keys() <= set(known) - set(_NOT_STORED):
-        raise WrongContents("it has settings that HDSP does not know")
+    if parameters.keys() != set(known) - set(_NOT_STORED):
+        raise WrongContents("its settings are not those of HDSP")
     if isinstance(parameters["scaling"], dict):
         parameters["scaling"] = decode_scaling(parameters["scaling"])
     elif parameters["scaling"] != "auto":

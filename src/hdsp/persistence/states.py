@@ -51,7 +51,7 @@ def take_state(
 
 
 def _take_seeded(arrays: StoredArrays, n_topics: int) -> IntArray:
-    """The seeded topics; files before format 1.3 have none."""
+    """The seeded topics, if there are any."""
     if "seeded" not in arrays:
         return NOT_SEEDED
     seeded = arrays.whole("seeded", (None,), n_topics)

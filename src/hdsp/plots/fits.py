@@ -50,8 +50,7 @@ def search(model: Any, *, ax: Any = None) -> Any:
     """How well the numbers of topics that were tried predict held-out words.
 
     The line is the number of the model's topics, and the band the numbers that are about as good
-    (`n_topics_range_`). Of files written before words were held out, the bound is drawn by which
-    numbers were compared.
+    (`n_topics_range_`).
 
     Parameters
     ----------
@@ -65,14 +64,11 @@ def search(model: Any, *, ax: Any = None) -> Any:
     Axes
         What was drawn on.
     """
-    from hdsp.report.fit import search_measure
-
     if not model.search_:
         raise ValueError(
             "hdsp.plots.search needs a fit that found its number of topics: here it was fixed, or "
             "`init` was an array."
         )
-    measure = search_measure(model)
     rows = sorted(model.search_, key=lambda row: row["topics"])
     ax = axes_or_new(ax, 5.0, 3.2)
     from matplotlib.ticker import LogLocator
@@ -82,14 +78,10 @@ def search(model: Any, *, ax: Any = None) -> Any:
     if model.n_topics_range_ is not None:
         ax.axvspan(*model.n_topics_range_, color=ORANGE, alpha=0.15, linewidth=0)
     ax.axvline(len(model.components_), color=ORANGE, linewidth=1.5)
-    topics, score = [row["topics"] for row in rows], [row[measure] for row in rows]
+    topics, score = [row["topics"] for row in rows], [row["perplexity"] for row in rows]
     ax.plot(topics, score, color=BLUE, marker="o", markersize=4)
     ax.xaxis.set_major_locator(LogLocator(base=2, subs=(1.0, 1.5)))
     ax.xaxis.set_major_formatter("{x:g}")
-    held_out = measure == "perplexity"
-    ax.set(
-        xlabel="topics",
-        ylabel="perplexity of held-out words" if held_out else "bound that is compared",
-    )
+    ax.set(xlabel="topics", ylabel="perplexity of held-out words")
     without_frame(ax)
     return ax

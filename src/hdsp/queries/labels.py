@@ -29,9 +29,8 @@ def probability_parts(
         method = "calibrated" if target in model._model.label_regressions else "generative"
     elif method == "calibrated" and target not in model._model.label_regressions:
         raise ValueError(
-            f"HDSP.predict_labels has nothing to calibrate {target!r} with: the model was saved by "
-            "an earlier version, or too few training documents tell. Fit it again, or choose "
-            '`method="generative"`.'
+            f"HDSP.predict_labels has nothing to calibrate {target!r} with: too few training "
+            'documents tell. Choose `method="generative"`.'
         )
     for part, counts, design in model._new_parts(X, labels, "predict_labels"):
         values_known = model._model.space.values(design)

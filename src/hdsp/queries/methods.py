@@ -247,8 +247,8 @@ class FittedQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedAtt
             ``"calibrated"`` weighs this evidence, the documents' proportions and their other labels
             by a logistic regression on training documents, so that of the answers given 70 % about
             70 % are right; ``"generative"`` is Bayes' rule in the model, which takes words for
-            independent and is far too sure. None is ``"calibrated"``, except for models that an
-            earlier version has saved, which do not have it.
+            independent and is far too sure. None is ``"calibrated"``, except where too few
+            training documents tell.
 
         Returns
         -------

@@ -29,15 +29,6 @@ def bound_terms(model: Any) -> list[str]:
     return [name for name in BoundTerms.names() if name in known]
 
 
-def search_measure(model: Any) -> str:
-    """The column of `search_` by which numbers of topics are compared.
-
-    ``"perplexity"`` of held-out words, the lower the better; ``"compared"``, a part of the bound,
-    the higher the better, in files written before words were held out.
-    """
-    return "perplexity" if all("perplexity" in row for row in model.search_) else "compared"
-
-
 def fit_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
     """What there is to know about a fit."""
     n_topics, n_words = model.components_.shape
@@ -69,14 +60,9 @@ def _number_found(model: Any) -> str:
     """How the number of topics was found, and which others are about as good."""
     if not model.search_:
         return "fixed" if model.fixed_number else "from the initial topics"
-    by = _searched_by(model)
+    by = model.number_by
     low, high = model.n_topics_range_ or (0, 0)
     return f"by {by}" if low == high else f"by {by}; {low:,} to {high:,} are about as good"
-
-
-def _searched_by(model: Any) -> str:
-    """The setting `number_by`; ``"the bound"`` before words were held out."""
-    return str(model.number_by) if search_measure(model) == "perplexity" else "the bound"
 
 
 def _search(model: Any) -> dict[str, Any] | None:
@@ -85,8 +71,7 @@ def _search(model: Any) -> dict[str, Any] | None:
         return None
     rows = sorted(model.search_, key=lambda row: row["topics"])
     return {
-        "measure": search_measure(model),
-        "by": _searched_by(model),
+        "by": str(model.number_by),
         "rows": [
             {name: rounded([float(value)], 12)[0] for name, value in row.items()} for row in rows
         ],

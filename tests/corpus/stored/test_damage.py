@@ -145,8 +145,6 @@ def put(*keys_and_value):
         put("text_settings", {"ngrams": 10**9}),
         put("text_settings", {"surprise": 1}),
         put("text_settings", 3),
-        put("version", "one"),
-        put("version", 1),
         put("format", "other"),
         lambda data: data.pop("words"),
         lambda data: data.pop("shards"),
@@ -178,11 +176,10 @@ def test_a_manifest_too_large_to_be_one_is_not_read(folder, monkeypatch):
         hdsp.open_corpus(folder)
 
 
-@pytest.mark.parametrize(
-    ("version", "remedy"), [("1.1", "install a newer hdsp"), ("0.9", "prepare the corpus again")]
-)
-def test_a_corpus_of_another_version_says_so(folder, version, remedy):
-    with pytest.raises(ReadError, match=f"format version {version}, and this hdsp .*; {remedy}"):
+@pytest.mark.parametrize("version", ["1.1", "0.9", "one\n", None, 1])
+def test_a_corpus_of_another_version_says_so(folder, version):
+    message = f"format version {version!r}, and this hdsp reads 1.0; use the hdsp that wrote it"
+    with pytest.raises(ReadError, match=re.escape(message)):
         forge(folder, put("version", version))
 
 

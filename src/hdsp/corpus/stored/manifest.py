@@ -21,7 +21,7 @@ from hdsp.validation import count_of
 NAME = "manifest.json"
 _FORMAT = "hdsp corpus"
 # Major, minor, as those of model files.
-VERSION = (1, 0)
+VERSION = "1.0"
 _LARGEST_FILE = 1 << 32
 _LARGEST_NUMBER = 1 << 62
 
@@ -140,7 +140,7 @@ class Manifest:
         """Write the manifest into a folder, which is a stored corpus from then on."""
         data = {
             "format": _FORMAT,
-            "version": ".".join(map(str, VERSION)),
+            "version": VERSION,
             "fingerprint": self.fingerprint,
             **self._plain(),
         }
@@ -193,7 +193,13 @@ def read_manifest(folder: Path) -> Manifest:
         data = json.loads(path.read_bytes())
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
             raise WrongContents("it is not that of a stored corpus")
-        _check_version(path, data["version"])
+        if data["version"] != VERSION:
+            raise read_error(
+                str(path),
+                f"the corpus is of format version {data['version']!r:.20}, and this hdsp reads "
+                f"{VERSION}",
+                "use the hdsp that wrote it, or prepare the corpus again",
+            )
         manifest = _manifest(data)
         if data["fingerprint"] != manifest.fingerprint:
             raise WrongContents("its fingerprint is wrong")
@@ -207,18 +213,6 @@ def read_manifest(folder: Path) -> Manifest:
             str(path), f"the manifest is damaged: {reason}", "copy or prepare the corpus again"
         ) from error
     return manifest
-
-
-def _check_version(path: Path, written: str) -> None:
-    major, minor = (int(part) for part in written.split("."))
-    if (major, minor) > VERSION or major < VERSION[0]:
-        remedy = "install a newer hdsp" if (major, minor) > VERSION else "prepare the corpus again"
-        raise read_error(
-            str(path),
-            f"the corpus is of format version {written}, and this hdsp reads "
-            f"{VERSION[0]}.{VERSION[1]}",
-            remedy,
-        )
 
 
 def _manifest(data: Mapping[str, Any]) -> Manifest:

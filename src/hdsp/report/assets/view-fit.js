@@ -47,30 +47,27 @@ function spacedTicks(numbers, width) {
   return numbers.reduce((kept, value) => (kept.length === 0 || Math.log(value / kept.at(-1)) > room ? [...kept, value] : kept), []);
 }
 
-/** Numbers of topics that were tried; before format 1.2 of model files they were compared by a part of the bound. */
-function searchChart({ measure, by, rows, number, range }) {
-  const heldOut = measure === "perplexity";
+/** Numbers of topics that were tried. */
+function searchChart({ by, rows, number, range }) {
   const good = range ? [{ low: range[0], high: range[1] }] : [];
   const asGood = range && range[0] < range[1] ? ` ${range[0]} to ${range[1]} topics are about as good.` : "";
-  const how = heldOut
-    ? "Short fits predicted half of the words of held-out documents from the other half: the lower the perplexity, the better."
-    : "Fits that started with several numbers of topics, and the number that they settled on: the higher the bound that is compared, the better.";
+  const how = "Short fits predicted half of the words of held-out documents from the other half: the lower the perplexity, the better.";
   const why = { evidence: ", beyond which more of them hardly help", prediction: ", which predicts best" };
   return {
     title: "The search for the number of topics", file: "search",
     caption: `${how} The line is the number of the model's topics${why[by] ?? ""}.${asGood}`,
-    describe: () => `${heldOut ? "Perplexity of held-out words" : "Compared bound"} for ${rows.length} numbers of topics from ${rows[0].topics} to ${rows.at(-1).topics}; the model has ${number}.${asGood}`,
+    describe: () => `Perplexity of held-out words for ${rows.length} numbers of topics from ${rows[0].topics} to ${rows.at(-1).topics}; the model has ${number}.${asGood}`,
     draw: (width) => Plot.plot({
       width, height: 260, marginTop: 28, marginLeft: 74, marginRight: 20, marginBottom: 42, style: { fontSize: "12px" },
       x: { label: "topics", type: "log", nice: false, tickFormat: String, ticks: spacedTicks(rows.map((row) => row.topics), width) },
-      y: { label: heldOut ? "perplexity" : "bound", grid: true, ticks: 5, tickFormat: d3.format(",.7~r") },
+      y: { label: "perplexity", grid: true, ticks: 5, tickFormat: d3.format(",.7~r") },
       marks: [
         Plot.rectX(good, { x1: "low", x2: "high", fill: "var(--second)", fillOpacity: 0.15 }),
         Plot.ruleX([number], { stroke: "var(--second)", strokeWidth: 2 }),
         Plot.text([number], { x: (value) => value, frameAnchor: "top", dy: -14, text: (value) => `${value} topics`, fill: "var(--second)", fontWeight: 600 }),
-        Plot.lineY(rows, { x: "topics", y: measure, stroke: "var(--accent)", strokeWidth: 2 }),
-        Plot.dot(rows, { x: "topics", y: measure, r: 4, fill: "var(--accent)" }),
-        Plot.tip(rows, Plot.pointer({ x: "topics", y: measure, fill: "var(--surface)", stroke: "var(--line)", title: (row) => `${row.topics} topics${row.start ? ` from ${row.start}` : ""}: ${brief(row[measure])}` })),
+        Plot.lineY(rows, { x: "topics", y: "perplexity", stroke: "var(--accent)", strokeWidth: 2 }),
+        Plot.dot(rows, { x: "topics", y: "perplexity", r: 4, fill: "var(--accent)" }),
+        Plot.tip(rows, Plot.pointer({ x: "topics", y: "perplexity", fill: "var(--surface)", stroke: "var(--line)", title: (row) => `${row.topics} topics: ${brief(row.perplexity)}` })),
       ],
     }),
     table: () => ({ columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) }),

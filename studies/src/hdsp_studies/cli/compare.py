@@ -1,0 +1,161 @@
+"""`hdsp compare`: models beside one another on the same documents."""
+
+import argparse
+import json
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hdsp import progress
+from hdsp.cli.common import (
+    add_command,
+    add_json,
+    check_writable,
+    print_json,
+    printed_warnings,
+    reading,
+)
+from hdsp.cli.reading import add_reading, read_file, text_settings
+from hdsp.progress import printable
+
+if TYPE_CHECKING:
+    from hdsp_studies.comparison import Progress
+
+# The names of `hdsp_studies.peers.PEERS`, which takes seconds to import.
+MODELS = (
+    *("hdsp", "whdsp", "hdp", "hdp-tomotopy", "lda", "lda-sklearn", "llda", "plda", "plda-2"),
+    *("plda-5", "dmr", "dmr-topica", "slda", "stm", "atm", "atm-gensim", "lda-svm", "svm"),
+    *("logistic", "nb", "tree"),
+)
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = add_command(
+        commands,
+        "compare",
+        "compare models on held-out documents of one or more corpora",
+        (
+            "hdsp compare reviews.parquet --tags labels --models hdsp,hdp --seeds 2 -o results",
+            "hdsp compare reviews.parquet --category department --target department "
+            "--models nb,svm -o departments",
+            "hdsp compare reviews.parquet questions.parquet --category department "
+            "--models hdp,plda --minutes 30 -o both",
+        ),
+    )
+    add_reading(parser)
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FOLDER", help="of the results; goes on from them"
+    )
+    group = parser.add_argument_group("comparison")
+    group.add_argument(
+        "--models",
+        required=True,
+        type=_names,
+        metavar="A,B",
+        help=f"of {', '.join(MODELS)}, or your own as module:name",
+    )
+    group.add_argument("--seeds", type=int, default=3, help="splits and starts (default 3)")
+    group.add_argument("--topics", type=int, default=50, help="of every model (default 50)")
+    group.add_argument("--test-size", type=float, default=0.2, help="share (default 0.2)")
+    group.add_argument("--target", metavar="COLUMN", help="a label column to predict from words")
+    group.add_argument("--quick", action="store_true", help="fewer sweeps, for a first look only")
+    group.add_argument("--jobs", type=int, default=1, help="threads of each model (default 1)")
+    group.add_argument(
+        "--minutes", type=float, metavar="M", help="most that a fit may take (default: no limit)"
+    )
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read, compare, and write a table and a figure."""
+    from hdsp_studies import comparison
+
+    _check(options)
+    folder = Path(options.output)
+    # Test documents must not choose words, so that all are counted until each split chooses.
+    settings = text_settings(options)
+    with printed_warnings():
+        corpora = {}
+        for name, file in _by_name(options.files).items():
+            with reading(file):
+                corpora[name] = read_file(file, options, settings.all_words)
+    # Of counts without texts there are no words to choose.
+    counted = all(corpus.text_settings is None for corpus in corpora.values())
+    with progress.task("Comparing models") as task:
+        cells = comparison.compare(
+            corpora,
+            options.models,
+            folder / "cells",
+            seeds=options.seeds,
+            n_topics=options.topics,
+            test_size=options.test_size,
+            text_settings=None if counted else settings,
+            quick=options.quick,
+            n_jobs=options.jobs,
+            target=options.target,
+            most_seconds=None if options.minutes is None else 60 * options.minutes,
+            report=partial(_show, task),
+        )
+    shown = comparison.with_others(cells, folder / "cells")
+    text, data = comparison.as_text(shown), comparison.as_data(shown)
+    comparison.write_whole(folder / "table.txt", text)
+    comparison.write_whole(folder / "table.csv", comparison.as_csv(shown))
+    comparison.write_whole(folder / "table.json", json.dumps(data, indent=1) + "\n")
+    if any(cell.error is None for cell in shown):
+        comparison.draw(shown, folder / "figure")
+    if options.json:
+        print_json(data)
+    else:
+        for line in text.splitlines():
+            print(printable(line))
+    failed = [cell for cell in cells if cell.error is not None]
+    if failed:
+        raise ChildProcessError(
+            f"{len(failed)} of {len(cells)} cells failed, and the same command tries them again: "
+            f"{comparison.failure_text(failed[0]).removeprefix('failed: ')}"
+        )
+
+
+def _check(options: argparse.Namespace) -> None:
+    for name, least in (("seeds", 1), ("topics", 2), ("jobs", 1)):
+        if getattr(options, name) < least:
+            raise ValueError(f"--{name} must be at least {least}. Got {getattr(options, name)}.")
+    if not 0 < options.test_size < 1:
+        raise ValueError(f"--test-size must lie between 0 and 1. Got {options.test_size}.")
+    if options.minutes is not None and not options.minutes > 0:
+        raise ValueError(f"--minutes must be positive. Got {options.minutes:g}.")
+    if Path(options.output).exists() and not Path(options.output).is_dir():
+        raise ValueError(f"{options.output!r} is a file, and the results need a folder.")
+    check_writable(Path(options.output).absolute())
+
+
+def _by_name(files: Sequence[str]) -> dict[str, str]:
+    """The files by the names that their corpora have in the results."""
+    found: dict[str, str] = {}
+    for file in files:
+        name = "input" if file == "-" else Path(os.path.abspath(file)).stem
+        if name in found:
+            raise ValueError(
+                f"{found[name]!r} and {file!r} would both be called {name!r} in the results: "
+                "rename one of them."
+            )
+        found[name] = file
+    return found
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _show(task: progress.Task, now: "Progress") -> None:
+    """Show which cell is being done, or what came of it."""
+    cell = f"{now.model} on {now.corpus}, seed {now.seed}"
+    if now.cell is None:
+        task.update(now.number - 1, now.total, now=cell)
+        return
+    result = "failed" if now.cell.error is not None else f"{now.cell.measures['seconds']:.1f} s"
+    task.update(now.number, now.total, now=None, last=f"{cell}: {result}")

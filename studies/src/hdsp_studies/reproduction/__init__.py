@@ -1,0 +1,19 @@
+"""The paper's figures, made again: settings, measurements, figures, and whether claims hold.
+
+Not part of the public interface: what is here may change between releases.
+"""
+
+from hdsp_studies.reproduction.models import MODELS
+from hdsp_studies.reproduction.page import claims_table
+from hdsp_studies.reproduction.runner import run_study
+from hdsp_studies.reproduction.studies import STUDIES
+from hdsp_studies.reproduction.study import Finding, Study
+
+__all__ = [
+    "MODELS",
+    "STUDIES",
+    "Finding",
+    "Study",
+    "claims_table",
+    "run_study",
+]

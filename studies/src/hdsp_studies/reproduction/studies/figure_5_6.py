@@ -1,0 +1,160 @@
+"""Figures 5 and 6: labels and topics in one plane."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hdsp.plots.drawing import Point, draw_points
+from hdsp_studies.comparison import CorpusFolder
+from hdsp_studies.reproduction import drawing
+from hdsp_studies.reproduction.embedding import unfold
+from hdsp_studies.reproduction.models import fit_whole
+from hdsp_studies.reproduction.study import Finding, Row, Settings, Study, distinct, graded, select
+from hdsp_studies.types import FloatArray
+
+# What counts as near: the nearest quarter of the topics shown.
+_NEAR = 0.25
+
+
+class Figure56(Study):
+    """Multidimensional scaling of the inferred parameters."""
+
+    name = "figure-5-6"
+    title = "Figures 5 and 6: labels and topics embedded together"
+    about = (
+        "HDSP with T = 200 on all documents. A label and a topic are the further apart the less "
+        "the label scales the topic: their distance is ln scale of the topic that the label scales "
+        "most, less their own. Only differences under a label count, because a factor common "
+        "to its topics cancels. Distances between two labels or two topics are not given to the "
+        "scaling (SMACOF, weighted by relative error), so that they lie close by what they have in "
+        "common. Shown are chosen labels (those of the paper where the corpora "
+        "have them) and the topics most expected with each. A topic that the paper names is "
+        "found by its words. Near means among the nearest quarter of the topics shown. NIPS goes "
+        "to 1999 here (the paper: 2003), with authors of two papers or more; MeSH headings are "
+        "those of medline_mesh (the paper: OHSUMED)."
+    )
+    claims = (
+        "Hinton and LeCun lie close to neural network topics ('learning network error', "
+        "'recognition character network')",
+        "Sutton lies close to the topic 'state learning policy'",
+        "The labels Preschool, Pregnancy and Infant lie close to one another",
+    )
+    spans = ("corpora",)
+
+    def units(self, settings: Settings) -> list[dict[str, Any]]:
+        """One fit for each corpus."""
+        return [{"corpus": corpus} for corpus in settings["corpora"]]
+
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
+        """Places of labels and topics, and the measures of the claims."""
+        corpus = unit["corpus"]
+        documents, fitted = fit_whole(unit, settings, corpora)
+        model, share = fitted.model, np.asarray(fitted.topics)
+        column = {name: j for j, name in enumerate(documents.labels.blocks[0].columns)}
+        labels = [name for name in settings["labels"][corpus] if name in column]
+        scales = model.label_scale_[:, [column[name] for name in labels]]
+        expected = model.topic_weight_[:, None] * scales
+        most = np.argsort(-expected, axis=0)[: settings["topics_of_a_label"]]
+        named = {
+            label: _topic_of(words, share, documents.words)
+            for label, words in settings["near"].items()
+            if label in labels
+        }
+        topics = sorted({*most.ravel().tolist(), *named.values()})
+        strength = np.log(scales[topics])
+        strength = strength - strength.max(axis=0)
+        rng = np.random.default_rng(settings["seed"])
+        places, label_places, stress = unfold(-strength, rng)
+        words = [" ".join(documents.words[i] for i in np.argsort(-share[k])[:3]) for k in topics]
+        rows = [_point("topic", name, at) for name, at in zip(words, places, strict=True)]
+        rows += [_point("label", name, at) for name, at in zip(labels, label_places, strict=True)]
+        rows.append({"kind": "stress", "value": stress})
+        for label, topic in named.items():
+            j, k = labels.index(label), topics.index(topic)
+            away = np.linalg.norm(places - label_places[j], axis=1)
+            rows.append(
+                {
+                    "kind": "near",
+                    "name": label,
+                    "other": words[k],
+                    "value": int((away < away[k]).sum()) + 1,
+                    "by parameter": int((strength[:, j] > strength[k, j]).sum()) + 1,
+                    "of": len(topics),
+                }
+            )
+        together = [name for name in settings["together"].get(corpus, []) if name in labels]
+        if len(together) > 1:
+            own = _pairs(label_places[[labels.index(name) for name in together]])
+            every = _pairs(label_places)
+            rows.append(
+                {
+                    "kind": "together",
+                    "name": ", ".join(together),
+                    "value": own.mean(),
+                    "all": every.mean(),
+                    "closer": float((every < own.mean()).mean()),
+                }
+            )
+        return rows
+
+    def draw(self, rows: Sequence[Row]) -> Any:
+        """One panel for each corpus, with labels in red and topics in blue."""
+        corpora = distinct(rows, "corpus")
+        figure, panels = drawing.axes(len(corpora), 1, 8.0, 5.6)
+        for place, corpus in zip(panels.flat, corpora, strict=True):
+            points = [
+                Point(row["kind"], row["name"], row["x"], row["y"])
+                for kind in ("topic", "label")
+                for row in select(rows, corpus=corpus, kind=kind)
+            ]
+            draw_points(place, points)
+            place.set_title(corpus)
+        return figure
+
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
+        """Nearness of the authors' topics, and of the three headings."""
+        near = {row["name"]: row for row in rows if row["kind"] == "near"}
+        together = [row for row in rows if row["kind"] == "together"]
+        result = []
+        authors = (("Hinton_G", "LeCun_Y"), ("Sutton_R",))
+        for claim, names in zip(self.claims, authors, strict=False):
+            found = [near[name] for name in names if name in near]
+            if not found:
+                result.append(Finding(claim, "not yet run"))
+                continue
+            close = [row["value"] <= _NEAR * row["of"] for row in found]
+            shown = "; ".join(
+                f"{row['name']}: of {row['of']} topics '{row['other']}' is number "
+                f"{row['value']} by nearness in the plane, number {row['by parameter']} by the "
+                "parameters"
+                for row in found
+            )
+            result.append(Finding(claim, graded(all(close), any(close)), shown))
+        if not together:
+            return [*result, Finding(self.claims[2], "not yet run")]
+        row = together[0]
+        result.append(
+            Finding(
+                self.claims[2],
+                graded(row["closer"] < 0.25, row["closer"] < 0.5),
+                f"{row['name']}: mean distance {row['value']:.2f}, that of all labels shown "
+                f"{row['all']:.2f}; {row['closer']:.0%} of all pairs are closer",
+            )
+        )
+        return result
+
+
+def _point(kind: str, name: str, at: FloatArray) -> dict[str, Any]:
+    return {"kind": kind, "name": name, "x": float(at[0]), "y": float(at[1])}
+
+
+def _topic_of(words: Sequence[str], share: FloatArray, known: Sequence[str]) -> int:
+    """The topic with the largest share of these words."""
+    columns = [i for i, word in enumerate(known) if word in words]
+    return int(share[:, columns].sum(axis=1).argmax())
+
+
+def _pairs(places: FloatArray) -> FloatArray:
+    away = np.linalg.norm(places[:, None] - places[None], axis=2)
+    return np.asarray(away[np.triu_indices(len(places), 1)])

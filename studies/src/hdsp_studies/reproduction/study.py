@@ -1,0 +1,137 @@
+"""A study: one figure of the paper, from its settings to verdicts on its claims."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from hdsp_studies.comparison import CorpusFolder
+
+# A row of results: the unit it belongs to, and what was measured.
+Row = Mapping[str, Any]
+Verdict = Literal["holds", "holds in part", "does not hold here", "not yet run"]
+
+
+class Settings(dict[str, Any]):
+    """Settings of a study by name, as in its config."""
+
+    def __missing__(self, name: str) -> Any:
+        raise ValueError(f"The config of {self['study']} lacks {name!r}: add it.")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim of the paper, what was measured for it, and whether it holds.
+
+    Attributes
+    ----------
+    claim : str
+        The claim.
+    verdict : {"holds", "holds in part", "does not hold here", "not yet run"}
+        Whether it holds.
+    measured : str, default=""
+        What was measured.
+    """
+
+    claim: str
+    verdict: Verdict
+    measured: str = ""
+
+
+class Table(NamedTuple):
+    """Numbers for a study's page.
+
+    Attributes
+    ----------
+    title : str
+        Title above the table.
+    header : sequence of str
+        Names of the columns.
+    body : sequence of sequence of str
+        The rows.
+    """
+
+    title: str
+    header: Sequence[str]
+    body: Sequence[Sequence[str]]
+
+
+class Study(ABC):
+    """One figure of the paper.
+
+    A study divides its work into units (such as one model on one corpus with one seed). Each unit
+    is measured on its own and gives rows, which repeat the unit's keys. Figures and findings are
+    made from the rows alone, so they can be made again without measuring again.
+
+    Attributes
+    ----------
+    name : str
+        Name of its folder, and on the command line.
+    title : str
+        What the figure shows.
+    about : str
+        How it was done here, and where that differs from the paper.
+    claims : tuple of str
+        What the paper says of the figure.
+    spans : tuple of str
+        Settings that units are made from; all others change what a unit gives.
+    needs_corpora : bool
+        Whether it reads corpora from a folder.
+    """
+
+    name: str
+    title: str
+    about: str
+    claims: tuple[str, ...] = ()
+    spans: tuple[str, ...] = ()
+    needs_corpora: bool = True
+
+    @abstractmethod
+    def units(self, settings: Settings) -> list[dict[str, Any]]:
+        """The keys of every unit."""
+
+    def group(self, unit: Row) -> Hashable:
+        """Equal for units that share work: one process measures them, one after another."""
+        return tuple(unit.values())
+
+    @abstractmethod
+    def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
+        """The rows of one unit, without its keys."""
+
+    @abstractmethod
+    def draw(self, rows: Sequence[Row]) -> Any:
+        """The matplotlib figure of all rows."""
+
+    def tables(self, rows: Sequence[Row]) -> list[Table]:
+        """Tables for the page, where a figure does not show the numbers."""
+        return []
+
+    def findings(self, rows: Sequence[Row]) -> list[Finding]:
+        """What the rows say of the paper's claims; without rows, none is tested yet."""
+        if not rows:
+            return [Finding(claim, "not yet run") for claim in self.claims]
+        return self.assess(rows)
+
+    @abstractmethod
+    def assess(self, rows: Sequence[Row]) -> list[Finding]:
+        """One finding for each claim, from at least one row."""
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean; NaN without values."""
+    return sum(values) / len(values) if values else float("nan")
+
+
+def graded(whole: bool, part: bool) -> Verdict:
+    """The verdict on a claim that holds as a whole, or in part, or not."""
+    return "holds" if whole else "holds in part" if part else "does not hold here"
+
+
+def select(rows: Sequence[Row], **wanted: Any) -> list[Row]:
+    """The rows with these values."""
+    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def distinct(rows: Sequence[Row], name: str) -> list[Any]:
+    """The values of a column, in the order of their first row."""
+    return list(dict.fromkeys(row[name] for row in rows))

@@ -1,0 +1,37 @@
+"""The examples of the help and of the documentation run."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hdsp.cli.main import make_parser
+from tests.cli.test_commands import run
+
+PAGES = ("README.md", "docs/commands.md", "docs/comparing.md", "docs/results.md")
+
+
+def examples():
+    """Every example with a command of this package, as users would type it."""
+    (commands,) = [a for a in make_parser()._actions if a.dest == "command"]
+    pages = [commands.choices[name].epilog for name in ("compare", "reproduce")]
+    pages += [(Path(__file__).parents[3] / name).read_text() for name in PAGES]
+    found = re.findall(r"^ {2,4}(hdsp (?:compare|reproduce) [^#\n]+)", "\n".join(pages), re.M)
+    return sorted({example.strip() for example in found})
+
+
+@pytest.mark.parametrize("example", examples())
+def test_every_example_runs(folder, example):
+    if "--data" in example.split():
+        pytest.skip("needs corpora that are not part of the project")
+    more = "--quick" if "reproduce" in example else "--topics 6 --seeds 1 --quick"
+    status, _, errors = run(folder, *shlex.split(f"{example} {more}")[1:])
+    assert status == 0, errors
+    assert "Traceback" not in errors
+
+
+def test_there_are_examples_for_every_command():
+    shown = " ".join(examples())
+    assert "hdsp compare " in shown
+    assert "hdsp reproduce " in shown

@@ -1,0 +1,73 @@
+"""Every study runs end to end with small settings and writes its files."""
+
+from pathlib import Path
+
+import pytest
+
+from hdsp_studies.comparison import ORIGINS, CorpusFolder
+from hdsp_studies.reproduction import STUDIES, claims_table, run_study
+from hdsp_studies.reproduction.results import hash_settings, read_rows, read_settings
+
+ROOT = Path(__file__).parents[3]
+FILES = {"results.csv", "figure.png", "figure.svg", "README.md"}
+VERDICTS = {"holds", "holds in part", "does not hold here", "not yet run"}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_quick_run_writes_its_files(name, corpora, tmp_path):
+    study, source = STUDIES[name], CorpusFolder(corpora)
+    units = study.units(read_settings(study, quick=True))
+    assert run_study(study, tmp_path, source, quick=True) == len(units)
+    assert {path.name for path in tmp_path.iterdir()} == FILES
+    rows = read_rows(tmp_path / "results.csv")
+    assert {row["run"] for row in rows} == {"quick"}
+    found = study.findings(rows)
+    assert {finding.verdict for finding in found} <= VERDICTS
+    # Quick settings and stand-in corpora are enough for most claims to be tested.
+    assert any(finding.verdict != "not yet run" for finding in found)
+    readme = (tmp_path / "README.md").read_text()
+    assert "**Quick run.**" in readme
+    assert "**Unfinished.**" not in readme
+    assert "![" in readme
+    # Nothing is left to measure: the figure is drawn again.
+    assert run_study(study, tmp_path, source, quick=True) == 0
+    assert read_rows(tmp_path / "results.csv") == rows
+
+
+def test_two_processes_measure_what_one_does(corpora, tmp_path):
+    study = STUDIES["figure-9"]
+    for n_jobs in (1, 2):
+        run_study(study, tmp_path / str(n_jobs), CorpusFolder(corpora), quick=True, n_jobs=n_jobs)
+    one, two = (read_rows(tmp_path / name / "results.csv") for name in "12")
+    for row in (*one, *two):
+        assert row.pop("seconds") >= 0
+    assert one == two
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_without_results_claims_are_not_yet_run(name):
+    assert {found.verdict for found in STUDIES[name].findings([])} == {"not yet run"}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_corpus_can_be_obtained_and_has_a_stand_in(name, corpora):
+    for quick in (True, False):
+        named = set(read_settings(STUDIES[name], quick).get("corpora", []))
+        assert named <= set(ORIGINS)
+        assert named <= {path.stem for path in corpora.iterdir()}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_committed_results_come_from_the_settings_of_the_package(name):
+    folder, study = ROOT / "reproduction" / name, STUDIES[name]
+    if not (folder / "README.md").is_file():
+        pytest.skip("has no results yet")
+    assert {path.name for path in folder.iterdir()} == FILES
+    rows = read_rows(folder / "results.csv")
+    expected = hash_settings(study, read_settings(study, quick=False))
+    assert {row["settings"] for row in rows} == {expected}
+
+
+def test_the_page_of_results_is_made_from_the_files():
+    page = (ROOT / "docs" / "results.md").read_text()
+    assert claims_table(STUDIES, ROOT / "reproduction", "../reproduction") in page
