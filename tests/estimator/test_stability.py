@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, Corpus, simulate
+from hdsp.answers import refit
 from hdsp.metrics import stability
-from hdsp.stability import refit
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -143,6 +144,7 @@ class FittedModel:
     Notes
     -----
     Methods return fitted topics, except `effects`; `groups.sum` turns them into merged ones.
+    Cached properties have merged topics. They belong to this value, which never changes.
     """
 
     state: GlobalState
@@ -173,6 +175,26 @@ class FittedModel:
         extra = np.array([len(own) - 1 for own in self.merged_topics.members])
         return np.asarray(self.merged_topics.sum(fitted) - self.priors.topic_prior * extra)
 
+    @cached_property
+    def components(self) -> FloatArray:
+        """Dirichlet parameters of topics, [T, V]."""
+        return np.ascontiguousarray(self.topics().T)
+
+    @cached_property
+    def topic_weight(self) -> FloatArray:
+        """The corpus weights p of topics, [T]: of a merged one the sum."""
+        return self.groups.sum(self.state.topic_weight)
+
+    @cached_property
+    def tokens(self) -> FloatArray:
+        """Expected training tokens of each topic, [T]: of a merged one the sum."""
+        return self.groups.sum(self.topic_tokens())
+
+    @cached_property
+    def used(self) -> BoolArray:
+        """Which labels the scaling function takes, [J]."""
+        return used_columns(self.scaling, self.schema.n_labels)
+
     def expected(self, design: Design, method: Method) -> FloatArray:
         """Expected proportions given labels alone, [M, T]."""
         if method == "calibrated":
@@ -198,8 +220,7 @@ class FittedModel:
 
     def missing(self) -> BoolArray:
         """Which labels the scaling function takes, but no training document has, [J]."""
-        used = used_columns(self.scaling, self.schema.n_labels)
-        return np.asarray(used & (self.training.carriers == 0))
+        return np.asarray(self.used & (self.training.carriers == 0))
 
     def effects(
         self, contrasts: list[Contrast], level: float, method: Method, seed: int

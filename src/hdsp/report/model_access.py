@@ -14,7 +14,7 @@ from hdsp.numerics.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class FittedLabels:
+class LabelRecord:
     """How labels lead to expected topics, and what is remembered of the labels of training.
 
     Expected proportions given a design row r are theta_k proportional to
@@ -54,10 +54,10 @@ class FittedLabels:
         return result
 
 
-def fitted_labels(model: Any) -> FittedLabels:
+def label_record(model: Any) -> LabelRecord:
     """What a fitted `HDSP` knows of its labels."""
     fitted = model._model
-    return FittedLabels(
+    return LabelRecord(
         np.asarray(fitted.calibration.intercept, dtype=np.float64),
         np.asarray(fitted.calibration.coefficients, dtype=np.float64),
         np.asarray(fitted.training.carriers, dtype=np.float64),
