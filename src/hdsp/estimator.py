@@ -13,47 +13,26 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from hdsp.answers import (
-    Resampling,
-    effect_columns,
-    expected_topics,
-    joined_columns,
-    label_scale,
-    mean_log_probability,
-    perplexity,
-    probability_parts,
-    read_documents,
-    refit,
-    simulate,
-    stability_columns,
-    top_words,
-    topic_columns,
-    transformed,
-    typical_columns,
-    word_columns,
-)
+from hdsp.answers.document_topics import transformed, typical_columns
+from hdsp.answers.effect_refits import Resampling
+from hdsp.answers.expected_topics import expected_topics, label_scale
+from hdsp.answers.held_out_words import mean_log_probability, perplexity
+from hdsp.answers.label_effects import effect_columns
+from hdsp.answers.label_probabilities import joined_columns, probability_parts
+from hdsp.answers.new_documents import read_documents
+from hdsp.answers.simulation import simulate
+from hdsp.answers.topic_stability import refit, stability_columns
+from hdsp.answers.topic_tables import top_words, topic_columns, word_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
 from hdsp.corpus.stored import StoredCorpus
 from hdsp.editing import with_merged_topics, with_topic_names
-from hdsp.exceptions import (
-    IgnoredTargetWarning,
-    TokenizerNotSavedWarning,
-    TopicLimitWarning,
-)
+from hdsp.exceptions import IgnoredTargetWarning, TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.fitting import grow_topics
-from hdsp.inference import (
-    NUMBERS_BY,
-    OpenStream,
-    absorb,
-)
+from hdsp.inference import NUMBERS_BY, OpenStream, absorb
 from hdsp.learning import TopicLearner
 from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
-from hdsp.persistence import (
-    load_model,
-    not_usable,
-    save_model,
-)
+from hdsp.persistence import load_model, not_usable, save_model
 from hdsp.prediction import FittedModel, LabelMethod, Method
 from hdsp.progress import shown
 from hdsp.scaling import ScalingFunction

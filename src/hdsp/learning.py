@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from hdsp.answers import read_counts, read_documents
+from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.corpus import Corpus, Labels, LabelSchema, StoredCorpus, as_labels, library_of
 from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning
 from hdsp.execution import Executor, InProcess, make_executor

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus
-from hdsp.answers import Resampling, refit_sides
+from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.datasets import LabelDesign, make_corpus
 from hdsp.model import make_problem
 from hdsp.prediction import Effects, make_contrasts, over_refits

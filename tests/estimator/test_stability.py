@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, Corpus, simulate
-from hdsp.answers import refit
+from hdsp.answers.topic_stability import refit
 from hdsp.metrics import stability
 
 

@@ -185,7 +185,8 @@ def test_topics_keep_their_numbers():
     model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:450])
     before = topic_top_words(model.components_, 5)
     after = topic_top_words(model.partial_fit(corpus[450:]).components_, 5)
-    overlap = [len(set(a) & set(b)) for a, b in zip(before, after, strict=True)]
+    # New topics come after them.
+    overlap = [len(set(a) & set(b)) for a, b in zip(before, after[: len(before)], strict=True)]
     assert np.mean(overlap) > 3
 
 

@@ -41,7 +41,8 @@ def run(options: argparse.Namespace) -> None:
     """Fit and print."""
     check_output(options.output)
     with progress.task("Reading docstrings"):
-        from hdsp.answers import effect_columns, topic_columns
+        from hdsp.answers.label_effects import effect_columns
+        from hdsp.answers.topic_tables import topic_columns
         from hdsp.datasets import load_docstrings
         from hdsp.estimator import HDSP
 

@@ -93,7 +93,8 @@ def run(options: argparse.Namespace) -> None:
         with printed_warnings():
             corpus = read_documents(options, model)
     with progress.task("Finding effects of labels"):
-        from hdsp.answers import Resampling, effect_columns
+        from hdsp.answers.effect_refits import Resampling
+        from hdsp.answers.label_effects import effect_columns
 
         resampling = None
         if options.refits is not None:

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
         model = load(options)
         corpus = read_documents(options, model, target=options.target)
         with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
-            from hdsp.answers import probability_parts
+            from hdsp.answers.label_probabilities import probability_parts
 
             found = probability_parts(
                 fitted_model(model),

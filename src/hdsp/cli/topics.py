@@ -26,7 +26,7 @@ from hdsp.cli.common import (
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
-    from hdsp.answers import Refits
+    from hdsp.answers.topic_stability import Refits
     from hdsp.estimator import HDSP
     from hdsp.report import TopicNames
 
@@ -120,7 +120,7 @@ def run(options: argparse.Namespace) -> None:
         _print_asked(model, options)
         return
     with progress.task("Describing topics"):
-        from hdsp.answers import topic_columns
+        from hdsp.answers.topic_tables import topic_columns
 
         table = topic_columns(fitted_model(model), options.words)
     if names is not None:
@@ -129,7 +129,7 @@ def run(options: argparse.Namespace) -> None:
         table = {"topic": table["topic"], **read, **table, **read}
     refits = None
     if options.file is not None:
-        from hdsp.answers import refit, stability_columns
+        from hdsp.answers.topic_stability import refit, stability_columns
 
         with printed_warnings():
             refits = refit(model, read_documents(options, model), None, options.fits)
@@ -244,7 +244,8 @@ def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
 
 def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
     """Print or write the topics of a word, or the documents of each topic."""
-    from hdsp.answers import typical_columns, word_columns
+    from hdsp.answers.document_topics import typical_columns
+    from hdsp.answers.topic_tables import word_columns
 
     if options.find is not None:
         name, table = "topics", word_columns(fitted_model(model), options.find)

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
         model = load(options)
         corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            from hdsp.answers import transformed_parts
+            from hdsp.answers.document_topics import transformed_parts
 
             names = model.topic_names_
             parts = transformed_parts(fitted_model(model), corpus, n_jobs=model.n_jobs)

@@ -167,18 +167,12 @@ class FittedModel:
         """The fitted topics of each topic."""
         return self.merged_topics or TopicGroups.single(self.state.n_topics)
 
-    def topics(self) -> FloatArray:
-        """Dirichlet parameters of topics, [V, T]: of a merged one, eta and what its topics hold."""
-        fitted = self.state.topics.astype(np.float64)
-        if self.merged_topics is None:
-            return fitted
-        extra = np.array([len(own) - 1 for own in self.merged_topics.members])
-        return np.asarray(self.merged_topics.sum(fitted) - self.priors.topic_prior * extra)
-
     @cached_property
     def components(self) -> FloatArray:
-        """Dirichlet parameters of topics, [T, V]."""
-        return np.ascontiguousarray(self.topics().T)
+        """Dirichlet parameters of topics, [T, V]: of a merged one, eta and what its topics hold."""
+        topics = self.groups.sum(self.state.topics.astype(np.float64))
+        topics -= self.priors.topic_prior * (np.array([*map(len, self.groups.members)]) - 1)
+        return np.ascontiguousarray(topics.T)
 
     @cached_property
     def topic_weight(self) -> FloatArray:
