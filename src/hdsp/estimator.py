@@ -135,6 +135,8 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Dirichlet parameters of the topics, largest topic first.
     topic_weight_ : float array of shape [T]
         The corpus weights p of topics.
+    topic_tokens_ : float array of shape [T]
+        Expected training tokens of topics.
     n_topics_ : int
         Topics in use, with at least an average document's number of tokens.
     search_ : list of dict
@@ -146,12 +148,22 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         there. None where nothing was searched.
     label_names_ : tuple of str
         The J labels.
+    label_schema_ : LabelSchema
+        The label space of training: blocks of tags, categories and numbers.
+    label_scale_ : float array of shape [T, J]
+        The expected scale of topics under each label alone: what it multiplies them by.
     topic_names_ : dict of int to str
         Names of topics by their number: those of `seeds`, and those that `name_topics` gave.
+    fitted_topics_ : tuple of tuple of int
+        The topics of the fit that each topic holds: one, unless some were `merged`.
     words_ : tuple of str
         The V words.
     text_settings_ : TextSettings or None
         How the corpus' texts were counted; None if counts were given.
+    n_features_in_ : int
+        The number V of words.
+    feature_names_in_ : str array of shape [V]
+        The words, if `fit` was given a table whose columns have names.
     history_ : list of dict
         One row per pass of the chosen start: the bound and its terms, concentrations, `n_topics`,
         topics in use, moves made after the pass, and seconds.
@@ -730,7 +742,7 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_whole(n_fits, "n_fits", 1)
         read_documents(fitted, X, labels, "HDSP.topic_stability")
         with shown(quiet=not self.verbose):
-            refits = refit(self, X, labels, n_fits)
+            refits = refit(fitted, self, X, labels, n_fits)
         return self._table(stability_columns(refits))
 
     def name_topics(self, names: Mapping[int, str | None]) -> Self:

@@ -132,7 +132,8 @@ def run(options: argparse.Namespace) -> None:
         from hdsp.answers.topic_stability import refit, stability_columns
 
         with printed_warnings():
-            refits = refit(model, read_documents(options, model), None, options.fits)
+            documents = read_documents(options, model)
+            refits = refit(fitted_model(model), model, documents, None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
         table = {name: values[: model.n_topics_] for name, values in table.items()}

@@ -45,7 +45,7 @@ def form_view(record: LabelRecord) -> dict[str, Any]:
     return {
         "intercept": pack_exact(record.intercept, "float64"),
         "coefficients": pack_exact(record.coefficients, "float32"),
-        "topic_of": record.topic_of.tolist(),
+        "topic_of": record.topic_of,
     }
 
 

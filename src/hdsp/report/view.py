@@ -103,6 +103,6 @@ def _related(record: LabelRecord, proportions: Any) -> dict[str, Any]:
     if not observed:
         score = np.asarray(record.sample @ record.coefficients) + record.intercept
         weight = np.exp(score - score.max(axis=1, keepdims=True))
-        proportions = record.sum(weight / weight.sum(axis=1, keepdims=True))
+        proportions = record.groups.sum(weight / weight.sum(axis=1, keepdims=True))
     pairs = [(a, b, round(value, 4)) for a, b, value in related_topics(proportions)]
     return {"observed": observed, "pairs": pairs}
