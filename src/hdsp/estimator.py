@@ -3,36 +3,39 @@
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from hdsp.corpus import Corpus, make_frame
+from hdsp.answers.document_topics import transformed, typical_columns
+from hdsp.answers.effect_refits import Resampling
+from hdsp.answers.expected_topics import expected_topics, label_scale
+from hdsp.answers.held_out_words import mean_log_probability, perplexity
+from hdsp.answers.label_effects import effect_columns
+from hdsp.answers.label_probabilities import joined_columns, probability_parts
+from hdsp.answers.new_documents import read_documents
+from hdsp.answers.simulation import simulate
+from hdsp.answers.topic_stability import refit, stability_columns
+from hdsp.answers.topic_tables import top_words, topic_columns, word_columns
+from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
 from hdsp.corpus.stored import StoredCorpus
-from hdsp.exceptions import (
-    IgnoredTargetWarning,
-    TokenizerNotSavedWarning,
-    TopicLimitWarning,
-)
+from hdsp.editing import with_merged_topics, with_topic_names
+from hdsp.exceptions import IgnoredTargetWarning, TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.fitting import grow_topics
-from hdsp.inference import (
-    NUMBERS_BY,
-    absorb,
-)
+from hdsp.inference import NUMBERS_BY, OpenStream, absorb
 from hdsp.learning import TopicLearner
 from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
-from hdsp.persistence import (
-    load_model,
-    not_usable,
-    save_model,
-)
+from hdsp.persistence import load_model, not_usable, save_model
+from hdsp.prediction import FittedModel, LabelMethod, Method
 from hdsp.progress import shown
 from hdsp.scaling import ScalingFunction
-from hdsp.stability import refit, stability_columns
 from hdsp.validation import (
     check_choice,
     check_flag,
@@ -52,7 +55,7 @@ _NEAR_CEILING = 0.95
 INFERENCES = ("batch", "stochastic")
 
 
-class HDSP(TopicLearner):
+class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The hierarchical Dirichlet scaling process: topics that documents' labels scale.
 
     A Bayesian nonparametric topic model, fitted by variational inference. Without labels it is
@@ -132,6 +135,8 @@ class HDSP(TopicLearner):
         Dirichlet parameters of the topics, largest topic first.
     topic_weight_ : float array of shape [T]
         The corpus weights p of topics.
+    topic_tokens_ : float array of shape [T]
+        Expected training tokens of topics.
     n_topics_ : int
         Topics in use, with at least an average document's number of tokens.
     search_ : list of dict
@@ -143,12 +148,22 @@ class HDSP(TopicLearner):
         there. None where nothing was searched.
     label_names_ : tuple of str
         The J labels.
+    label_schema_ : LabelSchema
+        The label space of training: blocks of tags, categories and numbers.
+    label_scale_ : float array of shape [T, J]
+        The expected scale of topics under each label alone: what it multiplies them by.
     topic_names_ : dict of int to str
         Names of topics by their number: those of `seeds`, and those that `name_topics` gave.
+    fitted_topics_ : tuple of tuple of int
+        The topics of the fit that each topic holds: one, unless some were `merged`.
     words_ : tuple of str
         The V words.
     text_settings_ : TextSettings or None
         How the corpus' texts were counted; None if counts were given.
+    n_features_in_ : int
+        The number V of words.
+    feature_names_in_ : str array of shape [V]
+        The words, if `fit` was given a table whose columns have names.
     history_ : list of dict
         One row per pass of the chosen start: the bound and its terms, concentrations, `n_topics`,
         topics in use, moves made after the pass, and seconds.
@@ -324,7 +339,6 @@ class HDSP(TopicLearner):
                 # The model stays as it was before the call.
                 raise KeyboardInterrupt
         self._opened = opened
-        self._stale = True
         return self
 
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
@@ -346,6 +360,353 @@ class HDSP(TopicLearner):
         """
         # Without y, which pipelines pass for the steps after this one.
         return self.fit(X, labels=labels).transform(X, labels=labels)
+
+    def transform(self, X: Any, labels: object = None) -> FloatArray:
+        """Topic proportions of documents, given their words and labels.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`. Unknown labels are ignored with a warning, and
+            missing ones have no effect.
+
+        Returns
+        -------
+        float array of shape [M, T]
+            Topic proportions; rows sum to 1.
+        """
+        return transformed(self._model, X, labels, self.n_jobs)
+
+    def score(
+        self, X: Any, y: object = None, labels: object = None, sample_weight: Any = None
+    ) -> float:
+        """Mean log probability of a held-out token: minus the log of the completion perplexity.
+
+        Half of each document's tokens, and its labels, predict the other half; higher is better.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        y : None, default=None
+            Ignored.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+        sample_weight : float array of shape [M] or None, default=None
+            Weights of the documents' tokens in the mean; None weighs all alike.
+
+        Returns
+        -------
+        float
+            The mean log probability.
+        """
+        return mean_log_probability(self._model, X, labels, sample_weight, self.n_jobs)
+
+    def expected_topics(self, labels: object, method: Method = "calibrated") -> FloatArray:
+        """Expected topic proportions of documents, given their labels alone.
+
+        Parameters
+        ----------
+        labels : Labels, table, matrix or list
+            The documents' labels, as in `fit`.
+        method : str, default="calibrated"
+            The definition of the expectation: ``"calibrated"``, a multinomial regression of the
+            training documents' topics on their labels, which predicts best; ``"exact"``, the mean
+            of the normalised gamma variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised.
+
+        Returns
+        -------
+        float array of shape [M, T]
+            Expected proportions; rows sum to 1.
+        """
+        return expected_topics(self._model, labels, method)
+
+    def perplexity(
+        self,
+        X: Any,
+        labels: object = None,
+        given: Literal["labels", "completion"] = "labels",
+        per_document: bool = False,
+        method: Method = "calibrated",
+        interval: float | None = None,
+    ) -> Any:
+        """The perplexity of documents: exp(- mean log probability of a token).
+
+        Words outside the vocabulary are not in `X` and so not counted.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+        given : str, default="labels"
+            What words are predicted from: ``"labels"`` alone, or ``"completion"``, where a fixed
+            random half of the tokens and the labels predict the other half.
+        per_document : bool, default=False
+            Whether to return the perplexity of each document.
+        method : str, default="calibrated"
+            The method of `expected_topics`, used if `given` is ``"labels"``.
+        interval : float or None, default=None
+            A probability such as 0.9 also returns the limits of an interval, by a bootstrap over
+            documents.
+
+        Returns
+        -------
+        float, tuple of three floats, or float array of shape [M]
+            The perplexity; (perplexity, lower, upper) with `interval`; one number per document
+            with `per_document`, NaN where there is no token to predict.
+        """
+        return perplexity(
+            self._model, X, labels, given, per_document, method, interval, self.n_jobs
+        )
+
+    def label_effects(
+        self,
+        level: float = 0.9,
+        *,
+        labels: str | Sequence[str] | None = None,
+        contrast: tuple[Any, Any] | None = None,
+        method: Literal["calibrated", "ratio"] = "calibrated",
+        refits: int | None = None,
+        corpus: Corpus | None = None,
+        random_state: int = 0,
+    ) -> Any:
+        """Effects of labels on topics, with intervals.
+
+        An effect is the change of a topic's expected proportion, averaged over the training
+        documents (a random thousand if there are more): with a tag and without it; at a level of
+        a category and at its other levels, by their frequency; with a number raised by one
+        standard deviation.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            The share of intervals that are to contain the effect which many more documents, read
+            with the same topics, would show.
+        labels : str, list of str or None, default=None
+            Names of labels, or of whole columns; None is all.
+        contrast : tuple of two values or None, default=None
+            Two levels of the category, or two values of the number, that `labels` names: the
+            effect of changing from the first to the second. Dates and times, also as text
+            ("2020-05-31"), and booleans are taken as they were in training.
+        method : str, default="calibrated"
+            The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
+            function's weights with their own posterior, which is less accurate.
+        refits : int or None, default=None
+            How often topics are learned again, from resampled documents; 20 are enough. Intervals
+            then include how much effects change with the topics. None takes the topics as they
+            are.
+        corpus : Corpus or None, default=None
+            The documents that the model was fitted to, with their labels: what `refits` needs. Of
+            counts it is ``Corpus(X, words=model.words_, labels=labels)``.
+        random_state : int, default=0
+            A seed; equal seeds give equal intervals.
+
+        Returns
+        -------
+        table
+            One row per label and topic, with the columns `label`, `contrast`, `topic`, `name` if
+            topics have names, `effect`, `lower`, `upper`, `expected` (the proportion after the
+            change) and `otherwise` (before it). Its library is that of the training labels,
+            otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> fast = model.label_effects(labels="news")
+        >>> thorough = model.label_effects(labels="news", refits=5, corpus=corpus)
+        >>> len(fast) == len(thorough) == len(model.components_)
+        True
+        """
+        resampling = None
+        if refits is not None:
+            resampling = Resampling(refits, corpus, self.max_iter, self.tol, self.n_jobs)
+        fitted = self._model
+        with shown(quiet=not self.verbose):
+            columns = effect_columns(
+                fitted, level, labels, contrast, method, random_state, resampling
+            )
+        return self._table(columns)
+
+    def predict_labels(
+        self,
+        X: Any,
+        target: str,
+        labels: object = None,
+        values: Sequence[Any] | None = None,
+        prior: bool = True,
+        *,
+        method: LabelMethod | None = None,
+    ) -> Any:
+        """Probabilities of a label's values, given documents' words.
+
+        Words are evidence by the topics that labels lead one to expect, and by how much more often
+        a label uses them than its topics predict.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        target : str
+            The column of labels to predict, such as ``"rating"`` or ``"tags"``.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' other labels, as in `fit`. The target's own values are ignored, and
+            missing labels have no effect.
+        values : list or None, default=None
+            The values to choose from; None is all that occurred in training.
+        prior : bool, default=True
+            Whether values that were frequent in training have a higher prior probability.
+        method : str or None, default=None
+            ``"calibrated"`` weighs this evidence, the documents' proportions and their other labels
+            by a logistic regression on training documents, so that of the answers given 70 % about
+            70 % are right; ``"generative"`` is Bayes' rule in the model, which takes words for
+            independent and is far too sure. None is ``"calibrated"``, except where too few
+            training documents tell.
+
+        Returns
+        -------
+        table
+            One row per document and one column per value. Levels of a category, or values of a
+            number, are alternatives, and their probabilities sum to 1; each tag has a probability
+            of its own. A number with more than fifty values is shown by as many groups of equal
+            size, named by their means. Its library is that of the training labels, otherwise
+            pandas.
+        """
+        parts = probability_parts(
+            self._model, X, target, labels, values, prior, method, self.n_jobs
+        )
+        return self._table(joined_columns(parts))
+
+    def top_words(self, n: int = 10) -> list[list[str]]:
+        """The most probable words of each topic.
+
+        Parameters
+        ----------
+        n : int, default=10
+            The number of words per topic.
+
+        Returns
+        -------
+        list of list of str
+            One list per topic, the most probable word first.
+        """
+        return top_words(self._model, n)
+
+    def topics(self, n_words: int = 10) -> Any:
+        """A table of topics.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            The number of words in `top_words` and in `distinctive_words`.
+
+        Returns
+        -------
+        table
+            One row per topic: `topic`; `name`, if topics have names; `fitted_topics`, if some were
+            merged; `weight`; `token_share`; `top_words`; `distinctive_words`,
+            whose probability the topic raises most; `coherence`, the mean NPMI of the ten top
+            words in the training documents; and, if there are labels, `raised_by` and
+            `lowered_by`, those that change the topic's expected proportion most
+            (`label_effects`). Its library is that of the training labels, otherwise pandas.
+        """
+        return self._table(topic_columns(self._model, n_words))
+
+    def topics_of_word(self, word: str) -> Any:
+        """The topics that a word is in.
+
+        Parameters
+        ----------
+        word : str
+            One of the model's words.
+
+        Returns
+        -------
+        table
+            One row per topic, the one with most of the word's tokens first: `topic`; `name`, if
+            topics have names; `share`, the part of the word's tokens that the topic has;
+            `probability` of the word in the topic; and `top_words`. Its library is that of the
+            training labels, otherwise pandas.
+        """
+        return self._table(word_columns(self._model, word))
+
+    def typical_documents(
+        self,
+        X: Any,
+        labels: object = None,
+        *,
+        label: str | None = None,
+        n: int = 3,
+    ) -> Any:
+        """The documents that show best what a topic, or a label, is about.
+
+        Those of a topic have the largest proportions of it. Those of a label carry it, and their
+        words make it most probable (`predict_labels`).
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+        label : str or None, default=None
+            A tag or a level of a category; None is every topic.
+        n : int, default=3
+            The number of documents of each.
+
+        Returns
+        -------
+        table
+            One row per document, the most typical first: `topic`, its `name` if topics have names,
+            and the `proportion` of the topic in the document, or `label` and the `probability` of
+            the label; `document`, the row of `X`; and `id`, if `X` is a corpus with ids. Its
+            library is that of the training labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model.typical_documents(corpus, n=1)["topic"].tolist()
+        [0, 1, 2]
+        >>> document = model.typical_documents(corpus, label="sport", n=1)["document"].item()
+        >>> document % 2
+        1
+        """
+        return self._table(typical_columns(self._model, X, labels, label, n, self.n_jobs))
+
+    def simulate(
+        self,
+        labels: object = None,
+        *,
+        n_documents: int | None = None,
+        document_length: float = 100.0,
+        random_state: Any = None,
+    ) -> Corpus:
+        """Draw new documents from the fitted model.
+
+        Parameters
+        ----------
+        labels : Labels, table, matrix, list or None, default=None
+            The new documents' labels, as in `fit`; None draws `n_documents` without labels.
+        n_documents : int or None, default=None
+            The number of documents, required if `labels` is None.
+        document_length : float, default=100.0
+            The mean number of tokens per document; lengths are Poisson distributed.
+        random_state : int, Generator or None, default=None
+            A seed, or a NumPy generator.
+
+        Returns
+        -------
+        Corpus
+            The documents with their labels.
+        """
+        return simulate(self._model, labels, n_documents, document_length, random_state)
 
     def topic_stability(self, X: Any, labels: object = None, n_fits: int = 4) -> Any:
         """Which topics are found again by fits with other seeds.
@@ -377,12 +738,72 @@ class HDSP(TopicLearner):
         >>> model.topic_stability(corpus, n_fits=2)["found_in"].tolist()
         [2, 2, 2]
         """
-        check_is_fitted(self)
+        fitted = self._model
         check_whole(n_fits, "n_fits", 1)
-        self._read_new(X, labels, "topic_stability")
+        read_documents(fitted, X, labels, "HDSP.topic_stability")
         with shown(quiet=not self.verbose):
-            refits = refit(self, X, labels, n_fits)
-        return make_frame(stability_columns(refits), self._model.source.frames)
+            refits = refit(fitted, self, X, labels, n_fits)
+        return self._table(stability_columns(refits))
+
+    def name_topics(self, names: Mapping[int, str | None]) -> Self:
+        """Give topics names, which tables, plots and reports show, and which `save` keeps.
+
+        Parameters
+        ----------
+        names : mapping of int to str or None
+            Names by the number of the topic. Other topics keep theirs; None takes one away.
+
+        Returns
+        -------
+        HDSP
+            The model itself.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model.name_topics({0: "Budget", 2: "Football"}).topic_names_
+        {0: 'Budget', 2: 'Football'}
+        >>> model.name_topics({2: None}).topic_names_
+        {0: 'Budget'}
+        """
+        self._model = with_topic_names(self._model, names)
+        return self
+
+    def merged(self, topics: Sequence[int] | Sequence[Sequence[int]]) -> Self:
+        """A model in which some topics are one, and all that is said of them is added up.
+
+        The new model keeps the topics of the fit (`fitted_topics_`) and computes with them, so that
+        proportions, expected proportions, effects and their draws are exact sums, and words and
+        labels are predicted as before. Only the coherence of a merged topic is unknown.
+
+        Parameters
+        ----------
+        topics : list of int, or list of lists of int
+            The topics to merge, such as ``[3, 17]``; or several such lists.
+
+        Returns
+        -------
+        HDSP
+            A new model, its topics numbered anew by size. A merged topic has the names of its
+            topics, joined by "+".
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> merged = model.merged([0, 2])
+        >>> merged.fitted_topics_
+        ((0, 2), (1,))
+        >>> both = model.transform(corpus)[:, [0, 2]].sum(axis=1)
+        >>> bool((merged.transform(corpus)[:, 0] == both).all())
+        True
+        """
+        result = copy(self)
+        result._model = with_merged_topics(self._model, topics)
+        return result
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a single file, which holds no code.
@@ -395,19 +816,17 @@ class HDSP(TopicLearner):
         path : str or path
             Where to write; by convention the name ends in ``.hdsp``.
         """
-        check_is_fitted(self)
+        fitted, settings = self._model, self.text_settings_
         self._check_settings()
-        if self.text_settings_ is not None and not self.text_settings_.storable:
-            what = "function"
-            if self.text_settings_.tokenizer is None:
-                what = "pattern"
+        if settings is not None and not settings.storable:
+            what = "pattern" if settings.tokenizer is None else "function"
             warnings.warn(
                 f"The {what} that cuts texts into words cannot be saved with the model: pass it "
                 "as `text_settings` when new texts are read.",
                 TokenizerNotSavedWarning,
                 stacklevel=2,
             )
-        save_model(Path(path), self._model, self.get_params(deep=False), self._opened)
+        save_model(Path(path), fitted, self.get_params(deep=False), self._opened)
 
     def report(
         self,
@@ -482,6 +901,165 @@ class HDSP(TopicLearner):
             raise not_usable(Path(path), error) from error
         model._set_fitted(fitted, opened)
         return model
+
+    @property
+    def _model(self) -> FittedModel:
+        """The model of all documents so far: all attributes and answers are read from it."""
+        check_is_fitted(self)
+        if self._opened is not self._made_of:
+            self._refresh()
+        return self._current
+
+    @_model.setter
+    def _model(self, model: FittedModel) -> None:
+        self._current, self._made_of = model, self._opened
+
+    def _set_fitted(self, model: FittedModel, opened: OpenStream | None = None) -> None:
+        self._opened = opened
+        self._model = model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_current")
+
+    @property
+    def components_(self) -> FloatArray:
+        """Dirichlet parameters of the topics, [T, V], largest topic first."""
+        return self._model.components
+
+    @property
+    def topic_weight_(self) -> FloatArray:
+        """The corpus weights p of topics, [T]."""
+        return self._model.topic_weight
+
+    @property
+    def topic_tokens_(self) -> FloatArray:
+        """Expected training tokens of each topic, [T]."""
+        return self._model.tokens
+
+    @property
+    def n_topics_(self) -> int:
+        """Topics in use, with at least an average document's number of tokens."""
+        return self._model.report.n_topics
+
+    @property
+    def n_topics_range_(self) -> tuple[int, int] | None:
+        """Numbers of topics that are about as good; None where nothing was searched."""
+        return self._model.report.n_topics_range
+
+    @property
+    def search_(self) -> list[dict[str, float]]:
+        """One row per number of topics that the search tried."""
+        return self._model.report.search
+
+    @property
+    def history_(self) -> list[dict[str, float]]:
+        """One row per pass of the chosen start."""
+        return self._model.report.history
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of passes of the chosen start."""
+        return len(self.history_)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the bound settled."""
+        return self._model.report.converged
+
+    @property
+    def topic_names_(self) -> dict[int, str]:
+        """Names of topics by their number; most topics have none."""
+        return dict(self._model.topic_names)
+
+    @property
+    def fitted_topics_(self) -> tuple[tuple[int, ...], ...]:
+        """The topics of the fit that each topic holds: one, unless some were merged."""
+        return self._model.groups.members
+
+    @property
+    def words_(self) -> tuple[str, ...]:
+        """The V words."""
+        return self._model.source.words
+
+    @property
+    def text_settings_(self) -> TextSettings | None:
+        """How the corpus' texts were counted; None if counts were given."""
+        return self._model.source.text_settings
+
+    @property
+    def label_schema_(self) -> LabelSchema:
+        """The label space of training: blocks of tags, categories and numbers."""
+        return self._model.schema
+
+    @property
+    def label_names_(self) -> tuple[str, ...]:
+        """The J labels."""
+        return self._model.schema.names
+
+    @property
+    def label_scale_(self) -> FloatArray:
+        """[T, J] expected scale of topics under each label alone: what it multiplies them by."""
+        return label_scale(self._model)
+
+    @property
+    def n_documents_(self) -> int:
+        """The number of training documents."""
+        return self._model.training.n_documents
+
+    @property
+    def corpus_concentration_(self) -> float:
+        """The learned value of alpha."""
+        return self._model.state.corpus_concentration
+
+    @property
+    def document_concentration_(self) -> float:
+        """The learned value of beta."""
+        return self._model.state.document_concentration
+
+    @property
+    def predictive_concentration_(self) -> float:
+        """beta for new documents: in `transform`, completion and `score`."""
+        return self._model.predictive_concentration
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number V of words."""
+        return len(self._model.source.words)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """The words, if `fit` was given a table whose columns have names."""
+        if not self._model.source.named:
+            raise AttributeError("HDSP has no `feature_names_in_`: it was fitted to no table.")
+        return np.array(self._model.source.words, dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self._model.groups)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns that `transform` returns, with the names of topics.
+
+        Parameters
+        ----------
+        input_features : None, default=None
+            Ignored.
+
+        Returns
+        -------
+        str array of shape [T]
+            Such as ``"hdsp0"``, or ``"hdsp3 Budget"`` for a topic with a name.
+        """
+        columns = super().get_feature_names_out(input_features)
+        names = self._model.topic_names
+        return np.array(
+            [f"{one} {names[k]}" if k in names else one for k, one in enumerate(columns)],
+            dtype=object,
+        )
+
+    def _table(self, columns: Mapping[str, Sequence[Any]]) -> Any:
+        """A table of the library that the training labels came from."""
+        return make_frame(columns, self._model.source.frames)
 
     def __sklearn_tags__(self) -> Tags:
         """Tags for scikit-learn: sparse, non-negative input; float32 is preserved."""

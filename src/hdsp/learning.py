@@ -2,21 +2,21 @@
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
+from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.corpus import Corpus, Labels, LabelSchema, StoredCorpus, as_labels, library_of
-from hdsp.editing import EditableTopics
 from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning
-from hdsp.execution import Executor, make_executor
+from hdsp.execution import Executor, InProcess, make_executor
 from hdsp.fitting import Plan, fit_in_memory, fit_shards
 from hdsp.inference import (
     History,
@@ -44,12 +44,8 @@ from hdsp.prediction import (
     topic_tokens,
     with_label_regressions,
 )
-from hdsp.queries import VALIDATION
 from hdsp.scaling import ScalingFunction, bind_labels
 from hdsp.validation import (
-    check_counts,
-    check_indices,
-    check_not_texts,
     make_generator,
     quoted,
 )
@@ -57,7 +53,7 @@ from hdsp.validation import (
 _COHERENCE_WORDS = 10
 
 
-class TopicLearner(EditableTopics):
+class TopicLearner:
     """The parts of `HDSP.fit` and `HDSP.partial_fit`, behind their settings."""
 
     n_components: int
@@ -76,6 +72,16 @@ class TopicLearner(EditableTopics):
     inference: str
     batch_size: int | None
     executor: str | None
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+    verbose: int | bool
+    get_params: Callable[..., dict[str, Any]]
+    _set_fitted: Callable[..., None]
+    _model: FittedModel
+    # The model as it was last made, and the stream that it was made of.
+    _current: FittedModel
+    _made_of: OpenStream | None = None
     # Where `partial_fit` goes on.
     _opened: OpenStream | None = None
 
@@ -315,16 +321,10 @@ class TopicLearner(EditableTopics):
                 )
             counts, parsed, words, named = X.counts, X.labels, X.words, False
         else:
-            # Validation sets attributes, so it is given another instance.
-            check_not_texts(X, "HDSP.fit")
-            check_indices(X, "X of HDSP.fit")
-            probe = type(self)()
-            X = validate_data(probe, X, reset=True, **VALIDATION)
-            counts = check_counts(X, "HDSP.fit")
+            counts, names = read_counts(X, "HDSP.fit")
             parsed = as_labels(labels, counts.shape[0], "HDSP.fit")
-            named = hasattr(probe, "feature_names_in_")
-            generated = (f"w{i}" for i in range(counts.shape[1]))
-            words = tuple(probe.feature_names_in_ if named else generated)
+            words = names or tuple(f"w{i}" for i in range(counts.shape[1]))
+            named = names is not None
         if counts.nnz == 0:
             raise ValueError(
                 f"X of HDSP.fit has no word in any of its {counts.shape[0]} documents. Check the "
@@ -350,26 +350,17 @@ class TopicLearner(EditableTopics):
         elif isinstance(X, Corpus):
             return X, False
         else:
-            counts, _ = self._read_new(X, None, method)
-            words, named = self.words_, False
-            parsed = read_further_labels(
-                self._model.schema, labels, counts.shape[0], f"HDSP.{method}"
-            )
+            model, owner = self._model, f"HDSP.{method}"
+            counts, _ = read_documents(model, X, None, owner)
+            words, named = model.source.words, False
+            parsed = read_further_labels(model.schema, labels, counts.shape[0], owner)
         if isinstance(X, Corpus):
             return X, named
         return Corpus(counts, words=words, labels=parsed), named
 
-    def _set_fitted(self, model: FittedModel, opened: OpenStream | None = None) -> None:
-        self._model = model
-        self._opened = opened
-        # scikit-learn requires these as attributes.
-        self.n_features_in_ = len(model.source.words)
-        if model.source.named:
-            self.feature_names_in_ = np.array(model.source.words, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        # The cached array of an earlier fit.
-        self.__dict__.pop("components_", None)
+    def _executor(self) -> InProcess:
+        # All cores by default, but one inside a joblib worker.
+        return InProcess(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
 
 
 def _seed_names(seeds: Mapping[str, Sequence[str]] | None, state: GlobalState) -> dict[int, str]:

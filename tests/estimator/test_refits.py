@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus
+from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.datasets import LabelDesign, make_corpus
 from hdsp.model import make_problem
 from hdsp.prediction import Effects, make_contrasts, over_refits
 from hdsp.progress.displays import Lines
-from hdsp.resampling import refit_sides
 
 
 @pytest.fixture(scope="module")
@@ -98,8 +98,9 @@ def test_refits_are_of_the_documents(model, corpus):
     problem = make_problem(
         corpus.counts, fitted.schema.encode(corpus.labels), fitted.scaling, fitted.priors
     )
-    contrasts = make_contrasts(fitted.schema, model._used(), None, None)
-    sides = refit_sides(fitted, problem, contrasts, 3, max_iter=20, tol=1e-3, n_jobs=1, seed=0)
+    contrasts = make_contrasts(fitted.schema, fitted.used, None, None)
+    resampling = Resampling(3, corpus, max_iter=20, tol=1e-3, n_jobs=1)
+    sides = refit_sides(fitted, problem, contrasts, resampling, seed=0)
     assert sides.shape == (3, 2, len(contrasts), 6)
     np.testing.assert_allclose(sides.sum(axis=-1), 1.0, rtol=1e-6)
     assert not np.allclose(sides[0], sides[1], atol=1e-4)

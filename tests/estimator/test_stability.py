@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, Corpus, simulate
+from hdsp.answers.topic_stability import refit
 from hdsp.metrics import stability
-from hdsp.stability import refit
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_similarity_is_the_stability_over_the_seeds_that_follow(model, corpus):
     expected = stability([model.components_, *[other.components_ for other in others]])
     table = model.topic_stability(corpus, n_fits=2)
     np.testing.assert_allclose(table["similarity"], expected)
-    refits = refit(model, corpus, None, 2)
+    refits = refit(model._model, model, corpus, None, 2)
     assert refits.numbers.tolist() == [other.n_topics_ for other in others]
     np.testing.assert_allclose(refits.similarity.mean(axis=0), expected)
 

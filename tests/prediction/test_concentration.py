@@ -1,5 +1,7 @@
 """The concentration that new documents are predicted with."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,7 @@ from hdsp.datasets import make_corpus
 
 def completion(model, test, concentration):
     """The perplexity of new documents with another concentration."""
-    other = model._model.__class__(
-        **{**vars(model._model), "predictive_concentration": concentration}
-    )
+    other = replace(model._model, predictive_concentration=concentration)
     before, model._model = model._model, other
     try:
         return model.perplexity(test, given="completion")

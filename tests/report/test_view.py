@@ -22,8 +22,8 @@ from hdsp.report.documents import (
     typical_documents,
 )
 from hdsp.report.effects import effect_table, number_curve
-from hdsp.report.fitted import fitted_labels
 from hdsp.report.layout import place_together, related_topics, seriate
+from hdsp.report.model_access import label_record
 from hdsp.report.packing import pack_exact, pack_rounded, rounded, to_json
 from hdsp.report.topics import relevance, topic_words, word_frequency, word_view
 from tests.report.corpora import fit, hostile, make_corpus, reviews
@@ -248,7 +248,7 @@ def test_related_topics_occur_together():
 
 def test_without_documents_topics_are_related_by_their_labels(view, model):
     assert view.model["related"]["observed"] is False
-    sample = fitted_labels(model).sample
+    sample = label_record(model).sample
     assert sample.shape[1] == len(model.label_names_)
 
 

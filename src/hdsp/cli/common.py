@@ -25,6 +25,7 @@ from hdsp.progress import printable
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus
     from hdsp.estimator import HDSP
+    from hdsp.prediction import FittedModel
 
 # The options of commands by the parameters that they stand for.
 _OPTIONS = {
@@ -159,6 +160,11 @@ def load(options: argparse.Namespace) -> "HDSP":
     if getattr(options, "jobs", None) is not None:
         model.set_params(n_jobs=options.jobs)
     return model
+
+
+def fitted_model(model: "HDSP") -> "FittedModel":
+    """What the functions of `hdsp.answers` are asked of."""
+    return model._model
 
 
 class StandardInput(io.BytesIO):

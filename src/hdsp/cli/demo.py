@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import Table, add_command, check_output, records
+from hdsp.cli.common import Table, add_command, check_output, fitted_model, records
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus, LabelBlock
@@ -41,9 +41,10 @@ def run(options: argparse.Namespace) -> None:
     """Fit and print."""
     check_output(options.output)
     with progress.task("Reading docstrings"):
+        from hdsp.answers.label_effects import effect_columns
+        from hdsp.answers.topic_tables import topic_columns
         from hdsp.datasets import load_docstrings
         from hdsp.estimator import HDSP
-        from hdsp.queries import effect_columns, topic_columns
 
         corpus = load_docstrings()
     print(f"{corpus!r}\n")
@@ -55,8 +56,8 @@ def run(options: argparse.Namespace) -> None:
         warnings.filterwarnings("ignore", message=".* topics are in use of")
         model.fit(train)
     with progress.task("Describing topics"):
-        topics = topic_columns(model, n_words=8)
-        effects = records(effect_columns(model, labels="module"))
+        topics = topic_columns(fitted_model(model), n_words=8)
+        effects = records(effect_columns(fitted_model(model), labels="module"))
     _print_topics(topics, model.n_topics_)
     _print_effects(effects, train.labels.block("module"), model.top_words(3))
     print(

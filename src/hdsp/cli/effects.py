@@ -11,6 +11,7 @@ from hdsp.cli.common import (
     add_output,
     add_table_options,
     check_table_output,
+    fitted_model,
     load,
     print_json,
     print_rows,
@@ -92,16 +93,19 @@ def run(options: argparse.Namespace) -> None:
         with printed_warnings():
             corpus = read_documents(options, model)
     with progress.task("Finding effects of labels"):
-        from hdsp.queries import effect_columns
+        from hdsp.answers.effect_refits import Resampling
+        from hdsp.answers.label_effects import effect_columns
 
+        resampling = None
+        if options.refits is not None:
+            resampling = Resampling(options.refits, corpus, model.max_iter, model.tol, model.n_jobs)
         table = effect_columns(
-            model,
+            fitted_model(model),
             options.level,
             labels=options.label,
             contrast=options.contrast,
             random_state=options.seed,
-            refits=options.refits,
-            corpus=corpus,
+            resampling=resampling,
         )
     rows = records(table)
     if options.json:

@@ -10,6 +10,7 @@ from hdsp.cli.common import (
     add_documents,
     add_output,
     check_table_output,
+    fitted_model,
     load,
     printed_warnings,
     read_documents,
@@ -49,14 +50,15 @@ def run(options: argparse.Namespace) -> None:
         model = load(options)
         corpus = read_documents(options, model, target=options.target)
         with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
-            from hdsp.queries import probability_parts
+            from hdsp.answers.label_probabilities import probability_parts
 
             found = probability_parts(
-                model,
+                fitted_model(model),
                 corpus,
                 options.target,
                 values=options.value,
                 prior=not options.uniform_prior,
+                n_jobs=model.n_jobs,
             )
             write_pieces(
                 (

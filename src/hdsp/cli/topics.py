@@ -14,6 +14,7 @@ from hdsp.cli.common import (
     add_table_options,
     check_output,
     check_table_output,
+    fitted_model,
     load,
     print_json,
     print_rows,
@@ -25,9 +26,9 @@ from hdsp.cli.common import (
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
+    from hdsp.answers.topic_stability import Refits
     from hdsp.estimator import HDSP
     from hdsp.report import TopicNames
-    from hdsp.stability import Refits
 
 
 # Of a word's tokens, for its topics to be printed; and documents printed of each topic.
@@ -119,19 +120,20 @@ def run(options: argparse.Namespace) -> None:
         _print_asked(model, options)
         return
     with progress.task("Describing topics"):
-        from hdsp.queries import topic_columns
+        from hdsp.answers.topic_tables import topic_columns
 
-        table = topic_columns(model, options.words)
+        table = topic_columns(fitted_model(model), options.words)
     if names is not None:
         # The names of combined topics stand for all of them.
         read = names.columns(len(model.components_))
         table = {"topic": table["topic"], **read, **table, **read}
     refits = None
     if options.file is not None:
-        from hdsp.stability import refit, stability_columns
+        from hdsp.answers.topic_stability import refit, stability_columns
 
         with printed_warnings():
-            refits = refit(model, read_documents(options, model), None, options.fits)
+            documents = read_documents(options, model)
+            refits = refit(fitted_model(model), model, documents, None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
         table = {name: values[: model.n_topics_] for name, values in table.items()}
@@ -243,17 +245,20 @@ def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
 
 def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
     """Print or write the topics of a word, or the documents of each topic."""
-    from hdsp.queries import typical_columns, word_columns
+    from hdsp.answers.document_topics import typical_columns
+    from hdsp.answers.topic_tables import word_columns
 
     if options.find is not None:
-        name, table = "topics", word_columns(model, options.find)
+        name, table = "topics", word_columns(fitted_model(model), options.find)
         share, last = "share", "top_words"
     else:
         options.file = options.documents
         with printed_warnings():
             corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            table = typical_columns(model, corpus, None, None, n=_DOCUMENTS)
+            table = typical_columns(
+                fitted_model(model), corpus, None, None, _DOCUMENTS, model.n_jobs
+            )
         name, share, last = "documents", "proportion", "id" if corpus.ids else "document"
     if options.find is None and not options.all:
         kept = [i for i, topic in enumerate(table["topic"]) if topic < model.n_topics_]

@@ -9,6 +9,7 @@ from hdsp.cli.common import (
     add_documents,
     add_output,
     check_table_output,
+    fitted_model,
     load,
     printed_warnings,
     read_documents,
@@ -40,9 +41,10 @@ def run(options: argparse.Namespace) -> None:
         model = load(options)
         corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            from hdsp.queries import transformed_parts
+            from hdsp.answers.document_topics import transformed_parts
 
             names = model.topic_names_
+            parts = transformed_parts(fitted_model(model), corpus, n_jobs=model.n_jobs)
             write_pieces(
                 (
                     with_ids(
@@ -52,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
                             for k, row in enumerate(found.T)
                         },
                     )
-                    for part, found in transformed_parts(model, corpus)
+                    for part, found in parts
                 ),
                 options.output,
             )

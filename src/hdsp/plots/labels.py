@@ -111,10 +111,10 @@ def curves(
         What was drawn on.
     """
     from hdsp.report.effects import number_curve
-    from hdsp.report.fitted import fitted_labels
     from hdsp.report.labels import label_view
+    from hdsp.report.model_access import label_record
 
-    blocks = {block["name"]: block for block in label_view(model, fitted_labels(model))["blocks"]}
+    blocks = {block["name"]: block for block in label_view(model, label_record(model))["blocks"]}
     if label not in blocks or len(blocks[label].get("numbers", ())) != 1:
         known = [name for name, block in blocks.items() if len(block.get("numbers", ())) == 1]
         raise ValueError(
@@ -161,11 +161,11 @@ def heat_map(
         What was drawn on.
     """
     from hdsp.report.effects import effect_table
-    from hdsp.report.fitted import fitted_labels
     from hdsp.report.layout import seriate
+    from hdsp.report.model_access import label_record
 
     table = effect_table(model, labels=labels)
-    carriers = fitted_labels(model).carriers[table.labels]
+    carriers = label_record(model).carriers[table.labels]
     rows = np.argsort(-carriers, kind="stable")[:n_labels]
     columns = np.argsort(-np.abs(table.effect[rows]).max(axis=0), kind="stable")[:n_topics]
     effect = table.effect[np.ix_(rows, columns)]

@@ -75,8 +75,8 @@ def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
         What was drawn on.
     """
     from hdsp.report.effects import effect_table
-    from hdsp.report.fitted import fitted_labels
     from hdsp.report.layout import place_together
+    from hdsp.report.model_access import label_record
     from hdsp.report.topics import token_share, topic_words
 
     table = effect_table(model)
@@ -91,7 +91,7 @@ def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
         Point("label", model.label_names_[j], x, y)
         for j, (x, y) in zip(table.labels, label_places, strict=True)
     ]
-    carriers = fitted_labels(model).carriers[table.labels]
+    carriers = label_record(model).carriers[table.labels]
     named = [topics[k] for k in np.argsort(-share[used], kind="stable")[:n_names]]
     named += [labels[row] for row in np.argsort(-carriers, kind="stable")[:n_names]]
     ax = axes_or_new(ax, 9.0, 6.5)

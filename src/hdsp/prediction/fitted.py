@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -148,6 +149,7 @@ class FittedModel:
     Notes
     -----
     Methods return fitted topics, except `effects`; `groups.sum` turns them into merged ones.
+    Cached properties have merged topics. They belong to this value, which never changes.
     """
 
     state: GlobalState
@@ -179,13 +181,27 @@ class FittedModel:
         """The fitted topics of each topic."""
         return self.merged_topics or TopicGroups.single(self.state.n_topics)
 
-    def topics(self) -> FloatArray:
-        """Dirichlet parameters of topics, [V, T]: of a merged one, eta and what its topics hold."""
-        fitted = self.state.topics.astype(np.float64)
-        if self.merged_topics is None:
-            return fitted
-        extra = np.array([len(own) - 1 for own in self.merged_topics.members])
-        return np.asarray(self.merged_topics.sum(fitted) - self.priors.topic_prior * extra)
+    @cached_property
+    def components(self) -> FloatArray:
+        """Dirichlet parameters of topics, [T, V]: of a merged one, eta and what its topics hold."""
+        topics = self.groups.sum(self.state.topics.astype(np.float64))
+        topics -= self.priors.topic_prior * (np.array([*map(len, self.groups.members)]) - 1)
+        return np.ascontiguousarray(topics.T)
+
+    @cached_property
+    def topic_weight(self) -> FloatArray:
+        """The corpus weights p of topics, [T]: of a merged one the sum."""
+        return self.groups.sum(self.state.topic_weight)
+
+    @cached_property
+    def tokens(self) -> FloatArray:
+        """Expected training tokens of each topic, [T]: of a merged one the sum."""
+        return self.groups.sum(self.topic_tokens())
+
+    @cached_property
+    def used(self) -> BoolArray:
+        """Which labels the scaling function takes, [n_labels]."""
+        return self.space.used_labels
 
     def expected(self, design: Design, method: Method) -> FloatArray:
         """Expected proportions given labels alone, [M, T]."""
@@ -212,7 +228,7 @@ class FittedModel:
 
     def missing(self) -> BoolArray:
         """Which labels the scaling function takes, but no training document has, [n_labels]."""
-        return np.asarray(self.space.used_labels & (self.training.carriers == 0))
+        return np.asarray(self.used & (self.training.carriers == 0))
 
     def effects(
         self, contrasts: list[Contrast], level: float, method: Method, seed: int

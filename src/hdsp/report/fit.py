@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.model import BoundTerms
-from hdsp.report.fitted import FittedLabels
+from hdsp.report.model_access import LabelRecord
 from hdsp.report.packing import rounded
 
 _PACKAGES = ("hdsp", "numpy", "scipy", "scikit-learn", "numba")
@@ -29,12 +29,12 @@ def bound_terms(model: Any) -> list[str]:
     return [name for name in BoundTerms.names() if name in known]
 
 
-def fit_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
+def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
     """What there is to know about a fit."""
     n_topics, n_words = model.components_.shape
     tokens = float(model.topic_tokens_.sum())
     facts: list[tuple[str, str]] = [
-        ("Documents", f"{fitted.n_documents:,}"),
+        ("Documents", f"{record.n_documents:,}"),
         ("Words in the vocabulary", f"{n_words:,}"),
         ("Tokens", f"{tokens:,.0f}"),
         ("Labels", f"{model.label_schema_.n_labels:,}"),

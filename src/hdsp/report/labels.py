@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.report.fitted import FittedLabels
+from hdsp.report.model_access import LabelRecord
 from hdsp.report.packing import pack_exact
 
 
-def label_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
+def label_view(model: Any, record: LabelRecord) -> dict[str, Any]:
     """The label space: one entry for every block, and one for every label."""
     schema = model.label_schema_
     blocks, of_block = [], []
@@ -23,7 +23,7 @@ def label_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
         }
         if block.kind == "number":
             entry["numbers"] = [
-                _number(fitted, columns.start + i, block.mean[i], block.scale[i])
+                _number(record, columns.start + i, block.mean[i], block.scale[i])
                 for i in range(len(block.columns))
             ]
         blocks.append(entry)
@@ -31,27 +31,27 @@ def label_view(model: Any, fitted: FittedLabels) -> dict[str, Any]:
         "names": list(schema.names),
         "plain": [column for block in schema.blocks for column in block.columns],
         "block": of_block,
-        "carriers": fitted.carriers.tolist(),
+        "carriers": record.carriers.tolist(),
         "blocks": blocks,
     }
 
 
-def form_view(fitted: FittedLabels) -> dict[str, Any]:
+def form_view(record: LabelRecord) -> dict[str, Any]:
     """Intercept and coefficients of the fit's topics, from which a page computes expected ones.
 
     Coefficients in single precision: they enter as exponents of a few units, where its error of
     1e-7 moves no proportion by 1e-6.
     """
     return {
-        "intercept": pack_exact(fitted.intercept, "float64"),
-        "coefficients": pack_exact(fitted.coefficients, "float32"),
-        "topic_of": fitted.topic_of.tolist(),
+        "intercept": pack_exact(record.intercept, "float64"),
+        "coefficients": pack_exact(record.coefficients, "float32"),
+        "topic_of": record.topic_of,
     }
 
 
-def _number(fitted: FittedLabels, column: int, mean: float, scale: float) -> dict[str, float]:
+def _number(record: LabelRecord, column: int, mean: float, scale: float) -> dict[str, float]:
     """How a number is standardised, and the values it had in training."""
-    values, counts = fitted.values[column]
+    values, counts = record.values[column]
     if len(values) == 0:
         return {"mean": mean, "scale": scale, "low": mean, "high": mean, "middle": mean}
     middle = values[np.searchsorted(np.cumsum(counts), counts.sum() / 2.0)]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hdsp.exceptions import OtherModelWarning
-from hdsp.report.fitted import model_key
+from hdsp.report.model_access import model_key
 
 FORMAT = "hdsp-names-1"
 

@@ -11,9 +11,9 @@ from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
 from hdsp.report.effects import curve_views, effect_table, effect_view
 from hdsp.report.fit import fit_view
-from hdsp.report.fitted import FittedLabels, fitted_labels, model_key
 from hdsp.report.labels import form_view, label_view
 from hdsp.report.layout import map_view, related_topics, seriate
+from hdsp.report.model_access import LabelRecord, label_record, model_key
 from hdsp.report.names import TopicNames
 from hdsp.report.topics import topic_view, topic_words, word_view
 
@@ -58,8 +58,8 @@ def make_view(
             "`texts` of HDSP.report must be one text for each document of `corpus`. "
             f"Got {len(texts)} texts for {found}."
         )
-    fitted = fitted_labels(model)
-    labels = label_view(model, fitted)
+    record = label_record(model)
+    labels = label_view(model, record)
     with progress.task("Finding effects of labels"):
         effects = effect_table(model, LEVEL)
         curves = curve_views(model, labels, effects, LEVEL)
@@ -75,16 +75,16 @@ def make_view(
         "topics": topic_view(model, stability),
         "words": word_view(model),
         "labels": labels,
-        "form": form_view(fitted),
+        "form": form_view(record),
         "effects": effect_view(effects, LEVEL),
         "curves": curves,
         "map": places,
-        "related": _related(fitted, proportions),
+        "related": _related(record, proportions),
         "order": {
             "topics": seriate(effects.effect.T).tolist(),
             "labels": seriate(effects.effect).tolist(),
         },
-        "fit": fit_view(model, fitted),
+        "fit": fit_view(model, record),
         "names": _names(model, names).to_dict(),
     }
     return View(data, documents)
@@ -97,12 +97,12 @@ def _names(model: Any, names: TopicNames | None) -> TopicNames:
     return TopicNames({**model.topic_names_, **names.names}, names.combined)
 
 
-def _related(fitted: FittedLabels, proportions: Any) -> dict[str, Any]:
+def _related(record: LabelRecord, proportions: Any) -> dict[str, Any]:
     """Topics that go together, in documents where there are some, else by their labels."""
     observed = proportions is not None
     if not observed:
-        score = np.asarray(fitted.sample @ fitted.coefficients) + fitted.intercept
+        score = np.asarray(record.sample @ record.coefficients) + record.intercept
         weight = np.exp(score - score.max(axis=1, keepdims=True))
-        proportions = fitted.sum(weight / weight.sum(axis=1, keepdims=True))
+        proportions = record.groups.sum(weight / weight.sum(axis=1, keepdims=True))
     pairs = [(a, b, round(value, 4)) for a, b, value in related_topics(proportions)]
     return {"observed": observed, "pairs": pairs}

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import FloatArray
+from hdsp.prediction import TopicGroups
 
 
 @dataclass(frozen=True, eq=False)
-class FittedLabels:
+class LabelRecord:
     """How labels lead to expected topics, and what is remembered of the labels of training.
 
     Expected proportions given a design row r are theta_k proportional to
@@ -35,8 +36,8 @@ class FittedLabels:
         many documents have each.
     sample : sparse array of shape [S, J]
         Labels of some training documents, as the design has them.
-    topic_of : int array of shape [T]
-        The topic that holds each of these, which are those of the fit: some may be merged.
+    groups : TopicGroups
+        The topics that hold these, which are those of the fit: some may be merged.
     """
 
     intercept: FloatArray
@@ -45,34 +46,27 @@ class FittedLabels:
     n_documents: int
     values: Mapping[int, FloatArray]
     sample: csr_array
-    topic_of: IntArray
+    groups: TopicGroups
 
-    def sum(self, proportions: FloatArray) -> FloatArray:
-        """Proportions of topics, from those of the fit's."""
-        result = np.zeros((len(proportions), int(self.topic_of.max()) + 1))
-        np.add.at(result.T, self.topic_of, proportions.T)
-        return result
+    @property
+    def topic_of(self) -> list[int]:
+        """The topic that holds each of those of the fit."""
+        owner = {own: k for k, members in enumerate(self.groups.members) for own in members}
+        return [owner[k] for k in range(len(owner))]
 
 
-def fitted_labels(model: Any) -> FittedLabels:
+def label_record(model: Any) -> LabelRecord:
     """What a fitted `HDSP` knows of its labels."""
     fitted = model._model
-    return FittedLabels(
+    return LabelRecord(
         np.asarray(fitted.calibration.intercept, dtype=np.float64),
         np.asarray(fitted.calibration.coefficients, dtype=np.float64),
         np.asarray(fitted.training.carriers, dtype=np.float64),
         int(fitted.training.n_documents),
         fitted.training.values,
         fitted.training.sample,
-        _topic_of(model.fitted_topics_),
+        fitted.groups,
     )
-
-
-def _topic_of(members: tuple[tuple[int, ...], ...]) -> IntArray:
-    found = np.empty(sum(map(len, members)), dtype=np.int64)
-    for topic, own in enumerate(members):
-        found[list(own)] = topic
-    return found
 
 
 def model_key(model: Any) -> str:

@@ -10,6 +10,7 @@ from hdsp import progress
 from hdsp.inference import interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction import FittedModel
 
 # Topics that share at least this much probability count as the same topic.
 SAME = 0.5
@@ -37,32 +38,34 @@ class Refits:
         return np.asarray((self.similarity >= SAME).sum(axis=0))
 
 
-def refit(model: Any, X: Any, labels: object, n_fits: int) -> Refits:
-    """Fit an `HDSP` again with `n_fits` other seeds, and match its topics.
+def refit(fitted: FittedModel, settings: Any, X: Any, labels: object, n_fits: int) -> Refits:
+    """Fit again with `n_fits` other seeds, and match the topics of a model.
 
     Parameters
     ----------
-    model : HDSP
-        The fitted model.
+    fitted : FittedModel
+        The model.
+    settings : HDSP
+        An estimator with the parameters of the fits, whether it is fitted or not.
     X : sparse array of shape [M, V] or Corpus
-        The documents that `model` was fitted to.
+        The documents that `fitted` was fitted to.
     labels : object
         Their labels, as in `HDSP.fit`.
     n_fits : int
         The number R of fits.
     """
-    seeded = isinstance(model.random_state, (int, np.integer))
-    first = int(model.random_state) + 1 if seeded else 1
+    seeded = isinstance(settings.random_state, (int, np.integer))
+    first = int(settings.random_state) + 1 if seeded else 1
     numbers, similarity = [], []
     with (
         progress.task("Fitting with other seeds", total=n_fits) as task,
         interrupting_at_once(),
     ):
         for number, seed in enumerate(range(first, first + n_fits), start=1):
-            other = clone(model).set_params(random_state=seed, checkpoint=None)
+            other = clone(settings).set_params(random_state=seed, checkpoint=None)
             other.fit(X, labels=labels)
             numbers.append(other.n_topics_)
-            similarity.append(1.0 - match_topics(model.components_, other.components_)[1])
+            similarity.append(1.0 - match_topics(fitted.components, other.components_)[1])
             task.update(done=number, topics_found=", ".join(map(str, numbers)))
     return Refits(np.array(numbers), np.array(similarity))
 

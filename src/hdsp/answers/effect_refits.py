@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 
+import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
+from hdsp.corpus import Corpus
 from hdsp.execution import InProcess
 from hdsp.inference import Interruption, Run, fit_batch, interrupting_at_once
 from hdsp.metrics import match_topics
@@ -18,15 +21,36 @@ from hdsp.prediction import Contrast, FittedModel, calibrate, expected_sides
 Sides = FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """How often topics are learned again, and how.
+
+    Attributes
+    ----------
+    n_refits : int
+        The number R of refits.
+    corpus : Corpus or None
+        The training documents; None is refused.
+    max_iter : int
+        The largest number of passes of a refit.
+    tol : float
+        The relative change of the bound at which a refit stops.
+    n_jobs : int or None
+        The number of threads; None is all cores.
+    """
+
+    n_refits: int
+    corpus: Corpus | None
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+
+
 def refit_sides(
-    model: FittedModel,
+    fitted: FittedModel,
     problem: Problem,
     contrasts: list[Contrast],
-    n_refits: int,
-    *,
-    max_iter: int,
-    tol: float,
-    n_jobs: int,
+    resampling: Resampling,
     seed: int,
 ) -> FloatArray:
     """Expected proportions on both sides of contrasts by topics of resampled documents.
@@ -37,20 +61,14 @@ def refit_sides(
 
     Parameters
     ----------
-    model : FittedModel
+    fitted : FittedModel
         The fitted model.
     problem : Problem
         The documents that it was fitted to.
     contrasts : list of Contrast
         The C contrasts.
-    n_refits : int
-        The number R of refits.
-    max_iter : int
-        The largest number of passes of a refit.
-    tol : float
-        The relative change of the bound at which a refit stops.
-    n_jobs : int
-        The number of threads.
+    resampling : Resampling
+        How often, and how.
     seed : int
         Equal seeds give equal results.
 
@@ -63,32 +81,34 @@ def refit_sides(
 
     def work(number: int) -> Sides:
         rng = np.random.default_rng([seed, number])
-        run = Run(max_iter, tol, interruption=interruption)
-        return _refit(model, problem, contrasts, run, rng)
+        run = Run(resampling.max_iter, resampling.tol, interruption=interruption)
+        return _refit(fitted, problem, contrasts, run, rng)
+
+    n_jobs = joblib.effective_n_jobs(-1 if resampling.n_jobs is None else resampling.n_jobs)
 
     with threadpool_limits(1, "blas"), interrupting_at_once():
-        return np.array(_in_threads(work, n_refits, n_jobs, interruption))
+        return np.array(_in_threads(work, resampling.n_refits, n_jobs, interruption))
 
 
 def _refit(
-    model: FittedModel,
+    fitted: FittedModel,
     problem: Problem,
     contrasts: list[Contrast],
     run: Run,
     rng: np.random.Generator,
 ) -> Sides:
     drawn = np.sort(rng.integers(problem.n_documents, size=problem.n_documents))
-    state = fit_batch(problem.take(drawn), model.state, run, run.new_history()).state
+    state = fit_batch(problem.take(drawn), fitted.state, run, run.new_history()).state
     if run.interrupted:
         # Nobody waits for the result.
         return np.empty(0)
     copies = np.bincount(drawn, minlength=problem.n_documents)
     calibration = calibrate(
-        problem, Fit(state, None), model.space, run.settings, InProcess(), copies
+        problem, Fit(state, None), fitted.space, run.settings, InProcess(), copies
     )
-    sides = np.array(expected_sides(calibration, model.space, model.training.sample, contrasts))
+    sides = np.array(expected_sides(calibration, fitted.space, fitted.training.sample, contrasts))
     # A fit orders its topics by size.
-    partner, _ = match_topics(model.state.topics.T, state.topics.T)
+    partner, _ = match_topics(fitted.state.topics.T, state.topics.T)
     return np.asarray(sides[:, :, partner])
 
 

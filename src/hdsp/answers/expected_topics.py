@@ -1,0 +1,30 @@
+"""The topics that labels lead one to expect."""
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array
+
+from hdsp.answers.new_documents import read_labels
+from hdsp.numerics.types import FloatArray
+from hdsp.prediction import METHODS, FittedModel, Method
+from hdsp.validation import check_choice
+
+
+def expected_topics(fitted: FittedModel, labels: object, method: Method) -> FloatArray:
+    """Expected proportions given labels alone, [M, T]; see `HDSP.expected_topics`."""
+    owner = "HDSP.expected_topics"
+    check_choice(method, METHODS, "method", owner)
+    _, design = read_labels(fitted, labels, None, owner)
+    return fitted.groups.sum(fitted.expected(design, method))
+
+
+def label_scale(fitted: FittedModel) -> FloatArray:
+    """Expected scale of topics under each label alone, [T, J]."""
+    alone = csr_array(eye_array(fitted.schema.n_labels, format="csr", dtype=np.float64))
+    design = fitted.space.design(alone)
+    scale = fitted.scaling.expected_scale(fitted.state.scaling, design)
+    if fitted.merged_topics is not None:
+        # By as much as the sum of its topics, each by its weight.
+        weight = np.maximum(fitted.state.topic_weight, 1e-300)
+        groups = fitted.merged_topics
+        scale = groups.sum(scale * weight) / groups.sum(weight)
+    return np.asarray(scale).T

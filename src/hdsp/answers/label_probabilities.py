@@ -1,0 +1,55 @@
+"""Probabilities of labels, given documents' words."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from hdsp.answers.new_documents import document_parts
+from hdsp.answers.topic_tables import Columns
+from hdsp.execution import make_executor
+from hdsp.prediction import (
+    LABEL_METHODS,
+    FittedModel,
+    LabelMethod,
+    make_candidates,
+    without_target,
+)
+from hdsp.validation import check_choice, check_flag
+
+
+def probability_parts(
+    fitted: FittedModel,
+    X: Any,
+    target: str,
+    labels: object = None,
+    values: Sequence[Any] | None = None,
+    prior: bool = True,
+    method: LabelMethod | None = None,
+    n_jobs: int | None = None,
+) -> Iterator[tuple[Any, Columns]]:
+    """Yield documents with the columns of `HDSP.predict_labels`: all, or part by part on disk."""
+    owner = "HDSP.predict_labels"
+    check_flag(prior, "prior", owner)
+    if method is not None:
+        check_choice(method, LABEL_METHODS, "method", owner)
+    candidates = make_candidates(fitted, target, values, prior)
+    if method is None:
+        method = "calibrated" if target in fitted.label_regressions else "generative"
+    elif method == "calibrated" and target not in fitted.label_regressions:
+        raise ValueError(
+            f"{owner} has nothing to calibrate {target!r} with: too few training documents tell. "
+            'Choose `method="generative"`.'
+        )
+    for part, counts, design in document_parts(fitted, X, labels, owner):
+        known = without_target(fitted.schema, target, fitted.space.values(design))
+        with make_executor(None, n_jobs):
+            found = fitted.label_probabilities(counts, known, candidates, method)
+        yield part, dict(zip(candidates.names, found.T.tolist(), strict=True))
+
+
+def joined_columns(parts: Iterable[tuple[Any, Columns]]) -> Columns:
+    """The columns of all documents, from those of parts."""
+    columns: Columns = {}
+    for _, found in parts:
+        for name, probabilities in found.items():
+            columns.setdefault(name, []).extend(probabilities)
+    return columns

@@ -1,0 +1,112 @@
+"""How documents and labels that a model is asked about are read."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from hdsp.corpus import Corpus, Labels, StoredCorpus, warn_unknown
+from hdsp.prediction import FittedModel, Source
+from hdsp.scaling import Design
+from hdsp.validation import check_counts, check_indices, check_not_texts, count_rows
+
+
+class _Features(BaseEstimator):
+    """Columns of counts as scikit-learn's validation reads and sets them on an estimator."""
+
+
+# For scikit-learn's messages.
+_Features.__name__ = "HDSP"
+
+
+def read_counts(
+    X: Any, owner: str, source: Source | None = None
+) -> tuple[csr_array, tuple[str, ...] | None]:
+    """Word counts as scikit-learn takes them.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape [M, V]
+        Word counts.
+    owner : str
+        The method they were given to, for messages.
+    source : Source or None, default=None
+        Of a fitted model, which must have the same columns.
+
+    Returns
+    -------
+    counts : sparse array of shape [M, V]
+        The counts.
+    names : tuple of str or None
+        The names of the columns, if they have any.
+    """
+    check_not_texts(X, owner)
+    check_indices(X, f"X of {owner}")
+    features = _Features()
+    if source is not None:
+        features.n_features_in_ = len(source.words)
+        if source.named:
+            features.feature_names_in_ = np.array(source.words, dtype=object)
+    X = validate_data(
+        features,
+        X,
+        reset=source is None,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32),
+        ensure_non_negative=True,
+    )
+    names = getattr(features, "feature_names_in_", None)
+    return check_counts(X, owner), None if names is None else tuple(names)
+
+
+def read_documents(
+    fitted: FittedModel, X: Any, labels: object, owner: str, warn: bool = True
+) -> tuple[csr_array, Design]:
+    """Counts [M, V] and design [M, J] of new documents."""
+    if isinstance(X, Corpus):
+        if labels is not None:
+            raise ValueError(
+                f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
+            )
+        counts, labels, words = X.counts, X.labels, fitted.source.words
+        if X.words != words:
+            raise ValueError(
+                f"X of {owner} has other words than the model: {len(X.words)} against "
+                f"{len(words)}, or in another order. Count it with the vectoriser the "
+                "model was trained with."
+            )
+    else:
+        counts, _ = read_counts(X, owner, fitted.source)
+    if counts.shape[0] == 0:
+        raise ValueError(f"X of {owner} has no documents.")
+    return counts, read_labels(fitted, labels, counts.shape[0], owner, warn)[1]
+
+
+def document_parts(
+    fitted: FittedModel, X: Any, labels: object, owner: str
+) -> Iterator[tuple[Any, csr_array, Design]]:
+    """Yield documents with counts and design: all, or part by part if they are on disk."""
+    if labels is not None or not isinstance(X, StoredCorpus):
+        yield X, *read_documents(fitted, X, labels, owner)
+        return
+    unknown = []
+    for part in X.parts():
+        yield part, *read_documents(fitted, part, None, owner, warn=False)
+        unknown.append(fitted.schema.unknown(part.labels))
+    warn_unknown(unknown)
+
+
+def read_labels(
+    fitted: FittedModel, labels: Any, n_documents: int | None, owner: str, warn: bool = True
+) -> tuple[Labels, Design]:
+    """Labels of new documents and their design [M, J]."""
+    if n_documents is None:
+        if labels is None:
+            remedy = ", or `n_documents`" if owner == "HDSP.simulate" else ""
+            raise ValueError(f"{owner} needs labels{remedy}: one row for each document.")
+        n_documents = count_rows(labels, owner)
+    parsed = fitted.schema.read(labels, n_documents, owner)
+    return parsed, fitted.space.encode(parsed, warn)

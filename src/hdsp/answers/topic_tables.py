@@ -1,0 +1,82 @@
+"""Tables of topics, and of the topics that a word is in."""
+
+import difflib
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hdsp.metrics import topic_top_words
+from hdsp.numerics.types import FloatArray
+from hdsp.prediction import FittedModel, associated_labels, distinctive_words, make_contrasts
+from hdsp.validation import quoted
+
+# A table before it is a frame of some library.
+Columns: TypeAlias = dict[str, list[Any]]
+# Labels in each of the columns `raised_by` and `lowered_by` of the table of topics.
+_ASSOCIATED = 3
+
+
+def name_column(fitted: FittedModel, topics: Iterable[int]) -> Columns:
+    """The column `name` of a table with a row for each of `topics`, if topics have names."""
+    names = fitted.topic_names
+    return {"name": [names.get(int(k), "") for k in topics]} if names else {}
+
+
+def top_words(fitted: FittedModel, n: int = 10) -> list[list[str]]:
+    """The most probable words of each topic, as `HDSP.top_words` returns them."""
+    words = fitted.source.words
+    return [[words[i] for i in row] for row in topic_top_words(fitted.components, n)]
+
+
+def topic_columns(fitted: FittedModel, n_words: int = 10) -> Columns:
+    """The columns of `HDSP.topics`."""
+    words, tokens = fitted.source.words, fitted.tokens
+    distinctive = distinctive_words(_word_share(fitted), fitted.topic_weight, n_words)
+    columns: Columns = {"topic": list(range(len(tokens)))}
+    columns |= name_column(fitted, columns["topic"])
+    if fitted.merged_topics is not None:
+        columns["fitted_topics"] = ["+".join(map(str, own)) for own in fitted.groups.members]
+    columns |= {
+        "weight": fitted.topic_weight.tolist(),
+        "token_share": (tokens / tokens.sum()).tolist(),
+        "top_words": [" ".join(own) for own in top_words(fitted, n_words)],
+        "distinctive_words": [" ".join(words[i] for i in row) for row in distinctive],
+        "coherence": fitted.report.coherence.tolist(),
+    }
+    contrasts = make_contrasts(fitted.schema, fitted.used, None, None, fitted.missing())
+    if contrasts:
+        effect = fitted.groups.sum(fitted.typical_effects(contrasts))
+        names = [contrast.label for contrast in contrasts]
+        raised, lowered = associated_labels(effect, _ASSOCIATED)
+        columns["raised_by"] = [[names[j] for j in row] for row in raised]
+        columns["lowered_by"] = [[names[j] for j in row] for row in lowered]
+    return columns
+
+
+def word_columns(fitted: FittedModel, word: str) -> Columns:
+    """The columns of `HDSP.topics_of_word`."""
+    words = fitted.source.words
+    if word not in words:
+        near = difflib.get_close_matches(str(word), words, n=3)
+        raise ValueError(
+            f"`word` of HDSP.topics_of_word must be one of the model's {len(words)} words. "
+            f"Got {word!r}. {f'Did you mean {quoted(near)}?' if near else 'It counts others.'}"
+        )
+    probability = _word_share(fitted)[:, words.index(word)]
+    share = probability * fitted.tokens
+    share = share / share.sum()
+    order = np.argsort(-share, kind="stable")
+    top = top_words(fitted)
+    return {
+        "topic": order.tolist(),
+        **name_column(fitted, order),
+        "share": share[order].tolist(),
+        "probability": probability[order].tolist(),
+        "top_words": [" ".join(top[k]) for k in order],
+    }
+
+
+def _word_share(fitted: FittedModel) -> FloatArray:
+    """E[phi], [T, V]; rows sum to 1."""
+    return np.asarray(fitted.components / fitted.components.sum(axis=1, keepdims=True))
