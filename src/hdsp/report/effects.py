@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.report.model_access import effects_along
 from hdsp.report.packing import pack_rounded, rounded
 from hdsp.report.topics import table_of
 
@@ -97,18 +98,12 @@ def number_curve(
     model: Any, label: str, low: float, high: float, reference: float, level: float = 0.9
 ) -> Curve:
     """The curve of one number between two values."""
-    n_topics = len(model.components_)
     grid = np.unique([*np.linspace(low, high, _POINTS), reference])
-    expected, lower, upper = np.empty((3, len(grid), n_topics))
-    for row, value in enumerate(grid):
-        table = table_of(
-            model.label_effects(level, labels=label, contrast=(reference, float(value)))
-        )
-        before = np.asarray(table["otherwise"], dtype=np.float64)
-        expected[row] = table["expected"]
-        lower[row] = before + table["lower"] if value != reference else before
-        upper[row] = before + table["upper"] if value != reference else before
-    return Curve(label, grid, reference, expected, lower, upper)
+    found = effects_along(model, label, reference, grid.tolist(), level)
+    # Nothing changes between the reference and itself.
+    moved = (grid != reference)[:, None]
+    lower, upper = (found.otherwise + moved * limit for limit in (found.lower, found.upper))
+    return Curve(label, grid, reference, found.expected, lower, upper)
 
 
 def curve_views(

@@ -39,10 +39,32 @@ def label_view(model: Any, record: LabelRecord) -> dict[str, Any]:
 def form_view(record: LabelRecord) -> dict[str, Any]:
     """Intercept and coefficients of the fit's topics, from which a page computes expected ones.
 
-    Coefficients in single precision: they enter as exponents of a few units, where its error of
-    1e-7 moves no proportion by 1e-6.
+    Each label has a column of the design. The columns of a number's curve follow from a table, and
+    those of an interaction are products of two others. Coefficients are in single precision: they
+    enter as exponents of a few units, where its error of 1e-7 moves no proportion by 1e-6.
     """
+    space = record.space
+    placed = list(zip(space.terms, space.slices, strict=True))
+    column_of = {term.columns[0]: part.start for term, part in placed if term.main}
+    tables: dict[int, Any] = {}
+    products: list[list[int]] = []
+    for term, part in placed:
+        for column, (i, j) in enumerate(term.products, start=part.start):
+            first, second = (column_of[name] for name in term.columns)
+            products.append([first + i, second + j, column])
+        if term.main and len(term.names) > len(term.sources[0]):
+            label = space.schema.slices()[term.columns[0]].start
+            values = record.values[label][0]
+            table = term.table(float(values[0]), float(values[-1])) if len(values) else None
+            if table is not None:
+                tables[label] = {
+                    "values": pack_exact(table.values, "float64"),
+                    "columns": pack_exact(table.columns, "float32"),
+                }
     return {
+        "column": space.own.tolist(),
+        "tables": tables,
+        "products": products,
         "intercept": pack_exact(record.intercept, "float64"),
         "coefficients": pack_exact(record.coefficients, "float32"),
         "topic_of": record.topic_of,

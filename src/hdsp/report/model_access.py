@@ -3,7 +3,7 @@
 The one place that knows a model's insides: where they change, only this file follows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray
-from hdsp.prediction import TopicGroups
+from hdsp.prediction import Effects, TopicGroups, make_contrasts
+from hdsp.scaling import LabelSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,21 +28,24 @@ class LabelRecord:
         Log proportions without labels, up to a constant.
     coefficients : float array of shape [J, T]
         What labels add to them.
-    carriers : float array of shape [J]
+    space : LabelSpace
+        How labels become a design.
+    carriers : float array of shape [n_labels]
         How many training documents carry a label, or have a number.
     n_documents : int
         How many training documents there were.
     values : mapping of int to float array of shape [2, n]
-        By column of the design, the values of a number as the design has them, in order, and how
-        many documents have each.
+        By label, the values of a number in standard units, in order, and how many documents have
+        each.
     sample : sparse array of shape [S, J]
-        Labels of some training documents, as the design has them.
+        The design of some training documents.
     groups : TopicGroups
         The topics that hold these, which are those of the fit: some may be merged.
     """
 
     intercept: FloatArray
     coefficients: FloatArray
+    space: LabelSpace
     carriers: FloatArray
     n_documents: int
     values: Mapping[int, FloatArray]
@@ -61,12 +65,27 @@ def label_record(model: Any) -> LabelRecord:
     return LabelRecord(
         np.asarray(fitted.calibration.intercept, dtype=np.float64),
         np.asarray(fitted.calibration.coefficients, dtype=np.float64),
+        fitted.space,
         np.asarray(fitted.training.carriers, dtype=np.float64),
         int(fitted.training.n_documents),
         fitted.training.values,
-        fitted.training.sample,
+        fitted.space.design(fitted.training.sample),
         fitted.groups,
     )
+
+
+def effects_along(
+    model: Any, label: str, reference: float, values: Sequence[float], level: float
+) -> Effects:
+    """Effects of a number at some values, each against the reference: one row per value."""
+    fitted = model._model
+    contrasts = [
+        contrast
+        for value in values
+        for contrast in make_contrasts(fitted.schema, fitted.used, label, (reference, value))
+    ]
+    found: Effects = fitted.effects(contrasts, level, "calibrated", seed=0)
+    return found
 
 
 def model_key(model: Any) -> str:
