@@ -21,6 +21,7 @@ BENCHMARKS = (
     "seeds",
     "reading",
     "streams",
+    "sensitivity",
 )
 WITHOUT_DATA = ("startup", "effects", "report", "simulate", "cluster")
 

@@ -20,12 +20,14 @@ from hdsp.scaling import take_topics
 _PAIR_RANGE = 8
 _TOPICS_AT_ONCE = 32
 _DOCUMENT_RANGE = 256
+# Updates of a merged topic's label weights before its gain is computed.
 _SCALING_UPDATES = 2
 # Pairs proposed per topic; with fewer, some topics that are there twice stay.
 _PAIRS_PER_TOPIC = 2.0
 # What a merge must gain, and as a share of the bound: less is rounding.
 _LEAST_GAIN = 0.1
 _LEAST_SHARE = 1e-6
+# Rounds of merges at most; each is followed by passes over the documents.
 _ROUNDS = 60
 
 

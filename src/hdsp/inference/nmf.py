@@ -13,7 +13,9 @@ from hdsp.kernels import run_ranges, sparse_product
 from hdsp.model.state import padded
 from hdsp.numerics.types import FloatArray, IntArray
 
+# The first centres of k-means are chosen among at most this many documents.
 _SEEDING_DOCUMENTS = 2_000
+# Passes of k-means, which is only where the factorisation starts.
 _KMEANS_PASSES = 3
 _ROW_RANGE = 256
 # Columns below this share of the largest column's sum of squares count as empty.
