@@ -1,5 +1,6 @@
 """`partial_fit` and stochastic fits: new words and labels, any order, everything asked after."""
 
+import pickle
 import signal
 import warnings
 from itertools import pairwise
@@ -139,6 +140,18 @@ def test_no_attribute_is_that_of_an_earlier_call(name):
     assert not np.array_equal(before, after)
     model.topics()
     np.testing.assert_array_equal(getattr(model, name), after)
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_pickled_stream_knows_whether_its_model_is_up_to_date(asked):
+    corpus = corpus_of(300)
+    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:200]).partial_fit(corpus[200:])
+    if asked:
+        model.topics()
+    again = pickle.loads(pickle.dumps(model))
+    assert (again._current is again._model) == asked
+    assert again._model is again._model
+    np.testing.assert_array_equal(again.components_, model.components_)
 
 
 def test_words_may_come_in_any_order_and_some_may_be_missing():

@@ -67,15 +67,9 @@ def _label_scores(
 ) -> FloatArray:
     """The probability of a label for documents that have it, -1 for others, [M, 1]."""
     schema = fitted.schema
-    indicators = {
-        name: (block, column)
-        for name, (block, column) in zip(
-            schema.names,
-            ((block, column) for block in schema.blocks for column in block.columns),
-            strict=True,
-        )
-        if block.kind != "number"
-    }
+    columns = ((block, column) for block in schema.blocks for column in block.columns)
+    known = dict(zip(schema.names, columns, strict=True))
+    indicators = {name: own for name, own in known.items() if own[0].kind != "number"}
     if label not in indicators:
         raise ValueError(
             "`label` of HDSP.typical_documents must be a tag or a level that the model knows. "
