@@ -70,7 +70,6 @@ def test_all_of_check_estimator_passes_without_skips():
         capture_output=True,
         text=True,
         check=True,
-        timeout=300,
     )
     results = json.loads(finished.stdout)
     assert _ARRAY_API_CHECK in [name for name, _, _ in results]
