@@ -346,7 +346,7 @@ def test_a_live_display_changes_in_place_and_is_gone_at_the_end(piped, tmp_path)
         status, screens, raw = run_on_terminal(program, send=[SEEN], stdout=stdout)
     assert status == 0
     assert "\x1b[?25l" not in raw
-    during = [screen for screen in screens if "bound -4,000.0" in screen][0]
+    during = next(screen for screen in screens if "bound -4,000.0" in screen)
     assert re.search(r"Comparing models  [━┄]+  0 of 2 done  0:02, about 5 s left\n", during)
     assert re.search(r"\n  Fitting topics  [━┄]+  0:02, a few seconds left\n", during)
     assert re.search(r"\n    bound -4,000.0$", during)
