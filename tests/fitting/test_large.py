@@ -102,8 +102,11 @@ def test_a_checkpoint_of_shards_goes_on_after_its_last_pass(stored, tmp_path, mo
     assert found[-1] == pytest.approx(expected[-1], rel=2e-3)
 
 
-@pytest.mark.parametrize("inference", ["batch", "stochastic"])
-@pytest.mark.parametrize("executor", ["processes", "local"])
+# Stochastic inference on a cluster: tests/execution/test_same_bits.py.
+@pytest.mark.parametrize(
+    ("inference", "executor"),
+    [("batch", "processes"), ("stochastic", "processes"), ("batch", "local")],
+)
 def test_executors_give_the_same_bits(stored, inference, executor):
     settings = {**SETTINGS, "inference": inference, "max_iter": 3}
     with warnings.catch_warnings():
