@@ -1,6 +1,46 @@
+"""What every test finds, whoever started the tests and on whatever machine."""
+
 import os
+import signal
+import time
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[1]
+# Settings of shells and of people, which change what is printed, drawn or computed.
+INHERITED = (
+    "DASK_",
+    "FORCE_COLOR",
+    "HDSP_DATA",
+    "JOBLIB_",
+    "LOKY_",
+    "NO_COLOR",
+    "PYTHONIOENCODING",
+    "PYTHONSAFEPATH",
+    "PYTHONWARNINGS",
+    "SCIPY_ARRAY_API",
+    "SKLEARN_",
+    "TTY_",
+)
+
+for name in list(os.environ):
+    if name.startswith(INHERITED):
+        del os.environ[name]
+os.environ |= {
+    "COLUMNS": "80",
+    "LINES": "24",
+    "LC_ALL": "C.UTF-8",
+    "TERM": "xterm",
+    "TZ": "UTC",
+    # Processes that tests start import the same files, from whatever folder.
+    "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+    "PYTHONUTF8": "1",
+}
+time.tzset()
+os.umask(0o022)
+# A shell ignores Ctrl-C for what it runs in the background, and processes inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: the first call of a compiled function includes its compilation.
 settings.register_profile(

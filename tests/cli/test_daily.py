@@ -152,7 +152,7 @@ def test_names_of_topics_that_are_not_there_change_nothing(copied):
 
 def test_python_runs_the_package_as_the_command(folder):
     found = subprocess.run(
-        [sys.executable, "-m", "hdsp", "--version"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "hdsp", "--version"], capture_output=True, text=True
     )
     assert (found.returncode, found.stderr) == (0, "")
     assert found.stdout.startswith("hdsp ")

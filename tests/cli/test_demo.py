@@ -33,19 +33,6 @@ def small(monkeypatch, tmp_path):
     return corpus
 
 
-def test_the_demo_on_the_real_docstrings(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(["demo", "--topics", "10"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert "category 'package' 3" in out
-    assert "largest of 10 topics in use" in out
-    assert "scipy.stats" in out
-    assert "Perplexity of held-out docstrings" in out
-    assert out.splitlines()[-1].endswith(f"open {tmp_path / 'report.html'}")
-    assert '"name":"scipy.stats.' in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
 def test_the_demo_prints_topics_and_what_labels_do(small, capsys):
     assert main(["demo", "--topics", "6"]) == 0
     out, err = capsys.readouterr()

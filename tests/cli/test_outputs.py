@@ -109,7 +109,6 @@ def test_a_device_is_written_to_and_not_replaced(files, tmp_path, capsys):
 @pytest.fixture
 def pressed(monkeypatch):
     """Ctrl-C in the first pass of a fit."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     record, passes = Run.record, []
 
     def record_and_interrupt(self, *arguments):
@@ -124,7 +123,6 @@ def pressed(monkeypatch):
     # Fits that were cut short end with their pass, and must not meet the next test's Ctrl-C.
     for thread in set(threading.enumerate()) - running:
         thread.join()
-    signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_ends_a_loop_over_fits(files, pressed, capsys):

@@ -24,7 +24,7 @@ def commands():
 
 def run(*arguments):
     found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True
     )
     return found.returncode, found.stdout, found.stderr
 

@@ -26,7 +26,6 @@ def shell(redirection, *arguments):
         ["/bin/sh", "-c", command, sys.executable, PROGRAM],
         capture_output=True,
         text=True,
-        timeout=120,
     )
 
 

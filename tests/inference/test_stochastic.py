@@ -90,20 +90,36 @@ def test_a_label_that_is_not_in_the_batch_stays_as_it_is(data):
     assert (moved.label_steps[absent] == 0).all()
 
 
-def test_a_rare_label_takes_as_large_steps_at_its_own_first_appearances():
-    """Its rate falls with the steps that had it, not with all steps."""
+@given(data=st.data(), label_steps=st.lists(st.sampled_from([0.0, 3.0, 500.0]), min_size=4))
+def test_a_label_moves_by_the_rate_of_the_steps_that_had_it(data, label_steps):
+    """Not by that of all steps: a rare label takes as large steps at its first appearances."""
+    problem, _, state = data.draw(problems(scaling="categorical"))
+    start = start_stream(state, problem.n_labels, problem.n_documents)
+    start = replace(start, steps=500.0, label_steps=np.array(label_steps[: problem.n_labels]))
+    part, statistics = step_on(problem, state, stream=start)
+    whole, _ = step_on(problem, state, rate=1.0, stream=start)
+    # An update of several labels of a document at once is damped, which a small rate does already.
+    rate = np.minimum(step_rate(start.label_steps, 1.0) * part.limits.labels_per_document, 1.0)
+    rate[statistics.carriers == 0] = 0.0
+    for name, value in state.scaling.items():
+        expected = value + rate * (whole.state.scaling[name] - value)
+        np.testing.assert_allclose(part.state.scaling[name], expected, rtol=1e-9)
+    np.testing.assert_array_equal(part.label_steps, start.label_steps + (statistics.carriers > 0))
 
+
+def test_a_label_that_comes_late_has_made_the_steps_that_had_it():
     def corpus(tags, seed):
         return hdsp.simulate(tags, n_topics=3, random_state=seed)[0]
 
-    first = corpus([["common"]] * 300, 0)
-    model = hdsp.HDSP(6, random_state=0).partial_fit(first)
-    for seed in range(5):
-        model.partial_fit(corpus([["common"]] * 300, seed + 1))
+    model = hdsp.HDSP(6, random_state=0)
+    for seed in range(3):
+        model.partial_fit(corpus([["common"]] * 300, seed))
+    before = model._opened.stream
     model.partial_fit(corpus([["common"], ["rare"]] * 150, 9))
     stream = model._opened.stream
     common, rare = (model.label_names_.index(name) for name in ("common", "rare"))
-    assert stream.label_steps[rare] < stream.label_steps[common]
+    assert stream.label_steps[rare] == stream.steps - before.steps
+    assert stream.label_steps[common] == stream.steps
     assert stream.carriers[rare] == 150
 
 

@@ -9,8 +9,7 @@ import sys
 def run(what, cache):
     finished = subprocess.run(
         [sys.executable, "-m", "tests.kernels.fits", what],
-        env=os.environ
-        | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(["src", "."])},
+        env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
         capture_output=True,
         text=True,
         check=False,

@@ -1,6 +1,6 @@
 """The generative process: what it draws, what it refuses, labels that it leaves out."""
 
-import time
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -112,11 +112,34 @@ def test_documents_of_no_words_and_of_very_many():
     assert (empty.nnz, empty.shape) == (0, (6, 30))
 
 
-def test_the_time_grows_with_tokens_and_not_with_words():
-    seconds = []
+class Counted(np.random.Generator):
+    """Counts the random numbers that are drawn."""
+
+    def __init__(self):
+        super().__init__(np.random.PCG64(0))
+        self.drawn = 0
+
+    def random(self, size):
+        self.drawn += size
+        return super().random(size)
+
+    def multinomial(self, n, pvals):
+        found = super().multinomial(n, pvals)
+        self.drawn += found.size
+        return found
+
+
+def test_the_work_grows_with_tokens_and_not_with_words():
+    proportions, tokens = np.full((400, 4), 0.25), np.full(400, 20)
+    drawn, memory = [], []
     for n_words in (200, 100_000):
-        start = time.process_time()
-        simulate(n_documents=4_000, n_words=n_words, n_topics=4, document_length=20.0)
-        seconds.append(time.process_time() - start)
-    # A draw over all words for every document would take 500 times as long.
-    assert seconds[1] < 20.0 * seconds[0] + 1.0
+        share = np.full((4, n_words), 1.0 / n_words)
+        cumulative, rng = np.cumsum(share, axis=1), Counted()
+        tracemalloc.start()
+        _draw_words(share, cumulative, proportions, tokens, rng)
+        memory.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        drawn.append(rng.drawn)
+    # Each token has a topic and a word. A table of documents and words would take 320 MB.
+    assert drawn == [400 * 4 + 400 * 20] * 2
+    assert memory[1] < 2 * memory[0] + 1_000_000

@@ -1,10 +1,7 @@
 """Fits in processes of their own, to be killed or interrupted."""
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from functools import cache
 
 import numpy as np
@@ -13,9 +10,10 @@ from hdsp import HDSP, simulate
 from hdsp.inference import Run
 
 N_PASSES = 60
-# Announces each pass; a checkpoint after every one.
+# Announces each pass, and waits after one of them for a line, or in the midst of writing the
+# checkpoint that follows; there is one after every pass.
 _SCRIPT = """
-import sys, time, warnings
+import os, sys, warnings
 import hdsp
 from hdsp.inference import Run
 from hdsp.persistence import checkpoint
@@ -28,7 +26,11 @@ record = Run.record
 def announce(self, history, *arguments):
     record(self, history, *arguments)
     print("pass", len(history), flush=True)
-    time.sleep({pause})
+    if len(history) == int(sys.argv[4]):
+        if sys.argv[5] == "pass":
+            sys.stdin.readline()
+        else:
+            os.fsync = lambda _: (print("writing", flush=True), sys.stdin.readline())
 
 Run.record = announce
 with warnings.catch_warnings(record=True) as caught:
@@ -83,34 +85,32 @@ def act_in_search(monkeypatch, n_trials, n_passes, act):
     monkeypatch.setattr(Run, "record", record_and_act)
 
 
-def start(kind, checkpoint, output, pause=0.0):
+def start(kind, checkpoint, output, halt=0, where="pass"):
+    """A fit in a process of its own, which waits at a pass until it is told to go on."""
     return subprocess.Popen(
-        [sys.executable, "-c", _SCRIPT.format(pause=pause), kind, checkpoint, output],
+        [sys.executable, "-c", _SCRIPT, kind, checkpoint, output, str(halt), where],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(["src", "."])},
     )
 
 
-def wait_for_pass(process, number):
+def wait_for(process, announced):
     for line in process.stdout:
-        if line.strip() == f"pass {number}":
+        if line.strip() == announced:
             return
-    raise AssertionError(f"The fit ended before pass {number}: {process.stderr.read()}")
+    raise AssertionError(f"The fit ended before {announced!r}: {process.stderr.read()}")
 
 
-def kill(process, number, delay=0.0):
-    """End a fit without warning some time after a pass."""
-    wait_for_pass(process, number)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+def go_on(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
 
 
 def finish(process):
     """What a fit printed, once it has ended by itself."""
-    printed, errors = process.communicate(timeout=120)
+    printed, errors = process.communicate()
     assert process.returncode == 0, errors
     return printed.splitlines()
 

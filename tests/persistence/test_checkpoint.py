@@ -1,4 +1,3 @@
-import time
 import warnings
 from functools import cache
 from pathlib import Path
@@ -17,11 +16,11 @@ from tests.persistence.runs import (
     bits,
     data,
     finish,
-    kill,
     make,
     make_search,
     start,
     uninterrupted_search,
+    wait_for,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter")
@@ -59,6 +58,18 @@ def stop_after(monkeypatch, n_passes):
     monkeypatch.setattr(checkpoint.Checkpoint, "pass_writer", pass_writer)
 
 
+def count_passes(monkeypatch):
+    """The number of topics in each pass from here on."""
+    passes, record = [], Run.record
+
+    def record_and_count(self, history, problem, state, *arguments):
+        record(self, history, problem, state, *arguments)
+        passes.append(state.n_topics)
+
+    monkeypatch.setattr(Run, "record", record_and_count)
+    return passes
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch, every_pass):
     """A folder with the checkpoint of a fit that ended with its seventh pass."""
@@ -71,20 +82,36 @@ def folder(tmp_path, monkeypatch, every_pass):
     return folder
 
 
-# Early, at a restart of documents, in the middle of writing, and near the end.
-KILLS = [(1, 0.0), (5, 0.022), (33, 0.021), (N_PASSES - 10, 0.0)]
-
-
 @pytest.mark.parametrize("kind", ["kept", "forgotten"])
-def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path, kind):
+def test_a_fit_that_ends_again_and_again_goes_on_to_the_same_bits(
+    tmp_path, monkeypatch, every_pass, kind
+):
+    # Early, at a restart of documents, and near the end.
+    for n_passes in (1, 5, 33, N_PASSES - 10):
+        with monkeypatch.context() as patch:
+            stop_after(patch, n_passes)
+            with pytest.raises(Killed):
+                make(kind, checkpoint=tmp_path).fit(data())
+    passes = count_passes(monkeypatch)
+    model = make(kind, checkpoint=tmp_path).fit(data())
+    assert len(passes) == 10
+    assert bits(model) == uninterrupted(kind)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_process_goes_on_to_the_same_bits(tmp_path):
     folder, output = tmp_path / "checkpoint", tmp_path / "model.hdsp"
-    for number, delay in KILLS:
-        kill(start(kind, str(folder), str(output), pause=0.02), number, delay)
+    for announced, halt, where in (("pass 5", 5, "pass"), ("writing", 33, "write")):
+        process = start("kept", str(folder), str(output), halt, where)
+        wait_for(process, announced)
+        process.kill()
+        process.communicate()
         assert not output.exists()
-    printed = finish(start(kind, str(folder), str(output)))
-    # The last run had little left to do.
-    assert 0 < sum(line.startswith("pass") for line in printed) < 15
-    assert bits(HDSP.load(output)) == uninterrupted(kind)
+    # The file that was being written, and the one before.
+    assert len(list(folder.iterdir())) == 2
+    printed = finish(start("kept", str(folder), str(output)))
+    assert sum(line.startswith("pass") for line in printed) == N_PASSES - 32
+    assert bits(HDSP.load(output)) == uninterrupted("kept")
     assert list(folder.iterdir()) == []
 
 
@@ -149,14 +176,7 @@ def test_a_search_that_is_killed_again_and_again(tmp_path, monkeypatch, every_pa
 
 def test_trials_that_have_ended_are_not_made_again(tmp_path, monkeypatch, every_pass):
     kill_search(monkeypatch, tmp_path, 3, 1)
-    passes = []
-    record = Run.record
-
-    def record_and_count(self, history, problem, state, *arguments):
-        record(self, history, problem, state, *arguments)
-        passes.append(state.n_topics)
-
-    monkeypatch.setattr(Run, "record", record_and_count)
+    passes = count_passes(monkeypatch)
     make_search(checkpoint=tmp_path).fit(data())
     # Twelve, eight and five topics were tried before.
     assert passes[:4] == [3, 3, 2, 2]
@@ -279,7 +299,7 @@ def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, every_pass):
 
 def test_quick_passes_share_a_checkpoint(tmp_path, monkeypatch):
     written = []
-    monkeypatch.setattr(checkpoint, "write_file", lambda *_: written.append(time.monotonic()))
+    monkeypatch.setattr(checkpoint, "write_file", lambda *_: written.append(1))
     monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN", 1000.0)
     make("kept", checkpoint=tmp_path).fit(data())
     assert len(written) == 1

@@ -1,7 +1,6 @@
 """Files with random damage: refused in one way, or models whose arrays are valid."""
 
 import struct
-import time
 import tracemalloc
 
 import numpy as np
@@ -83,22 +82,19 @@ def test_damaged_files(tmp_path, monkeypatch, checked):
     if not checked:
         monkeypatch.setattr(container, "checksum", lambda *_: Anything())
     rng = np.random.default_rng(checked)
-    refused, slowest = 0, 0.0
+    refused = 0
     tracemalloc.start()
     for number in range(N_FILES // 2):
         data = bytearray(whole)
         MUTATIONS[number % len(MUTATIONS)](data, rng)
         path.write_bytes(data)
-        start = time.perf_counter()
         try:
             check_valid(HDSP.load(path))
         except ModelFileError:
             refused += 1
-        slowest = max(slowest, time.perf_counter() - start)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert refused > (0.9 if checked else 0.5) * N_FILES // 2
-    assert slowest < 2.0
     assert most < 100 * len(whole)
 
 

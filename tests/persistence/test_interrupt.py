@@ -12,20 +12,13 @@ from tests.persistence.runs import (
     bits,
     data,
     finish,
+    go_on,
     make,
     make_search,
     start,
     uninterrupted_search,
-    wait_for_pass,
+    wait_for,
 )
-
-
-@pytest.fixture(autouse=True)
-def listening():
-    """Python's own handler, which a shell in the background takes away; child processes inherit."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def interrupt_after(monkeypatch, number, times=1):
@@ -138,24 +131,25 @@ def test_a_fit_in_another_thread_listens_to_nothing():
 
 def test_ctrl_c_in_a_process_of_its_own(tmp_path):
     output = tmp_path / "model.hdsp"
-    process = start("kept", "", str(output), pause=0.02)
-    wait_for_pass(process, 4)
+    process = start("kept", "", str(output), halt=4)
+    wait_for(process, "pass 4")
     process.send_signal(signal.SIGINT)
+    go_on(process)
     printed = finish(process)
     model = HDSP.load(output)
-    assert 4 <= model.n_iter_ < 60
-    assert f"HDSP was interrupted after pass {model.n_iter_}" in "\n".join(printed)
+    assert model.n_iter_ == 4
+    assert "HDSP was interrupted after pass 4" in "\n".join(printed)
     np.testing.assert_allclose(model.transform(data()).sum(axis=1), 1.0)
 
 
 def test_ctrl_c_twice_in_a_process_of_its_own(tmp_path):
     output = tmp_path / "model.hdsp"
-    process = start("kept", "", str(output), pause=1.0)
-    wait_for_pass(process, 2)
-    process.send_signal(signal.SIGINT)
-    # Within the pause, so that two are two.
-    threading.Event().wait(0.2)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    process = start("kept", "", str(output), halt=2)
+    wait_for(process, "pass 2")
+    # The first alone would let it wait on. Signals that come too close to each other are one.
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        threading.Event().wait(0.1)
+    _, errors = process.communicate()
     assert "KeyboardInterrupt" in errors
     assert not output.exists()

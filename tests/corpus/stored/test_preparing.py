@@ -233,14 +233,14 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
 
 
 PREPARE = """
-import sys, time
+import signal, sys
 import hdsp
 from hdsp.corpus.stored import preparing
 wait = sys.argv[3]
 original = getattr(preparing, wait)
 def stop(*arguments, **named):
     print("here", flush=True)
-    time.sleep(60)
+    signal.pause()
     return original(*arguments, **named)
 setattr(preparing, wait, stop)
 hdsp.prepare_corpus(sys.argv[1], sys.argv[2])
