@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
     from hdsp.exceptions import UnknownSeedWarning as UnknownSeedWarning
+    from hdsp.labels import Term as Term
     from hdsp.model import simulate as simulate
     from hdsp.scaling import Categorical as Categorical
     from hdsp.scaling import Constant as Constant
@@ -64,6 +65,7 @@ _HOMES = {
     "OtherModelWarning": "exceptions",
     "ReadError": "exceptions",
     "ScalingFunction": "scaling",
+    "Term": "labels",
     "TextSettings": "corpus",
     "TokenizerNotSavedWarning": "exceptions",
     "TopicLimitWarning": "exceptions",
