@@ -30,7 +30,7 @@ test: $(INSTALLED_DEV)
 	@$(BIN)/lint-imports
 	@$(BIN)/numpydoc lint $$(find src studies/src examples -name '*.py')
 	@sh tests/report/install_browser.sh
-	@$(BIN)/python -m pytest -q -rs -n $(WORKERS)
+	@$(BIN)/python -m pytest -q -rs -n $(WORKERS) --dist loadgroup
 
 # Looked at before they are committed.
 screenshots: $(INSTALLED_DEV)

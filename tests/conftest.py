@@ -5,6 +5,7 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
@@ -52,3 +53,14 @@ settings.register_profile("thorough", settings.get_profile("quick"), max_example
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "quick")
 )
+
+# Folders whose tests share a cluster or a browser.
+TOGETHER = ("execution", "report")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tests of a file, and those of some folders, run in one process and share their fixtures."""
+    for item in items:
+        place = item.path.parent if item.path.parent.name in TOGETHER else item.path
+        item.add_marker(pytest.mark.xdist_group(str(place.relative_to(ROOT))))
