@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from hdsp.cli import main
-from hdsp.cli.common import print_rows
+from hdsp.cli.common import print_columns
 from hdsp.cli.main import make_parser
 
 PLACES = {
@@ -331,7 +331,7 @@ def test_version(capsys):
 def test_messages_and_tables_cannot_steer_a_terminal(tmp_path, capsys):
     assert main(["fit", "no\x1b[2J.csv", "-o", f"{tmp_path}/model.hdsp"]) == 2
     assert capsys.readouterr().err.startswith("hdsp: no\\x1b[2J.csv: there is no such file")
-    print_rows(("label", "n"), [("a\x1b[31m", "1"), ("b", "2")])
+    print_columns({"label": ["a\x1b[31m", "b"], "n": [1, 2]})
     assert capsys.readouterr().out == "label      n\na\\x1b[31m  1\nb          2\n"
 
 

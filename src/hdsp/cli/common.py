@@ -8,17 +8,13 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.tables import STANDARD as STANDARD
-from hdsp.cli.tables import Table as Table
-from hdsp.cli.tables import as_json, table_suffix
-from hdsp.cli.tables import records as records
-from hdsp.cli.tables import write_table as write_table
+from hdsp.cli.tables import STANDARD, Table, as_json, records, table_suffix, write_table
 from hdsp.exceptions import MissingLabelsWarning
 from hdsp.progress import printable
 
@@ -27,36 +23,20 @@ if TYPE_CHECKING:
     from hdsp.estimator import HDSP
     from hdsp.prediction import FittedModel
 
-# The options of commands by the parameters that they stand for.
-_OPTIONS = {
+# Parameters that options of the same name stand for, and those whose options have other names.
+_SAME_NAME = (
+    *("checkpoint", "contrast", "corpus", "delimiter", "encoding", "format", "language", "level"),
+    *("max_df", "max_iter", "metadata", "min_df", "numeric", "refits", "seeds", "stop_words"),
+    *("tag_separator", "tags", "target", "text", "tol"),
+)
+_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {
     "categories": "--category",
-    "checkpoint": "--checkpoint",
-    "contrast": "--contrast",
-    "corpus": "--corpus",
-    "delimiter": "--delimiter",
-    "encoding": "--encoding",
-    "format": "--format",
     "interval": "--level",
-    "language": "--language",
-    "level": "--level",
-    "max_df": "--max-df",
     "max_features": "--max-words",
-    "max_iter": "--max-iter",
-    "metadata": "--metadata",
-    "min_df": "--min-df",
     "n_components": "--topics",
     "n_jobs": "--jobs",
     "ngrams": "--phrases",
-    "numeric": "--numeric",
     "random_state": "--seed",
-    "refits": "--refits",
-    "seeds": "--seeds",
-    "stop_words": "--stop-words",
-    "tag_separator": "--tag-separator",
-    "tags": "--tags",
-    "target": "--target",
-    "text": "--text",
-    "tol": "--tol",
     "values": "--value",
     "words": "--vocabulary",
 }
@@ -69,9 +49,13 @@ _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 
 
 def add_command(
-    commands: Any, name: str, summary: str, examples: Sequence[str]
+    commands: Any,
+    name: str,
+    summary: str,
+    examples: Sequence[str],
+    run: Callable[[argparse.Namespace], None] | None = None,
 ) -> argparse.ArgumentParser:
-    """A subcommand with examples under its help; all of them can be quiet."""
+    """A subcommand that calls `run`, with examples under its help; all of them can be quiet."""
     lines = "\n".join(f"  {example}" for example in examples)
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -83,6 +67,7 @@ def add_command(
     # Otherwise -1e3 is taken for an option, unlike -1000.
     parser._negative_number_matcher = _NEGATIVE
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    parser.set_defaults(run=run)
     return parser
 
 
@@ -201,8 +186,7 @@ def read_documents(
 
     if is_stored(options.file):
         return open_documents(options.file, model)
-    if options.file == STANDARD and options.format is None:
-        raise ValueError("What comes from standard input has no name to tell its format: --format.")
+    check_format(options, [options.file])
     with reading(options.file):
         documents = source(options.file)
         written = file_options(options)
@@ -237,6 +221,12 @@ def read_documents(
             ids=ids,
             **written,
         )
+
+
+def check_format(options: argparse.Namespace, files: Sequence[str]) -> None:
+    """Raise if the format of a file cannot be told."""
+    if STANDARD in files and options.format is None:
+        raise ValueError("What comes from standard input has no name to tell its format: --format.")
 
 
 def is_stored(file: str) -> bool:
@@ -306,14 +296,26 @@ def check_output(path: str | None) -> None:
     """Raise before any work if a result could not be written."""
     if path is None or path == STANDARD:
         return
-    file = Path(path).absolute()
-    if not file.parent.is_dir():
-        raise ValueError(
-            f"There is no folder {str(file.parent)!r} to write {path!r} to: make it first."
-        )
+    check_parent(path)
+    file = Path(path)
     if file.is_dir():
         raise ValueError(f"{path!r} is a folder: name a file to write.")
-    check_writable(file.parent if not file.exists() else Path(os.path.realpath(file)).parent)
+    check_writable(Path(os.path.realpath(file) if file.exists() else file.absolute()).parent)
+
+
+def check_parent(path: str) -> None:
+    """Raise unless there is a folder to write `path` to."""
+    parent = Path(path).absolute().parent
+    if not parent.is_dir():
+        raise ValueError(f"There is no folder {str(parent)!r} to write {path!r} to: make it first.")
+
+
+def check_counts(options: argparse.Namespace, *names: str) -> None:
+    """Raise if an option that counts something is below 1."""
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise ValueError(f"--{name} must be at least 1. Got {value}.")
 
 
 def check_table_output(path: str | None) -> None:
@@ -337,10 +339,23 @@ def check_writable(folder: Path) -> None:
         ) from error
 
 
-def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print an aligned table for reading; the last column may be long."""
-    rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    for row in (header, *rows):
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        print("  ".join(cells).rstrip())
+def print_columns(columns: Mapping[str, Iterable[object]]) -> None:
+    """Print an aligned table for reading, of columns by their headings; the last may be long."""
+    cells = [[name, *(printable(str(cell)) for cell in own)] for name, own in columns.items()]
+    padded = [[cell.ljust(max(map(len, own))) for cell in own] for own in cells]
+    for row in zip(*padded, strict=True):
+        print("  ".join(row).rstrip())
+
+
+def percentages(shares: Iterable[float]) -> list[str]:
+    """Shares as they are printed."""
+    return [f"{share:.1%}" for share in shares]
+
+
+def is_answered(options: argparse.Namespace, table: Table, name: str, **others: object) -> bool:
+    """Print a table as JSON, with `others`, or write it; False where it is to be printed."""
+    if options.json:
+        print_json({**others, name: records(table)})
+    elif options.output is not None:
+        write_table(table, options.output)
+    return options.json or options.output is not None

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import Table, add_command, check_output, fitted_model, records
+from hdsp.cli.common import add_command, check_output, fitted_model
+from hdsp.cli.tables import Table, records
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus, LabelBlock
@@ -26,6 +27,7 @@ def add_parser(commands: Any) -> None:
         "fit the docstrings of NumPy, SciPy and scikit-learn, print topics and label effects, and "
         "write a report",
         ("hdsp demo", "hdsp demo --topics 30 -o demo.html"),
+        run,
     )
     parser.add_argument(
         "--topics", type=int, help="exactly this many (default: as many as the corpus needs)"
@@ -34,7 +36,6 @@ def add_parser(commands: Any) -> None:
         "-o", "--output", default="report.html", help="the report to write (default report.html)"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

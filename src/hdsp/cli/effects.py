@@ -4,22 +4,8 @@ import argparse
 from typing import Any
 
 from hdsp import progress
-from hdsp.cli.common import (
-    add_command,
-    add_json,
-    add_model,
-    add_output,
-    add_table_options,
-    check_table_output,
-    fitted_model,
-    load,
-    print_json,
-    print_rows,
-    printed_warnings,
-    read_documents,
-    records,
-    write_table,
-)
+from hdsp.cli import common
+from hdsp.cli.tables import records
 from hdsp.progress import printable
 
 # With six topics each they fill a screen.
@@ -28,7 +14,7 @@ _LABELS_SHOWN = 4
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
-    parser = add_command(
+    parser = common.add_command(
         commands,
         "effects",
         "print what labels do to topics, with intervals",
@@ -38,8 +24,9 @@ def add_parser(commands: Any) -> None:
             "hdsp effects model.hdsp -o effects.csv",
             "hdsp effects model.hdsp --refits 20 --corpus reviews.parquet",
         ),
+        run,
     )
-    add_model(parser)
+    common.add_model(parser)
     parser.add_argument(
         "--label",
         action="append",
@@ -72,26 +59,22 @@ def add_parser(commands: Any) -> None:
     refits.add_argument(
         "--corpus", dest="file", metavar="FILE", help="the documents that the model was fitted to"
     )
-    add_table_options(refits)
-    add_output(parser, None)
-    add_json(parser)
-    parser.set_defaults(run=run)
+    common.add_table_options(refits)
+    common.add_output(parser, None)
+    common.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the largest effects, or write all."""
-    check_table_output(options.output)
-    for name in ("most", "top"):
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise ValueError(f"--{name} must be at least 1. Got {value}.")
+    common.check_table_output(options.output)
+    common.check_counts(options, "most", "top")
     if (options.refits is None) != (options.file is None):
         raise ValueError("--refits and --corpus go together: how often, and with which documents.")
-    model = load(options)
+    model = common.load(options)
     corpus = None
     if options.file is not None:
-        with printed_warnings():
-            corpus = read_documents(options, model)
+        with common.printed_warnings():
+            corpus = common.read_documents(options, model)
     with progress.task("Finding effects of labels"):
         from hdsp.answers.effect_refits import Resampling
         from hdsp.answers.label_effects import effect_columns
@@ -100,20 +83,16 @@ def run(options: argparse.Namespace) -> None:
         if options.refits is not None:
             resampling = Resampling(options.refits, corpus, model.max_iter, model.tol, model.n_jobs)
         table = effect_columns(
-            fitted_model(model),
+            common.fitted_model(model),
             options.level,
             labels=options.label,
             contrast=options.contrast,
             random_state=options.seed,
             resampling=resampling,
         )
+    if common.is_answered(options, table, "effects", level=options.level):
+        return
     rows = records(table)
-    if options.json:
-        print_json({"level": options.level, "effects": rows})
-        return
-    if options.output is not None:
-        write_table(table, options.output)
-        return
     if not rows:
         print("The model has no labels, so there are no effects.")
         return
@@ -131,17 +110,15 @@ def run(options: argparse.Namespace) -> None:
     for (label, contrast), found in by_strength[:most]:
         print(printable(f"{label} ({contrast})"))
         largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
-        print_rows(
-            ("  topic", "effect", f"{options.level:.0%} interval", "words"),
-            [
-                (
-                    f"  {row['topic']}",
-                    f"{row['effect']:+.1%}",
-                    f"{row['lower']:+.1%} to {row['upper']:+.1%}",
-                    words[row["topic"]],
-                )
-                for row in largest
-            ],
+        common.print_columns(
+            {
+                "  topic": [f"  {row['topic']}" for row in largest],
+                "effect": [f"{row['effect']:+.1%}" for row in largest],
+                f"{options.level:.0%} interval": [
+                    f"{row['lower']:+.1%} to {row['upper']:+.1%}" for row in largest
+                ],
+                "words": [words[row["topic"]] for row in largest],
+            }
         )
         print()
     if most < len(by_strength):

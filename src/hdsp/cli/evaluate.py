@@ -4,44 +4,35 @@ import argparse
 from typing import Any
 
 from hdsp import progress
-from hdsp.cli.common import (
-    add_command,
-    add_documents,
-    add_json,
-    load,
-    print_json,
-    print_rows,
-    printed_warnings,
-    read_documents,
-)
+from hdsp.cli import common
 
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
-    parser = add_command(
+    parser = common.add_command(
         commands,
         "evaluate",
         "print how well a model predicts held-out documents",
         ("hdsp evaluate model.hdsp test.parquet", "hdsp evaluate model.hdsp test.parquet --json"),
+        run,
     )
-    add_documents(parser)
+    common.add_documents(parser)
     parser.add_argument("--level", type=float, default=0.9, help="of the intervals (default 0.9)")
-    add_json(parser)
-    parser.set_defaults(run=run)
+    common.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Perplexities with their intervals."""
-    with printed_warnings():
-        model = load(options)
-        corpus = read_documents(options, model)
+    with common.printed_warnings():
+        model = common.load(options)
+        corpus = common.read_documents(options, model)
         with progress.task(f"Evaluating {len(corpus):,} documents"):
             found = {
                 given: model.perplexity(corpus, given=given, interval=options.level)
                 for given in ("labels", "completion")
             }
     if options.json:
-        print_json(
+        common.print_json(
             {
                 "documents": len(corpus),
                 "tokens": corpus.n_tokens,
@@ -54,14 +45,14 @@ def run(options: argparse.Namespace) -> None:
         )
         return
     print(f"{len(corpus)} documents, {corpus.n_tokens:,.0f} tokens of words the model knows")
-    described = {
-        "labels": "every word from the labels alone",
-        "completion": "half of the words from the other half and the labels",
-    }
-    print_rows(
-        ("perplexity", f"{options.level:.0%} interval", "of"),
-        [
-            (f"{value:,.1f}", f"{lower:,.1f} to {upper:,.1f}", described[given])
-            for given, (value, lower, upper) in found.items()
-        ],
+    interval = [f"{lower:,.1f} to {upper:,.1f}" for _, lower, upper in found.values()]
+    common.print_columns(
+        {
+            "perplexity": [f"{value:,.1f}" for value, _, _ in found.values()],
+            f"{options.level:.0%} interval": interval,
+            "of": [
+                "every word from the labels alone",
+                "half of the words from the other half and the labels",
+            ],
+        }
     )

@@ -24,6 +24,7 @@ def add_parser(commands: Any) -> None:
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
             "hdsp fit corpus/ --stochastic --dask local -o model.hdsp",
         ),
+        run,
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
     add_reading(parser)
@@ -59,7 +60,6 @@ def add_parser(commands: Any) -> None:
     )
     where.add_argument("--processes", action="store_true", help="fit in several processes")
     add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -4,21 +4,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from hdsp.cli.common import (
-    add_command,
-    add_json,
-    check_writable,
-    print_json,
-    printed_warnings,
-    reading,
-)
-from hdsp.cli.reading import add_reading, is_table, prepare, read_file, text_settings
+from hdsp.cli import common
+from hdsp.cli.reading import add_reading, is_table, prepare, read_corpus
 from hdsp.progress import printable
 
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
-    parser = add_command(
+    parser = common.add_command(
         commands,
         "prepare",
         "write documents to a corpus on disk, which commands read part by part",
@@ -27,12 +20,12 @@ def add_parser(commands: Any) -> None:
             "hdsp prepare new/*.parquet --tags labels --like model.hdsp -o new-corpus/",
             "zcat dump.jsonl.gz | hdsp prepare - --format jsonl -o corpus/",
         ),
+        run,
     )
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="where to write")
     parser.add_argument("--like", metavar="MODEL", help="count the words of a model, in its order")
     add_reading(parser)
-    add_json(parser)
-    parser.set_defaults(run=run)
+    common.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -41,26 +34,19 @@ def run(options: argparse.Namespace) -> None:
     from hdsp.corpus.stored.writing import check_replaceable
 
     folder = Path(options.output)
-    if not folder.absolute().parent.is_dir():
-        raise ValueError(
-            f"There is no folder {str(folder.absolute().parent)!r} to write {options.output!r} "
-            "to: make it first."
-        )
+    common.check_parent(options.output)
     check_replaceable(folder)
-    check_writable(folder.absolute().parent)
-    with printed_warnings():
+    common.check_writable(folder.absolute().parent)
+    with common.printed_warnings():
         if all(is_table(options, file) for file in options.files) or len(options.files) > 1:
             prepare(options, options.output, _model(options))
         elif options.like is not None:
             raise ValueError("--like needs tables of texts, and this is none: leave it out.")
         else:
-            (file,) = options.files
-            with reading(file):
-                corpus = read_file(file, options, text_settings(options))
-            corpus.write(folder)
+            read_corpus(options).write(folder)
     stored = open_corpus(folder)
     if options.json:
-        print_json(
+        common.print_json(
             {
                 "corpus": options.output,
                 "documents": len(stored),

@@ -9,14 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from hdsp.cli.common import (
-    STANDARD,
-    add_file_options,
-    file_options,
-    is_stored,
-    reading,
-    source,
-)
+from hdsp.cli.common import add_file_options, check_format, file_options, is_stored, reading, source
+from hdsp.cli.tables import STANDARD
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus, TextSettings
@@ -101,8 +95,7 @@ def prepare(options: argparse.Namespace, folder: str, like: object = None) -> "C
             )
     if options.metadata is not None:
         raise ValueError("--metadata means nothing for the format table: leave it out.")
-    if STANDARD in options.files and options.format is None:
-        raise ValueError("What comes from standard input has no name to tell its format: --format.")
+    check_format(options, options.files)
     return prepare_corpus(
         [sys.stdin.buffer if file == STANDARD else file for file in options.files],
         folder,
@@ -135,9 +128,7 @@ def _ids(options: argparse.Namespace) -> str | None:
 
 def read_corpus(options: argparse.Namespace) -> "Corpus":
     """The corpus of the first file, in memory."""
-    file = options.files[0]
-    with reading(file):
-        return read_file(file, options, text_settings(options))
+    return read_file(options.files[0], options, text_settings(options))
 
 
 def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") -> "Corpus":
@@ -171,13 +162,12 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         raise ValueError(
             f"The words of a {kind} file are in another file: name it with --vocabulary."
         )
-    offered = dict(named.values())
-    offered |= {"format": options.format, "text": options.text, "id": options.id}
-    offered["text_settings"] = settings
-    offered |= file_options(options)
-    arguments = {name: value for name, value in offered.items() if name in takes}
-    if options.delimiter is None:
-        arguments.pop("delimiter", None)
+    offered = dict(named.values()) | {
+        **{"format": options.format, "text": options.text, "id": options.id},
+        **{"text_settings": settings, "encoding": options.encoding},
+    }
+    # What was not asked for is left to the reader.
+    arguments = {k: v for k, v in offered.items() if k in takes and v is not None}
     with reading(file):
         return read(file if kind == "folder" else source(file), **arguments)
 

@@ -3,25 +3,14 @@
 import argparse
 from typing import Any
 
-from hdsp.cli.common import (
-    STANDARD,
-    add_command,
-    add_model,
-    add_table_options,
-    check_output,
-    file_options,
-    is_stored,
-    load,
-    printed_warnings,
-    read_documents,
-    reading,
-)
+from hdsp.cli import common
+from hdsp.cli.tables import STANDARD
 from hdsp.progress import printable
 
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
-    parser = add_command(
+    parser = common.add_command(
         commands,
         "report",
         "write a page that shows topics, labels and documents in a browser",
@@ -30,8 +19,9 @@ def add_parser(commands: Any) -> None:
             "hdsp report model.hdsp --corpus reviews.parquet -o report.html",
             "hdsp report model.hdsp --names topic-names.json -o report.html",
         ),
+        run,
     )
-    add_model(parser)
+    common.add_model(parser)
     parser.add_argument(
         "-o", "--output", default="report.html", help="the page to write (default report.html)"
     )
@@ -41,12 +31,11 @@ def add_parser(commands: Any) -> None:
     )
     documents = parser.add_argument_group("documents")
     documents.add_argument(
-        "--corpus",
-        dest="file",
-        metavar="FILE",
-        help="a table of documents, or a stored corpus",
+        "--corpus", dest="file", metavar="FILE", help="a table of documents, or a stored corpus"
     )
-    documents.add_argument("--ids", metavar="COLUMN", help="the column of the documents' names")
+    documents.add_argument(
+        "--ids", dest="id", metavar="COLUMN", help="the column of the documents' names"
+    )
     documents.add_argument(
         "--documents", type=int, default=1000, help="how many the page holds (default 1000)"
     )
@@ -56,38 +45,26 @@ def add_parser(commands: Any) -> None:
         metavar="FITS",
         help="fit the documents so often again: which topics come back?",
     )
-    add_table_options(documents)
-    parser.set_defaults(run=run)
+    common.add_table_options(documents)
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the page."""
-    check_output(options.output)
+    common.check_output(options.output)
     if options.file is None and options.stable is not None:
         raise ValueError(
             "--stable needs the documents that the model was fitted to: --corpus FILE."
         )
     if options.file == STANDARD:
         raise ValueError("--corpus needs a file: it is read twice, for counts and for texts.")
-    if options.documents < 1:
-        raise ValueError(f"--documents must be at least 1. Got {options.documents}.")
-    if options.stable is not None and options.stable < 1:
-        raise ValueError(f"--stable must be at least 1. Got {options.stable}.")
-    model = load(options)
+    common.check_counts(options, "documents", "stable")
+    model = common.load(options)
     corpus, texts, stability = None, None, None
-    with printed_warnings():
+    with common.printed_warnings():
         if options.file is not None:
-            corpus = read_documents(options, model)
+            corpus = common.read_documents(options, model)
             # A stored corpus has counts and ids, and no texts.
-            texts, ids = (None, None) if is_stored(options.file) else _read_texts(options)
-            if ids is not None:
-                corpus = type(corpus)(
-                    corpus.counts,
-                    corpus.words,
-                    corpus.labels,
-                    text_settings=corpus.text_settings,
-                    ids=ids,
-                )
+            texts = None if common.is_stored(options.file) else _read_texts(options)
             if options.stable is not None:
                 stability = model.topic_stability(corpus, n_fits=options.stable)
         model.report(
@@ -102,18 +79,17 @@ def run(options: argparse.Namespace) -> None:
     print(f"Wrote {printable(options.output)}")
 
 
-def _read_texts(options: argparse.Namespace) -> tuple[list[str], tuple[str, ...] | None]:
-    """The texts of a table, and the documents' names where a column of them is named."""
+def _read_texts(options: argparse.Namespace) -> list[str]:
+    """The texts of a table."""
     from hdsp.corpus.readers.columns import Columns, Wanted
     from hdsp.corpus.readers.table_formats import open_table
 
-    columns = Columns(options.file, Wanted({}, text=options.text, ids=options.ids))
+    columns = Columns(options.file, Wanted({}, text=options.text))
     with (
-        reading(options.file),
-        open_table(options.file, "hdsp report", options.format, **file_options(options)) as (
+        common.reading(options.file),
+        open_table(options.file, "hdsp report", options.format, **common.file_options(options)) as (
             table_format,
             file,
         ),
     ):
-        texts = list(columns.texts(table_format.batches(file, columns.wanted)))
-    return texts, columns.ids()
+        return list(columns.texts(table_format.batches(file, columns.wanted)))

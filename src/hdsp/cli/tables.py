@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,8 @@ def write_table(table: Table, path: str) -> None:
 def write_pieces(pieces: Iterable[Table], path: str) -> None:
     """Write a table of which some rows come at a time, so that it is never in memory as a whole."""
     if path == STANDARD:
-        if sys.stdout.isatty():
-            # A file or a program gets what there is, a terminal what it can show.
-            _write_delimited(map(_printable_table, pieces), sys.stdout, ",")
-        else:
-            _write_delimited(pieces, sys.stdout, ",")
+        # A file or a program gets what there is, a terminal what it can show.
+        _write_delimited(pieces, sys.stdout, ",", printable if sys.stdout.isatty() else str)
         return
     from hdsp.persistence import replacing
 
@@ -88,33 +85,30 @@ def table_suffix(path: str) -> str:
 
 def records(table: Table) -> list[dict[str, Any]]:
     """The rows of a table."""
-    return [dict(zip(table, row, strict=True)) for row in _rows(table)]
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
 
-def _write_delimited(pieces: Iterable[Table], file: Any, delimiter: str) -> None:
+def rows_of(table: Table, chosen: Iterable[int]) -> Table:
+    """Some rows of a table, in the order given."""
+    chosen = list(chosen)
+    return {name: [values[row] for row in chosen] for name, values in table.items()}
+
+
+def _write_delimited(
+    pieces: Iterable[Table], file: Any, delimiter: str, show: Callable[[str], str] = str
+) -> None:
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     for number, piece in enumerate(pieces):
         if number == 0:
-            writer.writerow(piece)
-        for row in _rows(piece):
-            writer.writerow([";".join(map(str, v)) if isinstance(v, list) else v for v in row])
-
-
-def _printable_table(table: Table) -> Table:
-    return {
-        printable(name): [printable(_cell(value)) for value in values]
-        for name, values in table.items()
-    }
+            writer.writerow(map(show, piece))
+        for row in zip(*piece.values(), strict=True):
+            writer.writerow([show(_cell(value)) for value in row])
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, list):
         return ";".join(map(str, value))
     return "" if value is None else str(value)
-
-
-def _rows(table: Table) -> Iterator[tuple[Any, ...]]:
-    return zip(*table.values(), strict=True)
 
 
 def as_json(value: Any) -> Any:

@@ -5,24 +5,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import (
-    Table,
-    add_command,
-    add_json,
-    add_model,
-    add_output,
-    add_table_options,
-    check_output,
-    check_table_output,
-    fitted_model,
-    load,
-    print_json,
-    print_rows,
-    printed_warnings,
-    read_documents,
-    records,
-    write_table,
-)
+from hdsp.cli import common
+from hdsp.cli.tables import Table, rows_of
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -40,7 +24,7 @@ MODEL_SUFFIX = ".hdsp"
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
-    parser = add_command(
+    parser = common.add_command(
         commands,
         "topics",
         "print the topics of a model",
@@ -53,8 +37,9 @@ def add_parser(commands: Any) -> None:
             "hdsp topics model.hdsp --names topic-names.json",
             "hdsp topics model.hdsp --merge 0,1 -o merged.hdsp",
         ),
+        run,
     )
-    add_model(parser)
+    common.add_model(parser)
     parser.add_argument("--words", type=int, default=8, help="words of each topic (default 8)")
     parser.add_argument("--all", action="store_true", help="also topics that hold next to nothing")
     parser.add_argument("--find", metavar="WORD", help="print the topics that hold a word")
@@ -86,10 +71,9 @@ def add_parser(commands: Any) -> None:
         help="fit the model's documents again with other seeds: which topics come back?",
     )
     stable.add_argument("--fits", type=int, default=4, help="how often (default 4)")
-    add_table_options(stable)
-    add_output(parser, None)
-    add_json(parser)
-    parser.set_defaults(run=run)
+    common.add_table_options(stable)
+    common.add_output(parser, None)
+    common.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -102,16 +86,13 @@ def run(options: argparse.Namespace) -> None:
     if new and not options.merge and options.names is None:
         raise ValueError(f"-o {options.output} would only copy the model: add --names or --merge.")
     if new:
-        check_output(options.output)
+        common.check_output(options.output)
     else:
-        check_table_output(options.output)
+        common.check_table_output(options.output)
     if options.names is not None and not new:
-        check_output(options.model)
-    if options.words < 1:
-        raise ValueError(f"--words must be at least 1. Got {options.words}.")
-    if options.fits < 1:
-        raise ValueError(f"--fits must be at least 1. Got {options.fits}.")
-    model = load(options)
+        common.check_output(options.model)
+    common.check_counts(options, "words", "fits")
+    model = common.load(options)
     if new:
         _write_model(model, options)
         return
@@ -122,7 +103,7 @@ def run(options: argparse.Namespace) -> None:
     with progress.task("Describing topics"):
         from hdsp.answers.topic_tables import topic_columns
 
-        table = topic_columns(fitted_model(model), options.words)
+        table = topic_columns(common.fitted_model(model), options.words)
     if names is not None:
         # The names of combined topics stand for all of them.
         read = names.columns(len(model.components_))
@@ -131,43 +112,33 @@ def run(options: argparse.Namespace) -> None:
     if options.file is not None:
         from hdsp.answers.topic_stability import refit, stability_columns
 
-        with printed_warnings():
-            documents = read_documents(options, model)
-            refits = refit(fitted_model(model), model, documents, None, options.fits)
+        with common.printed_warnings():
+            documents = common.read_documents(options, model)
+            refits = refit(common.fitted_model(model), model, documents, None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
         table = {name: values[: model.n_topics_] for name, values in table.items()}
-    if options.json:
-        numbers = {} if refits is None else {"topics_in_fits": refits.numbers.tolist()}
-        print_json({"topics": records(table), **numbers})
-    elif options.output is not None:
-        write_table(table, options.output)
-    elif refits is not None:
+    numbers = {} if refits is None else {"topics_in_fits": refits.numbers.tolist()}
+    if common.is_answered(options, table, "topics", **numbers):
+        return
+    if refits is not None:
         _print_stable(model, table, refits)
-    else:
-        labels = table.get("raised_by", [[]] * len(table["topic"]))
-        named = "name" in table
-        print_rows(
-            ("topic", *(["name"] if named else []), "tokens", "coherence", "words", "raised by"),
-            [
-                (
-                    str(topic),
-                    *([table["name"][topic]] if named else []),
-                    f"{share:.1%}",
-                    "" if coherence != coherence else f"{coherence:.2f}",
-                    words,
-                    ", ".join(raised),
-                )
-                for topic, share, coherence, words, raised in zip(
-                    table["topic"],
-                    table["token_share"],
-                    table["coherence"],
-                    table["top_words"],
-                    labels,
-                    strict=True,
-                )
-            ],
-        )
+        return
+    labels = table.get("raised_by", [()] * len(table["topic"]))
+    common.print_columns(
+        {
+            **_named(table),
+            "tokens": common.percentages(table["token_share"]),
+            "coherence": ["" if value != value else f"{value:.2f}" for value in table["coherence"]],
+            "words": table["top_words"],
+            "raised by": [", ".join(raised) for raised in labels],
+        }
+    )
+
+
+def _named(table: Table) -> Table:
+    """The first columns of what is printed: topics, and their names where they have any."""
+    return {name: table[name] for name in ("topic", "name") if name in table}
 
 
 def _topics(text: str) -> list[int]:
@@ -184,7 +155,7 @@ def _keep_names(model: "HDSP", options: argparse.Namespace) -> "TopicNames":
     """Put names into the model and its file."""
     from hdsp.report import TopicNames
 
-    with printed_warnings():
+    with common.printed_warnings():
         names = TopicNames.read(options.names, model)
         model.name_topics(names.names)
         model.save(options.model)
@@ -199,47 +170,39 @@ def _write_model(model: "HDSP", options: argparse.Namespace) -> None:
     """Write a model with names, or with topics merged."""
     from hdsp.report import TopicNames
 
-    with printed_warnings():
-        names = TopicNames()
-        if options.names is not None:
-            names = TopicNames.read(options.names, model)
+    with common.printed_warnings():
+        given = options.names
+        names = TopicNames() if given is None else TopicNames.read(given, model)
         result = names.kept(model, options.merge)
         result.save(options.output)
-    named = {k: f" {name}" for k, name in result.topic_names_.items()}
-    merged = [
-        f"{topic}{named.get(topic, '')} is {' + '.join(map(str, own))} of the fit"
-        for topic, own in enumerate(result.fitted_topics_)
-        if len(own) > 1
-    ]
-    said = {
-        "model": options.output,
-        "topics": len(result.fitted_topics_),
-        "names": {str(topic): name for topic, name in result.topic_names_.items()},
-        "fitted_topics": [list(own) for own in result.fitted_topics_],
-    }
+    named, fitted = result.topic_names_, result.fitted_topics_
     if options.json:
-        print_json(said)
+        numbers = {"topics": len(fitted), "names": named, "fitted_topics": fitted}
+        common.print_json({"model": options.output, **numbers})
         return
-    told = f"; {', '.join(merged)}" if merged else ""
-    print(printable(f"{options.output}: {said['topics']} topics{told}."))
+    called = {topic: f"{topic} {name}" for topic, name in named.items()}
+    merged = ", ".join(
+        f"{called.get(topic, topic)} is {' + '.join(map(str, own))} of the fit"
+        for topic, own in enumerate(fitted)
+        if len(own) > 1
+    )
+    told = f"; {merged}" if merged else ""
+    print(printable(f"{options.output}: {len(fitted)} topics{told}."))
 
 
 def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
     found = ", ".join(map(str, refits.numbers))
     print(f"{model.n_topics_} topics; with other seeds {found}. Topics that come back first:")
     order = sorted(range(len(table["topic"])), key=lambda k: -table["similarity"][k])
-    print_rows(
-        ("topic", "tokens", "in common", "found in", "words"),
-        [
-            (
-                str(table["topic"][k]),
-                f"{table['token_share'][k]:.1%}",
-                f"{table['similarity'][k]:.2f}",
-                f"{table['found_in'][k]} of {len(refits.numbers)}",
-                table["top_words"][k],
-            )
-            for k in order
-        ],
+    table = rows_of(table, order)
+    common.print_columns(
+        {
+            "topic": table["topic"],
+            "tokens": common.percentages(table["token_share"]),
+            "in common": [f"{similarity:.2f}" for similarity in table["similarity"]],
+            "found in": [f"{times} of {len(refits.numbers)}" for times in table["found_in"]],
+            "words": table["top_words"],
+        }
     )
 
 
@@ -248,38 +211,31 @@ def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
     from hdsp.answers.document_topics import typical_columns
     from hdsp.answers.topic_tables import word_columns
 
+    table: Table
     if options.find is not None:
-        name, table = "topics", word_columns(fitted_model(model), options.find)
+        name, table = "topics", word_columns(common.fitted_model(model), options.find)
         share, last = "share", "top_words"
     else:
         options.file = options.documents
-        with printed_warnings():
-            corpus = read_documents(options, model)
+        with common.printed_warnings():
+            corpus = common.read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             table = typical_columns(
-                fitted_model(model), corpus, None, None, _DOCUMENTS, model.n_jobs
+                common.fitted_model(model), corpus, None, None, _DOCUMENTS, model.n_jobs
             )
         name, share, last = "documents", "proportion", "id" if corpus.ids else "document"
-    if options.find is None and not options.all:
-        kept = [i for i, topic in enumerate(table["topic"]) if topic < model.n_topics_]
-        table = {column: [values[i] for i in kept] for column, values in table.items()}
-    if options.json:
-        print_json({name: records(table)})
-    elif options.output is not None:
-        write_table(table, options.output)
-    else:
-        named = "name" in table
-        print_rows(
-            ("topic", *(["name"] if named else []), share, last.replace("_", " ")),
-            [
-                (
-                    str(row["topic"]),
-                    *([row["name"]] if named else []),
-                    f"{row[share]:.1%}",
-                    str(row[last]),
-                )
-                for row in records(table)
-                # Of a word, topics that hold next to nothing of it say nothing.
-                if options.all or options.find is None or row[share] >= _LEAST_SHARE
-            ],
-        )
+        if not options.all:
+            used = [i for i, topic in enumerate(table["topic"]) if topic < model.n_topics_]
+            table = rows_of(table, used)
+    if common.is_answered(options, table, name):
+        return
+    if options.find is not None and not options.all:
+        # Topics that hold next to nothing of a word say nothing.
+        table = rows_of(table, [i for i, s in enumerate(table[share]) if s >= _LEAST_SHARE])
+    common.print_columns(
+        {
+            **_named(table),
+            share: common.percentages(table[share]),
+            last.replace("_", " "): table[last],
+        }
+    )

@@ -4,23 +4,13 @@ import argparse
 from typing import Any
 
 from hdsp import progress
-from hdsp.cli.common import (
-    add_command,
-    add_documents,
-    add_output,
-    check_table_output,
-    fitted_model,
-    load,
-    printed_warnings,
-    read_documents,
-    with_ids,
-)
+from hdsp.cli import common
 from hdsp.cli.tables import write_pieces
 
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
-    parser = add_command(
+    parser = common.add_command(
         commands,
         "transform",
         "write the proportions of topics in documents, one row per document",
@@ -28,33 +18,29 @@ def add_parser(commands: Any) -> None:
             "hdsp transform model.hdsp new.jsonl -o proportions.parquet",
             "hdsp transform model.hdsp - --format jsonl < new.jsonl > proportions.csv",
         ),
+        run,
     )
-    add_documents(parser)
-    add_output(parser)
-    parser.set_defaults(run=run)
+    common.add_documents(parser)
+    common.add_output(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Read, transform, write."""
-    check_table_output(options.output)
-    with printed_warnings():
-        model = load(options)
-        corpus = read_documents(options, model)
+    common.check_table_output(options.output)
+    with common.printed_warnings():
+        model = common.load(options)
+        corpus = common.read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             from hdsp.answers.document_topics import transformed_parts
 
             names = model.topic_names_
-            parts = transformed_parts(fitted_model(model), corpus, n_jobs=model.n_jobs)
-            write_pieces(
-                (
-                    with_ids(
-                        part,
-                        {
-                            f"topic{k} {names[k]}" if k in names else f"topic{k}": row.tolist()
-                            for k, row in enumerate(found.T)
-                        },
-                    )
-                    for part, found in parts
-                ),
-                options.output,
+            parts = transformed_parts(common.fitted_model(model), corpus, n_jobs=model.n_jobs)
+            columns = [
+                f"topic{k} {names[k]}" if k in names else f"topic{k}"
+                for k in range(len(model.components_))
+            ]
+            pieces = (
+                common.with_ids(part, dict(zip(columns, found.T.tolist(), strict=True)))
+                for part, found in parts
             )
+            write_pieces(pieces, options.output)
