@@ -298,8 +298,14 @@ class Corpus:
         """Return the documents of a mask; a corpus on disk does so without reading them."""
         return self[mask]
 
+    @property
+    def _label_space(self) -> Labels:
+        """Labels with all blocks and columns, of any documents."""
+        return self.labels
+
     def __repr__(self) -> str:
         return (
-            f"Corpus({count_of(self.n_documents, 'document')}, {count_of(self.n_words, 'word')}, "
-            f"{self.n_tokens:.12g} tokens; labels: {self.labels.summary()})"
+            f"{type(self).__name__}({count_of(self.n_documents, 'document')}, "
+            f"{count_of(self.n_words, 'word')}, {self.n_tokens:.12g} tokens; "
+            f"labels: {self._label_space.summary()})"
         )

@@ -1,7 +1,10 @@
 """Sums over the observed values of a column of numbers, which add up over parts of a corpus."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from functools import reduce
+from operator import add
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -95,3 +98,17 @@ class Moments:
                 f"Got {max(abs(self.least), abs(self.most))} in column {name!r}. Change its unit."
             )
         return self.mean, scale or 1.0
+
+
+# Of the columns of each block of labels; those of a block that holds no numbers are empty.
+LabelMoments: TypeAlias = tuple[tuple[Moments, ...], ...]
+
+
+def added(parts: Iterable[LabelMoments]) -> LabelMoments:
+    """Return the sums over all parts of a corpus, added in their order."""
+    return reduce(
+        lambda total, part: tuple(
+            tuple(map(add, sums, more)) for sums, more in zip(total, part, strict=True)
+        ),
+        parts,
+    )

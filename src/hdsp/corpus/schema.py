@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
 from hdsp.corpus.matrices import MatrixPart, column_name, matrix_blocks
-from hdsp.corpus.moments import Moments
+from hdsp.corpus.moments import LabelMoments, Moments
 from hdsp.corpus.parsing import from_matrix, read_labels
 from hdsp.exceptions import MissingLabelsWarning, UnknownLabelWarning
 from hdsp.numerics.sparse import csr_entries, csr_from_entries
@@ -47,30 +47,18 @@ class BlockSchema:
     centred: bool = True
 
     @classmethod
-    def of(cls, block: LabelBlock) -> Self:
-        """Return the schema of a block, with mean and scale of its observed numbers."""
-        if block.kind != "number":
-            return cls(block.name, block.kind, block.columns)
-        return cls.of_moments(block.name, block.columns, block.centred, column_moments(block))
-
-    @classmethod
-    def of_moments(
-        cls, block: str, columns: tuple[str, ...], centred: bool, moments: Sequence[Moments]
-    ) -> Self:
-        """Return the schema of a block of numbers, of whose columns only sums are known."""
-        standards = [one.standard(name) for one, name in zip(moments, columns, strict=True)]
-        return cls(
-            block,
-            "number",
-            columns,
-            tuple(mean for mean, _ in standards),
-            tuple(scale for _, scale in standards),
-            centred,
-        )
+    def of(cls, block: LabelBlock, moments: Sequence[Moments] | None = None) -> Self:
+        """Return the schema of a block, with mean and scale of its numbers, or by their sums."""
+        sums = column_moments(block) if moments is None else moments
+        standards = [one.standard(name) for one, name in zip(sums, block.columns, strict=False)]
+        mean, scale = zip(*standards, strict=True) if standards else ((), ())
+        return cls(block.name, block.kind, block.columns, mean, scale, block.centred)
 
 
 def column_moments(block: LabelBlock) -> tuple[Moments, ...]:
-    """Return the sums of each column of a block's observed numbers."""
+    """Return the sums of each column of a block's observed numbers; none of other kinds."""
+    if block.kind != "number":
+        return ()
     by_column = block.values.tocsc()
     return tuple(
         Moments.of(by_column.data[start:end], block.centred)
@@ -103,9 +91,13 @@ class LabelSchema:
     blocks: tuple[BlockSchema, ...]
 
     @classmethod
-    def of(cls, labels: Labels) -> Self:
-        """Return the label space of a model trained on these labels."""
-        return cls(tuple(BlockSchema.of(block) for block in labels.blocks))
+    def of(cls, labels: Labels, moments: LabelMoments | None = None) -> Self:
+        """Return the label space of a model trained on these labels.
+
+        Where labels of no documents stand for many, `moments` are the sums of their numbers.
+        """
+        sums = moments or [None] * len(labels.blocks)
+        return cls(tuple(map(BlockSchema.of, labels.blocks, sums)))
 
     @property
     def n_labels(self) -> int:

@@ -41,9 +41,14 @@ def choose_words(
     totals = np.bincount(counts.indices, counts.data, len(words)).astype(np.float64)
     common = np.flatnonzero(is_common(settings, frequency, counts.shape[0]))
     names = words.take(common)
-    order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-    order = order[most_frequent(settings, totals[common[order]])]
+    order = chosen_order(settings, names, totals[common])
     return common[order], [names[position] for position in order.tolist()]
+
+
+def chosen_order(settings: "TextSettings", names: list[str], totals: FloatArray) -> IntArray:
+    """Return the positions of the words that `max_features` keeps, in alphabetical order."""
+    order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+    return order[most_frequent(settings, totals[order])]
 
 
 def most_frequent(settings: "TextSettings", totals: FloatArray) -> IntArray:

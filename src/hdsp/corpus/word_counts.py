@@ -272,12 +272,15 @@ def with_columns(counts: csr_array, columns: NDArray[Any]) -> csr_array:
     """Return the columns of counts, in the given order, as a float64 matrix that is sorted."""
     place = np.full(counts.shape[1], -1, dtype=np.int32)
     place[columns] = np.arange(len(columns))
-    found = place[counts.indices]
-    kept = found >= 0
-    starts = np.concatenate([[0], np.cumsum(kept)])[counts.indptr]
-    chosen = csr_array(
-        (counts.data[kept].astype(np.float64), found[kept], starts),
-        shape=(counts.shape[0], len(columns)),
-    )
+    chosen = placed(counts, place, len(columns))
+    chosen.data = chosen.data.astype(np.float64)
     chosen.sort_indices()
     return chosen
+
+
+def placed(matrix: csr_array, place: NDArray[Any], n_columns: int) -> csr_array:
+    """Return a matrix with each column in its new place, without those whose place is -1."""
+    found = place[matrix.indices]
+    kept = found >= 0
+    starts = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
+    return csr_array((matrix.data[kept], found[kept], starts), shape=(matrix.shape[0], n_columns))

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -197,9 +198,7 @@ def rewrite(folder, number, change):
     records[number] = shards_module.ShardRecord(
         old.n_documents, old.n_tokens, path.stat().st_size, shards_module.file_checksum(path)
     )
-    manifest_module.Manifest(
-        found.words, found.text_settings, found.has_ids, found.blocks, tuple(records)
-    ).write(folder)
+    replace(found, shards=tuple(records)).write(folder)
 
 
 def poke(name, position, value, dtype=None):
@@ -330,7 +329,7 @@ def test_an_interruption_leaves_what_was_there(folder, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing, "write_manifest", interrupt)
+    monkeypatch.setattr(writing.Manifest, "write", interrupt)
     with pytest.raises(KeyboardInterrupt):
         example(20).write(folder)
     check_same(hdsp.open_corpus(folder)[:], example(50))

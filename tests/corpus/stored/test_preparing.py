@@ -235,19 +235,20 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
 PREPARE = """
 import signal, sys
 import hdsp
-from hdsp.corpus.stored import preparing
-wait = sys.argv[3]
-original = getattr(preparing, wait)
+from hdsp.corpus.stored import preparing, writing
+*place, wait = sys.argv[3].split(".")
+module = writing if place else preparing
+original = getattr(module, wait)
 def stop(*arguments, **named):
     print("here", flush=True)
     signal.pause()
     return original(*arguments, **named)
-setattr(preparing, wait, stop)
+setattr(module, wait, stop)
 hdsp.prepare_corpus(sys.argv[1], sys.argv[2])
 """
 
 
-@pytest.mark.parametrize("where", ["_choose", "_write_shards", "write_manifest"])
+@pytest.mark.parametrize("where", ["_choose", "write_shards", "writing.Manifest"])
 def test_a_killed_preparation_leaves_nothing_that_opens(tmp_path, where):
     write(tmp_path / "a.jsonl", make_table())
     with subprocess.Popen(

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers.common import FilePath
 from hdsp.corpus.stored.corpus import StoredCorpus, open_corpus
 from hdsp.corpus.stored.preparing import prepare_corpus
-from hdsp.corpus.stored.writing import write_corpus
-from hdsp.corpus.text import TextSettings
+from hdsp.corpus.stored.writing import replacing_folder, write_shards
 
 
 def prepare_dask(
@@ -79,7 +77,8 @@ def prepare_dask(
         )
     names = tuple(words) if words is not None else tuple(f"w{i}" for i in range(n_words))
     read = as_labels(labels, n_documents, "prepare_dask")
-    write_corpus(_Blocks(collection, names, read), Path(folder))
+    with replacing_folder(Path(folder)) as aside:
+        write_shards(aside, _parts(collection, names, read), n_documents)
     return open_corpus(folder)
 
 
@@ -89,26 +88,13 @@ def _part_number(path: Path) -> tuple[int, str]:
     return (int(digits[0]) if digits else 0, path.name)
 
 
-@dataclass(frozen=True, eq=False)
-class _Blocks:
-    """A Dask array as the parts of a corpus."""
-
-    array: Any
-    words: tuple[str, ...]
-    labels: Labels
-    text_settings: TextSettings | None = None
-    has_ids: bool = False
-
-    @property
-    def n_documents(self) -> int:
-        return int(self.array.shape[0])
-
-    def parts(self) -> Iterator[Corpus]:
-        # Whole rows: a document may be cut by the array's chunks.
-        rows = self.array.rechunk({1: -1})
-        first = 0
-        for number in range(rows.numblocks[0]):
-            counts = csr_array(np.asarray(rows.blocks[number].compute()))
-            last = first + counts.shape[0]
-            yield Corpus(counts, words=self.words, labels=self.labels[first:last])
-            first = last
+def _parts(array: Any, words: tuple[str, ...], labels: Labels) -> Iterator[Corpus]:
+    """Yield the documents of a Dask array of counts, one block at a time."""
+    # Whole rows: a document may be cut by the array's chunks.
+    rows = array.rechunk({1: -1})
+    first = 0
+    for number in range(rows.numblocks[0]):
+        counts = csr_array(np.asarray(rows.blocks[number].compute()))
+        last = first + counts.shape[0]
+        yield Corpus(counts, words=words, labels=labels[first:last])
+        first = last

@@ -14,23 +14,10 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.labels import Labels
-from hdsp.corpus.schema import LabelSchema
-from hdsp.corpus.stored.manifest import (
-    BlockHead,
-    Manifest,
-    describe,
-    heads_of,
-    read_manifest,
-    schema_of,
-)
-from hdsp.corpus.stored.shards import (
-    Piece,
-    SelectedShard,
-    Shard,
-    added,
-    joined,
-    known_manifest,
-)
+from hdsp.corpus.moments import LabelMoments, added
+from hdsp.corpus.schema import LabelSchema, column_moments
+from hdsp.corpus.stored.manifest import Manifest, read_manifest
+from hdsp.corpus.stored.shards import Piece, SelectedShard, Shard, joined, known_manifest
 from hdsp.corpus.text import TextSettings
 from hdsp.validation import row_positions
 
@@ -218,18 +205,21 @@ class StoredCorpus(Corpus):
 
         The numbers of a selection are summed at the first access, which reads it once.
         """
-        return schema_of(self._sums[1])
+        return LabelSchema.of(self._label_space, self._sums[1])
+
+    @property
+    def _label_space(self) -> Labels:
+        return self._manifest.labels
 
     @cached_property
-    def _sums(self) -> tuple[float, tuple[BlockHead, ...]]:
-        """Tokens, and blocks with the sums of their numbers."""
+    def _sums(self) -> tuple[float, LabelMoments]:
+        """The sum of all counts, and those of the labels' numbers."""
         if self._mask is None:
-            return self._manifest.n_tokens, self._manifest.blocks
-        tokens, heads = [], []
-        for part in self.parts():
-            tokens.append(part.n_tokens)
-            heads.append(heads_of(part.labels.blocks))
-        return math.fsum(tokens), added(heads)
+            return self._manifest.n_tokens, self._manifest.moments
+        sums = [
+            (part.n_tokens, tuple(map(column_moments, part.labels.blocks))) for part in self.parts()
+        ]
+        return math.fsum(tokens for tokens, _ in sums), added(moments for _, moments in sums)
 
     def __getitem__(self, key: object) -> Corpus:
         rows = row_positions(key, self.n_documents, "Corpus")
@@ -269,10 +259,6 @@ class StoredCorpus(Corpus):
             bits = np.unpackbits(self._mask[first // 8 : (end + 7) // 8])
             yield bits[first % 8 : first % 8 + record.n_documents]
             first = end
-
-    def __repr__(self) -> str:
-        parts = describe(self.n_documents, self.n_words, self.n_tokens, self._manifest.blocks)
-        return f"StoredCorpus({parts})"
 
     @classmethod
     def from_texts(cls, *arguments: Any, **named: Any) -> NoReturn:

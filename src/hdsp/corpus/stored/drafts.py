@@ -1,17 +1,17 @@
 """Drafts of shards: documents counted before the words and labels of the whole are known."""
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.labels import LabelBlock, Labels
-from hdsp.corpus.text import TextSettings
-from hdsp.corpus.word_counts import Counted
+from hdsp.corpus.labels import Labels
+from hdsp.corpus.word_counts import Counted, placed
 from hdsp.corpus.word_table import PackedWords, WordTable
-from hdsp.numerics.sparse import csr_entries, csr_from_entries, frozen_csr
+from hdsp.numerics.sparse import frozen_csr
 from hdsp.storage import AnyArray, StoredArrays, map_arrays, put_sparse, put_texts, write_arrays
 
 
@@ -63,28 +63,15 @@ class Draft:
         """Return the documents' words, and their counts."""
         return self._counted(map_arrays(self.path)[1])
 
-    def finished(
-        self,
-        words: tuple[str, ...],
-        table: WordTable,
-        blocks: tuple[LabelBlock, ...],
-        positions: tuple[dict[str, int], ...],
-        settings: TextSettings | None,
-    ) -> Corpus:
+    def finished(self, whole: Corpus, table: WordTable) -> Corpus:
         """Return the documents with the words and label columns of the whole.
 
         Parameters
         ----------
-        words : tuple of str
-            The V words.
+        whole : Corpus
+            A corpus of no documents with all words and label columns, which are sorted.
         table : WordTable
-            A table of them.
-        blocks : tuple of LabelBlock
-            The blocks of labels, of no documents.
-        positions : tuple of dict of str to int
-            The position of each label column of a block.
-        settings : TextSettings or None
-            How the counts were made.
+            A table of the words.
 
         Returns
         -------
@@ -95,19 +82,16 @@ class Draft:
         counted = self._counted(arrays)
         place = table.find(counted.words).astype(np.int32)
         labels = []
-        for number, (block, position) in enumerate(zip(blocks, positions, strict=True)):
-            local = _sparse(arrays, f"labels.{number}", len(self.columns[number]))
-            rows, columns, values = csr_entries(local)
-            target = np.array([position[name] for name in self.columns[number]], dtype=np.int64)
-            matrix = csr_from_entries(
-                rows, target[columns], values, (self.n_documents, len(block.columns))
-            )
-            labels.append(LabelBlock(block.name, block.kind, block.columns, matrix, block.centred))
+        for number, block in enumerate(whole.labels.blocks):
+            names = self.columns[number]
+            local = _sparse(arrays, f"labels.{number}", len(names))
+            target = np.array([bisect_left(block.columns, name) for name in names], dtype=np.int32)
+            labels.append(replace(block, values=placed(local, target, len(block.columns))))
         return Corpus.trusted(
-            frozen_csr(_with_places(counted.counts, place, len(words))),
-            words,
+            frozen_csr(placed(counted.counts, place, whole.n_words)),
+            whole.words,
             Labels(tuple(labels), self.n_documents),
-            settings,
+            whole.text_settings,
             StoredArrays(arrays).texts("ids") if "ids.ends" in arrays else None,
         )
 
@@ -121,11 +105,3 @@ class Draft:
 def _sparse(arrays: dict[str, AnyArray], name: str, n_columns: int) -> csr_array:
     data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
     return csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
-
-
-def _with_places(counts: csr_array, place: AnyArray, n_words: int) -> csr_array:
-    """Return counts with the columns in their places, without those that have none."""
-    found = place[counts.indices]
-    kept = found >= 0
-    starts = np.concatenate([[0], np.cumsum(kept)])[counts.indptr]
-    return csr_array((counts.data[kept], found[kept], starts), shape=(counts.shape[0], n_words))

@@ -3,20 +3,21 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hdsp.corpus.labels import KINDS, Kind, LabelBlock
-from hdsp.corpus.moments import Moments
+from scipy.sparse import csr_array
+
+from hdsp.corpus.labels import KINDS, LabelBlock, Labels
+from hdsp.corpus.moments import LabelMoments, Moments
 from hdsp.corpus.readers.common import read_error
-from hdsp.corpus.schema import BlockSchema, LabelSchema, column_moments
 from hdsp.corpus.text import TextSettings
 from hdsp.exceptions import ReadError
 from hdsp.storage import UNREADABLE, WrongContents, replacing
-from hdsp.validation import count_of
 
 NAME = "manifest.json"
 _FORMAT = "hdsp corpus"
@@ -24,54 +25,6 @@ _FORMAT = "hdsp corpus"
 VERSION = "1.0"
 _LARGEST_FILE = 1 << 32
 _LARGEST_NUMBER = 1 << 62
-
-
-@dataclass(frozen=True)
-class BlockHead:
-    """A block of labels without its values.
-
-    Attributes
-    ----------
-    name : str
-        The block's name.
-    kind : {"tags", "category", "number"}
-        The kind of its labels.
-    columns : tuple of str
-        Names of the label columns.
-    centred : bool
-        Whether numbers are standardised about their mean; see `LabelBlock`.
-    moments : tuple of Moments
-        Sums of each column of numbers; empty for other kinds.
-    """
-
-    name: str
-    kind: Kind
-    columns: tuple[str, ...]
-    centred: bool
-    moments: tuple[Moments, ...] = ()
-
-    @classmethod
-    def of(cls, block: LabelBlock) -> "BlockHead":
-        """Return the head of a block, with the sums of its values."""
-        moments = column_moments(block) if block.kind == "number" else ()
-        return cls(block.name, block.kind, block.columns, block.centred, moments)
-
-    @property
-    def schema(self) -> BlockSchema:
-        """What a model that is trained on the corpus sees of the block."""
-        if self.kind != "number":
-            return BlockSchema(self.name, self.kind, self.columns)
-        return BlockSchema.of_moments(self.name, self.columns, self.centred, self.moments)
-
-    @property
-    def summary(self) -> str:
-        """The block in a few words, as that of a corpus in memory."""
-        size = "" if self.kind == "number" and len(self.columns) == 1 else f" {len(self.columns)}"
-        return f"{self.kind} {self.name!r}{size}"
-
-    def __add__(self, other: "BlockHead") -> "BlockHead":
-        moments = tuple(a + b for a, b in zip(self.moments, other.moments, strict=True))
-        return BlockHead(self.name, self.kind, self.columns, self.centred, moments)
 
 
 @dataclass(frozen=True)
@@ -108,8 +61,10 @@ class Manifest:
         How the counts were made from texts.
     has_ids : bool
         Whether documents have ids.
-    blocks : tuple of BlockHead
-        The blocks of labels.
+    labels : Labels
+        The blocks of labels, of no documents.
+    moments : tuple of tuple of Moments
+        For each block, the sums of each column of numbers; empty for other kinds.
     shards : tuple of ShardRecord
         The shards, in the order of the documents.
     """
@@ -117,7 +72,8 @@ class Manifest:
     words: tuple[str, ...]
     text_settings: TextSettings | None
     has_ids: bool
-    blocks: tuple[BlockHead, ...]
+    labels: Labels
+    moments: LabelMoments
     shards: tuple[ShardRecord, ...]
 
     @property
@@ -159,17 +115,12 @@ class Manifest:
                     "kind": block.kind,
                     "columns": list(block.columns),
                     "centred": block.centred,
-                    "moments": [list(astuple(one))[:-1] for one in block.moments],
+                    "moments": [list(astuple(one))[:-1] for one in moments],
                 }
-                for block in self.blocks
+                for block, moments in zip(self.labels.blocks, self.moments, strict=True)
             ],
             "shards": [list(astuple(shard)) for shard in self.shards],
         }
-
-
-def schema_of(blocks: Iterable[BlockHead]) -> LabelSchema:
-    """Return the label space of a model that is trained on the corpus."""
-    return LabelSchema(tuple(block.schema for block in blocks))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -187,7 +138,7 @@ def read_manifest(folder: Path) -> Manifest:
             f"this is no stored corpus: it has no file {NAME!r}",
             "write one with Corpus.write or hdsp prepare",
         )
-    try:
+    with reading(path, "the manifest", "copy or prepare the corpus again"):
         if path.stat().st_size > _LARGEST_FILE:
             raise WrongContents("it is too large for a manifest")
         data = json.loads(path.read_bytes())
@@ -203,23 +154,29 @@ def read_manifest(folder: Path) -> Manifest:
         manifest = _manifest(data)
         if data["fingerprint"] != manifest.fingerprint:
             raise WrongContents("its fingerprint is wrong")
+    return manifest
+
+
+@contextmanager
+def reading(path: Path, what: str, remedy: str) -> Iterator[None]:
+    """Turn whatever a damaged file of a corpus raises to a `ReadError`."""
+    try:
+        yield
     except ReadError:
         raise
     except OSError as error:
-        raise read_error(str(path), f"it cannot be read ({error.strerror})", "check it") from error
+        detail = error.strerror or str(error)
+        raise read_error(str(path), f"it cannot be read ({detail})", "check it") from error
     except (*UNREADABLE, MemoryError) as error:
         reason = str(error) if isinstance(error, WrongContents) else "its parts do not fit together"
-        raise read_error(
-            str(path), f"the manifest is damaged: {reason}", "copy or prepare the corpus again"
-        ) from error
-    return manifest
+        raise read_error(str(path), f"{what} is damaged: {reason}", remedy) from error
 
 
 def _manifest(data: Mapping[str, Any]) -> Manifest:
     words = _names(data["words"], "words")
     if not isinstance(data["blocks"], list) or not isinstance(data["shards"], list):
         raise WrongContents("it has no list of labels, or of shards")
-    blocks = tuple(_block(block) for block in data["blocks"])
+    blocks, moments = zip(*map(_block, data["blocks"]), strict=True) if data["blocks"] else ((), ())
     if len({block.name for block in blocks}) < len(blocks):
         raise WrongContents("two blocks of labels have one name")
     if not isinstance(data["ids"], bool):
@@ -232,7 +189,7 @@ def _manifest(data: Mapping[str, Any]) -> Manifest:
         text_settings = None if settings is None else TextSettings.from_dict(settings)
     except UNREADABLE as error:
         raise WrongContents("its text settings are none that a file may hold") from error
-    return Manifest(words, text_settings, data["ids"], blocks, shards)
+    return Manifest(words, text_settings, data["ids"], Labels(blocks, 0), moments, shards)
 
 
 def _names(names: Sequence[Any], what: str) -> tuple[str, ...]:
@@ -244,7 +201,7 @@ def _names(names: Sequence[Any], what: str) -> tuple[str, ...]:
     return found
 
 
-def _block(data: Mapping[str, Any]) -> BlockHead:
+def _block(data: Mapping[str, Any]) -> tuple[LabelBlock, tuple[Moments, ...]]:
     columns = _names(data["columns"], "label columns")
     moments = tuple(_moments(data["centred"], *sums) for sums in data["moments"])
     if (
@@ -255,7 +212,8 @@ def _block(data: Mapping[str, Any]) -> BlockHead:
         or any(one.spread < 0 or one.least > one.most for one in moments)
     ):
         raise WrongContents("its labels are not described as they should be")
-    return BlockHead(data["name"], data["kind"], columns, data["centred"], moments)
+    values = csr_array((0, len(columns)))
+    return LabelBlock(data["name"], data["kind"], columns, values, data["centred"]), moments
 
 
 def _moments(centred: Any, n: Any, mean: Any, spread: Any, least: Any, most: Any) -> Moments:
@@ -282,15 +240,3 @@ def _finite(value: Any) -> float:
     if type(value) not in (int, float) or not math.isfinite(value):
         raise WrongContents("it has a number that is none")
     return float(value)
-
-
-def heads_of(blocks: Iterable[LabelBlock]) -> tuple[BlockHead, ...]:
-    """Return the heads of blocks, with the sums of their values."""
-    return tuple(BlockHead.of(block) for block in blocks)
-
-
-def describe(n_documents: int, n_words: int, n_tokens: float, blocks: Iterable[BlockHead]) -> str:
-    """Return a stored corpus in one line."""
-    labels = ", ".join(block.summary for block in blocks) or "none"
-    sizes = f"{count_of(n_documents, 'document')}, {count_of(n_words, 'word')}"
-    return f"{sizes}, {n_tokens:.12g} tokens; labels: {labels}"

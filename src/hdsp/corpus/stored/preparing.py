@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import cast
 
@@ -20,8 +19,8 @@ from scipy.sparse import csr_array
 from hdsp import progress
 from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.counting import counting_rules
-from hdsp.corpus.labels import Kind, LabelBlock, Names, label_kinds
-from hdsp.corpus.readers.columns import Columns, Wanted
+from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
+from hdsp.corpus.readers.columns import Batch, Columns, Wanted
 from hdsp.corpus.readers.common import (
     FileOrPath,
     FilePath,
@@ -33,16 +32,9 @@ from hdsp.corpus.readers.common import (
 from hdsp.corpus.readers.table_formats import open_table
 from hdsp.corpus.stored.corpus import StoredCorpus
 from hdsp.corpus.stored.drafts import Draft
-from hdsp.corpus.stored.manifest import BlockHead, ShardRecord
-from hdsp.corpus.stored.shards import shard_path, write_shard
-from hdsp.corpus.stored.writing import (
-    regrouped,
-    replacing_folder,
-    storable_settings,
-    write_manifest,
-)
+from hdsp.corpus.stored.writing import replacing_folder, storable_settings, write_shards
 from hdsp.corpus.text import TextSettings
-from hdsp.corpus.word_choice import is_common, most_frequent
+from hdsp.corpus.word_choice import chosen_order, is_common
 from hdsp.corpus.word_counts import Counter, in_threads
 from hdsp.corpus.word_table import PackedWords, WordTable
 from hdsp.numerics.types import FloatArray
@@ -149,17 +141,10 @@ def prepare_corpus(
                 f"no word of column {text!r} is left to count",
                 "check that this is text, or pass `text_settings` that keep more words",
             )
-        _write_shards(drafts, chosen, kinds, storable_settings(settings, 3), ids is not None, aside)
+        storable = storable_settings(settings, 3)
+        parts = _finished(drafts, chosen, kinds, storable)
+        write_shards(aside, parts, n_documents, storable, PART_SIZE)
     return StoredCorpus(folder)
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Some rows of a table: the wanted columns, and which row is the first."""
-
-    name: str
-    first: int
-    values: Mapping[str, Sequence[object]]
 
 
 @dataclass(frozen=True)
@@ -178,8 +163,8 @@ class _Tables:
         first = name_of(self.files[0])
         return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
 
-    def rows(self) -> Iterator[_Rows]:
-        """Yield the rows of all tables, some thousand of one table at a time."""
+    def rows(self) -> Iterator[tuple[Columns, list[Batch]]]:
+        """Yield batches of all tables, some thousand rows of one table at a time."""
         with ExitStack() as stack:
             task = None
             if len(self.files) > 1:
@@ -190,38 +175,36 @@ class _Tables:
                 if task is not None:
                     task.update(number + 1)
 
-    def _rows_of(self, file: FileOrPath) -> Iterator[_Rows]:
-        names, text = self.wanted.columns, self.wanted.text
+    def _rows_of(self, file: FileOrPath) -> Iterator[tuple[Columns, list[Batch]]]:
+        batches: list[Batch] = []
+        first, n_rows, size = 0, 0, 0
         with open_table(file, "prepare_corpus", self.format, self.encoding, self.delimiter) as (
             table_format,
             table,
         ):
-            first, size = 0, 0
-            values: dict[str, list[object]] = {name: [] for name in names}
             for batch in table_format.batches(table, self.wanted):
-                for name in names:
-                    values[name].extend(batch[name])
-                size += sum(len(one) for one in batch[text or ""] if isinstance(one, str))
-                n_rows = len(values[names[0]])
+                texts = batch[self.wanted.text or ""]
+                batches.append(batch)
+                n_rows += len(texts)
+                size += sum(len(text) for text in texts if isinstance(text, str))
                 if n_rows >= PART_SIZE or size > _CHARACTERS:
-                    yield _Rows(table.name, first, values)
-                    first, size = first + n_rows, 0
-                    values = {name: [] for name in names}
-            if values[names[0]]:
-                yield _Rows(table.name, first, values)
+                    yield Columns(table.name, self.wanted, first), batches
+                    first += n_rows
+                    batches, n_rows, size = [], 0, 0
+            if n_rows:
+                yield Columns(table.name, self.wanted, first), batches
 
 
 def _write_drafts(source: _Tables, settings: TextSettings, folder: Path) -> list[Draft]:
     """Count the documents of all tables, and write them to drafts in their order."""
     counter = Counter(settings, in_words=False)
 
-    def write(item: tuple[int, _Rows]) -> Draft:
-        number, rows = item
-        columns = Columns(rows.name, source.wanted, rows.first)
-        counted = counter.count(list(columns.texts([rows.values])))
+    def write(item: tuple[int, tuple[Columns, list[Batch]]]) -> Draft:
+        number, (columns, batches) = item
+        counted = counter.count(list(columns.texts(batches)))
         return Draft.write(folder / f"draft-{number:06d}", counted, columns.labels(), columns.ids())
 
-    items = zip(count(), source.rows(), strict=False)
+    items = enumerate(source.rows())
     return list(in_threads(write, items) if counter.is_compiled else map(write, items))
 
 
@@ -252,9 +235,7 @@ def _choose(
         common = np.flatnonzero(is_common(settings, frequency[: len(table)], n_documents))
         names += table.words.take(common)
         occurrences.append(totals[common])
-    together = np.concatenate(occurrences)
-    order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-    order = order[most_frequent(settings, together[order])]
+    order = chosen_order(settings, names, np.concatenate(occurrences))
     return tuple(names[position] for position in order.tolist())
 
 
@@ -265,47 +246,25 @@ def _grown(array: AnyArray, length: int) -> AnyArray:
     return np.concatenate([array, np.zeros(2 * length - len(array), dtype=array.dtype)])
 
 
-def _write_shards(
+def _finished(
     drafts: Sequence[Draft],
     words: tuple[str, ...],
     kinds: Mapping[str, Kind],
     settings: TextSettings | None,
-    has_ids: bool,
-    folder: Path,
-) -> None:
-    """Write the documents of all drafts to shards, with the words and labels of the whole."""
+) -> Iterator[Corpus]:
+    """Yield the documents of all drafts with the words and labels of the whole."""
     table = WordTable()
     table.numbers(PackedWords.of(words))
-    blocks, positions = _blocks(drafts, kinds)
-
-    def finish(draft: Draft) -> Corpus:
-        finished = draft.finished(words, table, blocks, positions, settings)
-        draft.path.unlink()
-        return finished
-
-    def write(item: tuple[int, Corpus]) -> tuple[ShardRecord, tuple[BlockHead, ...]]:
-        number, part = item
-        return write_shard(shard_path(folder, number), part)
-
-    written: list[tuple[ShardRecord, tuple[BlockHead, ...]]] = []
-    n_written, n_documents = 0, sum(draft.n_documents for draft in drafts)
-    with progress.task("Writing", n_documents, "documents") as task:
-        parts = regrouped(in_threads(finish, drafts), PART_SIZE)
-        for record in in_threads(write, enumerate(parts)):
-            written.append(record)
-            n_written += record[0].n_documents
-            task.update(n_written)
-    write_manifest(folder, words, settings, has_ids, written)
-
-
-def _blocks(
-    drafts: Sequence[Draft], kinds: Mapping[str, Kind]
-) -> tuple[tuple[LabelBlock, ...], tuple[dict[str, int], ...]]:
-    """Return the blocks of the whole, without documents, and the positions of their columns."""
-    blocks: list[LabelBlock] = []
+    blocks = []
     for number, (name, kind) in enumerate(kinds.items()):
         columns = set[str]().union(*(draft.columns[number] for draft in drafts))
         blocks.append(LabelBlock(name, kind, tuple(sorted(columns)), csr_array((0, len(columns)))))
-    return tuple(blocks), tuple(
-        {column: position for position, column in enumerate(block.columns)} for block in blocks
-    )
+    labels = Labels(tuple(blocks), 0)
+    whole = Corpus.trusted(csr_array((0, len(words))), words, labels, settings, None)
+
+    def finish(draft: Draft) -> Corpus:
+        finished = draft.finished(whole, table)
+        draft.path.unlink()
+        return finished
+
+    return in_threads(finish, drafts)

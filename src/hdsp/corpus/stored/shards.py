@@ -2,8 +2,8 @@
 
 import hashlib
 import mmap
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,20 +13,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.labels import LabelBlock, Labels
+from hdsp.corpus.labels import Labels
+from hdsp.corpus.moments import LabelMoments
 from hdsp.corpus.readers.common import read_error
-from hdsp.corpus.stored.manifest import (
-    NAME,
-    BlockHead,
-    Manifest,
-    ShardRecord,
-    heads_of,
-    read_manifest,
-)
+from hdsp.corpus.schema import column_moments
+from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord, read_manifest, reading
 from hdsp.exceptions import ReadError
 from hdsp.numerics.sparse import frozen_csr
 from hdsp.storage import (
-    UNREADABLE,
     AnyArray,
     StoredArrays,
     WrongContents,
@@ -168,7 +162,7 @@ def joined(parts: list[Corpus]) -> Corpus:
     blocks = []
     for number, block in enumerate(first.labels.blocks):
         values = vstack([part.labels.blocks[number].values for part in parts], format="csr")
-        blocks.append(LabelBlock(block.name, block.kind, block.columns, values, block.centred))
+        blocks.append(replace(block, values=values))
     ids = None
     if first.ids is not None:
         ids = tuple(name for part in parts for name in part.ids or ())
@@ -199,7 +193,7 @@ def _opened(folder: Path, fingerprint: str) -> Manifest:
     return read_manifest(folder)
 
 
-def write_shard(path: Path, part: Corpus) -> tuple[ShardRecord, tuple[BlockHead, ...]]:
+def write_shard(path: Path, part: Corpus) -> tuple[ShardRecord, LabelMoments]:
     """Write documents to a file, and return what the manifest has to know of them."""
     arrays: dict[str, AnyArray] = {}
     _put_matrix(arrays, "counts", part.counts, _compact(part.counts.data))
@@ -213,30 +207,20 @@ def write_shard(path: Path, part: Corpus) -> tuple[ShardRecord, tuple[BlockHead,
     record = ShardRecord(
         len(part), float(part.counts.data.sum()), path.stat().st_size, file_checksum(path)
     )
-    return record, heads_of(part.labels.blocks)
+    return record, tuple(map(column_moments, part.labels.blocks))
 
 
 def read_shard(path: Path, record: ShardRecord, manifest: Manifest) -> Corpus:
     """Read the documents of a file, and check that they are those that were written."""
-    try:
+    if not path.exists():
+        raise read_error(str(path), "this shard of the corpus is missing", _REMEDY)
+    with reading(path, "this shard of the corpus", _REMEDY):
         size = path.stat().st_size
         if size != record.n_bytes:
             raise WrongContents(f"it has {size} bytes in place of {record.n_bytes}")
         if file_checksum(path) != record.checksum:
             raise WrongContents("its checksum is wrong")
         return _documents(map_arrays(path)[1], record.n_documents, manifest)
-    except FileNotFoundError as error:
-        raise read_error(str(path), "this shard of the corpus is missing", _REMEDY) from error
-    except ReadError:
-        raise
-    except OSError as error:
-        detail = error.strerror or str(error)
-        raise read_error(str(path), f"it cannot be read ({detail})", "check it") from error
-    except (*UNREADABLE, MemoryError) as error:
-        reason = str(error) if isinstance(error, WrongContents) else "its parts do not fit together"
-        raise read_error(
-            str(path), f"this shard of the corpus is damaged: {reason}", _REMEDY
-        ) from error
 
 
 def _documents(arrays: Mapping[str, AnyArray], n_documents: int, manifest: Manifest) -> Corpus:
@@ -245,10 +229,10 @@ def _documents(arrays: Mapping[str, AnyArray], n_documents: int, manifest: Manif
     if counts.nnz and not (counts.data.min() > 0 and np.isfinite(counts.data.max())):
         raise WrongContents("its counts are not all positive")
     blocks = []
-    for number, head in enumerate(manifest.blocks):
-        name, shape = f"labels.{number}", (n_documents, len(head.columns))
-        values = _matrix(stored, arrays, name, shape, ones=head.kind != "number")
-        blocks.append(LabelBlock(head.name, head.kind, head.columns, values, head.centred))
+    for number, block in enumerate(manifest.labels.blocks):
+        name, shape = f"labels.{number}", (n_documents, len(block.columns))
+        values = _matrix(stored, arrays, name, shape, ones=block.kind != "number")
+        blocks.append(replace(block, values=values))
     ids = stored.texts("ids") if manifest.has_ids else None
     if ids is not None and len(ids) != n_documents:
         raise WrongContents(f"it has {len(ids)} ids for {n_documents} documents")
@@ -315,11 +299,3 @@ def is_shard_name(name: str) -> bool:
     return name == NAME or (
         name.startswith("shard-") and name.endswith(".safetensors") and name[6:-12].isdecimal()
     )
-
-
-def added(heads: Iterable[tuple[BlockHead, ...]]) -> tuple[BlockHead, ...]:
-    """Return heads with the sums over all parts, in their order."""
-    total: tuple[BlockHead, ...] | None = None
-    for part in heads:
-        total = part if total is None else tuple(a + b for a, b in zip(total, part, strict=True))
-    return total or ()

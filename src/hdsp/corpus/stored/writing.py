@@ -7,41 +7,20 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from hdsp import progress
 from hdsp.corpus.corpus import PART_SIZE, Corpus
-from hdsp.corpus.stored.manifest import NAME, BlockHead, Manifest, ShardRecord, schema_of
-from hdsp.corpus.stored.shards import added, is_shard_name, joined, shard_path, write_shard
+from hdsp.corpus.moments import LabelMoments, added
+from hdsp.corpus.schema import LabelSchema
+from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord
+from hdsp.corpus.stored.shards import is_shard_name, joined, shard_path, write_shard
 from hdsp.corpus.text import TextSettings
+from hdsp.corpus.word_counts import in_threads
 from hdsp.exceptions import TokenizerNotSavedWarning
 from hdsp.storage import sync_folder
 
 
-class InParts(Protocol):
-    """What is written: a corpus, or documents that become one part by part."""
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The V words."""
-
-    @property
-    def text_settings(self) -> TextSettings | None:
-        """How texts were counted, if known."""
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether documents have ids."""
-
-    @property
-    def n_documents(self) -> int:
-        """The number of documents."""
-
-    def parts(self) -> Iterator[Corpus]:
-        """The documents, in order."""
-
-
-def write_corpus(corpus: InParts, folder: Path, shard_size: int = PART_SIZE) -> None:
+def write_corpus(corpus: Corpus, folder: Path, shard_size: int = PART_SIZE) -> None:
     """Write a corpus to a folder; see `Corpus.write`."""
     if isinstance(shard_size, bool) or not isinstance(shard_size, int) or shard_size < 1:
         raise ValueError(
@@ -49,32 +28,36 @@ def write_corpus(corpus: InParts, folder: Path, shard_size: int = PART_SIZE) -> 
             "Leave it out for the size of a block of a fit."
         )
     settings = storable_settings(corpus.text_settings, 4)
-    written: list[tuple[ShardRecord, tuple[BlockHead, ...]]] = []
-    with (
-        replacing_folder(folder) as aside,
-        progress.task("Writing", corpus.n_documents, "documents") as task,
-    ):
-        n_written = 0
-        for number, part in enumerate(regrouped(corpus.parts(), shard_size)):
-            written.append(write_shard(shard_path(aside, number), part))
-            n_written += len(part)
-            task.update(n_written)
-        write_manifest(aside, corpus.words, settings, corpus.has_ids, written)
+    with replacing_folder(folder) as aside:
+        write_shards(aside, corpus.parts(), corpus.n_documents, settings, shard_size)
 
 
-def write_manifest(
+def write_shards(
     folder: Path,
-    words: tuple[str, ...],
-    settings: TextSettings | None,
-    has_ids: bool,
-    written: Iterable[tuple[ShardRecord, tuple[BlockHead, ...]]],
+    parts: Iterable[Corpus],
+    n_documents: int,
+    settings: TextSettings | None = None,
+    shard_size: int = PART_SIZE,
 ) -> None:
-    """Write the manifest of shards that `write_shard` wrote into a folder."""
-    records, heads = zip(*written, strict=True)
-    blocks = added(heads)
+    """Write documents, of which there are one part or more, to shards, and then their manifest."""
+
+    def write(item: tuple[int, Corpus]) -> tuple[ShardRecord, LabelMoments, Corpus]:
+        number, part = item
+        return *write_shard(shard_path(folder, number), part), part[:0]
+
+    written: list[tuple[ShardRecord, LabelMoments, Corpus]] = []
+    n_written = 0
+    with progress.task("Writing", n_documents, "documents") as task:
+        for one in in_threads(write, enumerate(regrouped(parts, shard_size))):
+            written.append(one)
+            n_written += one[0].n_documents
+            task.update(n_written)
+    records, moments, (head, *_) = zip(*written, strict=True)
+    total = added(moments)
     # Raises where numbers are too large to be standardised, before anyone waits for a fit.
-    schema_of(blocks)
-    Manifest(words, settings, has_ids, blocks, records).write(folder)
+    LabelSchema.of(head.labels, total)
+    has_ids = head.ids is not None
+    Manifest(head.words, settings, has_ids, head.labels, total, records).write(folder)
 
 
 def regrouped(parts: Iterable[Corpus], size: int) -> Iterator[Corpus]:
