@@ -6,30 +6,32 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from hdsp.corpus import Corpus, make_frame
-from hdsp.corpus.stored import StoredCorpus
+from hdsp.editing import EditableTopics
 from hdsp.exceptions import (
     IgnoredTargetWarning,
     TokenizerNotSavedWarning,
     TopicLimitWarning,
 )
-from hdsp.fitting import grow_topics
-from hdsp.inference import (
-    NUMBERS_BY,
-    absorb,
+from hdsp.execution import check_executor
+from hdsp.inference import NUMBERS_BY, OpenStream, read_further_labels
+from hdsp.learning import (
+    Settings,
+    learn,
+    learn_further,
+    read_training,
+    refreshed,
+    reopened,
 )
-from hdsp.learning import TopicLearner
 from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
-from hdsp.persistence import (
-    load_model,
-    not_usable,
-    save_model,
-)
+from hdsp.persistence import load_model, not_usable, save_model
+from hdsp.prediction import FittedModel
 from hdsp.progress import shown
 from hdsp.scaling import ScalingFunction
 from hdsp.stability import refit, stability_columns
@@ -52,7 +54,7 @@ _NEAR_CEILING = 0.95
 INFERENCES = ("batch", "stochastic")
 
 
-class HDSP(TopicLearner):
+class HDSP(EditableTopics):
     """The hierarchical Dirichlet scaling process: topics that documents' labels scale.
 
     A Bayesian nonparametric topic model, fitted by variational inference. Without labels it is
@@ -152,6 +154,9 @@ class HDSP(TopicLearner):
     history_ : list of dict
         One row per pass of the chosen start: the bound and its terms, concentrations, `n_topics`,
         topics in use, moves made after the pass, and seconds.
+    stages_ : list of dict
+        One row per stage of the fit and of what followed it, such as the search, the passes and the
+        calibration: `stage` and `seconds`.
     n_iter_ : int
         The number of passes of the chosen start.
     converged_ : bool
@@ -173,6 +178,9 @@ class HDSP(TopicLearner):
     >>> model.expected_topics([["news"], ["sport"], []]).sum(axis=1).round(6).tolist()
     [1.0, 1.0, 1.0]
     """
+
+    # Where `partial_fit` goes on.
+    _opened: OpenStream | None = None
 
     def __init__(
         self,
@@ -256,15 +264,14 @@ class HDSP(TopicLearner):
             )
         priors = self._check_settings()
         check_not_dask(X, "HDSP.fit")
-        if isinstance(X, StoredCorpus) or self.inference != "batch" or self.executor is not None:
-            run, checkpoint = self._fit_parts(priors, X, labels)
-        else:
-            run, checkpoint = self._fit_whole(priors, X, labels)
+        learned = learn(self._settings(), priors, read_training(type(self)(), X, labels))
+        # Only now, so that a failed fit leaves an earlier one unchanged.
+        self._set_fitted(learned.model, learned.opened)
         # The fit of an interrupted search is only the best so far, even if it converged.
-        cut_short = run.interrupted and not self.fixed_number
+        cut_short = learned.interrupted and not self.fixed_number
         finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
-        if checkpoint and finished:
-            checkpoint.remove()
+        if learned.checkpoint and finished:
+            learned.checkpoint.remove()
         self._warn(finished)
         return self
 
@@ -309,22 +316,18 @@ class HDSP(TopicLearner):
             )
         priors = self._check_settings()
         check_not_dask(X, "HDSP.partial_fit")
+        settings = self._settings()
         if not self.__sklearn_is_fitted__():
-            run, _ = self._fit_whole(priors, X, labels, stream=True)
+            training = read_training(type(self)(), X, labels)
+            learned = learn(settings, priors, training, stream=True)
+            self._set_fitted(learned.model, learned.opened)
             return self
-        corpus, _ = self._read_corpus(X, labels, "partial_fit")
-        if corpus.n_tokens == 0:
-            return self
-        opened = self._opened or self._reopened()
-        with self._running(self._executor()) as run:
-            for part in corpus.parts():
-                opened = absorb(opened, part, self.scaling, run)
-            opened = grow_topics(opened, self._plan(), run)
-            if run.interrupted:
-                # The model stays as it was before the call.
-                raise KeyboardInterrupt
-        self._opened = opened
-        self._stale = True
+        corpus = self._read_further(X, labels)
+        if corpus.n_tokens:
+            opened = self._opened or reopened(settings, self._current)
+            # The model stays as it was before the call if that is interrupted.
+            self._opened = learn_further(settings, opened, corpus)
+            self._stale = True
         return self
 
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
@@ -508,11 +511,7 @@ class HDSP(TopicLearner):
         check_choice(self.inference, INFERENCES, "inference", "HDSP")
         if self.batch_size is not None:
             check_whole(self.batch_size, "batch_size", 1)
-        if self.executor is not None and not isinstance(self.executor, str):
-            raise TypeError(
-                "`executor` of HDSP must be None, 'processes', 'dask', 'local' or the address of a "
-                f"Dask scheduler. Got {type(self.executor).__name__}."
-            )
+        check_executor(self.executor)
         check_seeds(self.seeds, self.n_components)
         check_positive(self.seed_strength, "seed_strength")
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):
@@ -525,6 +524,40 @@ class HDSP(TopicLearner):
             corpus_concentration=corpus if learn_corpus else None,
             document_concentration=document if learn_document else None,
         )
+
+    def _settings(self) -> Settings:
+        return Settings(**self.get_params(deep=False))
+
+    def _read_further(self, X: Any, labels: object) -> Corpus:
+        """Further documents, of words and labels that may be new where X is a corpus."""
+        if isinstance(X, Corpus):
+            if labels is not None:
+                raise ValueError(
+                    "`labels` of HDSP.partial_fit must be None where X is a Corpus, which carries "
+                    "its own."
+                )
+            return X
+        counts, _ = self._read_new(X, None, "partial_fit")
+        schema = self._model.schema
+        parsed = read_further_labels(schema, labels, counts.shape[0], "HDSP.partial_fit")
+        return Corpus.trusted(counts, self.words_, parsed, None, None)
+
+    def _refresh(self) -> None:
+        assert self._opened is not None
+        model = refreshed(self._settings(), self._opened, self._current)
+        self._set_fitted(model, self._opened)
+
+    def _set_fitted(self, model: FittedModel, opened: OpenStream | None = None) -> None:
+        self._model = model
+        self._opened = opened
+        # scikit-learn requires these as attributes.
+        self.n_features_in_ = len(model.source.words)
+        if model.source.named:
+            self.feature_names_in_ = np.array(model.source.words, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        # The cached array of an earlier fit.
+        self.__dict__.pop("components_", None)
 
     def _warn(self, finished: bool) -> None:
         if self.n_components == 1:

@@ -5,8 +5,7 @@ import pandas
 from threadpoolctl import threadpool_limits
 
 import hdsp
-from hdsp.inference import Run
-from hdsp.inference.batch import fit_sharded
+from hdsp.inference import Run, fit_batch
 from hdsp.inference.batches import ShardBatches
 from hdsp.inference.stochastic import fit_stochastic, start_stream
 from hdsp.model import GlobalState, Priors, ShardedProblem
@@ -60,7 +59,7 @@ def fit(executor, problem, state, passes=7, after_pass=None, keep_documents=True
     run = Run(passes, 0.0, keep_documents, executor=executor, after_pass=after_pass)
     history = run.new_history()
     with executor, threadpool_limits(1, "blas"):
-        found = fit_sharded(problem, state, run, history)
+        found = fit_batch(problem, state, run, history)
     return found.state, [row["bound"] for row in history.rows()]
 
 

@@ -3,15 +3,9 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.execution.choice import make_executor
+from hdsp.execution.choice import check_executor, make_executor
 from hdsp.execution.executor import Executor, InProcess, Kept, Step, tree_sum
-from hdsp.execution.passes import (
-    fit_blocks,
-    fit_documents,
-    sum_documents,
-    sum_tokens,
-    update_labels,
-)
+from hdsp.execution.passes import fit_documents, sum_documents, sum_tokens
 from hdsp.execution.processes import Processes
 from hdsp.execution.reading import read_with_shift, sum_new_tokens
 
@@ -21,7 +15,7 @@ __all__ = [
     "Kept",
     "Processes",
     "Step",
-    "fit_blocks",
+    "check_executor",
     "fit_documents",
     "make_executor",
     "read_with_shift",
@@ -29,5 +23,4 @@ __all__ = [
     "sum_new_tokens",
     "sum_tokens",
     "tree_sum",
-    "update_labels",
 ]

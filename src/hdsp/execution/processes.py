@@ -96,6 +96,11 @@ class Processes(Executor):
             self._folder = None
 
 
+def connect(executor: str, n_jobs: int | None = None) -> Processes:
+    """The executor ``"processes"``."""
+    return Processes(n_jobs)
+
+
 class _KeptFiles(Sequence[Path]):
     """Files of what was kept, removed when nobody can ask for them any more."""
 

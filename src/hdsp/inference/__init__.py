@@ -3,12 +3,12 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.inference.batch import fit_batch, fit_sharded
+from hdsp.inference.batch import fit_batch
 from hdsp.inference.batches import ShardBatches
 from hdsp.inference.display import FitDisplay, fit_display
+from hdsp.inference.growth import grow_topics
 from hdsp.inference.history import History, PassRecord, TrialRecord, topics_in_use
 from hdsp.inference.interruption import Interruption, interrupting_at_once
-from hdsp.inference.merging import merge_topics
 from hdsp.inference.number import NUMBERS_BY
 from hdsp.inference.open_world import (
     OpenStream,
@@ -17,6 +17,7 @@ from hdsp.inference.open_world import (
     read_further_labels,
     reopen_stream,
 )
+from hdsp.inference.plan import Plan
 from hdsp.inference.run import AfterPass, Resumed, Run
 from hdsp.inference.sample import Sample, Survey, SurveyDocuments
 from hdsp.inference.search import Search
@@ -31,6 +32,7 @@ from hdsp.inference.stochastic import (
     start_stream,
     stochastic_step,
 )
+from hdsp.inference.whole import FitSource, Outcome, fit, survey_shards
 
 __all__ = [
     "NUMBERS_BY",
@@ -38,11 +40,14 @@ __all__ = [
     "AfterPass",
     "AfterStep",
     "FitDisplay",
+    "FitSource",
     "History",
     "Interruption",
     "OpenStream",
+    "Outcome",
     "PassRecord",
     "PassSoFar",
+    "Plan",
     "Resumed",
     "Run",
     "Sample",
@@ -55,17 +60,18 @@ __all__ = [
     "absorb",
     "default_batch_size",
     "find_seeds",
+    "fit",
     "fit_batch",
     "fit_display",
-    "fit_sharded",
     "fit_stochastic",
+    "grow_topics",
     "initial_state",
     "interrupting_at_once",
-    "merge_topics",
     "open_stream",
     "read_further_labels",
     "reopen_stream",
     "start_stream",
     "stochastic_step",
+    "survey_shards",
     "topics_in_use",
 ]

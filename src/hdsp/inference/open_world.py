@@ -14,8 +14,8 @@ from hdsp.corpus.schema import BlockSchema
 from hdsp.execution import Executor, sum_documents
 from hdsp.inference.run import Run
 from hdsp.inference.sample import Sample, document_keys
-from hdsp.inference.stochastic import SETTINGS, Stream, stochastic_step
-from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_block
+from hdsp.inference.stochastic import SETTINGS, Stream, default_batch_size, stochastic_step
+from hdsp.model import GlobalState, Priors, Problem, ShardedProblem, make_block
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import (
     Design,
@@ -30,8 +30,6 @@ from hdsp.scaling import (
 WORD_DOCUMENTS = 5
 # Words that wait for that. Beyond twice as many, those with the fewest documents are forgotten.
 _MOST_WAITING = 100_000
-# A stream's step: this share of the documents that it began with, within limits.
-_SHARE, _SMALLEST, _LARGEST = 0.1, 64, 4_096
 # Documents that are fitted at once.
 _AT_ONCE = 4_096
 
@@ -85,7 +83,7 @@ class OpenStream:
 
 def open_stream(
     problem: Problem,
-    fit: Fit,
+    state: GlobalState,
     words: tuple[str, ...],
     schema: LabelSchema,
     executor: Executor,
@@ -94,11 +92,11 @@ def open_stream(
 ) -> OpenStream:
     """The stream that goes on from a fit of documents in memory."""
     n_documents = problem.n_documents
-    batch_size = batch_size or _batch_size(n_documents)
-    statistics = sum_documents(problem, fit.state, SETTINGS, executor)
+    batch_size = batch_size or default_batch_size(n_documents)
+    statistics = sum_documents(problem, state, SETTINGS, executor)
     steps = n_documents / batch_size
     stream = Stream(
-        fit.state,
+        state,
         batch_size,
         steps,
         n_documents,
@@ -143,7 +141,7 @@ def reopen_stream(
     `labels` [S, J] are those of some of them. Their mean E[ln pi_mk] is taken to be the one at
     which the weights of topics are at their optimum.
     """
-    batch_size = batch_size or _batch_size(n_documents)
+    batch_size = batch_size or default_batch_size(n_documents)
     steps = n_documents / batch_size
     mean_labels = csr_array(np.asarray(labels.mean(axis=0)).reshape(1, -1))
     log_rate = scaling.log_rate_total(state.scaling, mean_labels)
@@ -162,10 +160,6 @@ def reopen_stream(
     return OpenStream(
         stream, sample, n_documents, words, schema, scaling, priors, seed, n_documents
     )
-
-
-def _batch_size(n_documents: int) -> int:
-    return int(np.clip(round(_SHARE * n_documents), _SMALLEST, _LARGEST))
 
 
 def absorb(

@@ -12,9 +12,9 @@ import numpy as np
 
 from hdsp.inference.batch import fit_batch
 from hdsp.inference.history import TrialRecord
+from hdsp.inference.merging import FEWEST_TOPICS
 from hdsp.inference.number import best_number, chosen_number, number_range, settles
 from hdsp.inference.run import Run
-from hdsp.inference.snapshot import FEWEST_TOPICS
 from hdsp.model import GlobalState, HeldOut, Problem
 from hdsp.numerics.types import FloatArray
 

@@ -91,6 +91,7 @@ def save_model(
         "named": source.named,
         "history": report.history,
         "search": report.search,
+        "stages": report.stages,
         "converged": report.converged,
         "n_topics": report.n_topics,
         "n_topics_range": report.n_topics_range,
@@ -173,6 +174,7 @@ def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int
         get.whole(manifest, "n_topics", 0, n_topics),
         get.topics_range(manifest),
         arrays.get("coherence", (n_topics,)),
+        get.stages(manifest),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
@@ -10,6 +10,7 @@ from scipy.special import expit, log_softmax
 
 from hdsp.corpus import LabelSchema, TextSettings
 from hdsp.execution import InProcess
+from hdsp.inference import Run
 from hdsp.model import (
     Fit,
     GlobalState,
@@ -94,6 +95,8 @@ class FitReport:
         Numbers of topics that are about as good; None where nothing was searched.
     coherence : float array of shape [T]
         NPMI of each topic in the training documents.
+    stages : list of dict
+        The seconds of each stage of the fit, and of what follows it.
     """
 
     history: list[dict[str, float]]
@@ -102,6 +105,7 @@ class FitReport:
     n_topics: int
     n_topics_range: tuple[int, int] | None
     coherence: FloatArray
+    stages: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,8 +305,7 @@ def make_fitted(
     schema: LabelSchema,
     source: Source,
     report: FitReport,
-    settings: LocalSettings,
-    executor: InProcess,
+    run: Run,
     predictive_concentration: float | None = None,
     learned_from: int | None = None,
 ) -> FittedModel:
@@ -313,7 +316,12 @@ def make_fitted(
     documents, if not from those of `problem`.
     """
     if predictive_concentration is None:
-        predictive_concentration = choose_concentration(problem, fit.state, executor)
+        with run.stage("concentration"):
+            predictive_concentration = choose_concentration(problem, fit.state, run.here)
+    with run.stage("calibration"):
+        calibration = calibrate_labels(
+            problem, fit, schema, run.settings, run.here, learned_from=learned_from
+        )
     used = np.flatnonzero(used_columns(problem.scaling, schema.n_labels))
     return FittedModel(
         fit.state,
@@ -321,7 +329,7 @@ def make_fitted(
         schema,
         problem.priors,
         predictive_concentration,
-        calibrate_labels(problem, fit, schema, settings, executor, learned_from=learned_from),
+        calibration,
         TrainingLabels.of(schema, problem.design),
         count_label_words(problem.counts, problem.design, used),
         source,
@@ -348,9 +356,10 @@ def calibrate_labels(
     return calibrate(problem, fit, n_levels, indicator, settings, executor, copies, learned_from)
 
 
-def with_label_regressions(model: FittedModel, problem: Problem) -> FittedModel:
+def with_label_regressions(model: FittedModel, problem: Problem, run: Run) -> FittedModel:
     """The model with the regressions of labels on its evidence, behind `predict_labels`."""
-    return replace(model, label_regressions=_regress_labels(model, problem))
+    with run.stage("label regressions"):
+        return replace(model, label_regressions=_regress_labels(model, problem))
 
 
 def _regress_labels(model: FittedModel, problem: Problem) -> dict[str, LabelRegression]:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from hdsp.corpus import LabelSchema
-from hdsp.execution import InProcess, fit_documents
-from hdsp.inference.sample import Sample
-from hdsp.model import Fit, GlobalState, LocalSettings, Priors, expected_tokens, make_problem
+from hdsp.execution import fit_documents
+from hdsp.inference import Run, Sample
+from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction.fitted import (
     FitReport,
@@ -26,8 +26,7 @@ def make_fitted_from_sample(
     priors: Priors,
     source: Source,
     report: FitReport,
-    settings: LocalSettings,
-    executor: InProcess,
+    run: Run,
     n_documents: int,
     carriers: FloatArray,
     predictive_concentration: float | None = None,
@@ -40,15 +39,14 @@ def make_fitted_from_sample(
     uniform part, and from `carriers` [J], how many of all `n_documents` have each label.
     """
     known = make_problem(sample.counts, sample.design, scaling, priors)
-    documents, _ = fit_documents(known, state, None, settings, executor)
+    documents, _ = fit_documents(known, state, None, run.settings, run.here)
     model = make_fitted(
         known,
         Fit(state, documents),
         schema,
         source,
         report,
-        settings,
-        executor,
+        run,
         predictive_concentration,
         n_documents,
     )
@@ -60,4 +58,4 @@ def make_fitted_from_sample(
         sampled=float(known.n_tokens / max(expected_tokens(state, priors).sum(), 1e-300)),
     )
     known = make_problem(uniform.counts, uniform.design, scaling, priors)
-    return with_label_regressions(model, known)
+    return with_label_regressions(model, known, run)

@@ -125,6 +125,11 @@ class FittedAttributes(BaseEstimator):
         return self._fitted().report.search
 
     @property
+    def stages_(self) -> list[dict[str, Any]]:
+        """One row per stage of the fit, and of what followed it: `stage` and `seconds`."""
+        return self._fitted().report.stages
+
+    @property
     def n_topics_range_(self) -> tuple[int, int] | None:
         """Numbers of topics that are about as good; None where nothing was searched."""
         return self._fitted().report.n_topics_range
