@@ -67,11 +67,11 @@ def test_the_size_of_the_parts_matters_little():
 
 
 def test_a_new_label_grows_the_model_and_gets_its_effect():
-    old = corpus_of(600, tags=(["news"], ["sport"]))
-    model = hdsp.HDSP(10, random_state=0).partial_fit(old)
+    corpus = corpus_of(1500, tags=(["news"], ["sport"]))
+    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:600])
     before = model.label_names_
     # The new tag goes with the documents that are mostly of one topic.
-    later = corpus_of(900, seed=3, tags=(["news"], ["sport"]))
+    later = corpus[600:]
     topic = int(model.transform(later).mean(axis=0).argsort()[-2])
     share = model.transform(later)[:, topic]
     tags = [

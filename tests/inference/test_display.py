@@ -58,6 +58,17 @@ def test_a_search_shows_its_trials_and_then_the_fit():
     assert "Ctrl-C again" in task.shown[-1][2]["stopping"]
 
 
+def test_stages_are_shown_and_then_how_long_passes_took():
+    task = Kept()
+    display = FitDisplay(task, tol=1e-3)
+    display.begin_stage("search")
+    assert task.shown[-1][2] == {"stage": "search"}
+    display.end_stage({"search": 3.0})
+    assert task.shown[-1][2] == {"stage": None, "passes": None}
+    display.end_stage({"search": 3.0, "passes": 60.0, "merges": 5.0})
+    assert task.shown[-1][2] == {"stage": None, "passes": "took 1:05"}
+
+
 def test_the_time_left_of_a_fit_follows_its_bound():
     clock, task = Clock(), Kept()
     display = FitDisplay(task, tol=1e-3, max_iter=20, clock=clock)

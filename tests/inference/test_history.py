@@ -1,5 +1,7 @@
 """What a fit tells of its passes."""
 
+import pytest
+
 from hdsp.inference import PassRecord, Run
 from hdsp.model import Bound
 
@@ -22,3 +24,25 @@ def test_a_history_that_goes_on_has_its_clock_go_on():
     history = run.new_history([made(-5.0, 100.0)])
     assert len(history) == 1
     assert 100.0 <= history._clock() < 101.0
+
+
+def test_stages_are_timed_in_their_order_even_if_they_fail(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("hdsp.inference.run.time.perf_counter", lambda: now[0])
+    run = Run()
+    for name, seconds in (("search", 2.0), ("passes", 5.0), ("search", 1.0)):
+        with run.stage(name):
+            now[0] += seconds
+
+    def fail():
+        with run.stage("calibration"):
+            now[0] += 0.5
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert run.stage_rows() == [
+        {"stage": "search", "seconds": 3.0},
+        {"stage": "passes", "seconds": 5.0},
+        {"stage": "calibration", "seconds": 0.5},
+    ]

@@ -206,6 +206,7 @@ WRONG_MANIFESTS = {
         {"function": "Product", "factors": [], "split": [], "n_labels": 7},
         {"function": "Constant", "columns": [], "settings": {"x": 1}},
     ],
+    "stages": [3, [3], [{}], [{"stage": 1, "seconds": 1.0}], [{"stage": "a", "seconds": "b"}]],
     "parameters": [None, {}, {"max_iter": 3}],
     "transposed": [None, ["nothing"], 3],
 }
@@ -227,7 +228,7 @@ def test_rows_of_a_search_are_taken(path):
 
 def test_a_manifest_without_a_value_is_refused(path):
     later = {"text_settings", "search", "n_topics_range", "predictive_concentration"}
-    later |= {"topic_names", "merged_topics", "sampled"}
+    later |= {"topic_names", "merged_topics", "sampled", "stages"}
     names = set(read_header(path)["manifest"]) - {*later, "hdsp"}
     whole = path.read_bytes()
     for name in names:

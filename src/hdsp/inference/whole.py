@@ -66,7 +66,8 @@ def survey_shards(
     """
     blocks = shard_blocks(shards, encoding)
     n_documents = sum(shard.n_documents for shard in shards)
-    seed = int(plan.rng.integers(2**62))
+    # A stream of its own: the fit begins as one in memory with the same seed does.
+    seed = int(plan.rng.spawn(1)[0].integers(2**62))
     with run.stage("sample"):
         step = SurveyDocuments(seed, n_documents)
         survey: Survey = run.executor.run(step, blocks, keep=False)[1]

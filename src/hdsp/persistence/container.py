@@ -23,7 +23,7 @@ from hdsp.storage import (
 )
 
 # Major, minor. A reader takes every older minor of its major: what a later one added has a default.
-VERSION = (1, 5)
+VERSION = (1, 4)
 
 
 def write_file(

@@ -76,7 +76,7 @@ def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
 
 
 def stages(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row per stage of the fit; none in a file before format 1.5."""
+    """One row per stage of the fit; none in older files."""
     rows = manifest.get("stages", [])
     if not isinstance(rows, list) or not all(
         isinstance(row, dict)
