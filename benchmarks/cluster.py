@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 import hdsp
 from hdsp.execution import InProcess, Processes
 from hdsp.execution.dask import connect
-from hdsp.inference import Run, fit_batch
+from hdsp.fit import Run, fit_batch
 from hdsp.model import GlobalState, Priors, ShardedProblem
-from hdsp.model.shards import Encoding, ShardBlock
+from hdsp.model.shard_blocks import Encoding, ShardBlock
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.scaling import bind_scaling
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hdsp.inference import topics_in_use
+from hdsp.fit import topics_in_use
 from hdsp.queries import FittedQueries
 from hdsp.validation import check_merges, check_topic_names
 

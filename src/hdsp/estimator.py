@@ -19,7 +19,7 @@ from hdsp.exceptions import (
     TopicLimitWarning,
 )
 from hdsp.execution import check_executor
-from hdsp.inference import NUMBERS_BY, OpenStream, read_further_labels
+from hdsp.fit import NUMBERS_BY, OpenStream, read_further_labels
 from hdsp.learning import (
     Settings,
     learn,

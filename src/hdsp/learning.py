@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from hdsp.corpus import Corpus, Labels, LabelSchema, StoredCorpus, as_labels, library_of
 from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning
 from hdsp.execution import InProcess, make_executor
-from hdsp.inference import (
+from hdsp.fit import (
     FitSource,
     OpenStream,
     Outcome,
@@ -37,7 +37,7 @@ from hdsp.inference import (
 )
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import Fit, GlobalState, Priors, make_problem, seed_prior
-from hdsp.model.shards import Encoding, readable_parts
+from hdsp.model.shard_blocks import Encoding, readable_parts
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import Checkpoint, fingerprint
 from hdsp.prediction import (

@@ -5,11 +5,11 @@ import pandas
 from threadpoolctl import threadpool_limits
 
 import hdsp
-from hdsp.inference import Run, fit_batch
-from hdsp.inference.batches import ShardBatches
-from hdsp.inference.stochastic import fit_stochastic, start_stream
+from hdsp.fit import Run, fit_batch
+from hdsp.fit.shard_batches import ShardBatches
+from hdsp.fit.stochastic import fit_stochastic, start_stream
 from hdsp.model import GlobalState, Priors, ShardedProblem
-from hdsp.model.shards import Encoding, ShardBlock
+from hdsp.model.shard_blocks import Encoding, ShardBlock
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.scaling import bind_scaling
 

@@ -10,14 +10,14 @@ from functools import cache
 import numpy as np
 
 from hdsp import HDSP, simulate
-from hdsp.inference import Run
+from hdsp.fit import Run
 
 N_PASSES = 60
 # Announces each pass; a checkpoint after every one.
 _SCRIPT = """
 import sys, time, warnings
 import hdsp
-from hdsp.inference import Run
+from hdsp.fit import Run
 from hdsp.persistence import checkpoint
 from tests.persistence.runs import data, make
 

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from hdsp import simulate
 from hdsp.corpus import Labels, LabelSchema
 from hdsp.execution import InProcess, read_with_shift, sum_new_tokens
-from hdsp.inference import Run, fit_batch, initial_state
+from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.model import Fit, LocalSettings, Priors, make_problem
 from hdsp.prediction.calibration import _learn, calibrate, overdispersion
 from hdsp.prediction.label_sets import label_sets

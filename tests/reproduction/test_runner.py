@@ -11,7 +11,7 @@ import pytest
 
 from hdsp import HDSP
 from hdsp.comparison import ORIGINS, CorpusFolder
-from hdsp.inference import Run
+from hdsp.fit import Run
 from hdsp.reproduction import STUDIES, run_study, runner
 from hdsp.reproduction.results import (
     finished_rows,

@@ -10,7 +10,7 @@ import numpy as np
 
 from hdsp.corpus import LabelSchema, TextSettings
 from hdsp.corpus.frames import LIBRARIES
-from hdsp.inference import OpenStream
+from hdsp.fit import OpenStream
 from hdsp.model import GlobalState, Priors
 from hdsp.persistence import manifest as get
 from hdsp.persistence.container import not_usable, read_file, write_file

@@ -10,7 +10,7 @@ from scipy.special import expit, log_softmax
 
 from hdsp.corpus import LabelSchema, TextSettings
 from hdsp.execution import InProcess
-from hdsp.inference import Run
+from hdsp.fit import Run
 from hdsp.model import (
     Fit,
     GlobalState,

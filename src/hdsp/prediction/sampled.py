@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hdsp.corpus import LabelSchema
 from hdsp.execution import fit_documents
-from hdsp.inference import Run, Sample
+from hdsp.fit import Run, Sample
 from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction.fitted import (

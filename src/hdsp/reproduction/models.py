@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from hdsp.comparison import READINGS, CorpusFolder, Reading
 from hdsp.corpus import Corpus
 from hdsp.estimator import HDSP
-from hdsp.inference.start import lda_topics
+from hdsp.fit.start import lda_topics
 from hdsp.numerics.types import FloatArray
 from hdsp.peers import FitSettings, Fitted, FittedHDSP, Peer, ScalingProcess, make_peer
 from hdsp.reproduction.study import Row, Settings

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hdsp.comparison import CorpusFolder
-from hdsp.inference import interrupting_at_once
+from hdsp.fit import interrupting_at_once
 from hdsp.peers import check_libraries
 from hdsp.reproduction import drawing
 from hdsp.reproduction.page import readme

@@ -8,14 +8,14 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from hdsp import UnknownSeedWarning
-from hdsp.inference import Run, fit_batch, initial_state
-from hdsp.inference.keeping import DocumentsHere
-from hdsp.inference.merging import Merge, merged_state, propose_merges, take_snapshot
-from hdsp.inference.seeding import find_seeds, place_seeds
+from hdsp.fit import Run, fit_batch, initial_state
+from hdsp.fit.keeping import DocumentsHere
+from hdsp.fit.merge import Merge, merged_state, propose_merges, take_snapshot
+from hdsp.fit.seeding import find_seeds, place_seeds
 from hdsp.model import Fit, LocalSettings, Priors, expected_tokens, make_problem, seed_prior
 from hdsp.model.by_topic import word_terms
 from hdsp.scaling import Constant
-from tests.inference.test_merging import even_corpus
+from tests.fit.test_merge import even_corpus
 
 
 def seeded_problem(n_topics=4, strength=0.1):

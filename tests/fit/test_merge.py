@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from hdsp import HDSP, Categorical, Corpus, kernels
 from hdsp.corpus import LabelSchema
 from hdsp.execution import InProcess, fit_documents
-from hdsp.inference import Run, fit_batch, initial_state
-from hdsp.inference.keeping import DocumentsHere, DocumentsInBlocks
-from hdsp.inference.merging import (
+from hdsp.fit import Run, fit_batch, initial_state
+from hdsp.fit.keeping import DocumentsHere, DocumentsInBlocks
+from hdsp.fit.merge import (
     likely_pairs,
     merge_topics,
     merged_state,

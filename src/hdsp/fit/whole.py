@@ -3,17 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hdsp.inference.batch import ascend
-from hdsp.inference.batches import ShardBatches
-from hdsp.inference.history import History
-from hdsp.inference.keeping import documents_of
-from hdsp.inference.merging import merge_topics
-from hdsp.inference.plan import Plan, begin
-from hdsp.inference.run import Resumed, Run
-from hdsp.inference.sample import Survey, SurveyDocuments
-from hdsp.inference.stochastic import Stream, fit_stochastic, start_stream
+from hdsp.fit.batch import ascend
+from hdsp.fit.history import History
+from hdsp.fit.keeping import documents_of
+from hdsp.fit.merge import merge_topics
+from hdsp.fit.plan import Plan, begin
+from hdsp.fit.run import Resumed, Run
+from hdsp.fit.sample import Survey, SurveyDocuments
+from hdsp.fit.shard_batches import ShardBatches
+from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
 from hdsp.model import Fit, Priors, Problem, ShardedProblem, make_problem
-from hdsp.model.shards import Encoding, Readable, shard_blocks
+from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
 from hdsp.numerics.types import FloatArray
 
 

@@ -12,9 +12,9 @@ from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
 from hdsp.corpus.frames import is_frame
 from hdsp.corpus.schema import BlockSchema
 from hdsp.execution import Executor, sum_documents
-from hdsp.inference.run import Run
-from hdsp.inference.sample import Sample, document_keys
-from hdsp.inference.stochastic import SETTINGS, Stream, default_batch_size, stochastic_step
+from hdsp.fit.run import Run
+from hdsp.fit.sample import Sample, document_keys
+from hdsp.fit.stochastic import SETTINGS, Stream, default_batch_size, stochastic_step
 from hdsp.model import GlobalState, Priors, Problem, ShardedProblem, make_block
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import (

@@ -15,7 +15,7 @@ import numpy as np
 
 from hdsp.execution import Kept, Step, sum_documents
 from hdsp.execution.steps import FitDocuments, FittedBlock, LabelSums, SumLabels
-from hdsp.inference.run import Run
+from hdsp.fit.run import Run
 from hdsp.kernels import run_ranges
 from hdsp.model import (
     BlockProblem,

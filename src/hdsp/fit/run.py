@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hdsp.execution import Executor, InProcess
-from hdsp.inference.display import FitDisplay
-from hdsp.inference.history import History, PassRecord, TrialRecord
-from hdsp.inference.interruption import Interruption
+from hdsp.fit.display import FitDisplay
+from hdsp.fit.history import History, PassRecord, TrialRecord
+from hdsp.fit.interruption import Interruption
 from hdsp.model import (
     BlockProblem,
     Bound,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.inference.run import Run
-from hdsp.inference.search import Search
-from hdsp.inference.start import initial_state
+from hdsp.fit.run import Run
+from hdsp.fit.search import Search
+from hdsp.fit.start import initial_state
 from hdsp.model import GlobalState, Problem
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from hdsp import kernels
 from hdsp.execution import Step
 from hdsp.execution.steps import FittedBlock
-from hdsp.inference.batch import ascend
-from hdsp.inference.history import History
-from hdsp.inference.keeping import Documents
-from hdsp.inference.run import Run
+from hdsp.fit.batch import ascend
+from hdsp.fit.history import History
+from hdsp.fit.keeping import Documents
+from hdsp.fit.run import Run
 from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
 from hdsp.model.by_topic import TopicWeights, proportion_terms, word_terms

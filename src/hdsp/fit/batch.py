@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from hdsp.inference.history import History
-from hdsp.inference.keeping import Documents, documents_of
-from hdsp.inference.run import Run
+from hdsp.fit.history import History
+from hdsp.fit.keeping import Documents, documents_of
+from hdsp.fit.run import Run
 from hdsp.model import BlockProblem, DocumentState, Fit, GlobalState, elbo
 
 # The passes in which documents are also started afresh; spaced out, since topics settle.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hdsp.inference import PassRecord, Run
+from hdsp.fit import PassRecord, Run
 from hdsp.model import Bound
 
 
@@ -28,7 +28,7 @@ def test_a_history_that_goes_on_has_its_clock_go_on():
 
 def test_stages_are_timed_in_their_order_even_if_they_fail(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("hdsp.inference.run.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("hdsp.fit.run.time.perf_counter", lambda: now[0])
     run = Run()
     for name, seconds in (("search", 2.0), ("passes", 5.0), ("search", 1.0)):
         with run.stage(name):
