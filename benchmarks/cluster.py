@@ -22,10 +22,9 @@ from threadpoolctl import threadpool_limits
 import hdsp
 from hdsp.execution import InProcess, Processes
 from hdsp.execution.dask import connect
-from hdsp.inference import Run
-from hdsp.inference.batch import fit_sharded
+from hdsp.fit import Run, fit_batch
 from hdsp.model import GlobalState, Priors, ShardedProblem
-from hdsp.model.shards import Encoding, ShardBlock
+from hdsp.model.shard_blocks import Encoding, ShardBlock
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.scaling import bind_labels
 
@@ -100,7 +99,7 @@ def passes(executor, problem, state, n_passes, sent=lambda: 0):
 
     run = Run(n_passes + 1, 0.0, executor=executor, after_pass=mark)
     with executor, threadpool_limits(1, "blas"):
-        fit_sharded(problem, state, run, run.new_history())
+        fit_batch(problem, state, run, run.new_history())
     return np.diff(np.array(marks), axis=0)
 
 

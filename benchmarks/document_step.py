@@ -68,7 +68,7 @@ def make_step(train):
     view = make_view(state, scaling, problem.dtype)
 
     def step(n_iter, prune, kept=None):
-        return block_step(view, block, kept, LocalSettings(n_iter, 0.0, prune))[0]
+        return block_step(view, block, kept, LocalSettings(n_iter, 0.0, prune))[0].documents
 
     return step
 

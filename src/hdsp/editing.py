@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.inference import topics_in_use
+from hdsp.fit import topics_in_use
 from hdsp.prediction import FittedModel
 from hdsp.validation import check_merges, check_topic_names
 

@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -19,17 +20,23 @@ from hdsp.answers.expected_topics import expected_topics, label_scale
 from hdsp.answers.held_out_words import mean_log_probability, perplexity
 from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
-from hdsp.answers.new_documents import read_documents
+from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_stability import refit, stability_columns
 from hdsp.answers.topic_tables import top_words, topic_columns, word_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
-from hdsp.corpus.stored import StoredCorpus
 from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import IgnoredTargetWarning, TokenizerNotSavedWarning, TopicLimitWarning
-from hdsp.fitting import grow_topics
-from hdsp.inference import NUMBERS_BY, OpenStream, absorb
-from hdsp.learning import TopicLearner
+from hdsp.execution import check_executor
+from hdsp.fit import NUMBERS_BY, OpenStream, read_further_labels
+from hdsp.learning import (
+    Settings,
+    learn,
+    learn_further,
+    read_training,
+    refreshed,
+    reopened,
+)
 from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
@@ -55,7 +62,7 @@ _NEAR_CEILING = 0.95
 INFERENCES = ("batch", "stochastic")
 
 
-class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The hierarchical Dirichlet scaling process: topics that documents' labels scale.
 
     A Bayesian nonparametric topic model, fitted by variational inference. Without labels it is
@@ -167,6 +174,9 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     history_ : list of dict
         One row per pass of the chosen start: the bound and its terms, concentrations, `n_topics`,
         topics in use, moves made after the pass, and seconds.
+    stages_ : list of dict
+        One row per stage of the fit and of what followed it, such as the search, the passes and the
+        calibration: `stage` and `seconds`.
     n_iter_ : int
         The number of passes of the chosen start.
     converged_ : bool
@@ -188,6 +198,9 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     >>> model.expected_topics([["news"], ["sport"], []]).sum(axis=1).round(6).tolist()
     [1.0, 1.0, 1.0]
     """
+
+    # Where `partial_fit` goes on.
+    _opened: OpenStream | None = None
 
     def __init__(
         self,
@@ -271,15 +284,14 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             )
         priors = self._check_settings()
         check_not_dask(X, "HDSP.fit")
-        if isinstance(X, StoredCorpus) or self.inference != "batch" or self.executor is not None:
-            run, checkpoint = self._fit_parts(priors, X, labels)
-        else:
-            run, checkpoint = self._fit_whole(priors, X, labels)
+        learned = learn(self._settings(), priors, read_training(X, labels))
+        # Only now, so that a failed fit leaves an earlier one unchanged.
+        self._set_fitted(learned.model, learned.opened)
         # The fit of an interrupted search is only the best so far, even if it converged.
-        cut_short = run.interrupted and not self.fixed_number
+        cut_short = learned.interrupted and not self.fixed_number
         finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
-        if checkpoint and finished:
-            checkpoint.remove()
+        if learned.checkpoint and finished:
+            learned.checkpoint.remove()
         self._warn(finished)
         return self
 
@@ -324,21 +336,17 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             )
         priors = self._check_settings()
         check_not_dask(X, "HDSP.partial_fit")
+        settings = self._settings()
         if not self.__sklearn_is_fitted__():
-            run, _ = self._fit_whole(priors, X, labels, stream=True)
+            training = read_training(X, labels)
+            learned = learn(settings, priors, training, stream=True)
+            self._set_fitted(learned.model, learned.opened)
             return self
-        corpus, _ = self._read_corpus(X, labels, "partial_fit")
-        if corpus.n_tokens == 0:
-            return self
-        opened = self._opened or self._reopened()
-        with self._running(self._executor()) as run:
-            for part in corpus.parts():
-                opened = absorb(opened, part, self.scaling, run)
-            opened = grow_topics(opened, self._plan(), run)
-            if run.interrupted:
-                # The model stays as it was before the call.
-                raise KeyboardInterrupt
-        self._opened = opened
+        corpus = self._read_further(X, labels)
+        if corpus.n_tokens:
+            opened = self._opened or reopened(settings, self._current)
+            # The model stays as it was before the call if that is interrupted.
+            self._opened = learn_further(settings, opened, corpus)
         return self
 
     def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
@@ -906,8 +914,8 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _model(self) -> FittedModel:
         """The model of all documents so far: all attributes and answers are read from it."""
         check_is_fitted(self)
-        if self._opened is not self._made_of:
-            self._refresh()
+        if self._opened is not None and self._opened is not self._made_of:
+            self._set_fitted(refreshed(self._settings(), self._opened, self._current), self._opened)
         return self._current
 
     @_model.setter
@@ -955,6 +963,11 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def history_(self) -> list[dict[str, float]]:
         """One row per pass of the chosen start."""
         return self._model.report.history
+
+    @property
+    def stages_(self) -> list[dict[str, Any]]:
+        """One row per stage of the fit, and of what followed it: `stage` and `seconds`."""
+        return self._model.report.stages
 
     @property
     def n_iter_(self) -> int:
@@ -1086,11 +1099,7 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_choice(self.inference, INFERENCES, "inference", "HDSP")
         if self.batch_size is not None:
             check_whole(self.batch_size, "batch_size", 1)
-        if self.executor is not None and not isinstance(self.executor, str):
-            raise TypeError(
-                "`executor` of HDSP must be None, 'processes', 'dask', 'local' or the address of a "
-                f"Dask scheduler. Got {type(self.executor).__name__}."
-            )
+        check_executor(self.executor)
         check_seeds(self.seeds, self.n_components)
         check_positive(self.seed_strength, "seed_strength")
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):
@@ -1103,6 +1112,26 @@ class HDSP(TopicLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             corpus_concentration=corpus if learn_corpus else None,
             document_concentration=document if learn_document else None,
         )
+
+    def _settings(self) -> Settings:
+        return Settings(**self.get_params(deep=False))
+
+    def _read_further(self, X: Any, labels: object) -> Corpus:
+        """Further documents, of words and labels that may be new where X is a corpus."""
+        if isinstance(X, Corpus):
+            if labels is not None:
+                raise ValueError(
+                    "`labels` of HDSP.partial_fit must be None where X is a Corpus, which carries "
+                    "its own."
+                )
+            return X
+        owner, source = "HDSP.partial_fit", self._current.source
+        if self._opened is not None:
+            source = replace(source, words=self._opened.words)
+        counts, _ = read_counts(X, owner, source)
+        space = self._current.space if self._opened is None else self._opened.space
+        parsed = read_further_labels(space.schema, labels, counts.shape[0], owner)
+        return Corpus.trusted(counts, source.words, parsed, None, None)
 
     def _warn(self, finished: bool) -> None:
         if self.n_components == 1:

@@ -1,10 +1,10 @@
-"""How `HDSP` learns: from documents in memory or in parts, and from further ones."""
+"""How `HDSP` learns: its settings and documents in, a fitted model out."""
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,31 +13,37 @@ import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from hdsp.answers.new_documents import read_counts, read_documents
+from hdsp.answers.new_documents import read_counts
 from hdsp.corpus import Corpus, Labels, LabelSchema, StoredCorpus, as_labels, library_of
 from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning
-from hdsp.execution import Executor, InProcess, make_executor
-from hdsp.fitting import Plan, fit_in_memory, fit_shards
-from hdsp.inference import (
-    History,
+from hdsp.execution import InProcess, make_executor
+from hdsp.fit import (
+    FitSource,
     OpenStream,
+    Outcome,
+    Plan,
     Run,
+    Sample,
+    absorb,
     default_batch_size,
     find_seeds,
+    fit,
     fit_display,
+    grow_topics,
     open_stream,
-    read_further_labels,
-    reopen_stream,
+    stream_from,
+    survey_shards,
     topics_in_use,
 )
 from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import GlobalState, LocalSettings, Priors, make_problem, seed_prior
-from hdsp.model.shards import readable_parts
+from hdsp.model import Fit, GlobalState, Priors, make_problem, seed_prior
+from hdsp.model.shard_blocks import readable_parts
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import Checkpoint, fingerprint
 from hdsp.prediction import (
     FitReport,
     FittedModel,
+    SampledFit,
     Source,
     make_fitted,
     make_fitted_from_sample,
@@ -45,322 +51,377 @@ from hdsp.prediction import (
     with_label_regressions,
 )
 from hdsp.scaling import ScalingFunction, bind_labels
-from hdsp.validation import (
-    make_generator,
-    quoted,
-)
+from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
 
 
-class TopicLearner:
-    """The parts of `HDSP.fit` and `HDSP.partial_fit`, behind their settings."""
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The parameters of `HDSP`, by their names."""
 
     n_components: int
     fixed_number: bool
     number_by: str
     scaling: str | ScalingFunction
+    topic_prior: float
     corpus_concentration: float
     document_concentration: float
     predictive_concentration: float | None
+    learn_concentrations: bool | str
+    corpus_concentration_prior: tuple[float, float]
+    document_concentration_prior: tuple[float, float]
     init: Any
     seeds: Mapping[str, Sequence[str]] | None
     seed_strength: float
+    max_iter: int
+    tol: float
+    n_jobs: int | None
     random_state: Any
     keep_documents: bool
+    verbose: int | bool
     checkpoint: str | os.PathLike[str] | None
     inference: str
     batch_size: int | None
     executor: str | None
-    max_iter: int
-    tol: float
-    n_jobs: int | None
-    verbose: int | bool
-    get_params: Callable[..., dict[str, Any]]
-    _set_fitted: Callable[..., None]
-    _model: FittedModel
-    # The model as it was last made, and the stream that it was made of.
-    _current: FittedModel
-    _made_of: OpenStream | None = None
-    # Where `partial_fit` goes on.
-    _opened: OpenStream | None = None
 
-    def _fit_whole(
-        self, priors: Priors, X: Any, labels: object, stream: bool = False
-    ) -> tuple[Run, Checkpoint | None]:
-        """Fit to documents in memory; `stream` prepares for further ones."""
-        counts, parsed, words, named = self._read_training(X, labels)
-        priors = self._with_seeds(priors, np.asarray(counts.sum(axis=0), dtype=np.float64), words)
-        schema = LabelSchema.of(parsed)
-        _warn_missing(parsed)
-        values = schema.encode(parsed)
-        space = bind_labels(self.scaling, schema, values)
-        problem = make_problem(counts, space.design(values), space.scaling, priors)
-        source = Source(
-            words,
-            named,
-            library_of(labels),
-            fingerprint(counts, problem.design),
-            X.text_settings if isinstance(X, Corpus) else None,
-        )
-        checkpoint = self._checkpoint(source)
-        opened = None
-        with self._running(self._executor()) as run:
-            plan = self._plan()
-            fit, history, numbers = fit_in_memory(problem, plan, run, checkpoint)
-            if stream:
-                seed = int(plan.rng.integers(2**62))
-                opened = open_stream(
-                    problem, fit, words, space, run.executor, seed, self.batch_size
-                )
-            model = make_fitted(
-                problem,
-                fit,
-                space,
-                source,
-                self._report(fit.state, priors, history, numbers, run, problem.n_documents, counts),
-                run.settings,
-                run.here,
-                self.predictive_concentration,
-            )
-            model = replace(model, topic_names=_seed_names(self.seeds, fit.state))
-            # The documents make room for the evidence of labels, which is as large.
-            del fit
-            model = with_label_regressions(model, problem)
-        # Only now, so that a failed fit leaves an earlier one unchanged.
-        self._set_fitted(model, opened)
-        return run, checkpoint
+    @property
+    def n_threads(self) -> int:
+        """Threads of this process: all cores by default, but one inside a joblib worker."""
+        return int(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
 
-    def _fit_parts(self, priors: Priors, X: Any, labels: object) -> tuple[Run, Checkpoint | None]:
-        """Fit to documents that are read in parts, by steps or wherever the executor is."""
-        corpus, named = self._read_corpus(X, labels, "fit")
-        if isinstance(corpus, StoredCorpus):
-            schema, data = corpus.schema, corpus.fingerprint
-        else:
-            schema = LabelSchema.of(corpus.labels)
-            _warn_missing(corpus.labels)
-            design = bind_labels(self.scaling, schema).encode(corpus.labels)
-            data = fingerprint(corpus.counts, csr_array(design, dtype=np.float32))
-        words = corpus.words
-        source = Source(words, named, library_of(labels), data, corpus.text_settings)
-        checkpoint = self._checkpoint(source)
-        batch_size = None
-        if self.inference == "stochastic":
-            batch_size = self.batch_size or default_batch_size(corpus.n_documents)
-        with self._running(make_executor(self.executor, self.n_jobs)) as run:
-            found = fit_shards(
-                readable_parts(corpus),
-                words,
-                schema,
-                self.scaling,
-                self._plan(),
-                run,
-                lambda tokens: self._with_seeds(priors, tokens, words),
-                checkpoint,
-                batch_size,
-            )
-            outcome, sample = found.outcome, found.survey.sample
-            with self._executor() as here:
-                model = make_fitted_from_sample(
-                    sample,
-                    outcome.state,
-                    found.space,
-                    found.priors,
-                    source,
-                    self._report(
-                        outcome.state,
-                        found.priors,
-                        outcome.history,
-                        outcome.numbers,
-                        run,
-                        corpus.n_documents,
-                        sample.counts,
-                    ),
-                    run.settings,
-                    here,
-                    corpus.n_documents,
-                    found.survey.carriers,
-                    self.predictive_concentration,
-                )
-            model = replace(model, topic_names=_seed_names(self.seeds, outcome.state))
-        self._set_fitted(model, found.opened)
-        return run, checkpoint
 
-    def _reopened(self) -> OpenStream:
-        """The stream that goes on from a model of batch inference."""
-        warnings.warn(
-            "HDSP.partial_fit goes on from a model that keeps no sample of its documents: effects, "
-            "expected topics and predictions are calibrated on the new documents alone. Begin with "
-            'partial_fit, or fit with inference="stochastic", to keep one.',
-            NoSampleWarning,
-            stacklevel=3,
-        )
-        model = self._current
-        seed = int(make_generator(self.random_state).integers(2**62))
-        return reopen_stream(
-            model.state,
-            model.source.words,
-            model.space,
-            model.priors,
-            model.training.n_documents,
-            model.training.carriers,
-            model.training.sample,
-            seed,
-            self.batch_size,
-        )
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The documents of a fit.
 
-    def _refresh(self) -> None:
-        """Make the model anew from the stream and its sample of documents."""
-        opened, before = self._opened, self._current
-        assert opened is not None
-        state, sample = opened.stream.state, opened.sample
-        source = replace(
-            before.source, words=opened.words, fingerprint=f"stream of {opened.n_documents}"
-        )
-        report = replace(
-            before.report,
-            n_topics=topics_in_use(topic_tokens(state, opened.priors), opened.n_documents),
-            coherence=_coherence(state.topics.T, sample.counts),
-        )
-        with threadpool_limits(1, "blas"), self._executor() as here:
-            model = make_fitted_from_sample(
-                sample,
-                state,
-                opened.space,
-                opened.priors,
-                source,
-                report,
-                LocalSettings(),
-                here,
-                opened.n_documents,
-                opened.carriers,
-                self.predictive_concentration,
-            )
-        self._set_fitted(
-            replace(
-                model,
-                topic_names=before.topic_names,
-                merged_topics=before.merged_topics and before.merged_topics.grown(state.n_topics),
-            ),
-            opened,
-        )
+    Attributes
+    ----------
+    corpus : Corpus
+        The documents, in memory or on disk.
+    named : bool
+        Whether their words are scikit-learn's feature names.
+    frames : str or None
+        The library of the tables that are returned; None is the default.
+    """
 
-    @contextmanager
-    def _running(self, executor: Executor) -> Iterator[Run]:
-        """A run on an executor, shown and stopped as the settings say."""
-        # BLAS threads would fight ours, and change the order of sums with their number.
-        with (
-            fit_display(self.tol, self.max_iter, quiet=not self.verbose) as display,
-            threadpool_limits(1, "blas"),
-            executor,
-        ):
-            run = Run(
-                self.max_iter,
-                self.tol,
-                self.keep_documents,
-                executor=executor,
-                display=display,
-            )
-            with run.interruption.listening():
-                yield run
+    corpus: Corpus
+    named: bool
+    frames: str | None
 
-    def _plan(self) -> Plan:
-        return Plan(
-            self.n_components,
-            self.fixed_number,
-            self.number_by,
-            self.init,
-            self.corpus_concentration,
-            self.document_concentration,
-            make_generator(self.random_state),
-        )
 
-    def _checkpoint(self, source: Source) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        parameters = self.get_params(deep=False)
-        # Where documents are fitted does not matter, only whether they are brought together.
-        parameters["executor"] = self.executor is not None
-        return Checkpoint(Path(self.checkpoint), source.fingerprint, parameters)
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What came of a fit.
 
-    def _report(
-        self,
-        state: GlobalState,
-        priors: Priors,
-        history: History,
-        numbers: tuple[int, int] | None,
-        run: Run,
-        n_documents: int,
-        known: csr_array,
-    ) -> FitReport:
-        """How the fit went; `known` [M, V] are documents in memory, all or a sample."""
-        return FitReport(
-            history.rows(),
-            [trial.as_row() for trial in run.trials],
-            history.converged,
-            topics_in_use(topic_tokens(state, priors), n_documents),
-            numbers,
-            _coherence(state.topics.T, known),
-        )
+    Attributes
+    ----------
+    model : FittedModel
+        The model.
+    opened : OpenStream or None
+        Where `partial_fit` goes on.
+    interrupted : bool
+        Whether somebody asked the fit to stop.
+    checkpoint : Checkpoint or None
+        Where the state of an unfinished fit is kept.
+    """
 
-    def _with_seeds(self, priors: Priors, tokens: FloatArray, words: tuple[str, ...]) -> Priors:
-        """The hyperparameters with the prior of seeded topics; `tokens` [V] are those of words."""
-        if not self.seeds:
-            return priors
-        found = find_seeds(self.seeds, words)
-        return replace(priors, seeds=seed_prior(found, tokens, float(self.seed_strength)))
+    model: FittedModel
+    opened: OpenStream | None
+    interrupted: bool
+    checkpoint: Checkpoint | None
 
-    def _read_training(
-        self, X: Any, labels: object
-    ) -> tuple[csr_array, Labels, tuple[str, ...], bool]:
-        """Counts, labels, words, and whether the words are scikit-learn's feature names."""
-        if isinstance(X, Corpus):
-            if labels is not None:
-                raise ValueError(
-                    "`labels` of HDSP.fit must be None where X is a Corpus, which carries its own."
-                )
-            counts, parsed, words, named = X.counts, X.labels, X.words, False
-        else:
-            counts, names = read_counts(X, "HDSP.fit")
-            parsed = as_labels(labels, counts.shape[0], "HDSP.fit")
-            words = names or tuple(f"w{i}" for i in range(counts.shape[1]))
-            named = names is not None
-        if counts.nnz == 0:
+
+def read_training(X: Any, labels: object) -> Training:
+    """The documents of `HDSP.fit`.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape [M, V], or Corpus
+        Word counts, or a corpus.
+    labels : Labels, table, matrix, list or None
+        The labels of word counts.
+    """
+    if isinstance(X, Corpus):
+        if labels is not None:
             raise ValueError(
-                f"X of HDSP.fit has no word in any of its {counts.shape[0]} documents. Check the "
-                "vectoriser: its stop words and min_df may leave nothing."
+                "`labels` of HDSP.fit must be None where X is a Corpus, which carries its own."
             )
-        return counts, parsed, words, named
+        corpus, named = X, False
+    else:
+        counts, names = read_counts(X, "HDSP.fit")
+        parsed = as_labels(labels, counts.shape[0], "HDSP.fit")
+        words, named = names or tuple(f"w{i}" for i in range(counts.shape[1])), names is not None
+        corpus = Corpus.trusted(counts, words, parsed, None, None)
+    if corpus.n_tokens == 0:
+        raise ValueError(
+            f"X of HDSP.fit has no word in any of its {corpus.n_documents} documents. Check the "
+            "vectoriser: its stop words and min_df may leave nothing."
+        )
+    return Training(corpus, named, library_of(labels))
 
-    def _read_corpus(self, X: Any, labels: object, method: str) -> tuple[Corpus, bool]:
-        """The documents as a corpus, and whether its words are scikit-learn's feature names."""
-        if isinstance(X, StoredCorpus):
-            if labels is not None:
-                raise ValueError(
-                    f"`labels` of HDSP.{method} must be None where X is a Corpus, which carries "
-                    "its own."
-                )
-            if X.n_tokens == 0:
-                raise ValueError(
-                    f"X of HDSP.{method} has no word in any of its {X.n_documents} documents."
-                )
-            return X, False
-        if method == "fit":
-            counts, parsed, words, named = self._read_training(X, labels)
-        elif isinstance(X, Corpus):
-            return X, False
+
+def learn(settings: Settings, priors: Priors, training: Training, stream: bool = False) -> Learned:
+    """Fit a model to documents.
+
+    Documents in memory are one source of a fit. Shards are another, as are documents that an
+    executor or stochastic inference takes in parts.
+
+    Parameters
+    ----------
+    settings : Settings
+        The parameters.
+    priors : Priors
+        The hyperparameters, without those of seeded topics.
+    training : Training
+        The documents.
+    stream : bool, default=False
+        Whether to fit in memory, and prepare for further documents.
+    """
+    corpus = training.corpus
+    stored = isinstance(corpus, StoredCorpus)
+    if stream and stored:
+        corpus, stored = corpus[:], False
+    here = stream or not (stored or settings.inference != "batch" or settings.executor is not None)
+    schema = corpus.schema if isinstance(corpus, StoredCorpus) else LabelSchema.of(corpus.labels)
+    if isinstance(corpus, StoredCorpus):
+        data = corpus.fingerprint
+    else:
+        _warn_missing(corpus.labels)
+        values = schema.encode(corpus.labels)
+        space = bind_labels(settings.scaling, schema, values)
+        design = csr_array(space.design(values), dtype=np.float32)
+        data = fingerprint(corpus.counts, design)
+    known_as = Source(corpus.words, training.named, training.frames, data, corpus.text_settings)
+    checkpoint = _checkpoint(settings, data)
+
+    def priors_of(tokens: FloatArray) -> Priors:
+        return _with_seeds(priors, settings, tokens, corpus.words)
+
+    with running(settings, None if here else settings.executor, checkpoint) as run:
+        plan = make_plan(settings, None if here else corpus.n_documents)
+        if here:
+            tokens = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64)
+            problem = make_problem(corpus.counts, design, space.scaling, priors_of(tokens))
+            source = FitSource(problem, problem, space)
         else:
-            model, owner = self._model, f"HDSP.{method}"
-            counts, _ = read_documents(model, X, None, owner)
-            words, named = model.source.words, False
-            parsed = read_further_labels(model.schema, labels, counts.shape[0], owner)
-        if isinstance(X, Corpus):
-            return X, named
-        return Corpus(counts, words=words, labels=parsed), named
+            parts = readable_parts(corpus)
+            source = survey_shards(parts, schema, settings.scaling, priors_of, plan, run)
+        outcome = fit(source, plan, run)
+        state, survey = outcome.fit.state, source.survey
+        opened = None
+        if stream:
+            seed = int(plan.rng.integers(2**62))
+            with run.stage("stream"):
+                opened = open_stream(
+                    source.known,
+                    state,
+                    corpus.words,
+                    source.space,
+                    run.here,
+                    seed,
+                    settings.batch_size,
+                )
+        elif outcome.stream is not None and survey is not None:
+            opened = OpenStream(
+                outcome.stream,
+                survey.sample,
+                corpus.n_documents,
+                corpus.words,
+                source.space,
+                source.problem.priors,
+                source.seed,
+                corpus.n_documents,
+            )
+        report = _report(source, outcome, run, corpus.n_documents)
+        concentration = settings.predictive_concentration
+        if survey is None:
+            model = make_fitted(
+                source.known, outcome.fit, source.space, known_as, report, run, concentration
+            )
+            # The documents make room for the evidence of labels, which is as large.
+            outcome = replace(outcome, fit=Fit(state, None))
+            model = with_label_regressions(model, source.known, run)
+        else:
+            model = make_fitted_from_sample(
+                SampledFit(
+                    survey.sample,
+                    state,
+                    source.space,
+                    source.problem.priors,
+                    corpus.n_documents,
+                    survey.carriers,
+                ),
+                known_as,
+                report,
+                run,
+                concentration,
+            )
+    model = replace(
+        model,
+        topic_names=_seed_names(settings.seeds, state),
+        report=replace(report, stages=run.stage_rows()),
+    )
+    return Learned(model, opened, run.interrupted, checkpoint)
 
-    def _executor(self) -> InProcess:
-        # All cores by default, but one inside a joblib worker.
-        return InProcess(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
+
+def learn_further(settings: Settings, opened: OpenStream, corpus: Corpus) -> OpenStream:
+    """The stream after further documents; an interruption raises, and leaves it as it was."""
+    with running(settings, None) as run:
+        for part in corpus.parts():
+            opened = absorb(opened, part, settings.scaling, run)
+        opened = grow_topics(opened, make_plan(settings), run)
+        if run.interrupted:
+            raise KeyboardInterrupt
+    return opened
+
+
+def reopened(settings: Settings, model: FittedModel) -> OpenStream:
+    """The stream that goes on from a model of batch inference."""
+    warnings.warn(
+        "HDSP.partial_fit goes on from a model that keeps no sample of its documents: effects, "
+        "expected topics and predictions are calibrated on the new documents alone. Begin with "
+        'partial_fit, or fit with inference="stochastic", to keep one.',
+        NoSampleWarning,
+        stacklevel=3,
+    )
+    training, words = model.training, model.source.words
+    return OpenStream(
+        stream_from(
+            model.state,
+            model.space,
+            training.sample,
+            training.carriers,
+            training.n_documents,
+            settings.batch_size,
+        ),
+        Sample.empty(len(words), model.space.n_columns),
+        training.n_documents,
+        words,
+        model.space,
+        model.priors,
+        int(make_generator(settings.random_state).integers(2**62)),
+        training.n_documents,
+    )
+
+
+def refreshed(settings: Settings, opened: OpenStream, before: FittedModel) -> FittedModel:
+    """The model made anew from a stream and its sample of documents."""
+    state, sample = opened.stream.state, opened.sample
+    source = replace(
+        before.source, words=opened.words, fingerprint=f"stream of {opened.n_documents}"
+    )
+    report = replace(
+        before.report,
+        n_topics=topics_in_use(topic_tokens(state, opened.priors), opened.n_documents),
+        coherence=_coherence(state.topics.T, sample.counts),
+    )
+    with threadpool_limits(1, "blas"), InProcess(settings.n_threads) as here:
+        model = make_fitted_from_sample(
+            SampledFit(
+                sample, state, opened.space, opened.priors, opened.n_documents, opened.carriers
+            ),
+            source,
+            report,
+            Run(executor=here, here=here),
+            settings.predictive_concentration,
+        )
+    return replace(
+        model,
+        topic_names=before.topic_names,
+        merged_topics=before.merged_topics and before.merged_topics.grown(state.n_topics),
+    )
+
+
+@contextmanager
+def running(
+    settings: Settings, executor: str | None, checkpoint: Checkpoint | None = None
+) -> Iterator[Run]:
+    """A run on an executor, shown and stopped as the settings say.
+
+    Work on documents in memory uses the threads of this process, whatever the executor.
+    """
+    with ExitStack() as stack:
+        here = InProcess(settings.n_threads)
+        where = here if executor is None else make_executor(executor, settings.n_jobs)
+        display = stack.enter_context(
+            fit_display(settings.tol, settings.max_iter, quiet=not settings.verbose)
+        )
+        # BLAS threads would fight ours, and change the order of sums with their number.
+        stack.enter_context(threadpool_limits(1, "blas"))
+        stack.enter_context(here)
+        if where is not here:
+            stack.enter_context(where)
+        run = Run(
+            settings.max_iter,
+            settings.tol,
+            settings.keep_documents,
+            executor=where,
+            here=here,
+            display=display,
+            checkpoint=checkpoint,
+        )
+        stack.enter_context(run.interruption.listening())
+        yield run
+
+
+def make_plan(settings: Settings, n_documents: int | None = None) -> Plan:
+    """The settings that decide a fit; steps of stochastic inference need the number of documents.
+
+    Parameters
+    ----------
+    settings : Settings
+        The parameters.
+    n_documents : int or None, default=None
+        The number of documents that are fitted in parts; None for documents in memory.
+    """
+    batch_size = None
+    if settings.inference == "stochastic" and n_documents is not None:
+        batch_size = settings.batch_size or default_batch_size(n_documents)
+    return Plan(
+        settings.n_components,
+        settings.fixed_number,
+        settings.number_by,
+        settings.init,
+        settings.corpus_concentration,
+        settings.document_concentration,
+        make_generator(settings.random_state),
+        batch_size,
+    )
+
+
+def _checkpoint(settings: Settings, data: str) -> Checkpoint | None:
+    if settings.checkpoint is None:
+        return None
+    # Where documents are fitted does not matter, only whether they are brought together.
+    parameters = {**vars(settings), "executor": settings.executor is not None}
+    return Checkpoint(Path(settings.checkpoint), data, parameters)
+
+
+def _report(source: FitSource, outcome: Outcome, run: Run, n_documents: int) -> FitReport:
+    """How the fit went; coherence is that in all documents, or in the sample of them."""
+    state, history = outcome.fit.state, outcome.history
+    known = source.known.counts if source.survey is None else source.survey.sample.counts
+    with run.stage("coherence"):
+        coherence = _coherence(state.topics.T, known)
+    return FitReport(
+        history.rows(),
+        [trial.as_row() for trial in run.trials],
+        history.converged,
+        topics_in_use(topic_tokens(state, source.problem.priors), n_documents),
+        outcome.numbers,
+        coherence,
+    )
+
+
+def _with_seeds(
+    priors: Priors, settings: Settings, tokens: FloatArray, words: tuple[str, ...]
+) -> Priors:
+    """The hyperparameters with the prior of seeded topics; `tokens` [V] are those of words."""
+    if not settings.seeds:
+        return priors
+    found = find_seeds(settings.seeds, words)
+    return replace(priors, seeds=seed_prior(found, tokens, float(settings.seed_strength)))
 
 
 def _seed_names(seeds: Mapping[str, Sequence[str]] | None, state: GlobalState) -> dict[int, str]:
@@ -378,7 +439,7 @@ def _warn_missing(labels: Labels) -> None:
             f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
             f"{'it' if len(empty) == 1 else 'them'}.",
             MissingLabelsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from hdsp import HDSP
 from hdsp.cli import common, main
-from hdsp.inference import Run
+from hdsp.fit import Run
 from tests.cli.test_commands import reviews
 
 

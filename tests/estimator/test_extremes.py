@@ -8,7 +8,7 @@ import pytest
 
 import hdsp
 from hdsp import HDSP
-from hdsp.inference import topics_in_use
+from hdsp.fit import topics_in_use
 
 COUNTS = np.random.default_rng(0).poisson(1.0, size=(40, 8)).astype(float)
 LABELS = pd.DataFrame(

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hdsp
 from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
-from hdsp.inference import topics_in_use
+from hdsp.fit import topics_in_use
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import split_tokens
 from hdsp.numerics.quadrature import normalised_gamma_mean

@@ -74,7 +74,7 @@ def test_a_fit_with_seeds_continues_from_its_checkpoint(model, corpus, tmp_path)
 
     settings = {"n_components": 5, "fixed_number": True, "random_state": 0, "seeds": SEEDS}
     whole = HDSP(**settings).fit(corpus)
-    from hdsp.inference import Run
+    from hdsp.fit import Run
 
     passes = []
     record = Run.record

@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 import hdsp
-from hdsp.inference import open_world
+from hdsp.fit import stream as module
 from hdsp.metrics import topic_top_words
 
 
@@ -71,11 +71,11 @@ def test_the_size_of_the_parts_matters_little():
 
 
 def test_a_new_label_grows_the_model_and_gets_its_effect():
-    old = corpus_of(600, tags=(["news"], ["sport"]))
-    model = hdsp.HDSP(10, random_state=0).partial_fit(old)
+    corpus = corpus_of(1500, tags=(["news"], ["sport"]))
+    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:600])
     before = model.label_names_
     # The new tag goes with the documents that are mostly of one topic.
-    later = corpus_of(900, seed=3, tags=(["news"], ["sport"]))
+    later = corpus[600:]
     topic = int(model.transform(later).mean(axis=0).argsort()[-2])
     share = model.transform(later)[:, topic]
     tags = [
@@ -173,11 +173,11 @@ def test_words_may_come_in_any_order_and_some_may_be_missing():
 
 
 def test_waiting_words_are_forgotten_by_rule(monkeypatch):
-    monkeypatch.setattr(open_world, "_MOST_WAITING", 2)
+    monkeypatch.setattr(module, "_MOST_WAITING", 2)
     waiting = {"a": 1, "b": 3, "c": 1, "d": 2, "e": 1}
-    assert open_world._remembered(waiting) == {"b": 3, "d": 2}
-    assert open_world._remembered({"a": 1, "b": 1, "c": 1, "d": 1}) == dict.fromkeys("abcd", 1)
-    assert open_world._remembered(dict.fromkeys("abcde", 1)) == {"d": 1, "e": 1}
+    assert module._remembered(waiting) == {"b": 3, "d": 2}
+    assert module._remembered({"a": 1, "b": 1, "c": 1, "d": 1}) == dict.fromkeys("abcd", 1)
+    assert module._remembered(dict.fromkeys("abcde", 1)) == {"d": 1, "e": 1}
 
 
 def test_a_saved_stream_goes_on_to_the_same_bits(tmp_path):
@@ -320,13 +320,13 @@ def test_an_interrupted_call_leaves_the_model_as_it_was(monkeypatch):
     corpus = corpus_of(400)
     model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:200])
     before = model.components_
-    original = open_world.stochastic_step
+    original = module.stochastic_step
 
     def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)
         return original(*arguments)
 
-    monkeypatch.setattr(open_world, "stochastic_step", interrupted)
+    monkeypatch.setattr(module, "stochastic_step", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(corpus[200:])
     np.testing.assert_array_equal(model.components_, before)

@@ -5,12 +5,11 @@ import pandas
 from threadpoolctl import threadpool_limits
 
 import hdsp
-from hdsp.inference import Run
-from hdsp.inference.batch import fit_sharded
-from hdsp.inference.batches import ShardBatches
-from hdsp.inference.stochastic import fit_stochastic, start_stream
+from hdsp.fit import Run, fit_batch
+from hdsp.fit.shard_batches import ShardBatches
+from hdsp.fit.stochastic import fit_stochastic, start_stream
 from hdsp.model import GlobalState, Priors, ShardedProblem
-from hdsp.model.shards import Encoding, ShardBlock
+from hdsp.model.shard_blocks import Encoding, ShardBlock
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.scaling import bind_labels
 
@@ -60,8 +59,8 @@ def fit(executor, problem, state, passes=7, after_pass=None, keep_documents=True
     run = Run(passes, 0.0, keep_documents, executor=executor, after_pass=after_pass)
     history = run.new_history()
     with executor, threadpool_limits(1, "blas"):
-        found = fit_sharded(problem, state, run, history)
-    return found.state, [row["space.scaling"] for row in history.rows()]
+        found = fit_batch(problem, state, run, history)
+    return found.state, [row["bound"] for row in history.rows()]
 
 
 def fit_stream(executor, corpus, problem, state):

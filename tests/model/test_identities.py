@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, vstack
 
 from hdsp.execution import InProcess, fit_documents
-from hdsp.inference import Run, fit_batch
+from hdsp.fit import Run, fit_batch
 from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
 from hdsp.scaling import Constant, take_topics
 from tests.problems import bound_scaling, problems

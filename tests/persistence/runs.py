@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from hdsp import HDSP, simulate
-from hdsp.inference import Run
+from hdsp.fit import Run
 
 N_PASSES = 60
 # Announces each pass, and waits after one of them for a line, or in the midst of writing the
@@ -15,7 +15,7 @@ N_PASSES = 60
 _SCRIPT = """
 import os, sys, warnings
 import hdsp
-from hdsp.inference import Run
+from hdsp.fit import Run
 from hdsp.persistence import checkpoint
 from tests.persistence.runs import data, make
 

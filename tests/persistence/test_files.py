@@ -160,6 +160,7 @@ WRONG_MANIFESTS = {
         {"function": "Product", "factors": [], "split": [], "n_labels": 7},
         {"function": "Constant", "columns": [], "settings": {"x": 1}},
     ],
+    "stages": [3, [3], [{}], [{"stage": 1, "seconds": 1.0}], [{"stage": "a", "seconds": "b"}]],
     "parameters": [None, {}, {"max_iter": 3}],
     "transposed": [None, ["nothing"], 3],
 }

@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from hdsp import HDSP
-from hdsp.inference import Interruption, Run
+from hdsp.fit import Interruption, Run
 from tests.persistence.runs import (
     act_in_search,
     bits,

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from hdsp import simulate
 from hdsp.corpus import BlockSchema, Labels, LabelSchema
 from hdsp.execution import InProcess
-from hdsp.inference import Run, fit_batch, initial_state
+from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.model import Fit, LocalSettings, Priors, make_problem
 from hdsp.prediction.calibration.calibrate import Documents, calibrate, learn
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens

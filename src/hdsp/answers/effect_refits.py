@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from hdsp import progress
 from hdsp.corpus import Corpus
 from hdsp.execution import InProcess
-from hdsp.inference import Interruption, Run, fit_batch, interrupting_at_once
+from hdsp.fit import Interruption, Run, fit_batch, interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, Problem
 from hdsp.numerics.types import FloatArray

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from hdsp import progress
-from hdsp.inference import interrupting_at_once
+from hdsp.fit import interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction import FittedModel

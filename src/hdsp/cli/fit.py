@@ -85,6 +85,7 @@ def run(options: argparse.Namespace) -> None:
         model.fit(corpus)
         model.save(options.output)
     last = model.history_[-1]
+    seconds = {row["stage"]: row["seconds"] for row in model.stages_}
     if options.json:
         print_json(
             {
@@ -97,17 +98,19 @@ def run(options: argparse.Namespace) -> None:
                 "passes": model.n_iter_,
                 "converged": model.converged_,
                 "bound": last["bound"],
-                "seconds": last["seconds"],
+                "seconds": sum(seconds.values()),
+                "stages": seconds,
             }
         )
         return
     from hdsp.validation import count_of
 
     output = printable(options.output)
+    passes = seconds.get("passes", 0.0) + seconds.get("merges", 0.0)
     print(
         f"{output}: {count_of(model.n_topics_, 'topic')} in use, "
-        f"{count_of(len(model.label_names_), 'label')}, {model.n_iter_} passes in "
-        f"{last['seconds']:.1f} s. See them: hdsp topics {output}"
+        f"{count_of(len(model.label_names_), 'label')}, {sum(seconds.values()):.1f} s, of which "
+        f"{model.n_iter_} passes took {passes:.1f} s. See them: hdsp topics {output}"
     )
 
 

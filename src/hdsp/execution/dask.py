@@ -15,6 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 import dask
+import joblib
 from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker, LocalCluster, default_client
 from distributed.client import CancelledError, ClosedClientError
@@ -25,8 +26,8 @@ from scipy.sparse import issparse
 from hdsp.exceptions import ClusterError
 from hdsp.execution.executor import Executor, Kept, Step, run_step, tree_sum, use_one_blas_thread
 from hdsp.execution.groups import make_groups
-from hdsp.execution.memory import KEEPS_MEMORY
-from hdsp.execution.steps import FitDocuments, FittedBlock, LabelSums, SumLabels
+from hdsp.execution.steps import FittedBlock, LabelSums
+from hdsp.execution.worker_memory import KEEPS_MEMORY
 from hdsp.kernels import use_threads
 from hdsp.model import Block, BlockSource, DocumentState, DocumentView, Statistics
 
@@ -213,7 +214,7 @@ class DaskExecutor(Executor):
                 one.close()
 
 
-def connect(executor: str, n_workers: int | None = None) -> DaskExecutor:
+def connect(executor: str, n_jobs: int | None = None) -> DaskExecutor:
     """An executor on a Dask cluster.
 
     Parameters
@@ -221,8 +222,9 @@ def connect(executor: str, n_workers: int | None = None) -> DaskExecutor:
     executor : {"dask", "local"} or str
         "dask" is the active client, "local" a cluster of processes on this machine which ends with
         the executor, and anything else the address of a scheduler, such as "tcp://host:8786".
-    n_workers : int or None, default=None
-        The number of processes of a local cluster, each of one thread; None is one per core.
+    n_jobs : int or None, default=None
+        The number of processes of a local cluster, each of one thread, as joblib takes it; None is
+        one per core.
     """
     if executor == "dask":
         try:
@@ -236,6 +238,7 @@ def connect(executor: str, n_workers: int | None = None) -> DaskExecutor:
     if executor == "local":
         environment = dask.config.get("distributed.nanny.pre-spawn-environ")
         with dask.config.set({"distributed.nanny.pre-spawn-environ": environment | KEEPS_MEMORY}):
+            n_workers = joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs)
             cluster = LocalCluster(
                 n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
             )
@@ -333,14 +336,5 @@ def _part_size(value: Any) -> int:
     return int(sizeof(value))
 
 
-for _kind in (
-    Block,
-    DocumentState,
-    DocumentView,
-    FitDocuments,
-    FittedBlock,
-    LabelSums,
-    Statistics,
-    SumLabels,
-):
+for _kind in (Block, DocumentState, DocumentView, FittedBlock, LabelSums, Statistics, Step):
     sizeof.register(_kind, _size)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.execution.executor import Executor, InProcess, Kept
-from hdsp.execution.steps import FitDocuments, SumLabels
+from hdsp.execution.executor import Executor, InProcess
+from hdsp.execution.steps import FitDocuments
 from hdsp.kernels import sparse_product
 from hdsp.model import (
     BlockProblem,
@@ -19,12 +19,7 @@ from hdsp.model import (
     block_step,
     make_view,
 )
-from hdsp.model.updates import update_scaling_from_sums
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import DesignLimits, Parameters
-
-# Updates of the labels' weights after a pass over blocks; each moves the sums of J x T numbers.
-_LABEL_ROUNDS = 5
 
 
 def fit_documents(
@@ -60,47 +55,11 @@ def fit_documents(
     def step(number: int) -> Statistics:
         block = problem.blocks[number]
         kept = None if documents is None else documents.rows(block.rows)
-        solved, statistics = block_step(view, block, kept, settings)
-        fitted.put(block.rows, solved)
+        solution, statistics = block_step(view, block, kept, settings)
+        fitted.put(block.rows, solution.documents)
         return statistics
 
     return fitted, executor.sum(step, len(problem.blocks))
-
-
-def fit_blocks(
-    problem: BlockProblem,
-    state: GlobalState,
-    kept: Kept | None,
-    settings: LocalSettings,
-    executor: Executor,
-) -> tuple[Kept | None, Statistics]:
-    """As `fit_documents`, of documents that are kept where their blocks are."""
-    step = FitDocuments(make_view(state, problem.scaling, problem.dtype), settings)
-    return executor.run(step, problem.blocks, kept)
-
-
-def update_labels(
-    problem: BlockProblem,
-    state: GlobalState,
-    kept: Kept | None,
-    limits: DesignLimits,
-    executor: Executor,
-) -> Parameters:
-    """The labels' weights by several additive rounds over documents that `fit_blocks` kept.
-
-    `state` must be the one that the documents were fitted with, and `limits` those of its
-    statistics.
-    """
-    parameters = state.scaling
-    if not problem.n_labels:
-        return parameters
-    for _ in range(_LABEL_ROUNDS):
-        step = SumLabels(problem.scaling, state.scaling, parameters, state.prior_shape)
-        _, total = executor.run(step, problem.blocks, kept, keep=False)
-        parameters = update_scaling_from_sums(
-            problem, replace(state, scaling=parameters), total.sums, limits
-        )
-    return parameters
 
 
 def sum_documents(
@@ -143,7 +102,7 @@ def sum_tokens(
 
     def step(number: int) -> FloatArray:
         block = problem.blocks[number]
-        documents, _ = block_step(view, block, None, settings)
-        return np.asarray(member[:, block.rows] @ documents.token_counts)
+        solution, _ = block_step(view, block, None, settings)
+        return np.asarray(member[:, block.rows] @ solution.documents.token_counts)
 
     return executor.sum(step, len(problem.blocks))

@@ -17,7 +17,7 @@ from joblib.parallel import get_active_backend
 from hdsp.exceptions import ClusterError
 from hdsp.execution.executor import Executor, Kept, Step, run_step, tree_sum, use_one_blas_thread
 from hdsp.execution.groups import make_groups
-from hdsp.execution.memory import KEEPS_MEMORY, started_with
+from hdsp.execution.worker_memory import KEEPS_MEMORY, started_with
 from hdsp.kernels import use_threads
 from hdsp.model import BlockSource
 
@@ -94,6 +94,11 @@ class Processes(Executor):
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
+
+
+def connect(executor: str, n_jobs: int | None = None) -> Processes:
+    """The executor ``"processes"``."""
+    return Processes(n_jobs)
 
 
 class _KeptFiles(Sequence[Path]):

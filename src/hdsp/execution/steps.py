@@ -1,7 +1,9 @@
 """Steps over blocks that travel to where the blocks are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
+
+import numpy as np
 
 from hdsp.execution.executor import Step
 from hdsp.model import Block, DocumentState, DocumentView, LocalSettings, Statistics, block_step
@@ -12,7 +14,7 @@ from hdsp.scaling import Design, Parameters, ScalingFunction
 
 @dataclass(frozen=True, eq=False)
 class FittedBlock:
-    """What is kept of a block: its documents' state, and what the labels' updates need beside it.
+    """What is kept of a block: its documents' state, and what later steps need beside it.
 
     Attributes
     ----------
@@ -22,11 +24,23 @@ class FittedBlock:
         The document lengths N_m.
     design : sparse array of shape [M, J]
         Label values.
+    weight : float array of shape [M, K] or None, default=None
+        The documents' factors of the responsibilities, c_mi gamma_mik = token_weight_mi weight_mk
+        table_ik, if they were to be remembered.
+    token_weight : float array of shape [nnz] or None, default=None
+        The factors of the block's entries.
     """
 
     documents: DocumentState
     lengths: FloatArray
     design: Design
+    weight: FloatArray | None = None
+    token_weight: FloatArray | None = None
+
+    @property
+    def per_xi(self) -> FloatArray:
+        """N_m / xi_m, [M]."""
+        return np.asarray(self.lengths / self.documents.tangent.astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +53,22 @@ class FitDocuments(Step):
         The model as documents see it.
     settings : LocalSettings
         How documents are fitted.
+    remember : bool, default=False
+        Also keep the responsibilities.
     """
 
     view: DocumentView
     settings: LocalSettings
+    remember: bool = False
 
     def __call__(self, block: Block, kept: FittedBlock | None) -> tuple[FittedBlock, Statistics]:
         """The documents' state, and their statistics."""
         before = None if kept is None else kept.documents
-        documents, statistics = block_step(self.view, block, before, self.settings)
-        return FittedBlock(documents, block.lengths, block.design), statistics
+        solution, statistics = block_step(self.view, block, before, self.settings)
+        kept = FittedBlock(solution.documents, block.lengths, block.design)
+        if self.remember:
+            kept = replace(kept, weight=solution.weight, token_weight=solution.token_weight)
+        return kept, statistics
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,11 @@ xi_m fixed, the bound (6) to (10) is a sum over topics of
 
 plus the entropy of the responsibilities, N_m (1 - ln xi_m) of each document, and the densities of
 sticks and concentrations, which moves leave out (`BoundTerms.comparable`). So what happens to one
-topic, or to two that become one, can be evaluated exactly without the others.
+topic, or to two that become one, can be evaluated exactly without the others, and documents enter
+by sums.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
@@ -20,74 +21,54 @@ from scipy.special import gammaln
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import expected_rates
-from hdsp.model.problem import Problem
+from hdsp.model.problem import Priors
 from hdsp.model.seeds import prior_totals, seed_word_terms
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Parameters, take_topics
+from hdsp.scaling import Design, Parameters, ScalingFunction, take_topics
 
 # Topics per task of a thread; fixed, so that results do not depend on the number of threads.
 _TOPIC_RANGE = 8
 
 
 @dataclass(frozen=True, eq=False)
-class TopicParts:
-    """Some topics: what they hold, and their part of the global state.
+class TopicWeights:
+    """What documents know of some topics beside their words.
 
     Attributes
     ----------
-    topic_words : float array of shape [Q, V]
-        Expected tokens of each word, sum_m c_mi gamma_mik.
-    token_counts : float array of shape [M, Q]
-        Expected tokens in each document, sum_i c_mi gamma_mik.
     prior_shape : float array of shape [Q]
         The prior shape beta p_k.
     scaling : mapping of str to array
         The scaling function's parameters for these topics.
-    seed_sets : int array of shape [Q]
-        The seed set that steers each topic, or -1.
     """
 
-    topic_words: FloatArray
-    token_counts: FloatArray
     prior_shape: FloatArray
     scaling: Parameters
-    seed_sets: IntArray
 
-    def take(self, chosen: IntArray) -> "TopicParts":
+    def take(self, topics: IntArray | slice) -> "TopicWeights":
         """Some of these topics."""
-        return TopicParts(
-            self.topic_words[chosen],
-            self.token_counts[:, chosen],
-            self.prior_shape[chosen],
-            take_topics(self.scaling, chosen),
-            self.seed_sets[chosen],
-        )
+        return TopicWeights(self.prior_shape[topics], take_topics(self.scaling, topics))
+
+    def merged(self, pairs: IntArray) -> "TopicWeights":
+        """One topic for each pair [Q, 2]: weights are sums, and labels' weights averages."""
+        one, other = (self.take(topics) for topics in pairs.T)
+        prior_shape = one.prior_shape + other.prior_shape
+        share = one.prior_shape / prior_shape
+        scaling = {
+            name: value * share.reshape(-1, *[1] * (value.ndim - 1))
+            + other.scaling[name] * (1.0 - share).reshape(-1, *[1] * (value.ndim - 1))
+            for name, value in one.scaling.items()
+        }
+        return TopicWeights(prior_shape, scaling)
 
 
-def join_parts(parts: list[TopicParts]) -> TopicParts:
-    """Concatenate several sets of topics."""
-    return TopicParts(
-        np.concatenate([part.topic_words for part in parts]),
-        np.concatenate([part.token_counts for part in parts], axis=1),
-        np.concatenate([part.prior_shape for part in parts]),
-        {name: np.concatenate([part.scaling[name] for part in parts]) for name in parts[0].scaling},
-        np.concatenate([part.seed_sets for part in parts]),
-    )
+def word_terms(priors: Priors, topic_words: FloatArray, seed_sets: IntArray) -> FloatArray:
+    """ln B(eta + n_k) - ln B(eta), [Q], of topics with `topic_words` [Q, V].
 
-
-def topic_bound(problem: Problem, parts: TopicParts, tangent: FloatArray) -> FloatArray:
-    """Each topic's own part of the bound, [Q], with the tangents xi_m [M] fixed."""
-    return (
-        word_terms(problem, parts.topic_words, parts.seed_sets)
-        + proportion_terms(problem, parts.token_counts, parts.prior_shape, parts.scaling, tangent)
-        + problem.scaling.prior_terms(parts.scaling)
-    )
-
-
-def word_terms(problem: Problem, topic_words: FloatArray, seed_sets: IntArray) -> FloatArray:
-    """ln B(eta + n_k) - ln B(eta), [Q], of topics with `topic_words` [Q, V]."""
+    `seed_sets` [Q] tells the seed set that steers each topic, or -1.
+    """
     out = np.empty(len(topic_words))
-    prior, seeds = problem.priors.topic_prior, problem.priors.seeds
+    prior, seeds = priors.topic_prior, priors.seeds
     run_ranges(
         kernels.sum_log_gamma,
         len(out),
@@ -99,52 +80,48 @@ def word_terms(problem: Problem, topic_words: FloatArray, seed_sets: IntArray) -
     out += seed_word_terms(topic_words, prior, seeds, seed_sets)
     steered = np.flatnonzero(seed_sets >= 0)
     own = None if seeds is None else seeds[seed_sets[steered]]
-    prior_total = prior_totals(problem.n_words, len(out), prior, own, steered)
+    prior_total = prior_totals(topic_words.shape[1], len(out), prior, own, steered)
     total = topic_words.sum(axis=1, dtype=np.float64)
     return np.asarray(out + gammaln(prior_total) - gammaln(prior_total + total))
 
 
 def proportion_terms(
-    problem: Problem,
+    function: ScalingFunction,
+    design: Design,
+    per_xi: FloatArray,
     token_counts: FloatArray,
-    prior_shape: FloatArray,
-    scaling: Parameters,
-    tangent: FloatArray,
+    topics: TopicWeights,
 ) -> FloatArray:
-    """The proportions' part of the bound, [Q], of topics with `token_counts` [M, Q].
+    """The proportions' part of the bound, [Q], in documents with labels `design` [M, J].
 
-    `problem` may be the whole corpus or some of its documents.
+    `per_xi` [M] is N_m / xi_m, and `token_counts` [M, Q] what the topics hold.
     """
-    n_topics = len(prior_shape)
-    rate = expected_rates(problem.scaling, scaling, problem.design, n_topics, problem.dtype)
+    n_topics = len(topics.prior_shape)
+    rate = expected_rates(function, topics.scaling, design, n_topics, token_counts.dtype)
     out = np.empty(n_topics)
     run_ranges(
         kernels.sum_proportion_terms,
         n_topics,
         _TOPIC_RANGE,
         np.ascontiguousarray(token_counts),
-        prior_shape,
+        topics.prior_shape,
         rate,
-        problem.lengths / tangent.astype(np.float64),
+        per_xi,
         out,
     )
-    if problem.design.nnz:
-        out += prior_shape * problem.scaling.log_rate_total(scaling, problem.design)
+    if design.nnz:
+        out += topics.prior_shape * function.log_rate_total(topics.scaling, design)
     return out
 
 
-def fitted_scaling(
-    problem: Problem, parts: TopicParts, tangent: FloatArray, n_updates: int
-) -> TopicParts:
-    """The same topics with their labels' weights fitted to what they hold (equations 15, 16)."""
-    if problem.design.nnz == 0:
-        return parts
-    per_xi = (problem.lengths / tangent)[:, None]
-    scaling = parts.scaling
-    for _ in range(n_updates):
-        rate = problem.scaling.expected_rate(scaling, problem.design)
-        mean = (parts.prior_shape + parts.token_counts) / (rate + per_xi)
-        scaling = problem.scaling.update(
-            scaling, problem.design, parts.prior_shape, mean.astype(problem.dtype)
-        )
-    return replace(parts, scaling=scaling)
+def token_proportions(
+    function: ScalingFunction,
+    design: Design,
+    per_xi: FloatArray,
+    token_counts: FloatArray,
+    topics: TopicWeights,
+) -> FloatArray:
+    """E[pi_mk] = a_mk / b_mk at its optimum for the tokens that topics hold, [M, Q]."""
+    rate = function.expected_rate(topics.scaling, design)
+    mean = (topics.prior_shape + token_counts) / (rate + per_xi[:, None])
+    return mean.astype(token_counts.dtype)

@@ -169,7 +169,7 @@ class Solution:
 
 def block_step(
     view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
-) -> tuple[DocumentState, Statistics]:
+) -> tuple[Solution, Statistics]:
     """Fit the documents of a block (equations 11 to 13), and sum their statistics.
 
     Parameters
@@ -190,7 +190,7 @@ def block_step(
             document_terms(view, block, fresh).total > document_terms(view, block, solution).total
         )
         solution = _better(block, solution, fresh, better)
-    return solution.documents, summarise_block(view, block, solution, settings)
+    return solution, summarise_block(view, block, solution, settings)
 
 
 def summarise_block(

@@ -115,6 +115,10 @@ class BlockProblem(Protocol):
         """M."""
 
     @property
+    def n_words(self) -> int:
+        """V."""
+
+    @property
     def n_labels(self) -> int:
         """J."""
 

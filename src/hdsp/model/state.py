@@ -1,6 +1,6 @@
 """The variational family: global state, documents' state, and the statistics between them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -116,6 +116,27 @@ class DocumentState:
         """Write `documents` over some rows."""
         self.token_counts[rows], self.tangent[rows] = documents.token_counts, documents.tangent
 
+    def regrouped(self, members: Sequence[Sequence[int]], reuse: bool = False) -> "DocumentState":
+        """The documents with new topics, each of which holds what some of the present ones do.
+
+        With `reuse` the array is overwritten where the new one is as wide.
+        """
+        held, n_topics = self.token_counts, len(members)
+        first = [own[0] for own in members]
+        further = [(k, other) for k, own in enumerate(members) for other in own[1:]]
+        new = held
+        if not reuse or padded(n_topics) != held.shape[1]:
+            new = np.empty((len(held), padded(n_topics)), dtype=held.dtype)
+        # In chunks: a copy of the whole array would double the memory of a fit.
+        for start in range(0, len(held), _ROWS_AT_ONCE):
+            rows = held[start : start + _ROWS_AT_ONCE]
+            part = rows[:, first]
+            for k, other in further:
+                part[:, k] += rows[:, other]
+            new[start : start + len(rows), :n_topics] = part
+            new[start : start + len(rows), n_topics:] = 0.0
+        return DocumentState(new, self.tangent)
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -135,13 +156,10 @@ class Fit:
     def by_size(self) -> "Fit":
         """The same fit, largest topic first; the documents' array is reordered in place."""
         order = self.state.by_size()
-        if self.documents is not None:
-            held = self.documents.token_counts
-            # In chunks: a copy of the whole array would double the memory of a fit.
-            for first in range(0, len(held), _ROWS_AT_ONCE):
-                rows = held[first : first + _ROWS_AT_ONCE, : len(order)]
-                rows[:] = rows[:, order]
-        return Fit(self.state.reordered(order), self.documents)
+        documents = self.documents
+        if documents is not None:
+            documents = documents.regrouped(order[:, None].tolist(), reuse=True)
+        return Fit(self.state.reordered(order), documents)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.exceptions import CheckpointWarning, ModelFileError
-from hdsp.inference import (
+from hdsp.fit import (
     AfterPass,
     AfterStep,
     History,

@@ -72,6 +72,20 @@ def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
     return rows
 
 
+def stages(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row per stage of the fit; none in older files."""
+    rows = manifest.get("stages", [])
+    if not isinstance(rows, list) or not all(
+        isinstance(row, dict)
+        and row.keys() == {"stage", "seconds"}
+        and isinstance(row["stage"], str)
+        and _is_finite(row["seconds"])
+        for row in rows
+    ):
+        raise WrongContents("its stages have a row that is none")
+    return rows
+
+
 def topics_range(manifest: Mapping[str, Any]) -> tuple[int, int] | None:
     """The numbers of topics that are about as good; None where none were tried."""
     value = manifest["n_topics_range"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from hdsp.corpus import LabelSchema, TextSettings
 from hdsp.corpus.frames import LIBRARIES
-from hdsp.inference import OpenStream
+from hdsp.fit import OpenStream
 from hdsp.model import GlobalState, Priors
 from hdsp.persistence import manifest as get
 from hdsp.persistence.container import not_usable, read_file, write_file
@@ -96,6 +96,7 @@ def save_model(
         "named": source.named,
         "history": report.history,
         "search": report.search,
+        "stages": report.stages,
         "converged": report.converged,
         "n_topics": report.n_topics,
         "n_topics_range": report.n_topics_range,
@@ -178,6 +179,7 @@ def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int
         get.whole(manifest, "n_topics", 0, n_topics),
         get.topics_range(manifest),
         arrays.get("coherence", (n_topics,)),
+        get.stages(manifest),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.inference import OpenStream, PassSoFar, Sample, Stream
+from hdsp.fit import OpenStream, PassSoFar, Sample, Stream
 from hdsp.model import BoundTerms, GlobalState
 from hdsp.persistence import manifest as get
 from hdsp.prediction import FittedModel

@@ -22,7 +22,7 @@ from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import LabelRegression, count_known_features
 from hdsp.prediction.perplexity import bootstrap_interval
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
-from hdsp.prediction.sampled import make_fitted_from_sample
+from hdsp.prediction.sampled import SampledFit, make_fitted_from_sample
 from hdsp.prediction.sides import Contrast, expected_sides
 from hdsp.prediction.summaries import associated_labels, distinctive_words
 from hdsp.prediction.targets import make_candidates, without_target
@@ -39,6 +39,7 @@ __all__ = [
     "LabelMethod",
     "LabelRegression",
     "Method",
+    "SampledFit",
     "Source",
     "TopicGroups",
     "TrainingLabels",

@@ -4,18 +4,17 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 from scipy.special import expit, log_softmax
 
 from hdsp.corpus import LabelSchema, TextSettings
-from hdsp.execution import InProcess
+from hdsp.fit import Run
 from hdsp.model import (
     Fit,
     GlobalState,
-    LocalSettings,
     Priors,
     Problem,
     Truth,
@@ -102,6 +101,8 @@ class FitReport:
         Numbers of topics that are about as good; None where nothing was searched.
     coherence : float array of shape [T]
         NPMI of each topic in the training documents.
+    stages : list of dict
+        The seconds of each stage of the fit, and of what follows it.
     """
 
     history: list[dict[str, float]]
@@ -110,6 +111,7 @@ class FitReport:
     n_topics: int
     n_topics_range: tuple[int, int] | None
     coherence: FloatArray
+    stages: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,8 +334,7 @@ def make_fitted(
     space: LabelSpace,
     source: Source,
     report: FitReport,
-    settings: LocalSettings,
-    executor: InProcess,
+    run: Run,
     predictive_concentration: float | None = None,
     learned_from: int | None = None,
 ) -> FittedModel:
@@ -344,14 +345,19 @@ def make_fitted(
     documents, if not from those of `problem`.
     """
     if predictive_concentration is None:
-        predictive_concentration = choose_concentration(problem, fit.state, executor)
+        with run.stage("concentration"):
+            predictive_concentration = choose_concentration(problem, fit.state, run.here)
+    with run.stage("calibration"):
+        calibration = calibrate(
+            problem, fit, space, run.settings, run.here, learned_from=learned_from
+        )
     labels = space.values(problem.design)
     return FittedModel(
         fit.state,
         space,
         problem.priors,
         predictive_concentration,
-        calibrate(problem, fit, space, settings, executor, learned_from=learned_from),
+        calibration,
         TrainingLabels.of(space.schema, labels),
         count_label_words(problem.counts, labels, np.flatnonzero(space.used_labels)),
         source,
@@ -359,9 +365,10 @@ def make_fitted(
     )
 
 
-def with_label_regressions(model: FittedModel, problem: Problem) -> FittedModel:
+def with_label_regressions(model: FittedModel, problem: Problem, run: Run) -> FittedModel:
     """The model with the regressions of labels on its evidence, behind `predict_labels`."""
-    return replace(model, label_regressions=_regress_labels(model, problem))
+    with run.stage("label regressions"):
+        return replace(model, label_regressions=_regress_labels(model, problem))
 
 
 def _regress_labels(model: FittedModel, problem: Problem) -> dict[str, LabelRegression]:

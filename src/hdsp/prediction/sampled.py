@@ -1,10 +1,10 @@
 """A fitted model whose calibration and summaries come from a sample of the documents."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from hdsp.execution import InProcess, fit_documents
-from hdsp.inference.sample import Sample
-from hdsp.model import Fit, GlobalState, LocalSettings, Priors, expected_tokens, make_problem
+from hdsp.execution import fit_documents
+from hdsp.fit import Run, Sample
+from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction.fitted import (
     FitReport,
@@ -17,45 +17,67 @@ from hdsp.prediction.training import TrainingLabels
 from hdsp.scaling import LabelSpace
 
 
+@dataclass(frozen=True, eq=False)
+class SampledFit:
+    """A fit of documents of which a sample is in memory.
+
+    Attributes
+    ----------
+    sample : Sample
+        Some of the documents.
+    state : GlobalState
+        The fitted state.
+    space : LabelSpace
+        The labels, and how they scale topics.
+    priors : Priors
+        Hyperparameters.
+    n_documents : int
+        The number of all documents.
+    carriers : float array of shape [n_labels]
+        How many of them have each label.
+    """
+
+    sample: Sample
+    state: GlobalState
+    space: LabelSpace
+    priors: Priors
+    n_documents: int
+    carriers: FloatArray
+
+
 def make_fitted_from_sample(
-    sample: Sample,
-    state: GlobalState,
-    space: LabelSpace,
-    priors: Priors,
+    fit: SampledFit,
     source: Source,
     report: FitReport,
-    settings: LocalSettings,
-    executor: InProcess,
-    n_documents: int,
-    carriers: FloatArray,
+    run: Run,
     predictive_concentration: float | None = None,
 ) -> FittedModel:
-    """The fitted model of all documents, of which `sample` is in memory.
+    """The fitted model of all documents, of which a sample is in memory.
 
     Topics are regressed on labels in all of the sample, where rare labels have more documents than
     their share: how topics depend on labels does not depend on how common these are. What does
     (how probable labels are, and the documents that effects are averages over) comes from the
-    uniform part, and from `carriers` [J], how many of all `n_documents` have each label.
+    uniform part, and from how many of all documents have each label.
     """
+    sample, state, space, priors = fit.sample, fit.state, fit.space, fit.priors
     known = make_problem(sample.counts, sample.design, space.scaling, priors)
-    documents, _ = fit_documents(known, state, None, settings, executor)
+    documents, _ = fit_documents(known, state, None, run.settings, run.here)
     model = make_fitted(
         known,
         Fit(state, documents),
         space,
         source,
         report,
-        settings,
-        executor,
+        run,
         predictive_concentration,
-        n_documents,
+        fit.n_documents,
     )
     uniform = sample.take(sample.uniform())
     training = TrainingLabels.of(space.schema, space.values(uniform.design))
     model = replace(
         model,
-        training=replace(training, carriers=carriers, n_documents=n_documents),
+        training=replace(training, carriers=fit.carriers, n_documents=fit.n_documents),
         sampled=float(known.n_tokens / max(expected_tokens(state, priors).sum(), 1e-300)),
     )
     known = make_problem(uniform.counts, uniform.design, space.scaling, priors)
-    return with_label_regressions(model, known)
+    return with_label_regressions(model, known, run)

@@ -8,17 +8,14 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from hdsp import UnknownSeedWarning
-from hdsp.execution import InProcess
-from hdsp.inference import Run, fit_batch, initial_state
-from hdsp.inference.merging import propose_merges
-from hdsp.inference.seeding import find_seeds, place_seeds
-from hdsp.inference.snapshot import Merge, make_merges, take_snapshot
+from hdsp.fit import Run, fit_batch, initial_state
+from hdsp.fit.keeping import DocumentsHere
+from hdsp.fit.merge import Merge, merged_state, propose_merges, take_snapshot
+from hdsp.fit.seeding import find_seeds, place_seeds
 from hdsp.model import Fit, LocalSettings, Priors, expected_tokens, make_problem, seed_prior
 from hdsp.model.by_topic import word_terms
 from hdsp.scaling import Constant
-from tests.inference.test_merging import even_corpus
-
-HERE = InProcess()
+from tests.fit.test_merge import even_corpus
 
 
 def seeded_problem(n_topics=4, strength=0.1):
@@ -86,14 +83,15 @@ def test_a_seeded_topic_takes_in_others_but_no_other_seeded_one():
     start = initial_state(problem, 6, "nmf", 1.0, 2.0, np.random.default_rng(0))
     run = Run(max_iter=3)
     fit = fit_batch(problem, start, run, run.new_history())
-    snapshot, _ = take_snapshot(problem, fit, LocalSettings(), HERE)
+    documents = DocumentsHere(problem, run, fit.documents)
+    snapshot, _ = take_snapshot(documents, fit.state, LocalSettings())
     one, other = snapshot.state.seeded.tolist()
     pairs = [set(merge.pair) for merge in propose_merges(snapshot)]
     assert pairs
     assert {one, other} not in pairs
     plain = min(set(range(6)) - {one, other})
     for pair in ((plain, one), (one, plain)):
-        merged = make_merges(snapshot, [Merge(pair, 1.0, {"none": np.empty((1, 0))})]).state
+        merged, _ = merged_state(snapshot, [Merge(pair, 1.0, {"none": np.empty((1, 0))})])
         # The seed's prior is added once, to the topic that both became.
         tokens = expected_tokens(merged, problem.priors)[:, merged.seeded[0]]
         expected = snapshot.topic_words[one] + snapshot.topic_words[plain]
@@ -112,7 +110,7 @@ def test_words_terms_are_those_of_the_asymmetric_dirichlet():
     def log_beta(a):
         return gammaln(a).sum(axis=1) - gammaln(a.sum(axis=1))
 
-    found = word_terms(problem, words, np.array([1, -1, 0]))
+    found = word_terms(problem.priors, words, np.array([1, -1, 0]))
     np.testing.assert_allclose(found, log_beta(prior + words) - log_beta(prior), rtol=1e-6)
 
 

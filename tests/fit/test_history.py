@@ -1,6 +1,8 @@
 """What a fit tells of its passes."""
 
-from hdsp.inference import PassRecord, Run
+import pytest
+
+from hdsp.fit import PassRecord, Run
 from hdsp.model import BoundTerms
 
 N_TERMS = len(BoundTerms.names())
@@ -24,3 +26,25 @@ def test_a_history_that_goes_on_has_its_clock_go_on():
     history = run.new_history([made(-5.0, 100.0)])
     assert len(history) == 1
     assert 100.0 <= history._clock() < 101.0
+
+
+def test_stages_are_timed_in_their_order_even_if_they_fail(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("hdsp.fit.run.time.perf_counter", lambda: now[0])
+    run = Run()
+    for name, seconds in (("search", 2.0), ("passes", 5.0), ("search", 1.0)):
+        with run.stage(name):
+            now[0] += seconds
+
+    def fail():
+        with run.stage("calibration"):
+            now[0] += 0.5
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert run.stage_rows() == [
+        {"stage": "search", "seconds": 3.0},
+        {"stage": "passes", "seconds": 5.0},
+        {"stage": "calibration", "seconds": 0.5},
+    ]

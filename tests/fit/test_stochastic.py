@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import hdsp
 from hdsp.execution import InProcess, sum_documents
-from hdsp.inference import start_stream, stochastic_step
-from hdsp.inference.stochastic import default_batch_size, step_rate
+from hdsp.fit import start_stream, stochastic_step
+from hdsp.fit.stochastic import default_batch_size, step_rate
 from hdsp.model import LocalSettings, ShardedProblem, global_step
 from tests.problems import problems
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from hdsp.inference import sample as module
-from hdsp.inference.sample import Sample, SurveyDocuments, document_keys
+from hdsp.fit import sample as module
+from hdsp.fit.sample import Sample, SurveyDocuments, document_keys
 from hdsp.model import make_block
 
 

@@ -1,7 +1,7 @@
 """The search for the number of topics, by held-out words.
 
 A share of the documents is held out. Short fits of the others with several numbers of topics
-predict one half of the words of each held-out document from the other. `hdsp.inference.number`
+predict one half of the words of each held-out document from the other. `hdsp.fit.number`
 turns that into a number; all documents are then fitted with it.
 """
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hdsp.inference.batch import fit_batch
-from hdsp.inference.history import TrialRecord
-from hdsp.inference.number import best_number, chosen_number, number_range, settles
-from hdsp.inference.run import Run
-from hdsp.inference.snapshot import FEWEST_TOPICS
+from hdsp.fit.batch import fit_batch
+from hdsp.fit.history import TrialRecord
+from hdsp.fit.merge import FEWEST_TOPICS
+from hdsp.fit.number import best_number, chosen_number, number_range, settles
+from hdsp.fit.run import Run
 from hdsp.model import GlobalState, HeldOut, Problem
 from hdsp.numerics.types import FloatArray
 

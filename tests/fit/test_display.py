@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hdsp.inference.display import FitDisplay, settling_pass
+from hdsp.fit.display import FitDisplay, settling_pass
 from hdsp.progress.tasks import Task
 
 
@@ -56,6 +56,17 @@ def test_a_search_shows_its_trials_and_then_the_fit():
     assert task.shown[-1][2] == {"after": "1 merge"}
     display.stop()
     assert "Ctrl-C again" in task.shown[-1][2]["stopping"]
+
+
+def test_stages_are_shown_and_then_how_long_passes_took():
+    task = Kept()
+    display = FitDisplay(task, tol=1e-3)
+    display.begin_stage("search")
+    assert task.shown[-1][2] == {"stage": "search"}
+    display.end_stage({"search": 3.0})
+    assert task.shown[-1][2] == {"stage": None, "passes": None}
+    display.end_stage({"search": 3.0, "passes": 60.0, "merges": 5.0})
+    assert task.shown[-1][2] == {"stage": None, "passes": "took 1:05"}
 
 
 def test_the_time_left_of_a_fit_follows_its_bound():

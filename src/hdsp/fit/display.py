@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from hdsp.progress import Clock, Task, shown, task
+from hdsp.progress.wording import duration
 
 # A search tries about so many numbers of topics.
 _TRIALS = 5
@@ -54,6 +55,15 @@ class FitDisplay:
         self._first_pass_ended = 0.0
         # The share of a pass of stochastic steps that is done, if it is one.
         self._share_of_pass = 0.0
+
+    def begin_stage(self, name: str) -> None:
+        """A stage of the fit begins."""
+        self._task.update(stage=name)
+
+    def end_stage(self, seconds: Mapping[str, float]) -> None:
+        """A stage has ended; `seconds` are those of all stages so far."""
+        passes = seconds.get("passes", 0.0) + seconds.get("merges", 0.0)
+        self._task.update(stage=None, passes=f"took {duration(passes)}" if passes else None)
 
     def begin_trial(self, n_topics: int) -> None:
         """The search tries a number of topics."""

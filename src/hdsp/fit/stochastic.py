@@ -13,9 +13,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.execution import sum_documents
-from hdsp.inference.batches import ShardBatches, loaded_ahead
-from hdsp.inference.history import History
-from hdsp.inference.run import Run
+from hdsp.fit.history import History
+from hdsp.fit.run import Run
+from hdsp.fit.shard_batches import ShardBatches, loaded_ahead
 from hdsp.model import (
     BoundTerms,
     GlobalState,

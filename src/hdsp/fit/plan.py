@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.inference import History, Run, Search, initial_state
+from hdsp.fit.run import Run
+from hdsp.fit.search import Search
+from hdsp.fit.start import initial_state
 from hdsp.model import GlobalState, Problem
 
 
@@ -28,6 +30,8 @@ class Plan:
         The initial values of alpha and beta.
     rng : numpy.random.Generator
         The source of random numbers.
+    batch_size : int or None, default=None
+        The documents that make a step of stochastic inference; None is batch inference.
     """
 
     n_components: int
@@ -37,30 +41,12 @@ class Plan:
     corpus_concentration: float
     document_concentration: float
     rng: np.random.Generator
+    batch_size: int | None = None
 
     @property
     def searches(self) -> bool:
         """Whether the number of topics is searched for."""
         return not self.fixed_number and isinstance(self.init, str)
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The result of a fit.
-
-    Attributes
-    ----------
-    state : GlobalState
-        The fitted state, largest topic first.
-    history : History
-        One record per pass.
-    numbers : tuple of two int, or None
-        Numbers of topics that are about as good; None where nothing was searched.
-    """
-
-    state: GlobalState
-    history: History
-    numbers: tuple[int, int] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,5 +119,6 @@ def begin(
         plan.rng,
         after_trial=after_trial,
     )
-    number = search.number()
-    return Beginning(number, search.number_range(), lambda: start_at(problem, number, n_tokens))
+    with run.stage("search"):
+        number, numbers = search.number(), search.number_range()
+    return Beginning(number, numbers, lambda: start_at(problem, number, n_tokens))

@@ -7,7 +7,9 @@ import pytest
 from distributed import Client, LocalCluster
 
 import hdsp
-from hdsp.inference import batch, stochastic
+from hdsp.fit import Run, stochastic
+from hdsp.fit.keeping import DocumentsInBlocks
+from hdsp.kernels import parallel
 
 SETTINGS = {"n_components": 6, "fixed_number": True, "random_state": 0}
 
@@ -81,14 +83,14 @@ def test_a_checkpoint_of_shards_goes_on_after_its_last_pass(stored, tmp_path, mo
     monkeypatch.setattr("hdsp.persistence.checkpoint._SHARE_OF_TIME", 1e9)
     passes, ends = [], [4]
 
-    def die_later(*arguments):
+    def die_in_the_fourth(*arguments):
         passes.append(1)
         if len(passes) in ends:
             raise KilledInAStep
         return original(*arguments)
 
-    original = batch.fit_blocks
-    monkeypatch.setattr(batch, "fit_blocks", die_later)
+    original = DocumentsInBlocks.fit
+    monkeypatch.setattr(DocumentsInBlocks, "fit", die_in_the_fourth)
     with pytest.raises(KilledInAStep):
         hdsp.HDSP(**settings).fit(stored)
     passes, ends = [], []
@@ -117,6 +119,64 @@ def test_executors_give_the_same_bits(stored, inference, executor):
     np.testing.assert_array_equal(here.expected_topics([["art"]]), there.expected_topics([["art"]]))
 
 
+@pytest.fixture(scope="module")
+def doubled(stored):
+    """Topics of the corpus, two of which are there twice."""
+    topics = hdsp.HDSP(**{**SETTINGS, "n_components": 4}).fit(stored[:]).components_
+    return np.concatenate([topics, topics[:2]])
+
+
+@pytest.mark.parametrize("executor", [None, "processes", "local"])
+def test_topics_that_are_there_twice_are_merged(stored, doubled, executor):
+    settings = {"n_components": 6, "init": doubled, "random_state": 0}
+    memory = hdsp.HDSP(**settings).fit(stored[:])
+    here = hdsp.HDSP(**settings, n_jobs=1).fit(stored)
+    assert len(here.topic_weight_) == len(memory.topic_weight_) < 6
+    assert sum(row.get("merges", 0) for row in here.history_) == 6 - len(here.topic_weight_)
+    assert here.history_[-1]["bound"] == pytest.approx(memory.history_[-1]["bound"], rel=1e-3)
+    if executor is not None:
+        same(here, hdsp.HDSP(**settings, executor=executor, n_jobs=2).fit(stored))
+
+
+def test_shards_begin_where_documents_in_memory_do(stored):
+    settings = {"n_components": 12, "random_state": 3, "max_iter": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one, other = (hdsp.HDSP(**settings).fit(corpus) for corpus in (stored[:], stored))
+    assert [row["topics"] for row in one.search_] == [row["topics"] for row in other.search_]
+    bounds = [model.history_[0]["bound"] for model in (one, other)]
+    assert bounds[1] == pytest.approx(bounds[0], rel=1e-5)
+
+
+def test_a_model_knows_its_stages(stored, tmp_path):
+    after = ["coherence", "concentration", "calibration", "label regressions"]
+    one, other = (
+        hdsp.HDSP(12, random_state=0, inference=inference).fit(corpus)
+        for corpus, inference in ((stored[:], "batch"), (stored, "stochastic"))
+    )
+    stages = [row["stage"] for row in one.stages_]
+    assert stages == ["search", "start", "passes", "merges", *after]
+    stages = [row["stage"] for row in other.stages_]
+    assert stages == ["sample", "search", "start", "passes", *after]
+    assert all(row["seconds"] > 0 for row in one.stages_ + other.stages_)
+    one.save(tmp_path / "m.hdsp")
+    assert hdsp.HDSP.load(tmp_path / "m.hdsp").stages_ == one.stages_
+
+
+def test_work_beside_an_executor_has_the_threads_of_this_process(stored, monkeypatch):
+    seen = {}
+    stage = Run.stage
+
+    def spy(run, name):
+        threads = parallel._THREADS.get()
+        seen[name] = 1 if threads is None else threads[1]
+        return stage(run, name)
+
+    monkeypatch.setattr(Run, "stage", spy)
+    hdsp.HDSP(**SETTINGS, executor="processes", n_jobs=2).fit(stored)
+    assert seen["start"] == seen["calibration"] == 2
+
+
 def test_an_active_client_is_taken_and_left_open(stored):
     with (
         LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
@@ -135,6 +195,15 @@ def test_an_active_client_is_taken_and_left_open(stored):
 def test_without_a_client_the_error_says_what_to_do(stored):
     with pytest.raises(ValueError, match=r"dask.distributed.Client"):
         hdsp.HDSP(**SETTINGS, executor="dask").fit(stored)
+
+
+@pytest.mark.parametrize("name", ["dsak", "host:8786", "http://host:8786", ""])
+def test_an_executor_that_is_none_is_refused(stored, name):
+    message = r"None, 'processes', 'local', 'dask' or .* begin with tcp://, tls://.* Got "
+    with pytest.raises(ValueError, match=f"{message}{name!r}"):
+        hdsp.HDSP(**SETTINGS, executor=name).fit(stored)
+    with pytest.raises(TypeError, match=r"`executor` of HDSP must be None, .* Got int\."):
+        hdsp.HDSP(**SETTINGS, executor=3).fit(stored)
 
 
 def test_a_damaged_shard_is_named_and_an_earlier_fit_stays(stored, tmp_path):

@@ -1,26 +1,47 @@
 """A run: the settings of a fit, and what it reports to."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from hdsp.execution import Executor, InProcess
-from hdsp.inference.display import FitDisplay
-from hdsp.inference.history import History, PassRecord, TrialRecord
-from hdsp.inference.interruption import Interruption
+from hdsp.fit.display import FitDisplay
+from hdsp.fit.history import History, PassRecord, TrialRecord
+from hdsp.fit.interruption import Interruption
 from hdsp.model import (
     BlockProblem,
     BoundTerms,
     DocumentState,
     GlobalState,
     LocalSettings,
+    Problem,
+    ShardedProblem,
     Statistics,
 )
 from hdsp.progress import Task
 
 # Called after a pass with the state, the documents and the history.
 AfterPass = Callable[[GlobalState, DocumentState | None, History], None]
+
+
+class Keeper(Protocol):
+    """Keeps the state of an unfinished fit, as `hdsp.persistence.Checkpoint` does."""
+
+    def resume(
+        self, problem: Problem | ShardedProblem, run: "Run", most_topics: int
+    ) -> "Resumed | None":
+        """The state of the fit, or None if there is none yet."""
+
+    def pass_writer(self, run: "Run") -> AfterPass:
+        """The function that is called after passes."""
+
+    def trial_writer(self, run: "Run") -> Callable[[], None]:
+        """The function that a search calls after its trials."""
+
+    def step_writer(self, run: "Run") -> Callable[..., None]:
+        """The function that stochastic inference calls after its steps."""
 
 
 @dataclass(eq=False)
@@ -39,6 +60,8 @@ class Run:
         How documents are fitted.
     executor : Executor
         Where passes over blocks run.
+    here : InProcess
+        Where passes over documents in memory run: threads of this process.
     display : FitDisplay
         Shows passes and moves.
     interruption : Interruption
@@ -47,6 +70,10 @@ class Run:
         The numbers of topics that a search has tried.
     after_pass : callable or None, default=None
         Called after each pass, unless that pass settles the bound.
+    checkpoint : Keeper or None, default=None
+        Keeps the state of the unfinished fit.
+    stages : dict of str to float
+        Seconds of each stage so far, in the order in which they began.
     """
 
     max_iter: int = 100
@@ -54,19 +81,32 @@ class Run:
     keep_documents: bool = True
     settings: LocalSettings = field(default_factory=LocalSettings)
     executor: Executor = field(default_factory=InProcess)
+    here: InProcess = field(default_factory=InProcess)
     display: FitDisplay = field(default_factory=lambda: FitDisplay(Task(), tol=0.0))
     interruption: Interruption = field(default_factory=Interruption)
     trials: list[TrialRecord] = field(default_factory=list)
     after_pass: AfterPass | None = None
+    checkpoint: Keeper | None = None
+    stages: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
         self.interruption.on_request = self.display.stop
 
-    @property
-    def here(self) -> InProcess:
-        """Where passes over documents in memory run."""
-        return self.executor if isinstance(self.executor, InProcess) else InProcess()
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time what happens inside as a stage of the fit, and show it; stages do not nest."""
+        began = time.perf_counter()
+        self.display.begin_stage(name)
+        try:
+            yield
+        finally:
+            self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - began
+            self.display.end_stage(self.stages)
+
+    def stage_rows(self) -> list[dict[str, Any]]:
+        """One plain row per stage."""
+        return [{"stage": name, "seconds": seconds} for name, seconds in self.stages.items()]
 
     @property
     def interrupted(self) -> bool:

@@ -40,7 +40,7 @@ def find_seeds(seeds: Mapping[str, Sequence[str]], words: Sequence[str]) -> list
             f"`seeds` of HDSP names words that the corpus does not count, and that steer nothing: "
             f"{quoted(dict.fromkeys(unknown))}.",
             UnknownSeedWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
     return found
 

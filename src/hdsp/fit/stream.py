@@ -12,10 +12,10 @@ from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
 from hdsp.corpus.frames import is_frame
 from hdsp.corpus.schema import BlockSchema
 from hdsp.execution import Executor, sum_documents
-from hdsp.inference.run import Run
-from hdsp.inference.sample import Sample, document_keys
-from hdsp.inference.stochastic import SETTINGS, Stream, stochastic_step
-from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_block
+from hdsp.fit.run import Run
+from hdsp.fit.sample import Sample, document_keys
+from hdsp.fit.stochastic import SETTINGS, Stream, default_batch_size, stochastic_step
+from hdsp.model import GlobalState, Priors, Problem, ShardedProblem, make_block
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import (
     Design,
@@ -29,8 +29,6 @@ from hdsp.scaling import (
 WORD_DOCUMENTS = 5
 # Words that wait for that. Beyond twice as many, those with the fewest documents are forgotten.
 _MOST_WAITING = 100_000
-# A stream's step: this share of the documents that it began with, within limits.
-_SHARE, _SMALLEST, _LARGEST = 0.1, 64, 4_096
 # Documents that are fitted at once.
 _AT_ONCE = 4_096
 
@@ -80,7 +78,7 @@ class OpenStream:
 
 def open_stream(
     problem: Problem,
-    fit: Fit,
+    state: GlobalState,
     words: tuple[str, ...],
     space: LabelSpace,
     executor: Executor,
@@ -89,11 +87,11 @@ def open_stream(
 ) -> OpenStream:
     """The stream that goes on from a fit of documents in memory."""
     n_documents = problem.n_documents
-    batch_size = batch_size or _batch_size(n_documents)
-    statistics = sum_documents(problem, fit.state, SETTINGS, executor)
+    batch_size = batch_size or default_batch_size(n_documents)
+    statistics = sum_documents(problem, state, SETTINGS, executor)
     steps = n_documents / batch_size
     stream = Stream(
-        fit.state,
+        state,
         batch_size,
         steps,
         n_documents,
@@ -120,18 +118,15 @@ def open_stream(
     )
 
 
-def reopen_stream(
+def stream_from(
     state: GlobalState,
-    words: tuple[str, ...],
     space: LabelSpace,
-    priors: Priors,
-    n_documents: int,
-    carriers: FloatArray,
     labels: csr_array,
-    seed: int,
+    carriers: FloatArray,
+    n_documents: int,
     batch_size: int | None,
-) -> OpenStream:
-    """A stream that goes on from a fitted model, of whose documents nothing is left.
+) -> Stream:
+    """A stream that goes on from a fitted state, of whose documents nothing is left.
 
     `labels` [S, n_labels] are the values in some of them, and `carriers` [n_labels] how many had
     each. Their mean E[ln pi_mk] is taken to be the one at which the weights of topics are at their
@@ -141,11 +136,11 @@ def reopen_stream(
     seen = np.bincount(design.indices, minlength=space.n_columns).astype(np.float64)
     seen *= n_documents / max(labels.shape[0], 1)
     seen[space.own] = carriers
-    batch_size = batch_size or _batch_size(n_documents)
+    batch_size = batch_size or default_batch_size(n_documents)
     steps = n_documents / batch_size
     mean_labels = csr_array(np.asarray(design.mean(axis=0)).reshape(1, -1))
     log_rate = scaling.log_rate_total(state.scaling, mean_labels)
-    stream = Stream(
+    return Stream(
         state,
         batch_size,
         steps,
@@ -156,12 +151,6 @@ def reopen_stream(
         steps * (seen > 0),
         DesignLimits.of(design),
     )
-    sample = Sample.empty(len(words), space.n_columns)
-    return OpenStream(stream, sample, n_documents, words, space, priors, seed, n_documents)
-
-
-def _batch_size(n_documents: int) -> int:
-    return int(np.clip(round(_SHARE * n_documents), _SMALLEST, _LARGEST))
 
 
 def absorb(

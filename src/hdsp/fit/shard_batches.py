@@ -8,7 +8,7 @@ import numpy as np
 
 from hdsp.execution import Executor, InProcess
 from hdsp.model import Block, BlockSource
-from hdsp.model.shards import SHARDS_AT_ONCE, Encoding, MixedBlock, Readable, forget_shards
+from hdsp.model.shard_blocks import SHARDS_AT_ONCE, Encoding, MixedBlock, Readable, forget_shards
 from hdsp.numerics.types import IntArray
 
 # Documents per block of a batch: enough for threads to share.

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.inference.nmf import nmf_topics
-from hdsp.inference.seeding import place_seeds
+from hdsp.fit.nmf import nmf_topics
+from hdsp.fit.seeding import place_seeds
 from hdsp.model import GlobalState, Problem
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
 from hdsp.numerics.sticks import sticks_from_weights

@@ -1,0 +1,77 @@
+"""Whole fits: starts, the search for the number of topics, passes, merges, steps and streams.
+
+Internal: names here may change without notice.
+"""
+
+from hdsp.fit.batch import fit_batch
+from hdsp.fit.display import FitDisplay, fit_display
+from hdsp.fit.history import History, PassRecord, TrialRecord, topics_in_use
+from hdsp.fit.interruption import Interruption, interrupting_at_once
+from hdsp.fit.number import NUMBERS_BY
+from hdsp.fit.plan import Plan
+from hdsp.fit.run import AfterPass, Resumed, Run
+from hdsp.fit.sample import Sample, Survey, SurveyDocuments
+from hdsp.fit.search import Search
+from hdsp.fit.seeding import find_seeds
+from hdsp.fit.shard_batches import ShardBatches
+from hdsp.fit.start import STARTS, initial_state
+from hdsp.fit.stochastic import (
+    AfterStep,
+    PassSoFar,
+    Stream,
+    default_batch_size,
+    fit_stochastic,
+    start_stream,
+    stochastic_step,
+)
+from hdsp.fit.stream import (
+    OpenStream,
+    absorb,
+    open_stream,
+    read_further_labels,
+    stream_from,
+)
+from hdsp.fit.stream_growth import grow_topics
+from hdsp.fit.whole import FitSource, Outcome, fit, survey_shards
+
+__all__ = [
+    "NUMBERS_BY",
+    "STARTS",
+    "AfterPass",
+    "AfterStep",
+    "FitDisplay",
+    "FitSource",
+    "History",
+    "Interruption",
+    "OpenStream",
+    "Outcome",
+    "PassRecord",
+    "PassSoFar",
+    "Plan",
+    "Resumed",
+    "Run",
+    "Sample",
+    "Search",
+    "ShardBatches",
+    "Stream",
+    "Survey",
+    "SurveyDocuments",
+    "TrialRecord",
+    "absorb",
+    "default_batch_size",
+    "find_seeds",
+    "fit",
+    "fit_batch",
+    "fit_display",
+    "fit_stochastic",
+    "grow_topics",
+    "initial_state",
+    "interrupting_at_once",
+    "open_stream",
+    "read_further_labels",
+    "start_stream",
+    "stochastic_step",
+    "stream_from",
+    "survey_shards",
+    "topics_in_use",
+]

@@ -1,0 +1,299 @@
+"""Merging: two topics become one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hdsp import kernels
+from hdsp.execution import Step
+from hdsp.execution.steps import FittedBlock
+from hdsp.fit.batch import ascend
+from hdsp.fit.history import History
+from hdsp.fit.keeping import Documents
+from hdsp.fit.run import Run
+from hdsp.kernels import run_ranges
+from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
+from hdsp.model.by_topic import TopicWeights, proportion_terms, word_terms
+from hdsp.model.documents import word_table
+from hdsp.model.seeds import add_seeds, seed_sets
+from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.scaling import DesignLimits, Parameters, ScalingFunction, take_topics
+
+# Labels cannot scale a single topic.
+FEWEST_TOPICS = 2
+# Pairs and documents per task of a thread.
+_PAIR_RANGE = 8
+_DOCUMENT_RANGE = 256
+# Pairs proposed per topic; with fewer, some topics that are there twice stay.
+_PAIRS_PER_TOPIC = 2.0
+# What a merge must gain, and as a share of the bound: less is rounding.
+_LEAST_GAIN = 0.1
+_LEAST_SHARE = 1e-6
+_ROUNDS = 60
+
+
+def merge_topics(
+    documents: Documents, state: GlobalState, run: Run, history: History
+) -> GlobalState:
+    """Merge topics where that raises the bound, with passes in between.
+
+    A topic that is there twice predicts as well as one; the bound tells that one is enough.
+
+    Parameters
+    ----------
+    documents : Documents
+        The documents of a fit that has converged.
+    state : GlobalState
+        Where it has.
+    run : Run
+        How the fit proceeds.
+    history : History
+        Takes the passes and merges.
+    """
+    for _ in range(_ROUNDS):
+        if len(history) >= run.max_iter or run.interrupted:
+            break
+        # In a function of its own: what a round has looked at is gone before the next.
+        state, n_merges = _merge_once(documents, state, run, history)
+        if not n_merges:
+            break
+        run.note_moves(history, {"merges": n_merges})
+    if history.converged:
+        return state
+    # A checkpoint is of a fit before its merges.
+    return ascend(documents, state, replace(run, after_pass=None), history)
+
+
+def _merge_once(
+    documents: Documents, state: GlobalState, run: Run, history: History
+) -> tuple[GlobalState, int]:
+    """A pass, and the merges after it: the state, and how many there were."""
+    snapshot, statistics = take_snapshot(documents, state, run.settings)
+    bound = elbo(documents.problem, state, statistics)
+    run.record(history, documents.problem, state, statistics, bound)
+    least = max(_LEAST_GAIN, _LEAST_SHARE * abs(bound.total))
+    chosen = choose_merges(snapshot, propose_merges(snapshot), least)
+    if not chosen:
+        return snapshot.state, 0
+    state, members = merged_state(snapshot, chosen)
+    documents.regroup(members)
+    return state, len(chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A fit between two passes, with everything that the gain of a merge depends on.
+
+    Attributes
+    ----------
+    documents : Documents
+        The documents after a pass, with their responsibilities.
+    state : GlobalState
+        The state after its global step.
+    topic_words : float array of shape [T, V]
+        Expected tokens of each word and topic.
+    table : float array of shape [V, K]
+        The words' factors of the responsibilities.
+    limits : DesignLimits
+        What an additive update of the labels' weights must know.
+    """
+
+    documents: Documents
+    state: GlobalState
+    topic_words: FloatArray
+    table: FloatArray
+    limits: DesignLimits
+
+    @property
+    def seed_sets(self) -> IntArray:
+        """The seed set that steers each topic, or -1, [T]."""
+        return seed_sets(self.state.n_topics, self.state.seeded)
+
+
+def take_snapshot(
+    documents: Documents, state: GlobalState, settings: LocalSettings
+) -> tuple[Snapshot, Statistics]:
+    """A pass over all documents that keeps their responsibilities."""
+    statistics = documents.fit(state, settings, remember=True)
+    return Snapshot(
+        documents,
+        documents.update(state, statistics),
+        np.ascontiguousarray(statistics.word_counts.T),
+        word_table(state.topics, documents.problem.dtype),
+        statistics.limits,
+    ), statistics
+
+
+@dataclass(frozen=True, eq=False)
+class Merge:
+    """Two topics that become one.
+
+    Attributes
+    ----------
+    pair : tuple of two int
+        The topics.
+    gain : float
+        By how much the bound rises (`Bound.comparable`).
+    scaling : mapping of str to array
+        The labels' weights of the topic that they become.
+    """
+
+    pair: tuple[int, int]
+    gain: float
+    scaling: Parameters
+
+
+def choose_merges(snapshot: Snapshot, merges: Iterable[Merge], least: float) -> list[Merge]:
+    """The best merges that gain `least` and share no topic; `merges` come best first."""
+    left = snapshot.state.n_topics - FEWEST_TOPICS
+    chosen: list[Merge] = []
+    busy: set[int] = set()
+    for merge in merges:
+        if merge.gain >= least and not busy.intersection(merge.pair) and left > 0:
+            chosen.append(merge)
+            busy.update(merge.pair)
+            left -= 1
+    return chosen
+
+
+def propose_merges(snapshot: Snapshot) -> list[Merge]:
+    """Merges of likely pairs, with their gains, the best first; gains may be negative."""
+    state, documents = snapshot.state, snapshot.documents
+    pairs = likely_pairs(snapshot.topic_words, _PAIRS_PER_TOPIC)
+    # Every seeded topic stays one of its own, but may take in others.
+    pairs = pairs[~np.isin(pairs, state.seeded).all(axis=1)]
+    if len(pairs) == 0:
+        return []
+    function, priors = documents.problem.scaling, documents.problem.priors
+    alone = TopicWeights(state.prior_shape, state.scaling)
+    merged = documents.update_merged(pairs, alone.merged(pairs), snapshot.limits)
+    words, sets = snapshot.topic_words, snapshot.seed_sets
+
+    def merged_words(first: int, last: int) -> FloatArray:
+        one, other = pairs[first:last].T
+        return word_terms(priors, words[one] + words[other], np.maximum(sets[one], sets[other]))
+
+    own = word_terms(priors, words, sets) + function.prior_terms(state.scaling)
+    gain = documents.sum(SumGains(function, snapshot.table, pairs, alone, merged))
+    gain += np.concatenate(run_ranges(merged_words, len(pairs), _PAIR_RANGE))
+    gain += function.prior_terms(merged.scaling) - own[pairs].sum(axis=1)
+    merges = [
+        Merge((int(j), int(k)), float(gain[i]), take_topics(merged.scaling, [i]))
+        for i, (j, k) in enumerate(pairs)
+    ]
+    return sorted(merges, key=lambda merge: -merge.gain)
+
+
+def likely_pairs(topic_words: FloatArray, per_topic: float) -> IntArray:
+    """The pairs of topics [Q, 2], j < k, whose merge should cost the words' bound least.
+
+    Estimated by the Hellinger distance of their words times half the harmonic mean of their
+    tokens, which approximates the loss of two topics with nearly the same words.
+    """
+    n_topics = len(topic_words)
+    tokens = topic_words.sum(axis=1, dtype=np.float64)
+    root = np.sqrt(topic_words / np.maximum(tokens, 1e-30)[:, None])
+    distance = 1.0 - root @ root.T
+    size = tokens[:, None] * tokens / np.maximum(tokens[:, None] + tokens, 1e-30)
+    first, second = np.triu_indices(n_topics, 1)
+    loss = (size * distance)[first, second]
+    order = np.argsort(loss, kind="stable")[: int(np.ceil(per_topic * n_topics))]
+    return np.stack([first[order], second[order]], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class SumGains(Step):
+    """The documents' part of what merges gain: of their proportions, and of the entropy.
+
+    Attributes
+    ----------
+    scaling : ScalingFunction
+        Bound to the columns of the blocks' designs.
+    table : float array of shape [V, K]
+        The words' factors of the responsibilities.
+    pairs : int array of shape [Q, 2]
+        The topics that would become one.
+    alone : TopicWeights
+        All T topics.
+    merged : TopicWeights
+        The Q topics that pairs would become.
+    """
+
+    scaling: ScalingFunction
+    table: FloatArray
+    pairs: IntArray
+    alone: TopicWeights
+    merged: TopicWeights
+
+    def __call__(self, block: Block, kept: FittedBlock) -> tuple[None, FloatArray]:
+        """The gains of a block, [Q]."""
+        held = kept.documents.token_counts[:, : len(self.alone.prior_shape)]
+        both = held[:, self.pairs[:, 0]] + held[:, self.pairs[:, 1]]
+        before, after = (
+            proportion_terms(self.scaling, kept.design, kept.per_xi, tokens, topics)
+            for tokens, topics in ((held, self.alone), (both, self.merged))
+        )
+        lost = pair_entropies(block, kept, self.table, self.pairs)
+        return None, np.asarray(after - before[self.pairs].sum(axis=1) + lost)
+
+
+def pair_entropies(
+    block: Block, kept: FittedBlock, table: FloatArray, pairs: IntArray
+) -> FloatArray:
+    """The change of the responsibilities' entropy by each merge, [Q]; none is positive."""
+    sums = np.zeros((-(-block.n_documents // _DOCUMENT_RANGE), len(pairs)))
+    run_ranges(
+        kernels.sum_pair_entropies,
+        block.n_documents,
+        _DOCUMENT_RANGE,
+        _DOCUMENT_RANGE,
+        block.indptr,
+        block.indices,
+        kept.token_weight,
+        kept.weight,
+        table,
+        kept.documents.token_counts,
+        pairs,
+        sums,
+    )
+    return np.asarray(sums.sum(axis=0))
+
+
+def merged_state(
+    snapshot: Snapshot, merges: Sequence[Merge]
+) -> tuple[GlobalState, list[tuple[int, ...]]]:
+    """The state after merges that share no topic, and the topics before that each topic has.
+
+    Concentrations and tangents stay; topics are ordered by weight.
+    """
+    state, problem = snapshot.state, snapshot.documents.problem
+    prior_shape = state.prior_shape
+    partner = {merge.pair[0]: merge for merge in merges}
+    for first, merge in partner.items():
+        prior_shape[first] += prior_shape[merge.pair[1]]
+    left = np.delete(np.arange(state.n_topics), [merge.pair[1] for merge in merges])
+    left = left[np.argsort(-prior_shape[left], kind="stable")]
+    members: list[tuple[int, ...]] = [
+        partner[k].pair if k in partner else (k,) for k in left.tolist()
+    ]
+    topics = np.empty((problem.n_words, len(left)), dtype=problem.dtype)
+    scaling = take_topics(state.scaling, left)
+    for place, own in enumerate(members):
+        topics[:, place] = snapshot.topic_words[own[0]]
+        if len(own) > 1:
+            topics[:, place] += snapshot.topic_words[own[1]]
+            for name, value in partner[own[0]].scaling.items():
+                scaling[name][place] = value[0]
+    topics += problem.dtype.type(problem.priors.topic_prior)
+    home = {topic: place for place, own in enumerate(members) for topic in own}
+    seeded = np.array([home[topic] for topic in state.seeded.tolist()], dtype=np.int64)
+    weight = prior_shape[left]
+    return replace(
+        state,
+        topics=add_seeds(topics, problem.priors.seeds, seeded),
+        sticks=sticks_from_weights(weight / weight.sum()),
+        scaling=scaling,
+        seeded=seeded,
+    ), members
