@@ -135,7 +135,7 @@ class Merge:
     pair : tuple of two int
         The topics.
     gain : float
-        By how much the bound rises (`Bound.comparable`).
+        By how much the bound rises (`BoundTerms.comparable`).
     scaling : mapping of str to array
         The labels' weights of the topic that they become.
     """

@@ -20,7 +20,7 @@ ARITHMETIC: Any = {
     "error_model": "numpy",
 }
 # Unused elements behind each working array, so that no two arrays are too close.
-_PADDING = 64
+PADDING = 64
 # For functions that only kernels call. They must become part of the kernel's own code: where a call
 # is left, numba leads it to the first function of that name in the process, which is the one that
 # was compiled on its own, or the copy in whichever cached kernel was loaded first. Each of these is
@@ -33,6 +33,9 @@ DEVICE: dict[str, Any] = {
     "no_cfunc_wrapper": True,
     **INLINED,
 }
+# For parts of one kernel, of which each is called once: they are put into it before it is compiled,
+# which takes no longer, and rounds no differently, than if it had been written in one piece.
+PART: Any = {"inline": "always", "no_cpython_wrapper": True}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -56,7 +59,7 @@ _HALF_LOG_2PI = 0.9189385332046727
 @register_jitable(**INLINED)
 def scratch(length: Any, dtype: Any) -> Any:
     """A working array that is not too close to others in memory."""
-    return np.empty(length + _PADDING, dtype)[:length]
+    return np.empty(length + PADDING, dtype)[:length]
 
 
 @register_jitable(**INLINED)

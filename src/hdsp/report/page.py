@@ -4,35 +4,17 @@ import base64
 import hashlib
 import html
 from functools import cache
-from importlib.resources import files
 
 from hdsp.report.packing import to_json
+from hdsp.report.script import bundle, read_asset
 from hdsp.report.view import View
 
 _VENDOR = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
-# In the order in which they build on each other.
-_SCRIPTS = (
-    "data.js",
-    "intervals.js",
-    "topics-model.js",
-    "dom.js",
-    "charts.js",
-    "map-names.js",
-    "address.js",
-    "view-topics.js",
-    "view-explorer.js",
-    "view-effects.js",
-    "view-map.js",
-    "view-heat.js",
-    "view-documents.js",
-    "view-fit.js",
-    "main.js",
-)
 
 
 def render(view: View) -> str:
     """The page of a view, as HTML."""
-    library, script = _library(), _script()
+    library, script = _library(), bundle()
     policy = (
         "default-src 'none'; "
         f"script-src '{_hash(library)}' '{_hash(script)}'; "
@@ -42,13 +24,13 @@ def render(view: View) -> str:
     parts = {
         "policy": policy,
         "title": html.escape(str(view.model["title"])),
-        "style": _read("style.css"),
+        "style": read_asset("style.css"),
         "data": to_json(view.model),
         "documents": documents,
         "library": library,
         "script": script,
     }
-    page = _read("page.html")
+    page = read_asset("page.html")
     # Cut at the places once, so that what is put in is never looked at again.
     pieces = page.split("{{")
     result = [pieces[0]]
@@ -60,19 +42,7 @@ def render(view: View) -> str:
 
 @cache
 def _library() -> str:
-    return "\n".join(_read(name) for name in _VENDOR)
-
-
-@cache
-def _script() -> str:
-    """The page's own scripts, which share one scope."""
-    own = "\n".join(_read(name) for name in _SCRIPTS)
-    return f'(() => {{\n"use strict";\n{own}\n}})();\n'
-
-
-@cache
-def _read(name: str) -> str:
-    return (files("hdsp.report") / "assets" / name).read_text(encoding="utf-8")
+    return "\n".join(read_asset(name) for name in _VENDOR)
 
 
 def _hash(script: str) -> str:

@@ -1,6 +1,9 @@
 // What the page shows, in the fragment of its address, so that a link shows the same.
 
-const VIEWS = [
+import { J, T, effectRow, hasDocuments, hasEffects, numberOf } from "./data.js";
+import { unitOf, units } from "./topics-model.js";
+
+export const VIEWS = [
   ["topics", "Topics", true],
   ["explorer", "What if", J > 0],
   ["effects", "Effects", hasEffects],
@@ -10,7 +13,15 @@ const VIEWS = [
   ["fit", "Fit", true],
 ].filter((entry) => entry[2]);
 
-const state = { view: "topics", topic: null, label: null, a: new Map(), b: new Map(), document: null, side: "label" };
+export const state = {
+  view: "topics",
+  topic: null,
+  label: null,
+  a: new Map(),
+  b: new Map(),
+  document: null,
+  side: "label",
+};
 
 /** A setting of labels as text: columns of the label space, numbers with their values. */
 function settingText(setting) {
@@ -43,7 +54,7 @@ function fragment() {
 }
 
 /** Take over the fragment of the address; whatever it does not say stays. */
-function readFragment() {
+export function readFragment() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const view = parts.get("view");
   if (VIEWS.some((entry) => entry[0] === view)) state.view = view;
@@ -62,24 +73,30 @@ function readFragment() {
   if (hasDocuments && Number.isInteger(number) && number >= 0) state.document = number;
 }
 
-function chosenUnit() {
+export function chosenUnit() {
   return units.find((unit) => unit.key === state.topic) ?? units[0];
 }
 
 /** Write the address without a step in the browser's history. */
-function keepAddress() {
+export function keepAddress() {
   if (location.hash !== fragment()) history.replaceState(null, "", fragment());
 }
 
+let show = () => {};
+/** Name what shows the view of the state. */
+export function onGo(listener) {
+  show = listener;
+}
+
 /** Go to a view, as a link does: the browser's back button leads back. */
-function go(changes) {
+export function go(changes) {
   Object.assign(state, changes);
   history.pushState(null, "", fragment());
   show();
 }
 
 /** Choose a topic within the view that is shown. */
-function chooseTopic(key) {
+export function chooseTopic(key) {
   state.topic = key;
   keepAddress();
 }

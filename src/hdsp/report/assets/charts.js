@@ -1,5 +1,8 @@
 // A chart with its title, its table and its files. Observable Plot draws.
 
+import { brief, button, csvOf, download, fill, h, percent, points, signed, themed, thousands } from "./dom.js";
+import { sure } from "./topics-model.js";
+
 /** The picture as a file of its own: colours of the page are written out. */
 function svgText(picture) {
   const root = picture.tagName.toLowerCase() === "svg" ? picture : picture.querySelector("svg");
@@ -19,7 +22,7 @@ function svgText(picture) {
  * A figure: `draw(width)` returns a picture, `table()` returns {columns, rows, pick?}: what a chart
  * shows, row by row. `onpick` is called with what is under the pointer.
  */
-function chart({ title, file, caption, describe, draw, table, onpick, legend, level = "h2" }) {
+export function chart({ title, file, caption, describe, draw, table, onpick, legend, level = "h2" }) {
   const room = h("div", { class: onpick ? "pickable" : "" });
   const heading = h(level, {}, title);
   const captionElement = h("p", { class: "caption" }, caption ?? "");
@@ -31,20 +34,60 @@ function chart({ title, file, caption, describe, draw, table, onpick, legend, le
     if (kind === "csv") download(`${file}.csv`, "text/csv;charset=utf-8", csvOf(columns, content));
     else download(`${file}.svg`, "image/svg+xml", svgText(room.firstElementChild));
   };
-  const tools = h("span", { class: "tools" },
+  const tools = h(
+    "span",
+    { class: "tools" },
     button("CSV", () => save("csv"), { class: "quiet", "aria-label": `${title}: save as CSV`, "data-save": "csv" }),
-    button("SVG", () => save("svg"), { class: "quiet", "aria-label": `${title}: save as SVG`, "data-save": "svg" }));
-  const figure = h("figure", { "data-chart": file }, h("div", { class: "head" }, heading, tools), captionElement, legendElement, room, details);
+    button("SVG", () => save("svg"), { class: "quiet", "aria-label": `${title}: save as SVG`, "data-save": "svg" }),
+  );
+  const figure = h(
+    "figure",
+    { "data-chart": file },
+    h("div", { class: "head" }, heading, tools),
+    captionElement,
+    legendElement,
+    room,
+    details,
+  );
   let width = 0;
 
   function fillTable() {
     const { columns, rows: content } = table();
     const shown = content.slice(0, 500);
-    fill(rows, h("table", {},
-      h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, shown.map((row) => h("tr", {}, row.map((value, i) =>
-        typeof value === "number" ? h("td", { class: "number", "data-value": value }, brief(value)) : h(i ? "td" : "th", i ? {} : { scope: "row" }, value ?? "")))))),
-      content.length > shown.length ? h("p", { class: "caption" }, `The first ${shown.length} of ${thousands(content.length)} rows; CSV has all.`) : null);
+    fill(
+      rows,
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            columns.map((name) => h("th", { scope: "col" }, name)),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          shown.map((row) =>
+            h(
+              "tr",
+              {},
+              row.map((value, i) =>
+                typeof value === "number"
+                  ? h("td", { class: "number", "data-value": value }, brief(value))
+                  : h(i ? "td" : "th", i ? {} : { scope: "row" }, value ?? ""),
+              ),
+            ),
+          ),
+        ),
+      ),
+      content.length > shown.length
+        ? h("p", { class: "caption" }, `The first ${shown.length} of ${thousands(content.length)} rows; CSV has all.`)
+        : null,
+    );
   }
 
   function update(changes = {}) {
@@ -80,17 +123,17 @@ for (const moment of ["beforeprint", "afterprint"]) {
   });
 }
 
-function swatch(colour, text, shape = "") {
+export function swatch(colour, text, shape = "") {
   return h("span", {}, h("i", { class: `swatch ${shape}`, style: `background:${colour}` }), text);
 }
 
 const measure = document.createElement("canvas").getContext("2d");
 measure.font = `12px ${themed("--font")}`;
 /** The width of a text in a chart, in pixels. */
-const textWidth = (text) => measure.measureText(text).width;
+export const textWidth = (text) => measure.measureText(text).width;
 
 /** As much of a text as fits into so many pixels. */
-function cut(text, room) {
+export function cut(text, room) {
   if (textWidth(text) <= room) return text;
   let [fits, length] = [0, text.length];
   while (fits + 1 < length) {
@@ -99,19 +142,25 @@ function cut(text, room) {
     else length = half;
   }
   // Not between the halves of a character.
-  return `${text.slice(0, fits).replace(/[\uD800-\uDBFF]$/, "").trimEnd()}…`;
+  return `${text
+    .slice(0, fits)
+    .replace(/[\uD800-\uDBFF]$/, "")
+    .trimEnd()}…`;
 }
 
 /** The room that names at the left of a chart take, and what of them fits. */
-function nameRoom(width, texts) {
+export function nameRoom(width, texts) {
   const gap = 10;
   const room = Math.min(0.42 * width, 270, gap + (d3.max(texts, textWidth) ?? 0));
   return { room, fit: (text) => cut(text, room - gap) };
 }
 
 /** Points with intervals around zero, one row each: [{key, name, effect, lower, upper}]. */
-function intervalPlot(entries, width, axis) {
-  const { room, fit } = nameRoom(width, entries.map((entry) => entry.name));
+export function intervalPlot(entries, width, axis) {
+  const { room, fit } = nameRoom(
+    width,
+    entries.map((entry) => entry.name),
+  );
   const nameOf = new Map(entries.map((entry) => [entry.key, fit(entry.name)]));
   const colour = (entry) => (!sure(entry) ? "var(--grey)" : entry.effect >= 0 ? "var(--up)" : "var(--down)");
   return Plot.plot({
@@ -121,14 +170,43 @@ function intervalPlot(entries, width, axis) {
     marginRight: 24,
     marginBottom: 42,
     style: { fontSize: "12px" },
-    x: { label: axis, grid: true, nice: true, tickFormat: (value) => signed(Number((100 * value).toPrecision(6))), ticks: Math.max(3, Math.floor(width / 110)) },
-    y: { label: null, domain: entries.map((entry) => entry.key), tickFormat: (key) => nameOf.get(key), tickSize: 0, type: "band" },
+    x: {
+      label: axis,
+      grid: true,
+      nice: true,
+      tickFormat: (value) => signed(Number((100 * value).toPrecision(6))),
+      ticks: Math.max(3, Math.floor(width / 110)),
+    },
+    y: {
+      label: null,
+      domain: entries.map((entry) => entry.key),
+      tickFormat: (key) => nameOf.get(key),
+      tickSize: 0,
+      type: "band",
+    },
     marks: [
       Plot.ruleX([0], { stroke: "var(--grey)" }),
-      Plot.ruleY(entries, { y: "key", x1: "lower", x2: "upper", stroke: colour, strokeWidth: 2.5, strokeLinecap: "round" }),
+      Plot.ruleY(entries, {
+        y: "key",
+        x1: "lower",
+        x2: "upper",
+        stroke: colour,
+        strokeWidth: 2.5,
+        strokeLinecap: "round",
+      }),
       Plot.dot(entries, { y: "key", x: "effect", fill: colour, r: 5, stroke: "var(--surface)", strokeWidth: 1.5 }),
-      Plot.tip(entries, Plot.pointerY({ y: "key", x: "effect", fill: "var(--surface)", stroke: "var(--line)", title: (entry) =>
-        `${entry.name}\n${points(entry.effect)} points (${points(entry.lower)} to ${points(entry.upper)}), to ${percent(entry.expected, 2)}` })),
+      Plot.tip(
+        entries,
+        Plot.pointerY({
+          y: "key",
+          x: "effect",
+          fill: "var(--surface)",
+          stroke: "var(--line)",
+          title: (entry) =>
+            `${entry.name}\n${points(entry.effect)} points (${points(entry.lower)} to ${points(entry.upper)}), ` +
+            `to ${percent(entry.expected, 2)}`,
+        }),
+      ),
     ],
   });
 }

@@ -9,7 +9,7 @@ function bytesOf(text) {
 }
 
 /** A packed matrix: `at(row, column)`, and its numbers in order. */
-function unpack(packed) {
+export function unpack(packed) {
   const bytes = bytesOf(packed.data);
   const [rows, columns] = packed.shape.length === 2 ? packed.shape : [1, packed.shape[0]];
   const kinds = { float64: Float64Array, float32: Float32Array, int16: Int16Array };
@@ -22,47 +22,47 @@ function unpack(packed) {
 }
 
 /** Packed where it is first looked at. */
-function lazily(packed) {
+export function lazily(packed) {
   let found = null;
   return () => (found ??= unpack(packed));
 }
 
-const DATA = JSON.parse(document.getElementById("data").textContent);
-const T = DATA.topics.n;
-const J = DATA.labels.names.length;
+export const DATA = JSON.parse(document.getElementById("data").textContent);
+export const T = DATA.topics.n;
+export const J = DATA.labels.names.length;
 const intercept = lazily(DATA.form.intercept);
 const coefficients = lazily(DATA.form.coefficients);
-const effectOf = lazily(DATA.effects.effect);
-const lowerOf = lazily(DATA.effects.lower);
-const upperOf = lazily(DATA.effects.upper);
+export const effectOf = lazily(DATA.effects.effect);
+export const lowerOf = lazily(DATA.effects.lower);
+export const upperOf = lazily(DATA.effects.upper);
 // Expected proportions with the label.
-const expectedOf = lazily(DATA.effects.expected);
+export const expectedOf = lazily(DATA.effects.expected);
 // The row of a label in the table of effects; labels that the model leaves out have none.
-const effectRow = new Map(DATA.effects.labels.map((label, row) => [label, row]));
-const hasEffects = DATA.effects.labels.length > 0;
+export const effectRow = new Map(DATA.effects.labels.map((label, row) => [label, row]));
+export const hasEffects = DATA.effects.labels.length > 0;
 
 let parsedDocuments = null;
 /** The documents of the page, or null: parsed when first asked for. */
-function documentData() {
+export function documentData() {
   if (!hasDocuments) return null;
   parsedDocuments ??= JSON.parse(document.getElementById("documents").textContent);
   return parsedDocuments;
 }
-const hasDocuments = document.getElementById("documents").textContent.length > 0;
+export const hasDocuments = document.getElementById("documents").textContent.length > 0;
 
 /** The block of a label. */
-function blockOf(label) {
+export function blockOf(label) {
   return DATA.labels.blocks[DATA.labels.block[label]];
 }
 
 /** What is known of a number: its mean, scale and range in training. */
-function numberOf(label) {
+export function numberOf(label) {
   const block = blockOf(label);
   return block.kind === "number" ? block.numbers[label - block.start] : null;
 }
 
 /** Expected proportions of all topics, given the values of labels: {label: value}. */
-function expectedTopics(setting) {
+export function expectedTopics(setting) {
   const score = Float64Array.from(intercept().values);
   for (const [label, value] of setting) {
     const number = numberOf(label);
@@ -74,6 +74,8 @@ function expectedTopics(setting) {
   for (let k = 0; k < score.length; k++) total += score[k] = Math.exp(score[k] - largest);
   // Topics that were merged in the model are sums of those of the fit.
   const expected = new Float64Array(T);
-  score.forEach((value, k) => { expected[DATA.form.topic_of[k]] += value / total; });
+  score.forEach((value, k) => {
+    expected[DATA.form.topic_of[k]] += value / total;
+  });
   return expected;
 }

@@ -1,6 +1,8 @@
 // Intervals of topics put together, from those of single topics. The twin in Python, with the
 // derivation, is tests/reference/joint_limits.py.
 
+import { effectOf, expectedOf, lowerOf, upperOf } from "./data.js";
+
 const ROUNDS = 30;
 
 /** How far the independent parts of the proportions' errors reach down and up, as squares. */
@@ -25,7 +27,7 @@ function independentReaches(below, above, share) {
  * Limits of sums over topics of one row of four tables: values, their limits, and the proportions
  * that they are changes of. Returns a function of a list of topics.
  */
-function rowLimits(value, lower, upper, share) {
+export function rowLimits(value, lower, upper, share) {
   const below = value.map((middle, k) => Math.max(middle - lower[k], 0) ** 2);
   const above = value.map((middle, k) => Math.max(upper[k] - middle, 0) ** 2);
   const { down, up, allDown, allUp } = independentReaches(below, above, share);
@@ -42,13 +44,16 @@ function rowLimits(value, lower, upper, share) {
 }
 
 /** One row of a packed table. */
-const rowOf = (table, row) => Float64Array.from({ length: table.columns }, (_, k) => table.at(row, k));
+export const rowOf = (table, row) => Float64Array.from({ length: table.columns }, (_, k) => table.at(row, k));
 
 const limitsByRow = new Map();
 /** Limits of the effect of the label in a row of the table of effects, on several topics together. */
-function jointEffectLimits(row, topics) {
+export function jointEffectLimits(row, topics) {
   if (!limitsByRow.has(row)) {
-    limitsByRow.set(row, rowLimits(...[effectOf(), lowerOf(), upperOf(), expectedOf()].map((table) => rowOf(table, row))));
+    limitsByRow.set(
+      row,
+      rowLimits(...[effectOf(), lowerOf(), upperOf(), expectedOf()].map((table) => rowOf(table, row))),
+    );
   }
   return limitsByRow.get(row)(topics);
 }

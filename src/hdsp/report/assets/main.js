@@ -1,9 +1,29 @@
 // Views are made when they are first shown, and drawn anew when they are shown again.
 
-const makers = { topics: topicsView, explorer: explorerView, effects: effectsView, map: mapView, heat: heatView, documents: documentsView, fit: fitView };
+import { VIEWS, go, keepAddress, onGo, readFragment, state } from "./address.js";
+import { DATA, J, effectRow } from "./data.js";
+import { fill, h, thousands } from "./dom.js";
+import { loadNames, onNames, shortTitles } from "./topics-model.js";
+import { documentsView } from "./view-documents.js";
+import { effectsView } from "./view-effects.js";
+import { explorerView, firstSettings } from "./view-explorer.js";
+import { fitView } from "./view-fit.js";
+import { heatView } from "./view-heat.js";
+import { mapView } from "./view-map.js";
+import { topicsView } from "./view-topics.js";
+
+const makers = {
+  topics: topicsView,
+  explorer: explorerView,
+  effects: effectsView,
+  map: mapView,
+  heat: heatView,
+  documents: documentsView,
+  fit: fitView,
+};
 const made = {};
 
-function show() {
+function showView() {
   for (const [name] of VIEWS) {
     const section = document.getElementById(`view-${name}`);
     section.hidden = name !== state.view;
@@ -24,7 +44,8 @@ function start() {
   document.getElementById("title").textContent = DATA.title;
   const fact = new Map(DATA.fit.facts);
   document.getElementById("facts").textContent =
-    `${thousands(DATA.topics.in_use)} topics · ${fact.get("Documents")} documents · ${fact.get("Tokens")} tokens · ${thousands(J)} labels`;
+    `${thousands(DATA.topics.in_use)} topics · ${fact.get("Documents")} documents · ` +
+    `${fact.get("Tokens")} tokens · ${thousands(J)} labels`;
   loadNames();
   state.label = DATA.effects.labels[0] ?? null;
   firstSettings();
@@ -33,22 +54,47 @@ function start() {
     if (effectRow.has(first)) state.label = first;
   }
   readFragment();
-  fill(document.getElementById("nav"), VIEWS.map(([name, text]) => h("a", { href: `#view=${name}`, "data-view": name, onclick: (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  fill(
+    document.getElementById("nav"),
+    VIEWS.map(([name, text]) =>
+      h(
+        "a",
+        {
+          href: `#view=${name}`,
+          "data-view": name,
+          onclick: (event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            go({ view: name });
+          },
+        },
+        text,
+      ),
+    ),
+  );
+  window.addEventListener("popstate", () => {
+    readFragment();
+    showView();
+  });
+  window.addEventListener("hashchange", () => {
+    readFragment();
+    showView();
+  });
+  document.getElementById("skip").addEventListener("click", (event) => {
     event.preventDefault();
-    go({ view: name });
-  } }, text)));
-  window.addEventListener("popstate", () => { readFragment(); show(); });
-  window.addEventListener("hashchange", () => { readFragment(); show(); });
-  document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("main").focus(); });
+    document.getElementById("main").focus();
+  });
   document.getElementById("theme").addEventListener("click", () => {
     const root = document.documentElement;
-    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const dark = root.dataset.theme
+      ? root.dataset.theme === "dark"
+      : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
-    show();
+    showView();
   });
   onNames(() => shortTitles.clear());
-  show();
+  onGo(showView);
+  showView();
 }
 
 start();

@@ -1,15 +1,19 @@
 // Topics as the reader sees them: each by itself, or several put together under one name.
 
+import { DATA, T, effectOf, effectRow, expectedOf, lowerOf, upperOf } from "./data.js";
+import { announce, button, download, h } from "./dom.js";
+import { jointEffectLimits } from "./intervals.js";
+
 const given = DATA.names;
 const storeKey = `hdsp-names-${DATA.key}`;
 let names = new Map();
 let combined = [];
-let units = [];
-let unitOf = [];
+export let units = [];
+export let unitOf = [];
 const nameListeners = [];
 
 /** A list for other views to draw themselves anew when names or sets change. */
-function onNames(listener) {
+export function onNames(listener) {
   nameListeners.push(listener);
 }
 
@@ -44,7 +48,8 @@ function readNames(file) {
   const found = Object.entries(file.names ?? {}).map(([topic, name]) => [Number(topic), String(name)]);
   const members = groups.flatMap((group) => group.topics);
   for (const topic of [...members, ...found.map((entry) => entry[0])]) {
-    if (!(Number.isInteger(topic) && topic >= 0 && topic < T)) throw new Error(`The file names topic ${topic}, which this model lacks.`);
+    if (!(Number.isInteger(topic) && topic >= 0 && topic < T))
+      throw new Error(`The file names topic ${topic}, which this model lacks.`);
   }
   if (new Set(members).size < members.length) throw new Error("The file combines a topic twice.");
   names = new Map(found.filter((entry) => entry[1]));
@@ -62,7 +67,7 @@ function namesChanged() {
   for (const listener of nameListeners) listener();
 }
 
-function renameUnit(unit, name) {
+export function renameUnit(unit, name) {
   if (unit.group) unit.group.name = name;
   else if (name) names.set(unit.topics[0], name);
   else names.delete(unit.topics[0]);
@@ -70,7 +75,7 @@ function renameUnit(unit, name) {
 }
 
 /** Put units together: their proportions add. Returns the new unit's key. */
-function combineUnits(chosen) {
+export function combineUnits(chosen) {
   const topics = chosen.flatMap((unit) => unit.topics).sort((a, b) => a - b);
   const name = chosen.map((unit) => unit.name).find((text) => text) ?? "";
   const old = new Set(chosen.map((unit) => unit.group));
@@ -80,13 +85,13 @@ function combineUnits(chosen) {
   return topics.join("+");
 }
 
-function splitUnit(unit) {
+export function splitUnit(unit) {
   combined = combined.filter((group) => group !== unit.group);
   namesChanged();
 }
 
 /** The names of the page, and those that this browser kept since; a report with other names wins. */
-function loadNames() {
+export function loadNames() {
   readNames(given);
   try {
     const kept = JSON.parse(localStorage.getItem(storeKey) ?? "null");
@@ -97,45 +102,56 @@ function loadNames() {
 }
 
 /** Buttons that write names and combined topics to a file, and read them from one. */
-function nameFileButtons(loaded) {
-  const input = h("input", { type: "file", id: "names-load", accept: ".json,application/json", class: "hidden-input", onchange: async () => {
-    const [file] = input.files;
-    if (!file) return;
-    try {
-      const content = JSON.parse(await file.text());
-      readNames(content);
-      namesChanged();
-      loaded();
-      const other = content.model && content.model !== DATA.key;
-      announce(other ? "Names loaded. They were saved from another model: check them." : "Names loaded.");
-    } catch (error) {
-      announce(error instanceof SyntaxError ? "This is no file of topic names." : error.message);
-    }
-    input.value = "";
-  } });
+export function nameFileButtons(loaded) {
+  const input = h("input", {
+    type: "file",
+    id: "names-load",
+    accept: ".json,application/json",
+    class: "hidden-input",
+    onchange: async () => {
+      const [file] = input.files;
+      if (!file) return;
+      try {
+        const content = JSON.parse(await file.text());
+        readNames(content);
+        namesChanged();
+        loaded();
+        const other = content.model && content.model !== DATA.key;
+        announce(other ? "Names loaded. They were saved from another model: check them." : "Names loaded.");
+      } catch (error) {
+        announce(error instanceof SyntaxError ? "This is no file of topic names." : error.message);
+      }
+      input.value = "";
+    },
+  });
   return [
-    button("Save names", () => download("topic-names.json", "application/json", `${JSON.stringify(namesAsFile(), null, 1)}\n`), { id: "names-save", class: "quiet", title: "Names and combined topics as a file" }),
+    button(
+      "Save names",
+      () => download("topic-names.json", "application/json", `${JSON.stringify(namesAsFile(), null, 1)}\n`),
+      { id: "names-save", class: "quiet", title: "Names and combined topics as a file" },
+    ),
     h("label", { class: "button quiet", title: "Names and combined topics from a file" }, "Load names", input),
   ];
 }
 
-const sumOver = (unit, value) => d3.sum(unit.topics, value);
-const shareOf = (unit) => sumOver(unit, (k) => DATA.topics.share[k]);
-const weightOf = (unit) => sumOver(unit, (k) => DATA.topics.weight[k]);
+export const sumOver = (unit, value) => d3.sum(unit.topics, value);
+export const shareOf = (unit) => sumOver(unit, (k) => DATA.topics.share[k]);
+export const weightOf = (unit) => sumOver(unit, (k) => DATA.topics.weight[k]);
 // Measures of single topics; of topics put together there are none.
 const single = (values) => (unit) => (unit.topics.length === 1 && values ? values[unit.topics[0]] : null);
-const coherenceOf = single(DATA.topics.coherence);
-const similarityOf = single(DATA.topics.similarity);
-const foundInOf = single(DATA.topics.found_in);
+export const coherenceOf = single(DATA.topics.coherence);
+export const similarityOf = single(DATA.topics.similarity);
+export const foundInOf = single(DATA.topics.found_in);
 
 /** The effect of a label on a unit, with its interval, and the proportion expected with the label. */
-function unitEffect(label, unit) {
+export function unitEffect(label, unit) {
   const row = effectRow.get(label);
   if (row === undefined) return null;
   const [k] = unit.topics;
-  const limits = unit.topics.length === 1
-    ? { lower: lowerOf().at(row, k), upper: upperOf().at(row, k) }
-    : jointEffectLimits(row, unit.topics);
+  const limits =
+    unit.topics.length === 1
+      ? { lower: lowerOf().at(row, k), upper: upperOf().at(row, k) }
+      : jointEffectLimits(row, unit.topics);
   return {
     effect: sumOver(unit, (topic) => effectOf().at(row, topic)),
     ...limits,
@@ -144,10 +160,10 @@ function unitEffect(label, unit) {
 }
 
 /** Whether the interval of an effect leaves zero out. */
-const sure = (found) => found.lower > 0 || found.upper < 0;
+export const sure = (found) => found.lower > 0 || found.upper < 0;
 
 /** The words of a unit by relevance: 1 is by probability, 0 by how little other topics use them. */
-function wordsOf(unit, relevance, n) {
+export function wordsOf(unit, relevance, n) {
   const probability = new Map();
   const total = shareOf(unit) || 1;
   for (const k of unit.topics) {
@@ -167,7 +183,7 @@ function wordsOf(unit, relevance, n) {
 }
 
 /** The labels that raise a unit most, or lower it most: one pass, since there may be thousands. */
-function labelsOf(unit, n, sign = 1) {
+export function labelsOf(unit, n, sign = 1) {
   const effect = effectOf();
   const best = [];
   for (let row = 0; row < DATA.effects.labels.length; row++) {
@@ -182,11 +198,17 @@ function labelsOf(unit, n, sign = 1) {
   return best;
 }
 
-const shortTitles = new Map();
+export const shortTitles = new Map();
 /** What a unit is called: its name, or its most telling words. */
-function unitTitle(unit) {
+export function unitTitle(unit) {
   if (unit.name) return unit.name;
-  if (!shortTitles.has(unit.key)) shortTitles.set(unit.key, wordsOf(unit, 0.6, 3).map((entry) => entry.word).join(" "));
+  if (!shortTitles.has(unit.key))
+    shortTitles.set(
+      unit.key,
+      wordsOf(unit, 0.6, 3)
+        .map((entry) => entry.word)
+        .join(" "),
+    );
   return shortTitles.get(unit.key);
 }
-const unitLabel = (unit) => `${unit.key} · ${unitTitle(unit)}`;
+export const unitLabel = (unit) => `${unit.key} · ${unitTitle(unit)}`;

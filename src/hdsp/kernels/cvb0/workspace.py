@@ -1,0 +1,106 @@
+"""A document, and the arrays in which all documents of a range are solved one after another."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hdsp.kernels.special import PADDING, PART
+
+# Words of a tile are padded to whole vector registers.
+_LANES = 8
+
+
+class Document(NamedTuple):
+    """What stays the same while a document is solved.
+
+    Weights are taken relative to the topic with the lowest rate, so that none overflows.
+    """
+
+    words: Any  # columns of the W distinct words
+    n_words: Any  # W, padded
+    length: Any  # N
+    prior: Any  # beta p_k, [K]
+    prior_total: Any  # beta
+    rho: Any  # E[rho_k], [K]
+    lowest: Any  # the smallest E[rho_k]
+    upper: Any  # no xi is larger
+    tolerance: Any  # of xi, relative
+
+
+class Words(NamedTuple):
+    """Arrays of a document's words i; those that pad them do not occur."""
+
+    counts: Any  # c_i
+    own: Any  # o_i / c_i
+    token_weight: Any  # c_i / Z_i
+    background: Any  # the part of Z_i that is not of active topics
+    norm: Any  # Z_i
+
+
+class Topics(NamedTuple):
+    """Arrays of all K topics."""
+
+    n: Any
+    a: Any
+    scale: Any  # lowest / b_k
+    reproduced: Any  # R_k
+    weight: Any
+    inverse: Any
+    is_active: Any
+
+
+class Active(NamedTuple):
+    """Arrays of the active topics j, which have the first places."""
+
+    topic: Any  # k
+    n: Any
+    prior: Any
+    rho: Any
+    scale: Any
+    new_n: Any
+    before: Any
+    between: Any
+    phi: Any  # [K, W]
+    joint: Any  # gamma_ij Z_i, [K, W]
+
+
+@njit(**PART)
+def make_workspace(longest: Any, n_topics: Any, dtype: Any) -> Any:
+    """Words, topics and active topics of documents with up to `longest` distinct words."""
+    # Rows start at whole registers, too.
+    room, width = -(-longest // _LANES) * _LANES, n_topics + PADDING
+    w = np.empty((5, room + PADDING), dtype)
+    k = np.empty((13, width), dtype)
+    tile = np.empty((2, n_topics, room), dtype)
+    words = Words(w[0], w[1], w[2], w[3], w[4])
+    topics = Topics(
+        k[0, :n_topics],
+        k[1, :n_topics],
+        k[2, :n_topics],
+        k[3, :n_topics],
+        k[4, :n_topics],
+        k[5],
+        np.empty(n_topics, np.bool_),
+    )
+    topic = np.empty(n_topics, np.uint64)
+    active = Active(topic, k[6], k[7], k[8], k[9], k[10], k[11], k[12], tile[0], tile[1])
+    return words, topics, active
+
+
+@njit(**PART)
+def pad_words(counts: Any, words: Any) -> Any:
+    """Take over the counts of a document's words; their number, padded."""
+    padded, own, token_weight = words.counts, words.own, words.token_weight
+    zero = padded.dtype.type(0.0)
+    one = padded.dtype.type(1.0)
+    stop = counts.shape[0]
+    n_words = -(-stop // _LANES) * _LANES
+    for i in range(stop):
+        padded[i] = counts[i]
+        own[i] = one / max(counts[i], one)
+    for i in range(stop, n_words):
+        padded[i] = zero
+        own[i] = zero
+        token_weight[i] = zero
+    return n_words
