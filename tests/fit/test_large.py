@@ -104,17 +104,17 @@ def test_a_checkpoint_of_shards_goes_on_after_its_last_pass(stored, tmp_path, mo
     assert found[-1] == pytest.approx(expected[-1], rel=2e-3)
 
 
-# Stochastic inference on a cluster: tests/execution/test_same_bits.py.
+# More processes, and stochastic inference, on a cluster: tests/execution/test_same_bits.py.
 @pytest.mark.parametrize(
-    ("inference", "executor"),
-    [("batch", "processes"), ("stochastic", "processes"), ("batch", "local")],
+    ("inference", "executor", "n_jobs"),
+    [("batch", "processes", 2), ("stochastic", "processes", 2), ("batch", "local", 1)],
 )
-def test_executors_give_the_same_bits(stored, inference, executor):
+def test_executors_give_the_same_bits(stored, inference, executor, n_jobs):
     settings = {**SETTINGS, "inference": inference, "max_iter": 3}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         here = hdsp.HDSP(**settings, n_jobs=1).fit(stored)
-        there = hdsp.HDSP(**settings, executor=executor, n_jobs=2).fit(stored)
+        there = hdsp.HDSP(**settings, executor=executor, n_jobs=n_jobs).fit(stored)
     same(here, there)
     np.testing.assert_array_equal(here.expected_topics([["art"]]), there.expected_topics([["art"]]))
 
@@ -179,7 +179,7 @@ def test_work_beside_an_executor_has_the_threads_of_this_process(stored, monkeyp
 
 def test_an_active_client_is_taken_and_left_open(stored):
     with (
-        LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
         warnings.catch_warnings(),
     ):
