@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import html
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -12,21 +13,9 @@ from hdsp.report.view import View
 _VENDOR = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
 # In the order in which they build on each other.
 _SCRIPTS = (
-    "data.js",
-    "intervals.js",
-    "topics-model.js",
-    "dom.js",
-    "charts.js",
-    "map-names.js",
-    "address.js",
-    "view-topics.js",
-    "view-explorer.js",
-    "view-effects.js",
-    "view-map.js",
-    "view-heat.js",
-    "view-documents.js",
-    "view-fit.js",
-    "main.js",
+    *("data.js", "intervals.js", "topics-model.js", "dom.js", "charts.js", "map-names.js"),
+    *("address.js", "view-topics.js", "view-explorer.js", "view-effects.js", "view-map.js"),
+    *("view-heat.js", "view-documents.js", "view-fit.js", "main.js"),
 )
 
 
@@ -48,14 +37,8 @@ def render(view: View) -> str:
         "library": library,
         "script": script,
     }
-    page = _read("page.html")
-    # Cut at the places once, so that what is put in is never looked at again.
-    pieces = page.split("{{")
-    result = [pieces[0]]
-    for piece in pieces[1:]:
-        name, after = piece.split("}}", 1)
-        result += [parts[name], after]
-    return "".join(result)
+    # In one go, so that what is put in is never looked at again.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read("page.html"))
 
 
 @cache
