@@ -77,19 +77,11 @@ def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:
     from hdsp.datasets import collect_docstrings
 
     docstrings = collect_docstrings()
+    ids, texts = [one.name for one in docstrings], [one.text for one in docstrings]
     named = Corpus(
-        corpus.counts,
-        corpus.words,
-        corpus.labels,
-        text_settings=corpus.text_settings,
-        ids=[docstring.name for docstring in docstrings],
+        corpus.counts, corpus.words, corpus.labels, text_settings=corpus.text_settings, ids=ids
     )
-    model.report(
-        path,
-        named,
-        texts=[docstring.text for docstring in docstrings],
-        title="Docstrings of NumPy, SciPy and scikit-learn",
-    )
+    model.report(path, named, texts=texts, title="Docstrings of NumPy, SciPy and scikit-learn")
 
 
 def _print_topics(topics: Table, n_in_use: int) -> None:

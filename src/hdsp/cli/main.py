@@ -20,6 +20,8 @@ examples:
 """
 
 
+_BAD_PATH = (FileExistsError, FileNotFoundError, IsADirectoryError)
+_BAD_INPUT = (ValueError, TypeError, ImportError, *_BAD_PATH)
 # What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
 _INTERRUPTED = 130
 
@@ -44,14 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of a pipe has seen enough.
         _drop_output()
         return 0
-    except (
-        ValueError,
-        TypeError,
-        FileExistsError,
-        FileNotFoundError,
-        IsADirectoryError,
-        ImportError,
-    ) as error:
+    except _BAD_INPUT as error:
         print(_sentence(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt:

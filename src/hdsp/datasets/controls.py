@@ -9,9 +9,7 @@ from hdsp.corpus import Corpus, LabelBlock, Labels
 
 
 def add_placebo_tags(
-    corpus: Corpus,
-    sizes: Sequence[int],
-    random_state: int | np.random.Generator | None = None,
+    corpus: Corpus, sizes: Sequence[int], random_state: int | np.random.Generator | None = None
 ) -> Corpus:
     """Add tags that mean nothing: each on documents drawn at random.
 
@@ -44,16 +42,13 @@ def add_placebo_tags(
         )
     rng = np.random.default_rng(random_state)
     names = tuple(f"placebo_{i}" for i in range(len(sizes)))
-    carried = np.zeros((len(corpus), len(sizes)), dtype=np.float64)
+    carried = np.zeros((len(corpus), len(sizes)))
     for j, size in enumerate(sizes):
         carried[rng.choice(len(corpus), size, replace=False), j] = 1.0
     blocks = (*corpus.labels.blocks, LabelBlock("placebo", "tags", names, csr_array(carried)))
+    labels = Labels(blocks, len(corpus))
     return Corpus(
-        corpus.counts,
-        corpus.words,
-        Labels(blocks, len(corpus)),
-        text_settings=corpus.text_settings,
-        ids=corpus.ids,
+        corpus.counts, corpus.words, labels, text_settings=corpus.text_settings, ids=corpus.ids
     )
 
 

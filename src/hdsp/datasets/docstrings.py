@@ -2,7 +2,6 @@
 
 import importlib
 import inspect
-import math
 import pkgutil
 import re
 import warnings
@@ -24,24 +23,10 @@ Kind = Literal["function", "class", "method"]
 PACKAGES = ("numpy", "scipy", "sklearn")
 
 # Test helpers, vendored code, build tools, and modules whose import changes or reports something.
-_SKIPPED_MODULES = frozenset(
-    {
-        "array_api_compat",
-        "array_api_extra",
-        "conftest",
-        "core",
-        "distutils",
-        "estimator_checks",
-        "experimental",
-        "externals",
-        "f2py",
-        "matlib",
-        "setup",
-        "testing",
-        "tests",
-        "testutils",
-        "typing",
-    }
+_SKIPPED_MODULES = (
+    *("array_api_compat", "array_api_extra", "conftest", "core", "distutils", "estimator_checks"),
+    *("experimental", "externals", "f2py", "matlib", "setup", "testing", "tests", "testutils"),
+    "typing",
 )
 
 # scikit-learn writes these from one template for every estimator.
@@ -132,23 +117,12 @@ def load_docstrings() -> Corpus:
     """
     import pandas as pd
 
-    records = collect_docstrings()
-    frame = pd.DataFrame(
-        {
-            "package": [record.package for record in records],
-            "module": [record.module for record in records],
-            "kind": [record.kind for record in records],
-            "n_parameters": [
-                math.nan if record.n_parameters is None else float(record.n_parameters)
-                for record in records
-            ],
-        }
-    )
+    frame = pd.DataFrame(map(vars, collect_docstrings())).astype({"n_parameters": float})
     labels = Labels.from_frame(
         frame, categories=["package", "module", "kind"], numeric=["n_parameters"]
     )
     return Corpus.from_texts(
-        [record.text for record in records], labels=labels, text_settings=docstring_vectorizer()
+        frame["text"].tolist(), labels=labels, text_settings=docstring_vectorizer()
     )
 
 

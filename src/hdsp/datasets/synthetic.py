@@ -14,7 +14,7 @@ from hdsp.corpus import Corpus, Kind, LabelBlock, Labels
 from hdsp.numerics.draws import draw_counts, draw_proportions
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import BoolArray, FloatArray
-from hdsp.validation import quoted
+from hdsp.validation import check_choice
 
 # Tokens that the prior of a topic's words is worth, and draws behind an expected proportion.
 _TOPIC_TOKENS = 100.0
@@ -75,11 +75,8 @@ class LabelDesign:
         Labels
             One row for each document.
         """
-        for name, value, most in (
-            ("correlation", self.correlation, 1),
-            ("frequency", self.frequency, 1),
-            ("rare_documents", self.rare_documents, n_documents),
-        ):
+        for name, most in (("correlation", 1), ("frequency", 1), ("rare_documents", n_documents)):
+            value = getattr(self, name)
             if not 0 <= value <= most:
                 raise ValueError(
                     f"`{name}` of LabelDesign must lie between 0 and {most}. Got {value}."
@@ -287,14 +284,8 @@ def make_corpus(
             raise ValueError(f"`{name}` of make_corpus must be a positive number. Got {value}.")
     if not 0 <= overlap <= 1:
         raise ValueError(f"`overlap` of make_corpus must lie between 0 and 1. Got {overlap}.")
-    for name, text, known in (
-        ("topic_weights", topic_weights, ("equal", "zipf")),
-        ("prior", prior, ("dirichlet", "logistic-normal")),
-    ):
-        if text not in known:
-            raise ValueError(
-                f"`{name}` of make_corpus must be one of {quoted(known)}. Got {text!r}."
-            )
+    check_choice(topic_weights, ("equal", "zipf"), "topic_weights", "make_corpus")
+    check_choice(prior, ("dirichlet", "logistic-normal"), "prior", "make_corpus")
     rng = np.random.default_rng(random_state)
     frequency = rng.permutation(_zipf(n_words))
     own = rng.dirichlet(_TOPIC_TOKENS * frequency, size=n_topics)

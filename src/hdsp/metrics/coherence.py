@@ -50,8 +50,7 @@ def topic_top_words(components: FloatArray, n: int = 10) -> IntArray:
             heavy = np.flatnonzero(row >= threshold)
             rows.append(heavy[np.argsort(-row[heavy], kind="stable")][:n])
         return np.array(rows)
-    order: IntArray = np.argsort(-weights, axis=1, kind="stable")[:, :n]
-    return order
+    return np.asarray(np.argsort(-weights, axis=1, kind="stable")[:, :n])
 
 
 def npmi(top_words: IntArray, counts: Any, eps: float = 0.0) -> FloatArray:
@@ -104,8 +103,7 @@ def npmi(top_words: IntArray, counts: Any, eps: float = 0.0) -> FloatArray:
         n_documents=n_documents,
         eps=eps,
     )
-    mean: FloatArray = pairs.mean(axis=1)
-    return mean
+    return np.asarray(pairs.mean(axis=1))
 
 
 def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArray:
@@ -168,8 +166,7 @@ def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArra
     # A word in no document counts as one that is in all of them, and never with the other.
     documents[documents == 0] = n_documents
     logarithms = np.log((together[:, heavier, lighter] + smoothing) / documents)
-    total: FloatArray = logarithms.sum(axis=1)
-    return total
+    return np.asarray(logarithms.sum(axis=1))
 
 
 def _co_documents(top_words: IntArray, counts: Any, owner: str) -> tuple[FloatArray, int]:

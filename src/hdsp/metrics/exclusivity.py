@@ -45,8 +45,7 @@ def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:
             f"`n` of exclusivity must be at least 1. Got {n}. Ask for one word or more."
         )
     top_words = topic_top_words(components, n)
-    means: FloatArray = np.take_along_axis(_shares(components), top_words, axis=1).mean(axis=1)
-    return means
+    return np.asarray(np.take_along_axis(_shares(components), top_words, axis=1).mean(axis=1))
 
 
 def frex(components: FloatArray, weight: float = 0.5) -> FloatArray:
@@ -100,14 +99,10 @@ def frex(components: FloatArray, weight: float = 0.5) -> FloatArray:
     n_words = components.shape[1]
     frequent = rankdata(components, axis=1) / n_words
     exclusive = rankdata(_shares(components), axis=1) / n_words
-    scores: FloatArray = 1 / (weight / exclusive + (1 - weight) / frequent)
-    return scores
+    return np.asarray(1 / (weight / exclusive + (1 - weight) / frequent))
 
 
 def _shares(components: FloatArray) -> FloatArray:
     """Return each topic's share of every word, [T, V]: 0 for a word without weight anywhere."""
     totals = components.sum(axis=0)
-    shares: FloatArray = np.divide(
-        components, totals, out=np.zeros_like(components), where=totals > 0
-    )
-    return shares
+    return np.asarray(components / np.where(totals > 0, totals, 1.0))

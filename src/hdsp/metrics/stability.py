@@ -62,5 +62,4 @@ def stability(runs: Sequence[FloatArray]) -> FloatArray:
                 "Align their columns first."
             )
     common = [1 - match_topics(reference, other)[1] for other in others]
-    mean: FloatArray = np.mean(common, axis=0)
-    return mean
+    return np.asarray(np.mean(common, axis=0))

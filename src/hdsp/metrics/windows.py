@@ -204,8 +204,7 @@ def _co_windows(spans: _Spans, columns: IntArray) -> FloatArray:
     change = np.zeros((edges.size, n), dtype=np.int8)
     change[np.arange(edges.size), np.tile(column, 2)[order]] = np.where(order < index.size, 1, -1)
     present = np.cumsum(change, axis=0, dtype=np.int8)[:-1].astype(np.float64)
-    together: FloatArray = (present.T * np.diff(edges[order])) @ present
-    return together
+    return np.asarray((present.T * np.diff(edges[order])) @ present)
 
 
 def _one_set_cosine(together: FloatArray, n_windows: int, eps: float) -> float:

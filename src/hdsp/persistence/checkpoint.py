@@ -30,7 +30,7 @@ from hdsp.persistence.container import not_usable, read_file, write_file
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
 from hdsp.persistence.streams import put_stream, take_stream
-from hdsp.storage import UNREADABLE, AnyArray, StoredArrays, WrongContents, put_all
+from hdsp.storage import UNREADABLE, AnyArray, StoredArrays, put_all, require
 
 _KIND = "checkpoint"
 _NAME = "checkpoint.hdsp"
@@ -92,8 +92,8 @@ class Checkpoint:
                 return None
             state = take_state(manifest, stored, problem.scaling, problem.n_labels)
             least = most_topics if self.parameters["fixed_number"] else 1
-            if len(state.topics) != problem.n_words or not least <= state.n_topics <= most_topics:
-                raise WrongContents("its topics are of another number")
+            fits = len(state.topics) == problem.n_words and least <= state.n_topics <= most_topics
+            require(fits, "its topics are of another number")
             documents: DocumentState | None = None
             if isinstance(problem, Problem) and self.parameters["keep_documents"]:
                 documents = _take_documents(stored, problem.n_documents, state.n_topics)
@@ -113,13 +113,12 @@ class Checkpoint:
         """The function that `run` calls after its passes."""
 
         def write(state: GlobalState, documents: DocumentState | None, history: History) -> None:
-            if not self._is_due() and not run.interrupted:
-                return
-            arrays: dict[str, AnyArray] = {}
-            manifest = {"history": history.rows(), **put_state(arrays, state)}
-            if documents is not None:
-                put_all(arrays, "documents", vars(documents))
-            self._write(run, manifest, arrays)
+            if self._is_due() or run.interrupted:
+                arrays: dict[str, AnyArray] = {}
+                manifest = {"history": history.rows(), **put_state(arrays, state)}
+                if documents is not None:
+                    put_all(arrays, "documents", vars(documents))
+                self._write(run, manifest, arrays)
 
         return write
 
@@ -127,15 +126,11 @@ class Checkpoint:
         """The function that stochastic inference calls after its steps."""
 
         def write(stream: Stream, so_far: PassSoFar, history: History) -> None:
-            if not self._is_due() and not run.interrupted:
-                return
-            arrays: dict[str, AnyArray] = {}
-            manifest = {
-                "history": history.rows(),
-                **put_state(arrays, stream.state),
-                "stream": {**put_stream(arrays, stream), "pass": asdict(so_far)},
-            }
-            self._write(run, manifest, arrays)
+            if self._is_due() or run.interrupted:
+                arrays: dict[str, AnyArray] = {}
+                manifest = {"history": history.rows(), **put_state(arrays, stream.state)}
+                manifest["stream"] = put_stream(arrays, stream) | {"pass": asdict(so_far)}
+                self._write(run, manifest, arrays)
 
         return write
 

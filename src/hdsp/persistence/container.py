@@ -19,6 +19,7 @@ from hdsp.storage import (
     array_bytes,
     map_arrays,
     replacing,
+    require,
     write_arrays,
 )
 
@@ -41,16 +42,16 @@ def write_file(
     arrays : mapping of str to array
         Arrays in C or Fortran order, which is kept.
     """
-    transposed = sorted(name for name, array in arrays.items() if _is_fortran(array))
+    transposed = sorted(
+        name
+        for name, array in arrays.items()
+        if array.flags.f_contiguous and not array.flags.c_contiguous
+    )
     stored = {
         name: np.ascontiguousarray(array.T if name in transposed else array)
         for name, array in arrays.items()
     }
-    header = {
-        "kind": kind,
-        "version": VERSION,
-        "manifest": {**manifest, "transposed": transposed},
-    }
+    header = {"kind": kind, "version": VERSION, "manifest": {**manifest, "transposed": transposed}}
     header["checksum"] = checksum(header, stored)
     with replacing(path) as file:
         write_arrays(file, stored, json.dumps(header))
@@ -63,15 +64,13 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyArray
     """
     header, arrays = _open(path)
     try:
-        if header["kind"] != kind:
-            raise WrongContents(f"it is no {kind}")
+        require(header["kind"] == kind, f"it is no {kind}")
         if header["version"] != VERSION:
             raise ModelFileError(
                 f"{str(path)!r} is of format version {header['version']!r:.20}, and this hdsp "
                 f"reads {VERSION}: load it with the hdsp that saved it, or fit the model again."
             )
-        if header["checksum"] != checksum(header, arrays):
-            raise WrongContents("its checksum is wrong")
+        require(header["checksum"] == checksum(header, arrays), "its checksum is wrong")
         manifest = dict(header["manifest"])
         for name in manifest.pop("transposed"):
             arrays[name] = arrays[name].T
@@ -130,7 +129,3 @@ def _check_readable(path: Path) -> None:
         raise type(error)(
             f"{str(path)!r} cannot be read ({error.strerror}): check its permissions."
         ) from error
-
-
-def _is_fortran(array: AnyArray) -> bool:
-    return array.flags.f_contiguous and not array.flags.c_contiguous

@@ -5,7 +5,6 @@ import hashlib
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design
 
 _CHUNK = 1 << 20
@@ -16,12 +15,7 @@ def fingerprint(counts: csr_array, design: Design) -> str:
     digest = hashlib.sha256()
     for matrix in (counts, design):
         digest.update(repr(tuple(map(int, matrix.shape))).encode())
-        _feed(digest, matrix.indptr, "<i8")
-        _feed(digest, matrix.indices, "<i8")
-        _feed(digest, matrix.data, "<f8")
+        for array, dtype in ((matrix.indptr, "<i8"), (matrix.indices, "<i8"), (matrix.data, "<f8")):
+            for first in range(0, len(array), _CHUNK):
+                digest.update(np.ascontiguousarray(array[first : first + _CHUNK], dtype=dtype).data)
     return digest.hexdigest()
-
-
-def _feed(digest: "hashlib._Hash", array: FloatArray | IntArray, dtype: str) -> None:
-    for first in range(0, len(array), _CHUNK):
-        digest.update(np.ascontiguousarray(array[first : first + _CHUNK], dtype=dtype).data)

@@ -9,7 +9,7 @@ from hdsp.corpus.labels import KINDS
 from hdsp.corpus.schema import BlockSchema
 from hdsp.model import Priors
 from hdsp.prediction import TopicGroups
-from hdsp.storage import LARGEST, SMALLEST, WrongContents
+from hdsp.storage import LARGEST, SMALLEST, require
 
 # The columns of a search.
 _TRIAL = {"topics", "perplexity", "concentration", "seconds"}
@@ -18,25 +18,24 @@ _TRIAL = {"topics", "perplexity", "concentration", "seconds"}
 def positive(manifest: Mapping[str, Any], name: str) -> float:
     """A positive number, neither huge nor tiny."""
     value = manifest[name]
-    if not (_is_finite(value) and SMALLEST <= value <= LARGEST):
-        raise WrongContents(f"its {name} is not a positive number")
+    fits = _is_finite(value) and SMALLEST <= value <= LARGEST
+    require(fits, f"its {name} is not a positive number")
     return float(value)
 
 
 def flag(manifest: Mapping[str, Any], name: str) -> bool:
     """True or False."""
     value = manifest[name]
-    if not isinstance(value, bool):
-        raise WrongContents(f"its {name} is neither true nor false")
-    return value
+    require(isinstance(value, bool), f"its {name} is neither true nor false")
+    return bool(value)
 
 
 def whole(manifest: Mapping[str, Any], name: str, least: int, most: float = math.inf) -> int:
     """A whole number within limits."""
     value = manifest[name]
-    if type(value) is not int or not least <= value <= most:
-        raise WrongContents(f"its {name} is not a whole number in range")
-    return value
+    fits = type(value) is int and least <= value <= most
+    require(fits, f"its {name} is not a whole number in range")
+    return int(value)
 
 
 def priors(manifest: Mapping[str, Any]) -> Priors:
@@ -51,24 +50,23 @@ def priors(manifest: Mapping[str, Any]) -> Priors:
 
 def history(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
     """One row per pass."""
-    rows = manifest["history"]
-    if not isinstance(rows, list) or not rows:
-        raise WrongContents("its history is missing")
+    rows: list[dict[str, float]] = manifest["history"]
+    require(isinstance(rows, list) and rows, "its history is missing")
     for row in rows:
         numbers = all(isinstance(value, (int, float)) for value in row.values())
-        if not numbers or not {"bound", "seconds"} <= row.keys():
-            raise WrongContents("its history has a row that is none")
+        fits = numbers and {"bound", "seconds"} <= row.keys()
+        require(fits, "its history has a row that is none")
     return rows
 
 
 def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
     """One row per number of topics that was tried; none where it was fixed."""
-    rows = manifest["search"]
-    if not isinstance(rows, list) or not all(
+    rows: list[dict[str, float]] = manifest["search"]
+    fits = isinstance(rows, list) and all(
         isinstance(row, dict) and row.keys() == _TRIAL and all(map(_is_finite, row.values()))
         for row in rows
-    ):
-        raise WrongContents("its search has a row that is none")
+    )
+    require(fits, "its search has a row that is none")
     return rows
 
 
@@ -92,21 +90,21 @@ def topics_range(manifest: Mapping[str, Any]) -> tuple[int, int] | None:
     if value is None:
         return None
     low, high = value
-    if type(low) is not int or type(high) is not int or not 1 <= low <= high:
-        raise WrongContents("its range of numbers of topics is none")
+    fits = type(low) is type(high) is int and 1 <= low <= high
+    require(fits, "its range of numbers of topics is none")
     return low, high
 
 
 def topic_names(manifest: Mapping[str, Any], n_topics: int) -> dict[int, str]:
     """Names of topics."""
     found = manifest["topic_names"]
-    if not isinstance(found, dict):
-        raise WrongContents("its names of topics are none")
+    require(isinstance(found, dict), "its names of topics are none")
     names = {int(topic): name for topic, name in found.items()}
-    if not all(isinstance(n, str) and n.strip() for n in names.values()) or not all(
-        0 <= topic < n_topics for topic in names
-    ):
-        raise WrongContents("its names of topics are none")
+    fits = all(
+        0 <= topic < n_topics and isinstance(name, str) and name.strip()
+        for topic, name in names.items()
+    )
+    require(fits, "its names of topics are none")
     return names
 
 
@@ -118,17 +116,17 @@ def merged_topics(manifest: Mapping[str, Any], n_topics: int) -> TopicGroups | N
     members = tuple(tuple(own) for own in found)
     inside = [topic for own in members for topic in own]
     whole = all(members) and all(type(topic) is int for topic in inside)
-    if not whole or sorted(inside) != list(range(n_topics)):
-        raise WrongContents("its merged topics are not each of the fitted ones once")
+    once = whole and sorted(inside) == list(range(n_topics))
+    require(once, "its merged topics are not each of the fitted ones once")
     return TopicGroups(members)
 
 
 def schema(manifest: Mapping[str, Any]) -> LabelSchema:
     """The labels of training."""
     found = LabelSchema.from_dict(manifest["schema"])
-    names = [block.name for block in found.blocks]
-    if len(set(names)) < len(names) or not all(map(_is_block, found.blocks)):
-        raise WrongContents("its labels are not described as they should be")
+    unique = len({block.name for block in found.blocks}) == len(found.blocks)
+    fits = unique and all(map(_is_block, found.blocks))
+    require(fits, "its labels are not described as they should be")
     return found
 
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from hdsp.model import GlobalState
 from hdsp.model.seeds import NOT_SEEDED
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import IntArray
 from hdsp.persistence.manifest import positive
 from hdsp.scaling import Product, ScalingFunction
-from hdsp.storage import AnyArray, StoredArrays, WrongContents, put_all
+from hdsp.storage import AnyArray, StoredArrays, put_all, require
 
 
 def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, float]:
@@ -31,15 +31,15 @@ def take_state(
 ) -> GlobalState:
     """The state that `put_state` wrote, for a model with this scaling function."""
     topics = arrays.numbers("topics", (None, None), positive=True)
-    if not topics.size:
-        raise WrongContents("it has no topics")
+    require(topics.size, "it has no topics")
     n_topics = topics.shape[1]
-    parameters: dict[str, FloatArray] = {}
     # The initial parameters of one topic give the names and shapes.
-    for name, one in scaling.initial(1, n_labels).items():
-        parameters[name] = arrays.numbers(
+    parameters = {
+        name: arrays.numbers(
             f"scaling.{name}", (n_topics, *one.shape[1:]), positive=_is_positive(scaling, name)
         )
+        for name, one in scaling.initial(1, n_labels).items()
+    }
     return GlobalState(
         topics,
         arrays.numbers("sticks", (n_topics - 1,), most=1.0, positive=True),
@@ -55,8 +55,7 @@ def _take_seeded(arrays: StoredArrays, n_topics: int) -> IntArray:
     if "seeded" not in arrays:
         return NOT_SEEDED
     seeded = arrays.whole("seeded", (None,), n_topics)
-    if len(np.unique(seeded)) < len(seeded):
-        raise WrongContents("its seeds share a topic")
+    require(len(np.unique(seeded)) == len(seeded), "its seeds share a topic")
     return seeded
 
 

@@ -10,7 +10,7 @@ from hdsp.model import BoundTerms, GlobalState
 from hdsp.persistence import manifest as get
 from hdsp.prediction import FittedModel
 from hdsp.scaling import DesignLimits
-from hdsp.storage import AnyArray, StoredArrays, WrongContents, put_sparse, put_texts
+from hdsp.storage import AnyArray, StoredArrays, put_sparse, put_texts, require
 
 _BY_LABEL = ("label_total", "carriers", "label_steps")
 _MOST_DOCUMENTS = 2**62
@@ -18,8 +18,7 @@ _MOST_DOCUMENTS = 2**62
 
 def put_stream(arrays: dict[str, AnyArray], stream: Stream) -> dict[str, Any]:
     """Add a stream to `arrays`, without its state, and return its numbers for the manifest."""
-    arrays["stream.log_proportion"] = stream.log_proportion
-    for name in _BY_LABEL:
+    for name in ("log_proportion", *_BY_LABEL):
         arrays[f"stream.{name}"] = getattr(stream, name)
     arrays["stream.largest"] = stream.limits.largest
     return {
@@ -36,8 +35,7 @@ def take_stream(
     """The stream that `put_stream` wrote, and the pass it was in."""
     by_label = {name: arrays.numbers(f"stream.{name}", (n_labels,)) for name in _BY_LABEL}
     for name in ("carriers", "label_steps"):
-        if (by_label[name] < 0).any():
-            raise WrongContents(f"its {name} are negative")
+        require((by_label[name] >= 0).all(), f"its {name} are negative")
     limits = DesignLimits(
         get.whole(numbers, "labels_per_document", 1), arrays.numbers("stream.largest", (n_labels,))
     )
@@ -47,10 +45,8 @@ def take_stream(
         get.positive(numbers, "steps"),
         get.whole(numbers, "n_documents", 1),
         arrays.numbers("stream.log_proportion", (state.n_topics,)),
-        by_label["label_total"],
-        by_label["carriers"],
-        by_label["label_steps"],
-        limits,
+        **by_label,
+        limits=limits,
     )
     done = numbers.get("pass", {})
     so_far = PassSoFar(
@@ -85,8 +81,8 @@ def take_open_stream(
     keys = arrays.numbers("stream.keys", (None,), least=0.0, most=1.0)
     words = arrays.texts("stream.waiting")
     documents = arrays.whole("stream.waiting.documents", (len(words),), _MOST_DOCUMENTS)
-    if len(set(words)) < len(words) or set(words) & set(model.source.words):
-        raise WrongContents("its waiting words are in the model already")
+    new = len(set(words)) == len(words) and set(words).isdisjoint(model.source.words)
+    require(new, "its waiting words are in the model already")
     return OpenStream(
         stream,
         Sample(

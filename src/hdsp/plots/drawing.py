@@ -14,22 +14,14 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
 SERIES = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933")
 
 
-def require_matplotlib() -> Any:
-    """matplotlib; a missing one says what to install."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError("Figures need matplotlib: pip install 'hdsp[plots]'.") from error
-    return matplotlib
-
-
 def axes_or_new(ax: Any, width: float, height: float) -> Any:
     """The Axes given, or those of a new figure of so many inches."""
-    require_matplotlib()
     if ax is not None:
         return ax
-    from matplotlib import pyplot
-
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("Figures need matplotlib: pip install 'hdsp[plots]'.") from error
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
@@ -60,15 +52,9 @@ def draw_intervals(
         if chosen.any():
             sides = np.array([middle - lower, upper - middle])[:, chosen]
             # A quantile of draws may fall short of the mean.
-            ax.errorbar(
-                middle[chosen],
-                rows[chosen],
-                xerr=np.maximum(sides, 0.0),
-                fmt="o",
-                markersize=4,
-                linewidth=1.5,
-                color=colour,
-            )
+            sides = np.maximum(sides, 0.0)
+            style = {"fmt": "o", "markersize": 4, "linewidth": 1.5, "color": colour}
+            ax.errorbar(middle[chosen], rows[chosen], xerr=sides, **style)
     ax.axvline(0.0, color="#AAAAAA", linewidth=0.8, zorder=0)
     set_rows(ax, names)
 
@@ -84,13 +70,7 @@ def set_rows(ax: Any, names: Sequence[str]) -> None:
 
 
 def draw_matrix(
-    ax: Any,
-    values: Any,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    *,
-    label: str,
-    **options: Any,
+    ax: Any, values: Any, rows: Sequence[str], columns: Sequence[str], *, label: str, **options: Any
 ) -> Any:
     """A heat map with names on both sides and its scale of colours; returns the colour bar.
 
@@ -193,15 +173,8 @@ def _write_names(ax: Any, points: Sequence[Point], named: Sequence[Point]) -> No
             if not any(abs(y - v) < line and left < r and right > u for u, r, v in taken):
                 break
         taken.append((left, right, y))
-        ax.text(
-            x,
-            y,
-            point.name,
-            color=_COLOURS[point.kind],
-            fontsize=_TYPE_SIZES[point.kind],
-            ha="left" if side > 0 else "right",
-            va="center",
-        )
+        style = {"color": _COLOURS[point.kind], "fontsize": _TYPE_SIZES[point.kind]}
+        ax.text(x, y, point.name, ha="left" if side > 0 else "right", va="center", **style)
 
 
 def topic_names(model: Any, topics: Sequence[int], n: int = 3) -> list[str]:
@@ -210,12 +183,9 @@ def topic_names(model: Any, topics: Sequence[int], n: int = 3) -> list[str]:
 
     share = topic_words(model)
     overall = word_frequency(model, share)
-    named = []
-    given = model.topic_names_
-    for topic in topics:
-        if topic in given:
-            named.append(f"{topic} · {given[topic]}")
-            continue
+
+    def name(topic: int) -> str:
         best = np.argsort(-relevance(share[topic], overall, 0.6), kind="stable")[:n]
-        named.append(f"{topic} · {' '.join(model.words_[i] for i in best)}")
-    return named
+        return model.topic_names_.get(topic) or " ".join(model.words_[i] for i in best)
+
+    return [f"{topic} · {name(topic)}" for topic in topics]

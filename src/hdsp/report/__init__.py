@@ -4,7 +4,6 @@
 """
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,24 +22,12 @@ def write_report(
     path: str | os.PathLike[str],
     corpus: Corpus | None = None,
     *,
-    texts: Sequence[str] | None = None,
-    title: str = "Topics and labels",
     names: str | os.PathLike[str] | None = None,
-    stability: Any = None,
-    most_documents: int = 1_000,
+    **shown: Any,
 ) -> None:
-    """Write the report of a fitted `HDSP`; see `HDSP.report`."""
+    """Write the report of a fitted `HDSP`; `shown` is for `make_view`. See `HDSP.report`."""
     known = None if names is None else TopicNames.read(names, model)
     with progress.task("Writing the report"):
-        view = make_view(
-            model,
-            corpus,
-            texts=texts,
-            title=title,
-            names=known,
-            stability=stability,
-            most_documents=most_documents,
-        )
-        page = render(view).encode("utf-8")
+        page = render(make_view(model, corpus, names=known, **shown)).encode("utf-8")
         with replacing(Path(path)) as file:
             file.write(page)

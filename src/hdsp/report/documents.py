@@ -68,8 +68,7 @@ def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Ob
     """
     schema = model.label_schema_
     design = schema.encode(corpus.labels, warn=False).tocsc()
-    names: list[str] = []
-    rows: list[IntArray] = []
+    found: list[tuple[str, IntArray]] = []
     for block in schema.blocks:
         start = schema.slices()[block.name].start
         for position, _ in enumerate(block.columns):
@@ -81,11 +80,9 @@ def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Ob
             else:
                 original = values * block.scale[position] + block.mean[position]
                 groups = _by_thirds(schema.names[column], carriers, original)
-            for name, members in groups:
-                if len(members):
-                    names.append(name)
-                    rows.append(members)
-    sizes = np.array([len(members) for members in rows], dtype=np.int64)
+            found += [(name, members) for name, members in groups if len(members)]
+    names, rows = [name for name, _ in found], [members for _, members in found]
+    sizes = np.array(list(map(len, rows)), dtype=np.int64)
     members = csr_array(
         (
             np.ones(sizes.sum()),
@@ -138,10 +135,7 @@ def typical_documents(
         How many documents of each.
     """
     short = np.asarray(lengths < min(_LEAST_TOKENS, float(np.median(lengths))))
-    by_topic: list[IntArray] = [
-        np.asarray(np.lexsort((-proportions[:, topic], short))[:n])
-        for topic in range(proportions.shape[1])
-    ]
+    by_topic: list[IntArray] = [np.lexsort((-share, short))[:n] for share in proportions.T]
     roots = np.sqrt(proportions)
     by_group: list[IntArray] = []
     members = groups.members
@@ -157,15 +151,11 @@ def choose_documents(
     """Which documents a page shows: all, or typical ones and others at random, in order."""
     if n_documents <= most:
         return np.arange(n_documents)
-    chosen: dict[int, None] = {}
-    for rank in range(_TYPICAL):
-        for documents in (documents for kind in typical for documents in kind):
-            if rank < len(documents) and len(chosen) < most:
-                chosen.setdefault(int(documents[rank]))
-    for document in np.random.default_rng(0).permutation(n_documents).tolist():
-        if len(chosen) >= most:
-            break
-        chosen.setdefault(document)
+    lists = [documents.tolist() for kind in typical for documents in kind]
+    by_rank = [own[rank] for rank in range(_TYPICAL) for own in lists if rank < len(own)]
+    others = np.random.default_rng(0).permutation(n_documents).tolist()
+    # Each once, the most typical first.
+    chosen = list(dict.fromkeys([*by_rank, *others]))[:most]
     return np.array(sorted(chosen), dtype=np.int64)
 
 
@@ -249,8 +239,7 @@ def _original(model: Any, design: csr_array, part: slice) -> list[float]:
             mean[schema.slices()[block.name]] = block.mean
             scale[schema.slices()[block.name]] = block.scale
     columns = design.indices[part]
-    found: list[float] = (design.data[part] * scale[columns] + mean[columns]).tolist()
-    return found
+    return list(design.data[part] * scale[columns] + mean[columns])
 
 
 class _WordReader:
@@ -304,7 +293,4 @@ class _WordReader:
         return pieces, self._topics(words[order].tolist(), proportions), False
 
     def _topics(self, words: list[int], proportions: FloatArray) -> list[int]:
-        if not words:
-            return []
-        found: list[int] = (proportions[:, None] * self._share[:, words]).argmax(axis=0).tolist()
-        return found
+        return list(map(int, (proportions[:, None] * self._share[:, words]).argmax(axis=0)))

@@ -1,7 +1,7 @@
 """The fit as the report shows it: the bound, the search, settings and versions."""
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from hdsp.report.model_access import LabelRecord
 from hdsp.report.packing import rounded
 
 _PACKAGES = ("hdsp", "numpy", "scipy", "scikit-learn", "numba")
+# Parameters that do not change a model.
+_WITHOUT_EFFECT = ("verbose", "checkpoint", "n_jobs")
 
 
 def history_columns(model: Any) -> dict[str, list[float | None]]:
@@ -51,8 +53,15 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
         "history": history_columns(model),
         "terms": bound_terms(model),
         "search": _search(model),
-        "settings": [(name, _short(value)) for name, value in _parameters(model).items()],
-        "versions": [("Python", platform.python_version()), *_versions()],
+        "settings": [
+            (name, _short(value))
+            for name, value in model.get_params(deep=False).items()
+            if name not in _WITHOUT_EFFECT
+        ],
+        "versions": [
+            ("Python", platform.python_version()),
+            *((name, version(name)) for name in _PACKAGES),
+        ],
     }
 
 
@@ -80,23 +89,8 @@ def _search(model: Any) -> dict[str, Any] | None:
     }
 
 
-def _parameters(model: Any) -> dict[str, Any]:
-    left_out = {"verbose", "checkpoint", "n_jobs"}
-    return {k: v for k, v in model.get_params(deep=False).items() if k not in left_out}
-
-
 def _short(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"array {list(value.shape)}"
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:199]}…"
-
-
-def _versions() -> list[tuple[str, str]]:
-    found = []
-    for name in _PACKAGES:
-        try:
-            found.append((name, version(name)))
-        except PackageNotFoundError:
-            continue
-    return found

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import html
+import re
 from functools import cache
 
 from hdsp.report.packing import to_json
@@ -30,14 +31,8 @@ def render(view: View) -> str:
         "library": library,
         "script": script,
     }
-    page = read_asset("page.html")
-    # Cut at the places once, so that what is put in is never looked at again.
-    pieces = page.split("{{")
-    result = [pieces[0]]
-    for piece in pieces[1:]:
-        name, after = piece.split("}}", 1)
-        result += [parts[name], after]
-    return "".join(result)
+    # In one go, so that what is put in is never looked at again.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], read_asset("page.html"))
 
 
 @cache

@@ -3,14 +3,7 @@
 Model files and stored corpora are made of these.
 """
 
-from hdsp.storage.arrays import (
-    LARGEST,
-    SMALLEST,
-    StoredArrays,
-    put_all,
-    put_sparse,
-    put_texts,
-)
+from hdsp.storage.arrays import LARGEST, SMALLEST, StoredArrays, put_all, put_sparse, put_texts
 from hdsp.storage.container import (
     UNREADABLE,
     AnyArray,
@@ -18,6 +11,7 @@ from hdsp.storage.container import (
     array_bytes,
     map_arrays,
     replacing,
+    require,
     sync_folder,
     write_arrays,
 )
@@ -35,6 +29,7 @@ __all__ = [
     "put_sparse",
     "put_texts",
     "replacing",
+    "require",
     "sync_folder",
     "write_arrays",
 ]

@@ -1,13 +1,14 @@
 """Reading arrays from a file, with a check of each."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.storage.container import AnyArray, WrongContents
+from hdsp.storage.container import AnyArray, require
 
 # Numbers beyond these come from no fit, and would overflow or vanish in what is computed of them.
 SMALLEST, LARGEST = 1e-30, 1e30
@@ -30,19 +31,17 @@ class StoredArrays:
 
     def get(self, name: str, shape: Sequence[int | None], kind: str = "f") -> AnyArray:
         """An array, checked for its shape, where None is any length, and its NumPy dtype kind."""
-        if name not in self._arrays:
-            raise WrongContents(f"it has no array {name!r}")
+        require(name in self._arrays, f"it has no array {name!r}")
         array = self._arrays[name]
         fits = array.ndim == len(shape) and all(
-            wanted is None or wanted == length
-            for wanted, length in zip(shape, array.shape, strict=True)
+            wanted in (None, length) for wanted, length in zip(shape, array.shape, strict=True)
         )
-        if not fits or array.dtype.kind != kind:
-            wanted = "×".join("any" if length is None else str(length) for length in shape)
-            raise WrongContents(
-                f"its array {name!r} is {array.dtype} of {'×'.join(map(str, array.shape))}, where "
-                f"{wanted} is needed"
-            )
+        found = "×".join(map(str, array.shape))
+        wanted = "×".join("any" if length is None else str(length) for length in shape)
+        require(
+            fits and array.dtype.kind == kind,
+            f"its array {name!r} is {array.dtype} of {found}, where {wanted} is needed",
+        )
         return array
 
     def numbers(
@@ -55,17 +54,14 @@ class StoredArrays:
     ) -> FloatArray:
         """A float array of numbers within limits, none so large or small that sums overflow."""
         array = self.get(name, shape)
-        least, most = max(least, SMALLEST if positive else -LARGEST), min(most, LARGEST)
-        # Not np.isfinite, which needs an array of the same size. NaN fails every comparison.
-        if array.size and not (least <= array.min() and array.max() <= most):
-            raise WrongContents(f"its array {name!r} holds numbers out of range")
+        least = max(least, SMALLEST if positive else -LARGEST)
+        _check_range(name, array, least, min(most, LARGEST))
         return array
 
     def whole(self, name: str, shape: Sequence[int | None], below: int) -> IntArray:
         """An int array of numbers from 0 to `below`, exclusive."""
         array = self.get(name, shape, "i")
-        if array.size and not 0 <= array.min() <= array.max() < below:
-            raise WrongContents(f"its array {name!r} holds numbers out of range")
+        _check_range(name, array, 0, below - 1)
         return array
 
     def sparse(self, name: str, shape: tuple[int | None, int], least: float = -np.inf) -> csr_array:
@@ -75,26 +71,26 @@ class StoredArrays:
         n_rows = None if shape[0] is None else shape[0] + 1
         indptr = self.whole(f"{name}.indptr", (n_rows,), data.size + 1)
         bounds = len(indptr) and indptr[0] == 0 and indptr[-1] == data.size
-        if not bounds or (indptr[1:] < indptr[:-1]).any():
-            raise WrongContents(f"its matrix {name!r} has rows that do not follow one another")
+        follow = bounds and (indptr[1:] >= indptr[:-1]).all()
+        require(follow, f"its matrix {name!r} has rows that do not follow one another")
         matrix = csr_array((data, indices, indptr), shape=(len(indptr) - 1, shape[1]))
-        if not matrix.has_canonical_format:
-            raise WrongContents(f"its matrix {name!r} has entries out of order")
+        require(matrix.has_canonical_format, f"its matrix {name!r} has entries out of order")
         return matrix
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Strings that `put_texts` wrote."""
         text = self.get(f"{name}.text", (None,), "u").tobytes()
-        ends = self.whole(f"{name}.ends", (None,), len(text) + 1).tolist()
-        starts = [0, *ends][: len(ends)]
-        if (ends[-1] if ends else 0) != len(text) or any(
-            end < start for start, end in zip(starts, ends, strict=True)
-        ):
-            raise WrongContents(f"its texts {name!r} do not follow one another")
-        return tuple(
-            text[start:end].decode("utf-8", "surrogatepass")
-            for start, end in zip(starts, ends, strict=True)
-        )
+        ends = [0, *self.whole(f"{name}.ends", (None,), len(text) + 1).tolist()]
+        follow = ends[-1] == len(text) and ends == sorted(ends)
+        require(follow, f"its texts {name!r} do not follow one another")
+        parts = (text[start:end] for start, end in pairwise(ends))
+        return tuple(part.decode("utf-8", "surrogatepass") for part in parts)
+
+
+def _check_range(name: str, array: AnyArray, least: float, most: float) -> None:
+    # Not np.isfinite, which needs an array of the same size. NaN fails every comparison.
+    inside = not array.size or (least <= array.min() and array.max() <= most)
+    require(inside, f"its array {name!r} holds numbers out of range")
 
 
 def put_sparse(arrays: dict[str, AnyArray], name: str, matrix: csr_array) -> None:

@@ -40,6 +40,12 @@ class WrongContents(ValueError):
     """The contents of a file are invalid, for the reason in the message."""
 
 
+def require(valid: object, reason: str) -> None:
+    """Raise `WrongContents` for this reason unless the contents of a file are valid."""
+    if not valid:
+        raise WrongContents(reason)
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of `path` once it is complete.
@@ -91,8 +97,7 @@ def map_arrays(path: Path) -> tuple[str, dict[str, AnyArray]]:
     arrays = {}
     for name, code, shape in layout:
         dtype = np.dtype(_DTYPES[code])
-        if start % dtype.itemsize:
-            raise WrongContents(f"{name!r} is out of line")
+        require(start % dtype.itemsize == 0, f"{name!r} is out of line")
         count = int(np.prod(shape, dtype=object))
         arrays[name] = np.frombuffer(mapped, dtype, count, start).reshape(shape)
         start += count * dtype.itemsize

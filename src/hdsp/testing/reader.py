@@ -50,17 +50,6 @@ class _Case:
         assert isinstance(corpus, Corpus), f"a {type(corpus).__name__} is not a Corpus."
         return corpus
 
-    def damaged_copy(self, folder: Path, damage: Callable[[bytes], bytes]) -> tuple[Path, str]:
-        """Copy the file or the folder, damage it, and return the copy and the file's name."""
-        copy = folder / self.path.name
-        if self.path.is_dir():
-            shutil.copytree(self.path, copy)
-        else:
-            shutil.copy(self.path, copy)
-        file = copy / self.damaged.relative_to(self.path)
-        file.write_bytes(damage(self.damaged.read_bytes()))
-        return copy, file.name
-
 
 def check_reader(
     read: Read, files: str | Path | Sequence[str | Path]
@@ -167,9 +156,7 @@ def _a_missing_file_is_not_found(case: _Case) -> None:
 
 
 def _an_empty_file_is_read_or_reported(case: _Case) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path, name = case.damaged_copy(Path(folder), lambda data: b"")
-        error = _failure(case.read, path, name)
+    error = _read_damaged(case, lambda data: b"")
     # In a folder of texts an empty file is an empty document.
     assert error is not None or case.path.is_dir(), "an empty file should be a ReadError."
 
@@ -191,15 +178,14 @@ def _a_truncated_file_is_read_or_reported(case: _Case) -> None:
 
 def _a_scrambled_file_is_read_or_reported(case: _Case) -> None:
     for seed in range(_N_DAMAGED):
-        rng = np.random.default_rng(seed)
+        _read_damaged(case, partial(_scrambled, seed))
 
-        def scramble(data: bytes, rng: np.random.Generator = rng) -> bytes:
-            changed = np.frombuffer(data, dtype=np.uint8).copy()
-            where = rng.integers(len(changed), size=3)
-            changed[where] = rng.integers(256, size=3)
-            return changed.tobytes()
 
-        _read_damaged(case, scramble)
+def _scrambled(seed: int, data: bytes) -> bytes:
+    rng = np.random.default_rng(seed)
+    changed = np.frombuffer(data, dtype=np.uint8).copy()
+    changed[rng.integers(len(changed), size=3)] = rng.integers(256, size=3)
+    return changed.tobytes()
 
 
 def _memory_stays_near_the_size_of_the_file(case: _Case) -> None:
@@ -216,10 +202,14 @@ def _memory_stays_near_the_size_of_the_file(case: _Case) -> None:
     )
 
 
-def _read_damaged(case: _Case, damage: Callable[[bytes], bytes]) -> None:
+def _read_damaged(case: _Case, damage: Callable[[bytes], bytes]) -> Exception | None:
+    """Damage a copy of the file or the folder, and return the error of reading it."""
     with tempfile.TemporaryDirectory() as folder:
-        path, name = case.damaged_copy(Path(folder), damage)
-        _failure(case.read, path, name)
+        copy = Path(folder, case.path.name)
+        (shutil.copytree if case.path.is_dir() else shutil.copy)(case.path, copy)
+        file = copy / case.damaged.relative_to(case.path)
+        file.write_bytes(damage(case.damaged.read_bytes()))
+        return _failure(case.read, copy, file.name)
 
 
 def _failure(read: Read, path: Path, name: str) -> Exception | None:

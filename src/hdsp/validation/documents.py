@@ -1,5 +1,6 @@
 """Checks of counts, words, labels and the selection of documents."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any
@@ -45,16 +46,11 @@ def check_not_infinite(values: FloatArray, rows: IntArray, column: str, subject:
 
 def check_unique(names: Sequence[str], what: str, subject: str) -> None:
     """Raise if a name occurs twice."""
-    if len(set(names)) == len(names):
-        return
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(
-                f"{subject} must have unique {what}. Got {name!r} more than once. "
-                "Rename or drop one."
-            )
-        seen.add(name)
+    if len(set(names)) < len(names):
+        name = next(name for name, times in Counter(names).items() if times > 1)
+        raise ValueError(
+            f"{subject} must have unique {what}. Got {name!r} more than once. Rename or drop one."
+        )
 
 
 def check_indices(matrix: Any, subject: str) -> None:
@@ -267,5 +263,4 @@ def row_positions(key: object, n_documents: int, owner: str) -> IntArray:
             f"An index of {owner} must lie within its {count_of(n_documents, 'document')}. "
             f"Got {outside[0]}. Index from 0 to {n_documents - 1}."
         )
-    selected: IntArray = everything[index]
-    return selected
+    return np.asarray(everything[index])

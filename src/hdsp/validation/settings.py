@@ -96,7 +96,11 @@ def check_seeds(value: Any, n_components: int) -> None:
     if value is None:
         return
     if not isinstance(value, Mapping) or not all(
-        isinstance(name, str) and name.strip() and _are_words(words)
+        isinstance(name, str)
+        and name.strip()
+        and isinstance(words, (list, tuple))
+        and words
+        and all(isinstance(word, str) for word in words)
         for name, words in value.items()
     ):
         raise ValueError(
@@ -108,14 +112,6 @@ def check_seeds(value: Any, n_components: int) -> None:
             f"`seeds` of HDSP must not be more than the topics. Got {len(value)} for "
             f"n_components={n_components}: raise n_components."
         )
-
-
-def _are_words(value: Any) -> bool:
-    return (
-        isinstance(value, (list, tuple))
-        and len(value) > 0
-        and all(isinstance(word, str) for word in value)
-    )
 
 
 def make_generator(random_state: Any) -> np.random.Generator:

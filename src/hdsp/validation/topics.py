@@ -1,6 +1,6 @@
 """Checks of topics, by their top words or by their weights over all words."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,8 @@ def check_topic_names(names: Any, n_topics: int) -> None:
             f'{owner} must map topics to names, such as {{3: "Budget"}}. Got a '
             f"{type(names).__name__}."
         )
+    _check_topics(names, n_topics, owner)
     for topic, name in names.items():
-        if not isinstance(topic, (int, np.integer)) or not 0 <= topic < n_topics:
-            raise ValueError(f"{owner} must name topics 0 to {n_topics - 1}. Got {topic!r}.")
         if name is not None and (not isinstance(name, str) or not name.strip()):
             raise ValueError(
                 f"{owner} must be texts, or None for no name. Got {name!r} for topic {topic}."
@@ -36,15 +35,19 @@ def check_merges(topics: Any, n_topics: int) -> list[tuple[int, ...]]:
         raise TypeError(
             f"{owner} must be a list of topics, such as [3, 17], or several. Got {topics!r}."
         ) from None
-    for topic in (one for own in sets for one in own):
-        if not isinstance(topic, (int, np.integer)) or not 0 <= topic < n_topics:
-            raise ValueError(f"{owner} must name topics 0 to {n_topics - 1}. Got {topic!r}.")
+    _check_topics((topic for own in sets for topic in own), n_topics, owner)
     if not sets or min(map(len, sets)) < 2:
         raise ValueError(f"{owner} must name at least two topics to merge. Got {topics!r}.")
     every = [int(topic) for own in sets for topic in own]
     if len(set(every)) < len(every):
         raise ValueError(f"{owner} must name each topic once. Got {topics!r}.")
     return [tuple(map(int, own)) for own in sets]
+
+
+def _check_topics(topics: Iterable[Any], n_topics: int, owner: str) -> None:
+    for topic in topics:
+        if not isinstance(topic, (int, np.integer)) or not 0 <= topic < n_topics:
+            raise ValueError(f"{owner} must name topics 0 to {n_topics - 1}. Got {topic!r}.")
 
 
 def check_top_words(
@@ -68,14 +71,12 @@ def check_top_words(
     if outside.any():
         topic = int(np.argwhere(outside)[0, 0])
         value = top_words[outside][0]
-        if n_words is None:
-            raise ValueError(
-                f"`top_words` of {owner} must not be negative. Got {value} in topic {topic}. "
-                "Make it with topic_top_words(components, n=10)."
-            )
+        rule, remedy = "not be negative", "Make it with topic_top_words(components, n=10)."
+        if n_words is not None:
+            rule = f"lie in 0 ... {n_words - 1}, the columns of `counts`"
+            remedy = "Use counts over the topics' own vocabulary."
         raise ValueError(
-            f"`top_words` of {owner} must lie in 0 ... {n_words - 1}, the columns of `counts`. "
-            f"Got {value} in topic {topic}. Use counts over the topics' own vocabulary."
+            f"`top_words` of {owner} must {rule}. Got {value} in topic {topic}. {remedy}"
         )
     repeated = (np.diff(np.sort(top_words, axis=1), axis=1) == 0).any(axis=1)
     if repeated.any():
@@ -107,5 +108,4 @@ def normalised_components(components: FloatArray, name: str, owner: str) -> Floa
             f"`{name}` of {owner} must give every topic some weight. "
             f"Got only zeros in topic {int(np.argmin(totals))}. Drop empty topics."
         )
-    normalised: FloatArray = components / totals
-    return normalised
+    return np.asarray(components / totals)

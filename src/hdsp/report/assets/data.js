@@ -61,13 +61,42 @@ export function numberOf(label) {
   return block.kind === "number" ? block.numbers[label - block.start] : null;
 }
 
-/** Expected proportions of all topics, given the values of labels: {label: value}. */
-export function expectedTopics(setting) {
-  const score = Float64Array.from(intercept().values);
+const tables = new Map();
+/** The columns of a number's curve at a value in standard units; null where it has a single one. */
+function curveColumns(label, value) {
+  const packed = DATA.form.tables[label];
+  if (!packed) return null;
+  if (!tables.has(label)) tables.set(label, { values: unpack(packed.values).values, columns: unpack(packed.columns) });
+  const { values, columns } = tables.get(label);
+  const last = values.length - 1;
+  const place = Math.min(Math.max(d3.bisectRight(values, value) - 1, 0), last - 1);
+  // Beyond the values of training a curve goes on as it ends; its first column is the number itself.
+  const part = Math.min(Math.max((value - values[place]) / (values[place + 1] - values[place]), 0), 1);
+  return d3
+    .range(columns.columns)
+    .map((j) => (j === 0 ? value : (1 - part) * columns.at(place, j) + part * columns.at(place + 1, j)));
+}
+
+/** The design of a document with these values of labels: {column: entry}. */
+function designOf(setting) {
+  const design = new Map();
   for (const [label, value] of setting) {
     const number = numberOf(label);
     const entry = number ? (value - number.mean) / number.scale : 1;
-    for (let k = 0; k < score.length; k++) score[k] += entry * coefficients().at(label, k);
+    const first = DATA.form.column[label];
+    (curveColumns(label, entry) ?? [entry]).forEach((part, j) => design.set(first + j, part));
+  }
+  for (const [one, other, column] of DATA.form.products) {
+    if (design.has(one) && design.has(other)) design.set(column, design.get(one) * design.get(other));
+  }
+  return design;
+}
+
+/** Expected proportions of all topics, given the values of labels: {label: value}. */
+export function expectedTopics(setting) {
+  const score = Float64Array.from(intercept().values);
+  for (const [column, entry] of designOf(setting)) {
+    for (let k = 0; k < score.length; k++) score[k] += entry * coefficients().at(column, k);
   }
   const largest = score.reduce((a, b) => Math.max(a, b), -Infinity);
   let total = 0;
