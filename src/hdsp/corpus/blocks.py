@@ -45,18 +45,7 @@ def tags_block(name: str, rows: Sequence[object], subject: str, first_row: int =
                 f"Got {row!r} at row {position}. Split it into a list, or make it a category."
             )
         carried.append({_level(tag, name, position, subject) for tag in row if not is_missing(tag)})
-    columns = tuple(sorted(set().union(*carried)))
-    position_of = {tag: j for j, tag in enumerate(columns)}
-    documents = np.repeat(np.arange(len(carried)), [len(tags) for tags in carried])
-    indices = np.array([position_of[tag] for tags in carried for tag in tags], dtype=np.int64)
-    return LabelBlock(
-        name,
-        "tags",
-        columns,
-        csr_from_entries(
-            documents, indices, np.ones(len(indices)), shape=(len(carried), len(columns))
-        ),
-    )
+    return _indicator_block(name, "tags", carried, sorted(set().union(*carried)))
 
 
 def category_block(
@@ -67,26 +56,29 @@ def category_block(
     first_row: int = 0,
 ) -> LabelBlock:
     """Read one level per document; columns are the levels that occur, sorted or in `order`."""
-    levels = [
-        None if is_missing(value) else _level(value, name, position, subject, single=True)
+    carried = [
+        set() if is_missing(value) else {_level(value, name, position, subject, single=True)}
         for position, value in enumerate(values, start=first_row)
     ]
-    occurring = {level for level in levels if level is not None}
-    columns = tuple(sorted(occurring))
+    occurring = set().union(*carried)
+    columns = sorted(occurring)
     if order is not None:
         named = dict.fromkeys(level_name(level) for level in order)
-        columns = tuple(level for level in named if level is not None and level in occurring)
-    position_of = {level: j for j, level in enumerate(columns)}
-    documents = np.array([m for m, level in enumerate(levels) if level is not None], dtype=np.int64)
-    indices = np.array([position_of[x] for x in levels if x is not None], dtype=np.int64)
-    return LabelBlock(
-        name,
-        "category",
-        columns,
-        csr_from_entries(
-            documents, indices, np.ones(len(indices)), shape=(len(levels), len(columns))
-        ),
+        columns = [level for level in named if level in occurring]
+    return _indicator_block(name, "category", carried, columns)
+
+
+def _indicator_block(
+    name: str, kind: Kind, carried: Sequence[set[str]], columns: Sequence[str]
+) -> LabelBlock:
+    """Return the block of documents that carry some of the columns each."""
+    position_of = {column: j for j, column in enumerate(columns)}
+    documents = np.repeat(np.arange(len(carried)), [len(found) for found in carried])
+    indices = np.array([position_of[x] for found in carried for x in found], dtype=np.int64)
+    values = csr_from_entries(
+        documents, indices, np.ones(len(indices)), shape=(len(carried), len(columns))
     )
+    return LabelBlock(name, kind, tuple(columns), values)
 
 
 def number_block(

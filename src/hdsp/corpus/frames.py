@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdsp.corpus.labels import Kind
-from hdsp.corpus.values import ValueGroup, group_of, is_missing
+from hdsp.corpus.values import ValueGroup, groups_of
 from hdsp.numerics.types import FloatArray
 from hdsp.validation import check_unique
 
@@ -139,18 +139,15 @@ def column_kind(name: str, series: "nw.Series[Any]", subject: str) -> Kind:
         return "number"
     if series.dtype in (nw.List, nw.Array):
         return "tags"
-    seen: dict[ValueGroup, int] = {}
-    for position, value in enumerate(series.to_list()):
-        if is_missing(value):
-            continue
-        group = group_of(value)
-        if group == "other":
-            raise TypeError(
-                f"{subject} must hold text, booleans, numbers, dates or lists of tags. "
-                f"Got a {type(value).__name__} at row {position}, column {name!r}. "
-                "Convert the column, or drop it."
-            )
-        seen.setdefault(group, position)
+    values = series.to_list()
+    seen = groups_of(values)
+    if "other" in seen:
+        row = seen["other"]
+        raise TypeError(
+            f"{subject} must hold text, booleans, numbers, dates or lists of tags. "
+            f"Got a {type(values[row]).__name__} at row {row}, column {name!r}. "
+            "Convert the column, or drop it."
+        )
     if len(seen) > 1:
         (one, row), (other, other_row) = list(seen.items())[:2]
         raise TypeError(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,28 +11,15 @@ from scipy.sparse import csr_array
 from hdsp.numerics.sparse import frozen_csr
 from hdsp.validation import check_length, check_unique, count_of, quoted, row_positions
 
+if TYPE_CHECKING:
+    from hdsp.corpus.schema import BlockSchema
+
 Kind = Literal["tags", "category", "number"]
 KINDS: tuple[Kind, ...] = ("tags", "category", "number")
 Names: TypeAlias = str | Sequence[str]
 
 
-class NamedColumns(Protocol):
-    """A block of labels, as far as the names of its columns go."""
-
-    @property
-    def name(self) -> str:
-        """The block's name."""
-
-    @property
-    def kind(self) -> Kind:
-        """The block's kind."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of its label columns."""
-
-
-def flat_names(blocks: Iterable[NamedColumns]) -> tuple[str, ...]:
+def flat_names(blocks: "Iterable[LabelBlock | BlockSchema]") -> tuple[str, ...]:
     """Name every label column of all blocks.
 
     The name of a tag or level is its plain value where that is unique over all blocks, and
@@ -224,8 +211,7 @@ class Labels:
         """
         from hdsp.corpus.matrices import matrix_blocks
 
-        blocks, n_documents = matrix_blocks(matrix, "`matrix` of Labels.from_matrix", kinds=kinds)
-        return cls(blocks, n_documents)
+        return cls(*matrix_blocks(matrix, "`matrix` of Labels.from_matrix", kinds=kinds))
 
     @classmethod
     def from_frame(
@@ -253,8 +239,7 @@ class Labels:
         """
         from hdsp.corpus.parsing import read_frame
 
-        blocks, n_documents = read_frame(frame, tags, categories, numeric)
-        return cls(blocks, n_documents)
+        return cls(*read_frame(frame, tags, categories, numeric))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from hdsp.corpus.frames import (
 )
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
 from hdsp.corpus.matrices import matrix_blocks
-from hdsp.corpus.values import ValueGroup, group_of, is_missing
+from hdsp.corpus.values import ValueGroup, groups_of, is_missing
 from hdsp.validation import check_length, quoted
 
 SEQUENCE_NAME = "label"
@@ -146,7 +146,7 @@ def _frame_blocks(
 
 def _from_sequence(rows: list[Any], subject: str, read_matrix: MatrixReader) -> Labels:
     """Read a sequence: of strings, of lists of strings, or of lists of numbers (a matrix)."""
-    groups = _groups(rows)
+    groups = groups_of(rows)
     _check_one_group(groups, subject, "in its rows")
     if not groups:
         return Labels((tags_block("tags", rows, subject),), len(rows))
@@ -163,7 +163,7 @@ def _from_sequence(rows: list[Any], subject: str, read_matrix: MatrixReader) -> 
     inside: dict[ValueGroup, int] = {}
     for position, row in enumerate(rows):
         if not is_missing(row):
-            for inner in _groups(row):
+            for inner in groups_of(row):
                 inside.setdefault(inner, position)
     if "boolean" in inside and "number" in inside:
         del inside["boolean"]
@@ -184,15 +184,6 @@ def _from_sequence(rows: list[Any], subject: str, read_matrix: MatrixReader) -> 
         f"{subject} must hold strings in its lists of tags. Got {rows[position]!r} at row "
         f"{position}. Convert the tags to strings."
     )
-
-
-def _groups(values: Any) -> dict[ValueGroup, int]:
-    """Return the groups of types that occur, with the first position of each."""
-    groups: dict[ValueGroup, int] = {}
-    for position, value in enumerate(values):
-        if not is_missing(value):
-            groups.setdefault(group_of(value), position)
-    return groups
 
 
 def _check_one_group(groups: dict[ValueGroup, int], subject: str, where: str) -> None:

@@ -100,26 +100,21 @@ class TextSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop_words", read_stop_words(self.stop_words))
-        no_limit = self.max_features is None
-        rules = (
-            (
-                "language",
-                self.language is None or self.language in LANGUAGES,
-                f"None or one of {', '.join(LANGUAGES)}",
-            ),
-            ("min_df", _is_frequency(self.min_df), _FREQUENCY_RULE),
-            ("max_df", _is_frequency(self.max_df), _FREQUENCY_RULE),
-            ("token_pattern", _is_pattern(self.token_pattern), _PATTERN_RULE),
-            ("lowercase", isinstance(self.lowercase, bool), "True or False"),
-            (
-                "ngrams",
-                _is_positive(self.ngrams) and self.ngrams <= _LONGEST_PHRASE,
-                f"a whole number from 1 to {_LONGEST_PHRASE}",
-            ),
-            ("max_features", no_limit or _is_positive(self.max_features), "a whole number from 1"),
-            ("tokenizer", self.tokenizer is None or callable(self.tokenizer), "a function"),
-        )
-        for name, holds, rule in rules:
+        known = self.language is None or self.language in LANGUAGES
+        short = _is_positive(self.ngrams) and self.ngrams <= _LONGEST_PHRASE
+        limited = self.max_features is None or _is_positive(self.max_features)
+        splits = self.tokenizer is None or callable(self.tokenizer)
+        rules = {
+            "language": (known, f"None or one of {', '.join(LANGUAGES)}"),
+            "min_df": (_is_frequency(self.min_df), _FREQUENCY_RULE),
+            "max_df": (_is_frequency(self.max_df), _FREQUENCY_RULE),
+            "token_pattern": (_is_pattern(self.token_pattern), _PATTERN_RULE),
+            "lowercase": (isinstance(self.lowercase, bool), "True or False"),
+            "ngrams": (short, f"a whole number from 1 to {_LONGEST_PHRASE}"),
+            "max_features": (limited, "a whole number from 1"),
+            "tokenizer": (splits, "a function"),
+        }
+        for name, (holds, rule) in rules.items():
             if not holds:
                 remedy = "Leave it out for the default."
                 if name == "language":

@@ -1,7 +1,7 @@
 """Single label values: which are missing, and how they become numbers or level names."""
 
 from calendar import isleap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Literal
@@ -38,6 +38,15 @@ def group_of(value: object) -> ValueGroup:
     if isinstance(value, LIST_TYPES):
         return "list"
     return "other"
+
+
+def groups_of(values: Iterable[object]) -> dict[ValueGroup, int]:
+    """Return the groups of types that occur, with the first position of each."""
+    groups: dict[ValueGroup, int] = {}
+    for position, value in enumerate(values):
+        if not is_missing(value):
+            groups.setdefault(group_of(value), position)
+    return groups
 
 
 def level_name(value: object) -> str | None:

@@ -53,48 +53,28 @@ class Counter:
         The settings.
     in_words : bool
         Whether documents are lists of their words.
+
+    Attributes
+    ----------
+    is_compiled : bool
+        Whether words are found in compiled code, which several threads run at once.
+    count : callable
+        Counts the words of some documents, other than stop words, and phrases of them.
     """
 
     def __init__(self, settings: "TextSettings", in_words: bool) -> None:
-        self._ngrams = settings.ngrams
-        self._lowercase = settings.lowercase
-        self._pattern: RunPattern | None = None
+        pattern = None
         if settings.tokenizer is None and not in_words:
-            self._pattern = run_pattern(settings.token_pattern)
-        if self._pattern is not None and self._pattern.kinds[ord(" ")] and self._ngrams > 1:
+            pattern = run_pattern(settings.token_pattern)
+        if pattern is not None and pattern.kinds[ord(" ")] and settings.ngrams > 1:
             # A word with a space in it could be a phrase of two others.
-            self._pattern = None
-        self._count: Callable[[Sequence[Any]], Counted] | None = None
-        if self._pattern is None:
-            self._count = _slow_counter(settings, in_words)
+            pattern = None
+        self.is_compiled = pattern is not None
+        self.count: Callable[[Sequence[Any]], Counted]
+        if pattern is None:
+            self.count = _slow_counter(settings, in_words)
         else:
-            self._stop_text = self._pattern.stop_text(stop_list(settings))
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether words are found in compiled code, which several threads run at once."""
-        return self._pattern is not None
-
-    def count(self, texts: Sequence[Any]) -> Counted:
-        """Count the words of some documents.
-
-        Parameters
-        ----------
-        texts : sequence of str, or of lists of str
-            The M documents.
-
-        Returns
-        -------
-        Counted
-            Their words, other than stop words, and phrases of them.
-        """
-        if self._pattern is None:
-            assert self._count is not None
-            return self._count(texts)
-        tokens = split_texts(texts, self._pattern, self._lowercase, self._stop_text)
-        if self._ngrams == 1:
-            return Counted(tokens.words, count_tokens(tokens))
-        return _count_phrases(tokens, self._ngrams)
+            self.count = _compiled_counter(settings, pattern)
 
 
 def count_texts(texts: Iterable[Any], settings: "TextSettings") -> Iterator[Counted]:
@@ -106,10 +86,7 @@ def count_texts(texts: Iterable[Any], settings: "TextSettings") -> Iterator[Coun
     first = list(islice(documents, 1))
     counter = Counter(settings, bool(first) and not isinstance(first[0], str))
     groups = _groups(chain(first, documents))
-    if not counter.is_compiled:
-        yield from map(counter.count, groups)
-        return
-    yield from in_threads(counter.count, groups)
+    return in_threads(counter.count, groups) if counter.is_compiled else map(counter.count, groups)
 
 
 def in_threads(function: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
@@ -144,6 +121,21 @@ def _groups(documents: Iterator[Any]) -> Iterator[list[Any]]:
             group, size = [], 0
     if group:
         yield group
+
+
+def _compiled_counter(
+    settings: "TextSettings", pattern: RunPattern
+) -> Callable[[Sequence[str]], Counted]:
+    """Return a function that counts texts in compiled code."""
+    stop_text = pattern.stop_text(stop_list(settings))
+
+    def count(texts: Sequence[str]) -> Counted:
+        tokens = split_texts(texts, pattern, settings.lowercase, stop_text)
+        if settings.ngrams == 1:
+            return Counted(tokens.words, count_tokens(tokens))
+        return _count_phrases(tokens, settings.ngrams)
+
+    return count
 
 
 def _count_phrases(tokens: Tokens, longest: int) -> Counted:

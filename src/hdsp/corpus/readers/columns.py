@@ -4,13 +4,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeAlias
 
 from hdsp.corpus.blocks import make_block
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.readers.common import BinaryReader, read_error
-from hdsp.corpus.values import is_missing, level_name
+from hdsp.corpus.values import is_missing, level_name, written_number
 from hdsp.exceptions import ReadError
 from hdsp.validation import quoted
 
@@ -33,14 +32,14 @@ class TableFile:
         How messages call it.
     encoding : str
         The encoding of a text file.
-    delimiter : str or None
-        The character between the values of a CSV file; None for that of its format.
+    delimiter : str
+        The character between the values of a CSV or TSV file.
     """
 
     stream: BinaryReader
     name: str
     encoding: str
-    delimiter: str | None
+    delimiter: str
 
 
 @dataclass(frozen=True)
@@ -129,11 +128,8 @@ class Columns:
                 elif is_missing(value):
                     yield ""
                 else:
-                    raise read_error(
-                        self.name,
-                        f"column {column!r} holds {short_repr(value)}, which is not text",
-                        "name a column of text with `text`",
-                        row=row,
+                    raise self._error(
+                        column, row, value, "not text", "name a column of text with `text`"
                     )
 
     def take(self, batches: Iterable[Batch]) -> None:
@@ -149,12 +145,8 @@ class Columns:
         for row, value in enumerate(self._values[self.wanted.ids], self._first_row):
             identity = None if is_missing(value) else level_name(value)
             if identity is None:
-                raise read_error(
-                    self.name,
-                    f"column {self.wanted.ids!r} holds {short_repr(value)}, which is no id",
-                    "give every row a text or a number as its id",
-                    row=row,
-                )
+                remedy = "give every row a text or a number as its id"
+                raise self._error(self.wanted.ids, row, value, "no id", remedy)
             ids.append(identity)
         return tuple(ids)
 
@@ -190,12 +182,15 @@ class Columns:
             tags = None
         if isinstance(tags, list):
             return tags
-        raise read_error(
-            self.name,
-            f"column {column!r} holds {short_repr(value)}, which is not a list of tags",
-            """write lists as '["a", "b"]', or pass `tag_separator`, such as ';'""",
-            row=row,
-        )
+        remedy = """write lists as '["a", "b"]', or pass `tag_separator`, such as ';'"""
+        raise self._error(column, row, value, "not a list of tags", remedy)
+
+    def _error(
+        self, column: str | None, row: int, value: object, what: str, remedy: str
+    ) -> ReadError:
+        """Return the error of a value, which is `what`."""
+        problem = f"column {column!r} holds {short_repr(value)}, which is {what}"
+        return read_error(self.name, problem, remedy, row=row)
 
 
 def label_block(
@@ -225,15 +220,10 @@ def _number(value: object) -> object:
     """Return a number or a date that is written as text, and any other value as it is."""
     if not isinstance(value, str):
         return value
-    text = value.strip()
-    if text.lower() in _NO_NUMBER:
+    if value.strip().lower() in _NO_NUMBER:
         return None
-    for read in (float, datetime.fromisoformat):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return value
+    number = written_number(value)
+    return value if number is None else number
 
 
 def _sentence(message: str, name: str) -> str:

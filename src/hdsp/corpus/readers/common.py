@@ -6,7 +6,7 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -50,6 +50,11 @@ def read_error(
     place = "" if line is None else f", line {line}"
     place += "" if row is None else f", row {row}"
     return ReadError(f"{name}{place}: {problem}; {remedy}.")
+
+
+def no_documents(name: str) -> ReadError:
+    """Return the error of a file without documents."""
+    return read_error(name, "it has no documents", "check that it was written in full")
 
 
 def name_of(path: FileOrPath) -> str:
@@ -226,28 +231,56 @@ def _undecodable(error: UnicodeError, name: str, encoding: str, number: int) -> 
     )
 
 
+class Lines:
+    """The lines of a text file, which knows where it is.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The file's content.
+    name : str
+        How messages call the file.
+    encoding : str
+        Its encoding.
+
+    Attributes
+    ----------
+    number : int
+        The line that was read last, from 1.
+    """
+
+    def __init__(self, stream: BinaryReader, name: str, encoding: str) -> None:
+        self.name = name
+        self.number = 0
+        self._lines = text_lines(stream, name, encoding)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the lines that follow, without line ends, blank ones included."""
+        for line in self._lines:
+            self.number += 1
+            yield line.rstrip("\r\n")
+
+    def each_with(self, what: str) -> Iterator[str]:
+        """Yield lines without blank ones at the end, and raise at one before: each has `what`."""
+        blank = None
+        for line in self:
+            if not line.strip():
+                blank = blank or self.number
+                continue
+            if blank is not None:
+                raise self.error(f"this line is blank, but each has {what}", "remove it", blank)
+            yield line
+
+    def error(self, problem: str, remedy: str, line: int | None = None) -> ReadError:
+        """Return the error of a line, of the one that was read last where none is given."""
+        return read_error(self.name, problem, remedy, line or max(self.number, 1))
+
+
 @contextmanager
-def open_lines(path: FileOrPath, encoding: str) -> Iterator[Iterator[tuple[int, str]]]:
-    """Open a file as numbered lines (from 1) without line ends, blank ones included."""
+def open_lines(path: FileOrPath, encoding: str) -> Iterator[Lines]:
+    """Open a text file."""
     with open_binary(path) as stream:
-        lines = text_lines(stream, name_of(path), encoding)
-        yield ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1))
-
-
-def skip_trailing_blanks(
-    lines: Iterable[tuple[int, str]], name: str, what: str
-) -> Iterator[tuple[int, str]]:
-    """Skip blank lines at the end, and raise at one before them: every line has a `what`."""
-    blank = None
-    for number, line in lines:
-        if not line.strip():
-            blank = blank or number
-            continue
-        if blank is not None:
-            raise read_error(
-                name, f"this line is blank, but each has {what}", "remove it", line=blank
-            )
-        yield number, line
+        yield Lines(stream, name_of(path), encoding)
 
 
 def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[str, ...] | None:
@@ -256,17 +289,14 @@ def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[s
         return None
     if not isinstance(words, (str, os.PathLike)):
         return tuple(words)
-    name = name_of(words)
     found: dict[str, int] = {}
     with open_lines(words, encoding) as lines:
-        for number, line in skip_trailing_blanks(lines, name, "a word"):
+        for line in lines.each_with("a word"):
             word = line.strip()
             if word in found:
-                raise read_error(
-                    name,
+                raise lines.error(
                     f"the word {word!r} is that of line {found[word]} again",
                     "remove or rename one, here and in the counts",
-                    line=number,
                 )
-            found[word] = number
+            found[word] = lines.number
     return tuple(found)

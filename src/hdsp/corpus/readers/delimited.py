@@ -13,15 +13,15 @@ _BATCH = 1024
 _LONGEST = 2**31 - 1
 
 
-def delimited_batches(file: TableFile, wanted: Wanted, default: str) -> Iterator[Batch]:
+def delimited_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     """Yield the wanted columns of a CSV or TSV file as texts; an empty value is missing.
 
     The standard library's `csv` is strict about quotes and knows the line. pyarrow takes an open
     quote for the file's last value, and does not say where a row is wrong.
     """
-    rows = _rows(file, default)
+    rows = _rows(file)
     _, header = next(rows, (1, []))
-    _check_delimiter(file, header, wanted, default)
+    _check_delimiter(file, header, wanted)
     check_columns(file.name, wanted.columns, header)
     positions = [header.index(column) for column in wanted.columns]
     checked = _checked(rows, len(header), file.name)
@@ -32,28 +32,28 @@ def delimited_batches(file: TableFile, wanted: Wanted, default: str) -> Iterator
         }
 
 
-def _check_delimiter(file: TableFile, header: list[str], wanted: Wanted, default: str) -> None:
+def _check_delimiter(file: TableFile, header: list[str], wanted: Wanted) -> None:
     """Raise if the header is one value, but would have the columns with another delimiter."""
     for other in (";", "\t", "|", ","):
         if len(header) == 1 and set(wanted.columns) <= set(header[0].split(other)) - set(header):
             raise read_error(
                 file.name,
-                f"its columns are not separated by {file.delimiter or default!r}",
+                f"its columns are not separated by {file.delimiter!r}",
                 f"pass {other!r} as `delimiter`",
                 line=1,
             )
 
 
-def delimited_columns(file: TableFile, default: str) -> tuple[str, ...]:
+def delimited_columns(file: TableFile) -> tuple[str, ...]:
     """Return the names of the columns of a CSV or TSV file."""
-    return tuple(next(_rows(file, default), (1, []))[1])
+    return tuple(next(_rows(file), (1, []))[1])
 
 
-def _rows(file: TableFile, default: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(file: TableFile) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with the line in which they begin, without blank lines."""
     csv.field_size_limit(max(_LONGEST, csv.field_size_limit()))
     text = text_lines(file.stream, file.name, file.encoding)
-    lines = csv.reader(text, delimiter=file.delimiter or default, strict=True)
+    lines = csv.reader(text, delimiter=file.delimiter, strict=True)
     while True:
         start = lines.line_num + 1
         try:

@@ -1,17 +1,26 @@
 """A corpus from counts of numbered words."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import words_like
-from hdsp.corpus.readers.common import FilePath, read_error, read_words
+from hdsp.corpus.readers.common import (
+    FileOrPath,
+    FilePath,
+    Lines,
+    no_documents,
+    open_lines,
+    read_error,
+    read_words,
+)
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import line_fields, number_batches
 from hdsp.numerics.sparse import csr_from_entries
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.validation import count_of
 
 # Whole numbers up to here are exact as floats.
@@ -48,21 +57,36 @@ class Vocabulary:
         return cls(read_words(words, encoding), wanted, source or "`words`")
 
 
+@contextmanager
+def open_counts(
+    path: FileOrPath,
+    words: FilePath | Sequence[str] | None,
+    like: object,
+    owner: str,
+    encoding: str,
+    first: int,
+) -> "Iterator[Counts]":
+    """Open a file of counts, with its vocabulary; see `Counts` for the last argument."""
+    vocabulary = Vocabulary.read(words, like, owner, encoding)
+    with open_lines(path, encoding) as lines:
+        yield Counts(lines, vocabulary, first)
+
+
 class Counts:
     """Counts (document, word, count), collected batch by batch.
 
     Parameters
     ----------
-    name : str
-        The file's name.
+    lines : Lines
+        The file.
     vocabulary : Vocabulary
         The words that the numbers in the file stand for.
     first : {0, 1}
         The number of the first word, and of the first document if documents are numbered.
     """
 
-    def __init__(self, name: str, vocabulary: Vocabulary, first: int) -> None:
-        self.name = name
+    def __init__(self, lines: Lines, vocabulary: Vocabulary, first: int) -> None:
+        self.lines = lines
         self.vocabulary = vocabulary
         self.first = first
         self.n_words = None if vocabulary.words is None else len(vocabulary.words)
@@ -73,27 +97,22 @@ class Counts:
 
     def add(self, documents: IntArray, words: FloatArray, values: FloatArray, at: IntArray) -> None:
         """Add entries, `at` being their lines; documents count from 0."""
-        wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-        if wrong.size:
-            raise read_error(
-                self.name,
-                f"a count should be a number from 0, but is {values[wrong[0]]:.12g}",
-                "correct it, or write 0",
-                line=int(at[wrong[0]]),
-            )
+        fits = np.isfinite(values) & (values >= 0)
+        rule = "a count should be a number from 0"
+        self._check(fits, values, at, rule, "correct it, or write 0")
         remedy = f"check that {self.vocabulary.source} belongs to this file"
         self._documents.append(documents)
         self._words.append(self._positions(words, self.n_words, "word", remedy, at))
         self._values.append(values)
         self.n_entries += len(values)
 
-    def add_lines(self, lines: Iterable[tuple[int, Sequence[str]]], spare: int = 0) -> int:
+    def add_lines(self, rows: Iterable[Sequence[str]], spare: int = 0) -> int:
         """Add one document per line, given as words and counts alternately.
 
         Parameters
         ----------
-        lines : iterable of (int, sequence of str)
-            Number and fields of each line.
+        rows : iterable of sequence of str
+            The fields of each line.
         spare : int, default=0
             How far the last word's number may lie beyond the vocabulary.
 
@@ -102,19 +121,11 @@ class Counts:
         int
             Number of documents.
         """
-        n_documents = 0
-
-        def counted() -> Iterator[tuple[int, Sequence[str]]]:
-            nonlocal n_documents
-            for line in lines:
-                n_documents += 1
-                yield line
-
         if self.n_words is not None:
             self.n_words += spare
-        for batch in number_batches(counted(), 2, self.name):
+        for batch in number_batches(rows, 2, self.lines):
             self.add(batch.orders, batch.numbers[:, 0], batch.numbers[:, 1], batch.lines)
-        return n_documents
+        return batch.n_lines
 
     def number_from_one(self) -> None:
         """Take words to be numbered from 1, unless one has number 0."""
@@ -124,22 +135,18 @@ class Counts:
             self._words = [words - 1 for words in self._words]
         elif max(words.max(initial=0) for words in self._words) >= len(self.vocabulary.words):
             raise read_error(
-                self.name,
+                self.lines.name,
                 f"there are words of number 0 and {len(self.vocabulary.words)}, but "
                 f"{self.vocabulary.source} has {len(self.vocabulary.words)}",
                 "pass the words that belong to the file",
             )
 
-    def add_triples(
-        self, lines: Iterable[tuple[int, str]], header: tuple[int, int, int], width: int = 3
-    ) -> None:
-        """Add lines of document, word and count.
+    def add_triples(self, header: Sequence[int], width: int = 3) -> None:
+        """Add lines of document, word and count; blank ones are skipped.
 
         Parameters
         ----------
-        lines : iterable of (int, str)
-            The numbered lines; blank ones are skipped.
-        header : (int, int, int)
+        header : sequence of int
             Numbers of documents, words and lines according to the file's header.
         width : {3, 2}, default=3
             Numbers per line: 2 if there is no count, which is then 1.
@@ -147,20 +154,20 @@ class Counts:
         n_documents, n_words, n_lines = header
         if self.n_words not in (None, n_words):
             raise read_error(
-                self.name,
+                self.lines.name,
                 f"the header says {count_of(n_words, 'word')}, but {self.vocabulary.source} has "
                 f"{self.n_words}",
                 "pass the words that belong to the file",
             )
         self.n_words = n_words
         remedy = "correct it, or the header"
-        for batch in number_batches(line_fields(lines, width, self.name), width, self.name):
+        for batch in number_batches(line_fields(self.lines, width), width, self.lines):
             numbers, at = batch.numbers, batch.lines
             documents = self._positions(numbers[:, 0], n_documents, "document", remedy, at)
             self.add(documents, numbers[:, 1], np.prod(numbers[:, 2:], axis=1), at)
         if self.n_entries != n_lines:
             raise read_error(
-                self.name,
+                self.lines.name,
                 f"the header says {n_lines} counts, but there are {self.n_entries}",
                 "check that the file was written in full",
             )
@@ -168,7 +175,7 @@ class Counts:
         # us allocate memory.
         if n_documents > 1000 + 10 * self.n_entries:
             raise read_error(
-                self.name,
+                self.lines.name,
                 f"the header says {n_documents} documents, but there are {self.n_entries} counts",
                 "correct the header, or write the file again",
             )
@@ -179,37 +186,31 @@ class Counts:
         """Return numbers of words or documents as positions from 0, or raise."""
         end = _LARGEST if size is None else min(size + self.first, _LARGEST)
         fits = (numbers >= self.first) & (numbers < end) & (numbers == np.floor(numbers))
-        wrong = np.flatnonzero(~fits)
-        if wrong.size:
-            limit = "" if size is None else f" to {end - 1}"
-            raise read_error(
-                self.name,
-                f"the number of a {what} should be a whole number from {self.first}{limit}, but "
-                f"is {numbers[wrong[0]]:.16g}",
-                remedy,
-                line=int(at[wrong[0]]),
-            )
+        limit = "" if size is None else f" to {end - 1}"
+        rule = f"the number of a {what} should be a whole number from {self.first}{limit}"
+        self._check(fits, numbers, at, rule, remedy)
         # Half the memory, where that is enough.
         index_type = np.int32 if end <= np.iinfo(np.int32).max else np.int64
         positions: IntArray = (numbers - self.first).astype(index_type)
         return positions
 
-    def _take(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return all entries, and release the batches."""
-        none = np.zeros(0, dtype=np.int32)
-        documents = np.concatenate([none, *self._documents])
-        columns = np.concatenate([none, *self._words])
-        values = np.concatenate([np.zeros(0), *self._values])
-        self._documents, self._words, self._values = [], [], []
-        return documents, columns, values
+    def _check(
+        self, fits: BoolArray, numbers: FloatArray, at: IntArray, rule: str, remedy: str
+    ) -> None:
+        """Raise at the first number that does not fit."""
+        for wrong in np.flatnonzero(~fits)[:1]:
+            raise self.lines.error(f"{rule}, but is {numbers[wrong]:.16g}", remedy, int(at[wrong]))
 
     def corpus(
         self, n_documents: int, labels: LabelSource, ids: tuple[str, ...] | None = None
     ) -> Corpus:
         """Return the corpus; without a vocabulary, its words are "w" and the numbers that occur."""
         if not n_documents:
-            raise read_error(self.name, "it has no documents", "check that it was written in full")
-        documents, columns, values = self._take()
+            raise no_documents(self.lines.name)
+        documents = np.concatenate(self._documents)
+        columns, values = np.concatenate(self._words), np.concatenate(self._values)
+        # Released, because sorting the entries takes as much memory again.
+        self._documents, self._words, self._values = [], [], []
         words = self.vocabulary.words
         if words is None:
             numbers, columns = np.unique(columns, return_inverse=True)
@@ -222,4 +223,4 @@ class Counts:
             columns = target[columns[known]]
             words = self.vocabulary.like
         counts = csr_from_entries(documents, columns, values, (n_documents, len(words)))
-        return Corpus(counts, words, labels.read(n_documents, self.name), ids=ids)
+        return Corpus(counts, words, labels.read(n_documents, self.lines.name), ids=ids)

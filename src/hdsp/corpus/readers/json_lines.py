@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, short_repr
-from hdsp.corpus.readers.common import read_error, text_lines
+from hdsp.corpus.readers.common import Lines
 
 _BATCH = 1024
 # The number of rows in which keys are looked for.
@@ -48,26 +48,20 @@ def json_columns(file: TableFile) -> tuple[str, ...]:
 
 def _rows(file: TableFile) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON Lines file, without blank lines."""
-    name = file.name
-    for number, line in enumerate(text_lines(file.stream, name, file.encoding), start=1):
+    lines = Lines(file.stream, file.name, file.encoding)
+    for line in lines:
         if not line.strip():
             continue
         try:
             row = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
             detail = "nested too deep" if isinstance(error, RecursionError) else _detail(error)
-            raise read_error(
-                name,
-                f"this is not JSON ({detail}): {short_repr(line.strip())}",
-                _REMEDY,
-                line=number,
-            ) from error
+            problem = f"this is not JSON ({detail}): {short_repr(line.strip())}"
+            raise lines.error(problem, _REMEDY) from error
         if not isinstance(row, dict):
-            raise read_error(
-                name, f"this is no JSON object: {short_repr(line.strip())}", _REMEDY, line=number
-            )
+            raise lines.error(f"this is no JSON object: {short_repr(line.strip())}", _REMEDY)
         if "\\u" in line:
-            _check_characters(row, name, number)
+            _check_characters(row, lines)
         yield row
 
 
@@ -85,14 +79,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check_characters(row: dict[str, Any], name: str, number: int) -> None:
+def _check_characters(row: dict[str, Any], lines: Lines) -> None:
     """Raise if an escape is half of a character, which could not be written out again."""
     try:
         json.dumps(row, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise read_error(
-            name,
+        raise lines.error(
             f"the escape \\u{ord(error.object[error.start]):04x} is half of a character",
             "write both halves, or none",
-            line=number,
         ) from error

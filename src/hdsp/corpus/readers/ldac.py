@@ -1,18 +1,11 @@
 """LDA-C: one document per line, "N word:count word:count ...", words numbered from 0."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Names, label_kinds
-from hdsp.corpus.readers.common import (
-    FileOrPath,
-    FilePath,
-    name_of,
-    open_lines,
-    read_error,
-    skip_trailing_blanks,
-)
-from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.common import FileOrPath, FilePath, Lines
+from hdsp.corpus.readers.entries import open_counts
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import pair_fields, whole_number
 
@@ -58,20 +51,18 @@ def read_ldac(
     """
     owner = "read_ldac"
     kinds = label_kinds(tags, categories, numeric, owner)
-    counts = Counts(name_of(path), Vocabulary.read(words, like, owner, encoding), first=0)
-    with open_lines(path, encoding) as lines:
-        n_documents = counts.add_lines(_documents(lines, counts.name))
-    return counts.corpus(n_documents, LabelSource(labels, kinds, owner, tag_separator, encoding))
+    with open_counts(path, words, like, owner, encoding, first=0) as counts:
+        n_documents = counts.add_lines(_documents(counts.lines))
+        source = LabelSource(labels, kinds, owner, tag_separator, encoding)
+        return counts.corpus(n_documents, source)
 
 
-def _documents(lines: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, list[str]]]:
-    for number, line in skip_trailing_blanks(lines, name, "a document"):
+def _documents(lines: Lines) -> Iterator[list[str]]:
+    for line in lines.each_with("a document"):
         size, *pairs = line.split()
-        if whole_number(size, "the number of distinct words", name, number) != len(pairs):
-            raise read_error(
-                name,
+        if whole_number(size, "the number of distinct words", lines) != len(pairs):
+            raise lines.error(
                 f"the line begins with {size}, but has {len(pairs)} pairs of word and count",
                 "check that it was written in full",
-                line=number,
             )
-        yield number, pair_fields(pairs, name, number)
+        yield pair_fields(pairs, lines)

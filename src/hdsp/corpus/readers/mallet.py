@@ -6,13 +6,7 @@ from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, Labels
 from hdsp.corpus.readers.columns import label_block, short_repr, split_tags
-from hdsp.corpus.readers.common import (
-    FileOrPath,
-    name_of,
-    open_lines,
-    read_error,
-    skip_trailing_blanks,
-)
+from hdsp.corpus.readers.common import FileOrPath, Lines, name_of, open_lines
 from hdsp.corpus.readers.texts import corpus_of_texts
 
 _NAME = "label"
@@ -58,15 +52,13 @@ def read_mallet(
         values = found if tag_separator is None else [split_tags(x, tag_separator) for x in found]
         return Labels((label_block(_NAME, kind, values, name),), len(found)), tuple(ids)
 
-    def texts(lines: Iterator[tuple[int, str]]) -> Iterator[str]:
-        for number, line in skip_trailing_blanks(lines, name, "a document"):
+    def texts(lines: Lines) -> Iterator[str]:
+        for line in lines.each_with("a document"):
             fields = line.split(maxsplit=2)
             if len(fields) < 2:
-                raise read_error(
-                    name,
+                raise lines.error(
                     f"a line should have an id, a label and a text, but is {short_repr(line)}",
                     "write 'id label text'",
-                    line=number,
                 )
             ids.append(fields[0])
             found.append(fields[1])

@@ -1,12 +1,12 @@
 """Matrix Market: a sparse matrix of documents by words, "document word count"."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Names, label_kinds
 from hdsp.corpus.readers.columns import short_repr
-from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
-from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.common import FileOrPath, FilePath, Lines, read_error
+from hdsp.corpus.readers.entries import open_counts
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import whole_number
 
@@ -56,47 +56,42 @@ def read_matrix_market(
     """
     owner = "read_matrix_market"
     kinds = label_kinds(tags, categories, numeric, owner)
-    counts = Counts(name_of(path), Vocabulary.read(words, like, owner, encoding), first=1)
-    with open_lines(path, encoding) as lines:
-        width = _width(*next(lines, (1, "")), counts.name)
-        header = _size(lines, counts.name)
-        counts.add_triples(lines, header, width)
-    return counts.corpus(header[0], LabelSource(labels, kinds, owner, tag_separator, encoding))
+    with open_counts(path, words, like, owner, encoding, first=1) as counts:
+        width = _width(counts.lines)
+        sizes = _sizes(counts.lines)
+        counts.add_triples(sizes, width)
+        source = LabelSource(labels, kinds, owner, tag_separator, encoding)
+        return counts.corpus(sizes[0], source)
 
 
-def _width(number: int, line: str, name: str) -> int:
+def _width(lines: Lines) -> int:
     """Return the number of numbers per line, which the first line of the file tells."""
+    line = next(iter(lines), "")
     fields = line.lower().split()
     if fields[:2] != ["%%matrixmarket", "matrix"] or len(fields) != 5:
-        raise read_error(
-            name,
+        raise lines.error(
             "the file should begin with '%%MatrixMarket matrix', but begins with "
             f"{short_repr(line)}",
             "write it with scipy.io.mmwrite",
-            line=number,
         )
     if fields[2] != "coordinate" or fields[3] not in _FIELDS or fields[4] != "general":
-        raise read_error(
-            name,
+        raise lines.error(
             f"the matrix is {' '.join(fields[2:])[:80]}, and not 'coordinate real general'",
             "write it with scipy.io.mmwrite from a sparse matrix of counts",
-            line=number,
         )
     return _FIELDS[fields[3]]
 
 
-def _size(lines: Iterator[tuple[int, str]], name: str) -> tuple[int, int, int]:
-    for number, line in lines:
+def _sizes(lines: Lines) -> list[int]:
+    for line in lines:
         if not line.strip() or line.startswith("%"):
             continue
-        sizes = [whole_number(field, "a size", name, number) for field in line.split()]
+        sizes = [whole_number(field, "a size", lines) for field in line.split()]
         if len(sizes) == 3:
-            return sizes[0], sizes[1], sizes[2]
-        raise read_error(
-            name,
+            return sizes
+        raise lines.error(
             "this line should give three sizes, rows, columns and entries, but is "
             f"{short_repr(line)}",
             "write the file with scipy.io.mmwrite",
-            line=number,
         )
-    raise read_error(name, "it ends before its sizes", "check that it was written in full")
+    raise read_error(lines.name, "it ends before its sizes", "check that it was written in full")

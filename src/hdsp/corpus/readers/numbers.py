@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hdsp.corpus.readers.columns import short_repr
-from hdsp.corpus.readers.common import read_error
+from hdsp.corpus.readers.common import Lines
 from hdsp.numerics.types import FloatArray, IntArray
 
 # How many fields are turned to numbers at a time.
@@ -27,36 +27,39 @@ class NumberBatch:
         How many lines with numbers precede that line, in this batch and those before.
     numbers : float array of shape [N, width]
         The rows.
+    n_lines : int
+        Number of lines with numbers, in this batch and those before.
     """
 
     lines: IntArray
     orders: IntArray
     numbers: FloatArray
+    n_lines: int
 
 
 def number_batches(
-    lines: Iterable[tuple[int, Sequence[str]]], width: int, name: str
+    rows: Iterable[Sequence[str]], width: int, lines: Lines
 ) -> Iterator[NumberBatch]:
     """Turn the fields of lines to numbers; a line has any multiple of `width` fields."""
+    n_lines = 0
     numbers: list[int] = []
     fields: list[str] = []
     sizes: list[int] = []
-    order = 0
-    for number, found in lines:
-        numbers.append(number)
+    for found in rows:
+        n_lines += 1
+        numbers.append(lines.number)
         sizes.append(len(found) // width)
         fields.extend(found)
         if len(fields) >= _FIELDS:
-            yield _batch(numbers, sizes, fields, order, width, name)
-            order += len(numbers)
+            yield _batch(numbers, sizes, fields, width, n_lines, lines)
             numbers, sizes, fields = [], [], []
-    yield _batch(numbers, sizes, fields, order, width, name)
+    yield _batch(numbers, sizes, fields, width, n_lines, lines)
 
 
 def _batch(
-    numbers: list[int], sizes: list[int], fields: list[str], order: int, width: int, name: str
+    numbers: list[int], sizes: list[int], fields: list[str], width: int, n_lines: int, lines: Lines
 ) -> NumberBatch:
-    lines = np.repeat(np.array(numbers, dtype=np.int64), sizes)
+    at = np.repeat(np.array(numbers, dtype=np.int64), sizes)
     try:
         # Python reads "1_0" as ten, which no file means.
         if "_" in "".join(fields):
@@ -64,30 +67,25 @@ def _batch(
         values = np.array(fields, dtype=np.float64)
     except ValueError as error:
         wrong = next(i for i, field in enumerate(fields) if not is_number(field))
-        raise read_error(
-            name,
+        raise lines.error(
             f"{short_repr(fields[wrong])} is not a number",
             "write numbers only",
-            line=int(lines[wrong // width]),
+            int(at[wrong // width]),
         ) from error
-    orders = np.repeat(np.arange(order, order + len(numbers)), sizes)
-    return NumberBatch(lines, orders, values.reshape(-1, width))
+    orders = np.repeat(np.arange(n_lines - len(numbers), n_lines), sizes)
+    return NumberBatch(at, orders, values.reshape(-1, width), n_lines)
 
 
-def line_fields(
-    lines: Iterable[tuple[int, str]], width: int, name: str
-) -> Iterator[tuple[int, list[str]]]:
+def line_fields(lines: Lines, width: int) -> Iterator[list[str]]:
     """Split lines that must have `width` fields each, and skip blank ones."""
-    for number, line in lines:
+    for line in lines:
         fields = line.split()
         if len(fields) == width:
-            yield number, fields
+            yield fields
         elif fields:
-            raise read_error(
-                name,
+            raise lines.error(
                 f"this line should have {width} numbers, but is {short_repr(line)}",
                 "write document, word and count" if width == 3 else "write document and word",
-                line=number,
             )
 
 
@@ -100,27 +98,22 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def whole_number(text: str, what: str, name: str, line: int) -> int:
+def whole_number(text: str, what: str, lines: Lines) -> int:
     """Read a whole number from 0, such as one of a header."""
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise read_error(
-            name,
+        raise lines.error(
             f"{what} should be a whole number from 0, but is {short_repr(text)}",
             "check that the file has this format",
-            line=line,
         )
     return int(text)
 
 
-def pair_fields(tokens: Sequence[str], name: str, line: int) -> list[str]:
+def pair_fields(tokens: Sequence[str], lines: Lines) -> list[str]:
     """Return the numbers of tokens such as "17:3" in one list."""
     text = " ".join(tokens)
     if not _PAIRS.fullmatch(text):
         wrong = next(token for token in tokens if not _PAIRS.fullmatch(token))
-        raise read_error(
-            name,
-            f"{short_repr(wrong)} is no pair of a word and a count",
-            "write 'word:count'",
-            line,
+        raise lines.error(
+            f"{short_repr(wrong)} is no pair of a word and a count", "write 'word:count'"
         )
     return text.replace(":", " ").split()

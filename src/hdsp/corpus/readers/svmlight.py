@@ -1,13 +1,13 @@
 """SVMlight and LIBSVM: one document per line, "label,label word:count word:count ..."."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import KINDS, Kind, Labels
 from hdsp.corpus.readers.columns import label_block, short_repr, split_tags
-from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
-from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.common import FileOrPath, FilePath, Lines, read_error
+from hdsp.corpus.readers.entries import open_counts
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import is_number, pair_fields
 from hdsp.corpus.values import level_name
@@ -57,34 +57,28 @@ def read_svmlight(
             "Leave it out for tags."
         )
     guess = zero_based == "auto"
-    counts = Counts(
-        name_of(path),
-        Vocabulary.read(words, like, owner, encoding),
-        first=0 if guess else int(not zero_based),
-    )
-    targets: list[str] = []
-    with open_lines(path, encoding) as lines:
-        documents = _documents(lines, counts.name, targets)
-        counts.add_lines(documents, spare=int(guess))
-    if guess:
-        counts.number_from_one()
-    block = label_block(_NAME, kind, _values(targets, kind, counts.name), counts.name)
-    labels = Labels((block,), len(targets))
-    return counts.corpus(len(targets), LabelSource(labels, {}, owner))
+    first = 0 if guess else int(not zero_based)
+    with open_counts(path, words, like, owner, encoding, first) as counts:
+        targets: list[str] = []
+        counts.add_lines(_documents(counts.lines, targets), spare=int(guess))
+        if guess:
+            counts.number_from_one()
+        name = counts.lines.name
+        block = label_block(_NAME, kind, _values(targets, kind, name), name)
+        labels = Labels((block,), len(targets))
+        return counts.corpus(len(targets), LabelSource(labels, {}, owner))
 
 
-def _documents(
-    lines: Iterable[tuple[int, str]], name: str, targets: list[str]
-) -> Iterator[tuple[int, list[str]]]:
+def _documents(lines: Lines, targets: list[str]) -> Iterator[list[str]]:
     """Yield the numbers of each document, and append its labels to the list `targets`."""
-    for number, line in lines:
+    for line in lines:
         tokens = line.partition("#")[0].split()
         if not tokens:
             continue
         targets.append("" if ":" in tokens[0] else tokens.pop(0))
         if tokens and tokens[0].startswith("qid:"):
             del tokens[0]
-        yield number, pair_fields(tokens, name, number)
+        yield pair_fields(tokens, lines)
 
 
 def _values(targets: Sequence[str], kind: Kind, name: str) -> list[object]:

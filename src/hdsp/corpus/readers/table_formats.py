@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import PurePath
 
 from hdsp.corpus.readers.columnar import (
@@ -38,24 +37,19 @@ class TableFormat:
         Yields the wanted columns of a `TableFile`, some rows at a time.
     columns : callable
         Returns the names of all columns of a `TableFile`.
+    delimiter : str, default=","
+        The character between the values of a text file, where none is named.
     """
 
     suffixes: tuple[str, ...]
     batches: Callable[[TableFile, Wanted], Iterator[Batch]]
     columns: Callable[[TableFile], tuple[str, ...]]
-
-
-def _delimited(delimiter: str, *suffixes: str) -> TableFormat:
-    return TableFormat(
-        suffixes,
-        partial(delimited_batches, default=delimiter),
-        partial(delimited_columns, default=delimiter),
-    )
+    delimiter: str = ","
 
 
 TABLE_FORMATS = {
-    "csv": _delimited(",", ".csv"),
-    "tsv": _delimited("\t", ".tsv", ".tab"),
+    "csv": TableFormat((".csv",), delimited_batches, delimited_columns),
+    "tsv": TableFormat((".tsv", ".tab"), delimited_batches, delimited_columns, "\t"),
     "jsonl": TableFormat((".jsonl", ".ndjson", ".json"), json_batches, json_columns),
     "parquet": TableFormat((".parquet", ".pq"), parquet_batches, parquet_columns),
     "arrow": TableFormat((".arrow", ".feather", ".ipc", ".arrows"), arrow_batches, arrow_columns),
@@ -86,8 +80,9 @@ def open_table(
             f"`delimiter` of {owner} must be one character. Got {delimiter!r}. "
             "Pass one such as ';', or leave it out for a comma."
         )
+    table_format = TABLE_FORMATS[format_name]
     with open_binary(path) as stream:
-        yield TABLE_FORMATS[format_name], TableFile(stream, name, encoding, delimiter)
+        yield table_format, TableFile(stream, name, encoding, delimiter or table_format.delimiter)
 
 
 def table_columns(

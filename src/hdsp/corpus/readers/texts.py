@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Labels
-from hdsp.corpus.readers.common import read_error
+from hdsp.corpus.readers.common import no_documents, read_error
 from hdsp.corpus.text import NoWordsError, TextSettings
 from hdsp.exceptions import ReadError
 
@@ -37,22 +37,23 @@ def corpus_of_texts(
         The counts with their labels and ids.
     """
     settings, words = rules
+    counted, cause = None, None
     try:
-        counts, words = settings.count(texts, words)
+        counted = settings.count(texts, words)
     except NoWordsError as error:
-        labels, _ = describe()
-        if not len(labels):
-            raise _no_documents(name) from error
-        raise read_error(
-            name,
-            f"no word of {what} is left to count",
-            "check that this is text, or pass `text_settings` that keep more words",
-        ) from error
+        cause = error
     labels, ids = describe()
     if not len(labels):
-        raise _no_documents(name)
-    return Corpus(counts, words, labels, text_settings=settings, ids=ids)
+        raise no_documents(name) from cause
+    if counted is None:
+        raise no_words(name, what) from cause
+    return Corpus(*counted, labels, text_settings=settings, ids=ids)
 
 
-def _no_documents(name: str) -> ReadError:
-    return read_error(name, "it has no documents", "check that it was written in full")
+def no_words(name: str, what: str) -> ReadError:
+    """Return the error of texts of which no word is counted."""
+    return read_error(
+        name,
+        f"no word of {what} is left to count",
+        "check that this is text, or pass `text_settings` that keep more words",
+    )

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Names, label_kinds
-from hdsp.corpus.readers.common import FileOrPath, FilePath, name_of, open_lines, read_error
-from hdsp.corpus.readers.entries import Counts, Vocabulary
+from hdsp.corpus.readers.common import FileOrPath, FilePath, read_error
+from hdsp.corpus.readers.entries import open_counts
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import whole_number
 
@@ -54,17 +54,17 @@ def read_uci(
     """
     owner = "read_uci"
     kinds = label_kinds(tags, categories, numeric, owner)
-    counts = Counts(name_of(path), Vocabulary.read(words, like, owner, encoding), first=1)
-    with open_lines(path, encoding) as lines:
-        header = []
-        for what in _HEADER:
-            number, line = next(lines, (None, ""))
-            if number is None:
-                raise read_error(
-                    counts.name,
-                    f"it ends before the number of {what}",
-                    "check that it was written in full",
-                )
-            header.append(whole_number(line.strip(), f"the number of {what}", counts.name, number))
-        counts.add_triples(lines, (header[0], header[1], header[2]))
-    return counts.corpus(header[0], LabelSource(labels, kinds, owner, tag_separator, encoding))
+    with open_counts(path, words, like, owner, encoding, first=1) as counts:
+        header = [
+            whole_number(line.strip(), f"the number of {what}", counts.lines)
+            for what, line in zip(_HEADER, counts.lines, strict=False)
+        ]
+        if len(header) < len(_HEADER):
+            raise read_error(
+                counts.lines.name,
+                f"it ends before the number of {_HEADER[len(header)]}",
+                "check that it was written in full",
+            )
+        counts.add_triples(header)
+        source = LabelSource(labels, kinds, owner, tag_separator, encoding)
+        return counts.corpus(header[0], source)

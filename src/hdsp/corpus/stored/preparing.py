@@ -7,11 +7,11 @@ drafts become shards.
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -20,7 +20,7 @@ from hdsp import progress
 from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
-from hdsp.corpus.readers.columns import Batch, Columns, Wanted
+from hdsp.corpus.readers.columns import Batch, Columns, TableFile, Wanted
 from hdsp.corpus.readers.common import (
     FileOrPath,
     FilePath,
@@ -29,7 +29,8 @@ from hdsp.corpus.readers.common import (
     read_error,
     read_words,
 )
-from hdsp.corpus.readers.table_formats import open_table
+from hdsp.corpus.readers.table_formats import TableFormat, open_table
+from hdsp.corpus.readers.texts import no_words
 from hdsp.corpus.stored.corpus import StoredCorpus
 from hdsp.corpus.stored.drafts import Draft
 from hdsp.corpus.stored.writing import replacing_folder, storable_settings, write_shards
@@ -45,6 +46,8 @@ from hdsp.validation import check_words
 _CHARACTERS = 1 << 24
 # The most words of drafts, repeats included, among which words are chosen at a time.
 _CANDIDATES = 1 << 22
+
+_OpenFile: TypeAlias = Callable[[FileOrPath], AbstractContextManager[tuple[TableFormat, TableFile]]]
 
 
 def prepare_corpus(
@@ -126,76 +129,67 @@ def prepare_corpus(
     if words is not None:
         found = read_words(words, encoding) or ()
         chosen = check_words(found, len(found), owner)
-    source = _Tables(files, Wanted(kinds, text, ids, tag_separator), format, encoding, delimiter)
+    wanted = Wanted(kinds, text, ids, tag_separator)
+    open_file = partial(
+        open_table, owner=owner, format=format, encoding=encoding, delimiter=delimiter
+    )
+    name = name_of(files[0]) + ("" if len(files) == 1 else f" and {len(files) - 1} more")
     with replacing_folder(Path(folder)) as aside:
-        drafts = _write_drafts(source, settings, aside)
+        drafts = _write_drafts(_rows(files, wanted, open_file), settings, aside)
         n_documents = sum(draft.n_documents for draft in drafts)
         if not n_documents:
-            raise read_error(source.name, "there are no documents", "check that all was written")
+            raise read_error(name, "there are no documents", "check that all was written")
         if chosen is None:
             with progress.task("Choosing words", len(drafts), None) as task:
                 chosen = _choose(drafts, settings, n_documents, task)
         if not chosen:
-            raise read_error(
-                source.name,
-                f"no word of column {text!r} is left to count",
-                "check that this is text, or pass `text_settings` that keep more words",
-            )
+            raise no_words(name, f"column {text!r}")
         storable = storable_settings(settings, 3)
         parts = _finished(drafts, chosen, kinds, storable)
         write_shards(aside, parts, n_documents, storable, PART_SIZE)
     return StoredCorpus(folder)
 
 
-@dataclass(frozen=True)
-class _Tables:
-    """The tables, and how they are read."""
-
-    files: Sequence[FileOrPath]
-    wanted: Wanted
-    format: str | None
-    encoding: str
-    delimiter: str | None
-
-    @property
-    def name(self) -> str:
-        """How messages call them."""
-        first = name_of(self.files[0])
-        return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
-
-    def rows(self) -> Iterator[tuple[Columns, list[Batch]]]:
-        """Yield batches of all tables, some thousand rows of one table at a time."""
-        with ExitStack() as stack:
-            task = None
-            if len(self.files) > 1:
-                task = stack.enter_context(progress.task("Reading", len(self.files), "files"))
-            for number, file in enumerate(self.files):
-                with progress.task(f"Reading {name_of(file)}", unit=None):
-                    yield from self._rows_of(file)
-                if task is not None:
-                    task.update(number + 1)
-
-    def _rows_of(self, file: FileOrPath) -> Iterator[tuple[Columns, list[Batch]]]:
-        batches: list[Batch] = []
-        first, n_rows, size = 0, 0, 0
-        with open_table(file, "prepare_corpus", self.format, self.encoding, self.delimiter) as (
-            table_format,
-            table,
-        ):
-            for batch in table_format.batches(table, self.wanted):
-                texts = batch[self.wanted.text or ""]
-                batches.append(batch)
-                n_rows += len(texts)
-                size += sum(len(text) for text in texts if isinstance(text, str))
-                if n_rows >= PART_SIZE or size > _CHARACTERS:
-                    yield Columns(table.name, self.wanted, first), batches
-                    first += n_rows
-                    batches, n_rows, size = [], 0, 0
-            if n_rows:
-                yield Columns(table.name, self.wanted, first), batches
+def _rows(
+    files: Sequence[FileOrPath], wanted: Wanted, open_file: _OpenFile
+) -> Iterator[tuple[Columns, list[Batch]]]:
+    """Yield batches of all tables, some thousand rows of one table at a time."""
+    with ExitStack() as stack:
+        task = None
+        if len(files) > 1:
+            task = stack.enter_context(progress.task("Reading", len(files), "files"))
+        for number, file in enumerate(files):
+            with (
+                progress.task(f"Reading {name_of(file)}", unit=None),
+                open_file(file) as (table_format, table),
+            ):
+                yield from _grouped(table_format.batches(table, wanted), table.name, wanted)
+            if task is not None:
+                task.update(number + 1)
 
 
-def _write_drafts(source: _Tables, settings: TextSettings, folder: Path) -> list[Draft]:
+def _grouped(
+    batches: Iterable[Batch], name: str, wanted: Wanted
+) -> Iterator[tuple[Columns, list[Batch]]]:
+    """Yield batches of a table in lists that are neither long nor large."""
+    group: list[Batch] = []
+    first, n_rows, size = 0, 0, 0
+    for batch in batches:
+        texts = batch[wanted.text or ""]
+        group.append(batch)
+        n_rows += len(texts)
+        size += sum(len(text) for text in texts if isinstance(text, str))
+        if n_rows >= PART_SIZE or size > _CHARACTERS:
+            yield Columns(name, wanted, first), group
+            first += n_rows
+            group, n_rows, size = [], 0, 0
+    if n_rows:
+        yield Columns(name, wanted, first), group
+
+
+def _write_drafts(
+    rows: Iterable[tuple[Columns, list[Batch]]], settings: TextSettings, folder: Path
+) -> list[Draft]:
     """Count the documents of all tables, and write them to drafts in their order."""
     counter = Counter(settings, in_words=False)
 
@@ -204,7 +198,7 @@ def _write_drafts(source: _Tables, settings: TextSettings, folder: Path) -> list
         counted = counter.count(list(columns.texts(batches)))
         return Draft.write(folder / f"draft-{number:06d}", counted, columns.labels(), columns.ids())
 
-    items = enumerate(source.rows())
+    items = enumerate(rows)
     return list(in_threads(write, items) if counter.is_compiled else map(write, items))
 
 
