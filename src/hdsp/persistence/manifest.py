@@ -71,16 +71,16 @@ def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
 
 
 def stages(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row per stage of the fit; none in older files."""
-    rows = manifest.get("stages", [])
-    if not isinstance(rows, list) or not all(
+    """One row per stage of the fit."""
+    rows: list[dict[str, Any]] = manifest["stages"]
+    fits = isinstance(rows, list) and all(
         isinstance(row, dict)
         and row.keys() == {"stage", "seconds"}
         and isinstance(row["stage"], str)
         and _is_finite(row["seconds"])
         for row in rows
-    ):
-        raise WrongContents("its stages have a row that is none")
+    )
+    require(fits, "its stages have a row that is none")
     return rows
 
 

@@ -1,0 +1,29 @@
+"""The page computes with curves and interactions as the model does."""
+
+import numpy as np
+import pandas as pd
+
+from hdsp import HDSP, Corpus
+from tests.labels.test_terms import N_TOPICS, SCALING, curved, table
+from tests.report.test_page import as_rows, expected_table
+
+
+def test_what_if_follows_curves_and_interactions(open_page, tmp_path):
+    frame = table()
+    corpus = Corpus(curved(frame)[0], labels=frame)
+    model = HDSP(N_TOPICS, fixed_number=True, scaling=SCALING, random_state=0, n_jobs=1).fit(corpus)
+    model.report(tmp_path / "report.html", corpus)
+    page = open_page(tmp_path / "report.html").show("#view=explorer")
+    page.get_by_label("dept of A", exact=True).select_option("a")
+    page.get_by_label("dept of B", exact=True).select_option("b")
+    for side in "AB":
+        page.get_by_label(f"day of {side} is known").check()
+        page.get_by_label(f"day of {side}", exact=True).fill("-1.3")
+    found = as_rows(expected_table(page), N_TOPICS)
+    wanted = model.expected_topics(pd.DataFrame({"dept": ["a", "b"], "day": [-1.3, -1.3]}))
+    # The page has the curve as a table, straight between its values.
+    np.testing.assert_allclose(found, wanted, atol=2e-3)
+    assert np.abs(found[0] - found[1]).max() > 0.1
+    effects = page.context.new_page()
+    effects.goto(f"{(tmp_path / 'report.html').as_uri()}#view=effects&label=day")
+    assert effects.locator("#view-effects figure svg").first.is_visible()
