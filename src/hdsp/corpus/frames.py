@@ -1,6 +1,7 @@
 """Tables of pandas, polars and pyarrow, read through narwhals and written by their own library."""
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,22 +56,13 @@ def make_frame(columns: Mapping[str, Sequence[Any] | NDArray[Any]], like: str | 
         name: values if isinstance(values, np.ndarray) else list(values)
         for name, values in columns.items()
     }
-    if like is None or like == "pandas":
-        import pandas
-
-        return pandas.DataFrame(data)
-    if like == "polars":
-        import polars
-
-        return polars.DataFrame(data)
-    if like == "pyarrow":
-        import pyarrow
-
-        return pyarrow.table(data)
-    raise ValueError(
-        f"`like` of make_frame must be 'pandas', 'polars' or 'pyarrow'. Got {like!r}. "
-        "Leave it out for pandas."
-    )
+    if like not in (None, *LIBRARIES):
+        raise ValueError(
+            f"`like` of make_frame must be 'pandas', 'polars' or 'pyarrow'. Got {like!r}. "
+            "Leave it out for pandas."
+        )
+    library = import_module(like or "pandas")
+    return library.table(data) if like == "pyarrow" else library.DataFrame(data)
 
 
 def is_frame(value: object) -> bool:

@@ -298,17 +298,10 @@ class LabelSchema:
         """Raise if a block is of another kind than in training."""
         of_matrix = self._matrix_layout() is not None
         home = {column: known for known in self.blocks for column in known.columns}
+        trained = {known.name: known for known in self.blocks if known.columns}
         for block in labels.blocks:
-            known = next((b for b in self.blocks if b.name == block.name and b.columns), None)
-            if known is None or not block.columns:
-                conflict = False
-            elif known.kind == "category":
-                conflict = block.kind == "number" or block.values.nnz > len(
-                    np.unique(csr_entries(block.values)[0])
-                )
-            else:
-                conflict = (known.kind == "number") != (block.kind == "number")
-            if conflict and known is not None:
+            known = trained.get(block.name) if block.columns else None
+            if known is not None and _conflict(block, known.kind):
                 raise ValueError(
                     f"{subject} must be of the kinds that training saw. "
                     f"Got {block.name!r} as {block.kind}, which was {known.kind}. "
@@ -321,6 +314,12 @@ class LabelSchema:
                         f"block {block.name!r}, which was in block {home[column].name!r}. "
                         "Pass the matrix itself, or give `kinds` to Labels.from_matrix."
                     )
+
+
+def _conflict(block: LabelBlock, kind: Kind) -> bool:
+    """Return whether a block cannot be one of a kind."""
+    several = (np.diff(block.values.indptr) > 1).any()
+    return (kind == "number") != (block.kind == "number") or (kind == "category" and bool(several))
 
 
 def warn_unknown(found: Iterable[tuple[list[str], int]]) -> None:

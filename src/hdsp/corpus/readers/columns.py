@@ -4,12 +4,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias
 
 from hdsp.corpus.blocks import make_block
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.readers.common import BinaryReader, read_error
-from hdsp.corpus.values import is_missing, level_name, written_number
+from hdsp.corpus.values import is_missing, level_name
 from hdsp.exceptions import ReadError
 from hdsp.validation import quoted
 
@@ -220,10 +221,15 @@ def _number(value: object) -> object:
     """Return a number or a date that is written as text, and any other value as it is."""
     if not isinstance(value, str):
         return value
-    if value.strip().lower() in _NO_NUMBER:
+    text = value.strip()
+    if text.lower() in _NO_NUMBER:
         return None
-    number = written_number(value)
-    return value if number is None else number
+    for read in (float, datetime.fromisoformat):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return value
 
 
 def _sentence(message: str, name: str) -> str:

@@ -6,7 +6,7 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -281,22 +281,3 @@ def open_lines(path: FileOrPath, encoding: str) -> Iterator[Lines]:
     """Open a text file."""
     with open_binary(path) as stream:
         yield Lines(stream, name_of(path), encoding)
-
-
-def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[str, ...] | None:
-    """Return a vocabulary: the words of a file with one word per line, or the words given."""
-    if words is None:
-        return None
-    if not isinstance(words, (str, os.PathLike)):
-        return tuple(words)
-    found: dict[str, int] = {}
-    with open_lines(words, encoding) as lines:
-        for line in lines.each_with("a word"):
-            word = line.strip()
-            if word in found:
-                raise lines.error(
-                    f"the word {word!r} is that of line {found[word]} again",
-                    "remove or rename one, here and in the counts",
-                )
-            found[word] = lines.number
-    return tuple(found)

@@ -1,5 +1,6 @@
 """A corpus from counts of numbered words."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ from hdsp.corpus.readers.common import (
     no_documents,
     open_lines,
     read_error,
-    read_words,
 )
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import line_fields, number_batches
@@ -25,6 +25,25 @@ from hdsp.validation import count_of
 
 # Whole numbers up to here are exact as floats.
 _LARGEST = 2**53
+
+
+def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[str, ...] | None:
+    """Return a vocabulary: the words of a file with one word per line, or the words given."""
+    if words is None:
+        return None
+    if not isinstance(words, (str, os.PathLike)):
+        return tuple(words)
+    found: dict[str, int] = {}
+    with open_lines(words, encoding) as lines:
+        for line in lines.each_with("a word"):
+            word = line.strip()
+            if word in found:
+                raise lines.error(
+                    f"the word {word!r} is that of line {found[word]} again",
+                    "remove or rename one, here and in the counts",
+                )
+            found[word] = lines.number
+    return tuple(found)
 
 
 @dataclass(frozen=True)

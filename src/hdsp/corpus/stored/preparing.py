@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -20,16 +20,10 @@ from hdsp import progress
 from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
-from hdsp.corpus.readers.columns import Batch, Columns, TableFile, Wanted
-from hdsp.corpus.readers.common import (
-    FileOrPath,
-    FilePath,
-    check_file,
-    name_of,
-    read_error,
-    read_words,
-)
-from hdsp.corpus.readers.table_formats import TableFormat, open_table
+from hdsp.corpus.readers.columns import Batch, Columns, Wanted
+from hdsp.corpus.readers.common import FileOrPath, FilePath, check_file, name_of, read_error
+from hdsp.corpus.readers.entries import read_words
+from hdsp.corpus.readers.table_formats import open_table
 from hdsp.corpus.readers.texts import no_words
 from hdsp.corpus.stored.corpus import StoredCorpus
 from hdsp.corpus.stored.drafts import Draft
@@ -46,8 +40,6 @@ from hdsp.validation import check_words
 _CHARACTERS = 1 << 24
 # The most words of drafts, repeats included, among which words are chosen at a time.
 _CANDIDATES = 1 << 22
-
-_OpenFile: TypeAlias = Callable[[FileOrPath], AbstractContextManager[tuple[TableFormat, TableFile]]]
 
 
 def prepare_corpus(
@@ -151,7 +143,9 @@ def prepare_corpus(
 
 
 def _rows(
-    files: Sequence[FileOrPath], wanted: Wanted, open_file: _OpenFile
+    files: Sequence[FileOrPath],
+    wanted: Wanted,
+    open_file: Callable[[FileOrPath], AbstractContextManager[Any]],
 ) -> Iterator[tuple[Columns, list[Batch]]]:
     """Yield batches of all tables, some thousand rows of one table at a time."""
     with ExitStack() as stack:

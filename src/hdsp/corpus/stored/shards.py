@@ -1,10 +1,10 @@
 """Shards: consecutive documents of a stored corpus, each a small value that reads itself."""
 
 import hashlib
-import mmap
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -224,16 +224,15 @@ def read_shard(path: Path, record: ShardRecord, manifest: Manifest) -> Corpus:
 
 
 def _documents(arrays: Mapping[str, AnyArray], n_documents: int, manifest: Manifest) -> Corpus:
-    stored = StoredArrays(arrays)
-    counts = _matrix(stored, arrays, "counts", (n_documents, len(manifest.words)))
+    counts = _matrix(arrays, "counts", (n_documents, len(manifest.words)))
     if counts.nnz and not (counts.data.min() > 0 and np.isfinite(counts.data.max())):
         raise WrongContents("its counts are not all positive")
     blocks = []
     for number, block in enumerate(manifest.labels.blocks):
         name, shape = f"labels.{number}", (n_documents, len(block.columns))
-        values = _matrix(stored, arrays, name, shape, ones=block.kind != "number")
+        values = _matrix(arrays, name, shape, ones=block.kind != "number")
         blocks.append(replace(block, values=values))
-    ids = stored.texts("ids") if manifest.has_ids else None
+    ids = StoredArrays(arrays).texts("ids") if manifest.has_ids else None
     if ids is not None and len(ids) != n_documents:
         raise WrongContents(f"it has {len(ids)} ids for {n_documents} documents")
     return Corpus.trusted(
@@ -242,13 +241,10 @@ def _documents(arrays: Mapping[str, AnyArray], n_documents: int, manifest: Manif
 
 
 def _matrix(
-    stored: StoredArrays,
-    arrays: Mapping[str, AnyArray],
-    name: str,
-    shape: tuple[int, int],
-    ones: bool = False,
+    arrays: Mapping[str, AnyArray], name: str, shape: tuple[int, int], ones: bool = False
 ) -> csr_array:
     """Return a checked copy, in memory, of a matrix of a file."""
+    stored = StoredArrays(arrays)
     indices = stored.whole(f"{name}.indices", (None,), shape[1])
     indptr = stored.whole(f"{name}.indptr", (shape[0] + 1,), indices.size + 1)
     if indptr[0] != 0 or indptr[-1] != indices.size or (indptr[1:] < indptr[:-1]).any():
@@ -288,14 +284,10 @@ def _compact(counts: AnyArray) -> AnyArray:
 
 def file_checksum(path: Path) -> str:
     """Return the BLAKE2b of a file, in 16 bytes."""
-    digest = hashlib.blake2b(digest_size=16)
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        digest.update(mapped)
-    return digest.hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=16)).hexdigest()
 
 
 def is_shard_name(name: str) -> bool:
     """Return whether a file's name is that of a shard or the manifest."""
-    return name == NAME or (
-        name.startswith("shard-") and name.endswith(".safetensors") and name[6:-12].isdecimal()
-    )
+    return name == NAME or re.fullmatch(r"shard-\d+\.safetensors", name) is not None
