@@ -6,16 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.numerics.types import IntArray
-from hdsp.plots.drawing import (
-    SERIES,
-    axes_or_new,
-    draw_intervals,
-    draw_matrix,
-    percent_axis,
-    set_rows,
-    topic_names,
-    without_frame,
-)
+from hdsp.plots import drawing
 
 
 def effects(
@@ -53,7 +44,7 @@ def effects(
 
     if (label is None) == (topic is None):
         raise ValueError("hdsp.plots.effects needs either `label` or `topic`.")
-    ax = axes_or_new(ax, 6.0, 1.2 + 0.24 * n)
+    ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.24 * n)
     table = effect_table(model, level, labels=label)
     if topic is None:
         if len(table.labels) != 1:
@@ -63,15 +54,15 @@ def effects(
             )
         columns = (table.effect[0], table.lower[0], table.upper[0])
         shown = _largest(columns[0], n)
-        names = topic_names(model, shown.tolist())
+        names = drawing.topic_names(model, shown.tolist())
         ax.set_title(f"{label} ({table.contrasts[0]})")
     else:
         columns = (table.effect[:, topic], table.lower[:, topic], table.upper[:, topic])
         shown = _largest(columns[0], n)
         names = [model.label_names_[table.labels[row]] for row in shown]
-        ax.set_title(f"topic {topic_names(model, [topic])[0]}")
-    draw_intervals(ax, names, *(column[shown] for column in columns))
-    percent_axis(ax.xaxis)
+        ax.set_title(f"topic {drawing.topic_names(model, [topic])[0]}")
+    drawing.draw_intervals(ax, names, *(column[shown] for column in columns))
+    drawing.percent_axis(ax.xaxis)
     ax.set_xlabel(f"change of the expected proportion, {level:.0%} interval")
     return ax
 
@@ -126,16 +117,18 @@ def curves(
     if topics is None:
         change = np.ptp(curve.expected, axis=0)
         topics = np.argsort(-change, kind="stable")[:n].tolist()
-    ax = axes_or_new(ax, 6.0, 4.0)
-    for place, (topic, name) in enumerate(zip(topics, topic_names(model, topics), strict=True)):
-        colour = SERIES[place % len(SERIES)]
+    ax = drawing.axes_or_new(ax, 6.0, 4.0)
+    for place, (topic, name) in enumerate(
+        zip(topics, drawing.topic_names(model, topics), strict=True)
+    ):
+        colour = drawing.SERIES[place % len(drawing.SERIES)]
         band = np.maximum(curve.lower[:, topic], 0.0), curve.upper[:, topic]
         ax.fill_between(curve.values, *band, color=colour, alpha=0.15, linewidth=0)
         ax.plot(curve.values, curve.expected[:, topic], color=colour, label=name)
-    percent_axis(ax.yaxis)
+    drawing.percent_axis(ax.yaxis)
     ax.set(xlabel=label, ylabel="expected proportion", ylim=(0.0, None))
     ax.legend(frameon=False, fontsize="small")
-    without_frame(ax)
+    drawing.without_frame(ax)
     return ax
 
 
@@ -171,21 +164,21 @@ def heat_map(
     effect = table.effect[np.ix_(rows, columns)]
     by_label, by_topic = seriate(effect), seriate(effect.T)
     effect = effect[np.ix_(by_label, by_topic)]
-    ax = axes_or_new(ax, 2.5 + 0.28 * len(columns), 1.8 + 0.22 * len(rows))
+    ax = drawing.axes_or_new(ax, 2.5 + 0.28 * len(columns), 1.8 + 0.22 * len(rows))
     # The extreme hundredth would else pale all others.
     limit = float(np.quantile(np.abs(effect), 0.99)) or 1.0
-    bar = draw_matrix(
+    bar = drawing.draw_matrix(
         ax,
         effect,
         [model.label_names_[j] for j in table.labels[rows[by_label]]],
-        topic_names(model, columns[by_topic].tolist()),
+        drawing.topic_names(model, columns[by_topic].tolist()),
         label="change of the expected proportion",
         cmap="RdBu",
         vmin=-limit,
         vmax=limit,
         extend="both",
     )
-    percent_axis(bar.ax.yaxis)
+    drawing.percent_axis(bar.ax.yaxis)
     return ax
 
 
@@ -218,14 +211,14 @@ def expected_topics(
             f"each. Got {len(shares)} documents for {len(label_sets)} sets."
         )
     shown = np.argsort(-shares.max(axis=0), kind="stable")[:n]
-    ax = axes_or_new(ax, 6.0, 1.0 + 0.16 * len(shown) * (len(label_sets) + 1))
+    ax = drawing.axes_or_new(ax, 6.0, 1.0 + 0.16 * len(shown) * (len(label_sets) + 1))
     height = 0.8 / len(label_sets)
     for place, (name, share) in enumerate(zip(label_sets, shares, strict=True)):
         rows = np.arange(len(shown)) + (place - (len(label_sets) - 1) / 2.0) * height
-        colour = SERIES[place % len(SERIES)]
+        colour = drawing.SERIES[place % len(drawing.SERIES)]
         ax.barh(rows, share[shown], height=height, color=colour, label=name)
-    set_rows(ax, topic_names(model, shown.tolist()))
-    percent_axis(ax.xaxis)
+    drawing.set_rows(ax, drawing.topic_names(model, shown.tolist()))
+    drawing.percent_axis(ax.xaxis)
     ax.set_xlabel("expected proportion")
     ax.legend(frameon=False)
     return ax

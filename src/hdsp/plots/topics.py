@@ -4,16 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.plots.drawing import (
-    BLUE,
-    GREY,
-    Point,
-    axes_or_new,
-    draw_points,
-    percent_axis,
-    set_rows,
-    topic_names,
-)
+from hdsp.plots import drawing
 
 
 def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: Any = None) -> Any:
@@ -43,12 +34,12 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
     overall = measures.word_frequency(model, share)
     order = measures.relevance(share[topic], overall, relevance)
     shown = np.argsort(-order, kind="stable")[:n]
-    ax = axes_or_new(ax, 4.0, 0.8 + 0.22 * len(shown))
+    ax = drawing.axes_or_new(ax, 4.0, 0.8 + 0.22 * len(shown))
     rows = np.arange(len(shown))
-    ax.barh(rows, share[topic, shown], height=0.7, color=BLUE)
-    ax.plot(overall[shown], rows, "|", color=GREY, markersize=9, markeredgewidth=1.5)
-    set_rows(ax, [model.words_[i] for i in shown])
-    percent_axis(ax.xaxis)
+    ax.barh(rows, share[topic, shown], height=0.7, color=drawing.BLUE)
+    ax.plot(overall[shown], rows, "|", color=drawing.GREY, markersize=9, markeredgewidth=1.5)
+    drawing.set_rows(ax, [model.words_[i] for i in shown])
+    drawing.percent_axis(ax.xaxis)
     name = model.topic_names_.get(topic)
     title = f"topic {topic}" if name is None else f"topic {topic} · {name}"
     ax.set(title=title, xlabel="probability of the word")
@@ -84,18 +75,20 @@ def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
     share = token_share(model)
     used = list(range(model.n_topics_))
     topics = [
-        Point("topic", name, x, y, size=10.0 + 400.0 * share[k] / share.max())
-        for k, name, (x, y) in zip(used, topic_names(model, used), places[used], strict=True)
+        drawing.Point("topic", name, x, y, size=10.0 + 400.0 * share[k] / share.max())
+        for k, name, (x, y) in zip(
+            used, drawing.topic_names(model, used), places[used], strict=True
+        )
     ]
     labels = [
-        Point("label", model.label_names_[j], x, y)
+        drawing.Point("label", model.label_names_[j], x, y)
         for j, (x, y) in zip(table.labels, label_places, strict=True)
     ]
     carriers = label_record(model).carriers[table.labels]
     named = [topics[k] for k in np.argsort(-share[used], kind="stable")[:n_names]]
     named += [labels[row] for row in np.argsort(-carriers, kind="stable")[:n_names]]
-    ax = axes_or_new(ax, 9.0, 6.5)
+    ax = drawing.axes_or_new(ax, 9.0, 6.5)
     # As in the report, where y grows downwards.
-    draw_points(ax, [*topics, *labels], named)
+    drawing.draw_points(ax, [*topics, *labels], named)
     ax.invert_yaxis()
     return ax
