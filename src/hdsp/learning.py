@@ -191,25 +191,27 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
     here = stream or not (stored or settings.inference != "batch" or settings.executor is not None)
     schema = corpus.schema if isinstance(corpus, StoredCorpus) else LabelSchema.of(corpus.labels)
     scaling = bind_scaling(settings.scaling, schema)
+
+    def priors_of(tokens: FloatArray) -> Priors:
+        return _with_seeds(priors, settings, tokens, corpus.words)
+
+    source = None
     if isinstance(corpus, StoredCorpus):
         data = corpus.fingerprint
     else:
         _warn_missing(corpus.labels)
         design = csr_array(encode_labels(schema, scaling, corpus.labels), dtype=np.float32)
         data = fingerprint(corpus.counts, design)
-    known_as = Source(corpus.words, training.named, training.frames, data, corpus.text_settings)
-    checkpoint = _checkpoint(settings, data)
-
-    def priors_of(tokens: FloatArray) -> Priors:
-        return _with_seeds(priors, settings, tokens, corpus.words)
-
-    with running(settings, None if here else settings.executor, checkpoint) as run:
-        plan = make_plan(settings, None if here else corpus.n_documents)
         if here:
             tokens = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64)
             problem = make_problem(corpus.counts, design, scaling, priors_of(tokens))
             source = FitSource(problem, problem)
-        else:
+        del design
+    known_as = Source(corpus.words, training.named, training.frames, data, corpus.text_settings)
+    checkpoint = _checkpoint(settings, data)
+    with running(settings, None if here else settings.executor, checkpoint) as run:
+        plan = make_plan(settings, None if here else corpus.n_documents)
+        if source is None:
             parts = readable_parts(corpus)
             source = survey_shards(parts, Encoding(schema, scaling), priors_of, plan, run)
         outcome = fit(source, plan, run)
