@@ -1,7 +1,7 @@
 import hashlib
+import re
 import subprocess
 import sys
-import re
 import warnings
 from functools import cache
 from itertools import pairwise
