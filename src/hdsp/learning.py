@@ -184,6 +184,11 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         corpus, stored = corpus[:], False
     here = stream or not (stored or settings.inference != "batch" or settings.executor is not None)
     schema = corpus.schema if isinstance(corpus, StoredCorpus) else LabelSchema.of(corpus.labels)
+
+    def priors_of(tokens: FloatArray) -> Priors:
+        return _with_seeds(priors, settings, tokens, corpus.words)
+
+    source = None
     if isinstance(corpus, StoredCorpus):
         data = corpus.fingerprint
     else:
@@ -192,19 +197,16 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         space = bind_labels(settings.scaling, schema, values)
         design = csr_array(space.design(values), dtype=np.float32)
         data = fingerprint(corpus.counts, design)
-    known_as = Source(corpus.words, training.named, training.frames, data, corpus.text_settings)
-    checkpoint = _checkpoint(settings, data)
-
-    def priors_of(tokens: FloatArray) -> Priors:
-        return _with_seeds(priors, settings, tokens, corpus.words)
-
-    with running(settings, None if here else settings.executor, checkpoint) as run:
-        plan = make_plan(settings, None if here else corpus.n_documents)
         if here:
             tokens = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64)
             problem = make_problem(corpus.counts, design, space.scaling, priors_of(tokens))
             source = FitSource(problem, problem, space)
-        else:
+        del design, values
+    known_as = Source(corpus.words, training.named, training.frames, data, corpus.text_settings)
+    checkpoint = _checkpoint(settings, data)
+    with running(settings, None if here else settings.executor, checkpoint) as run:
+        plan = make_plan(settings, None if here else corpus.n_documents)
+        if source is None:
             parts = readable_parts(corpus)
             source = survey_shards(parts, schema, settings.scaling, priors_of, plan, run)
         outcome = fit(source, plan, run)

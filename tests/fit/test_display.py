@@ -61,12 +61,13 @@ def test_a_search_shows_its_trials_and_then_the_fit():
 def test_stages_are_shown_and_then_how_long_passes_took():
     task = Kept()
     display = FitDisplay(task, tol=1e-3)
-    display.begin_stage("search")
-    assert task.shown[-1][2] == {"stage": "search"}
-    display.end_stage({"search": 3.0})
+    display.begin_stage("start", {})
+    assert task.shown[-1][2] == {"stage": "start", "passes": None}
+    # Passes tell of themselves.
+    display.begin_stage("passes", {"start": 3.0})
     assert task.shown[-1][2] == {"stage": None, "passes": None}
-    display.end_stage({"search": 3.0, "passes": 60.0, "merges": 5.0})
-    assert task.shown[-1][2] == {"stage": None, "passes": "took 1:05"}
+    display.begin_stage("calibration", {"start": 3.0, "passes": 60.0, "merges": 5.0})
+    assert task.shown[-1][2] == {"stage": "calibration", "passes": "took 1:05"}
 
 
 def test_the_time_left_of_a_fit_follows_its_bound():

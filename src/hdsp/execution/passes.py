@@ -102,7 +102,7 @@ def sum_tokens(
 
     def step(number: int) -> FloatArray:
         block = problem.blocks[number]
-        solution, _ = block_step(view, block, None, settings)
-        return np.asarray(member[:, block.rows] @ solution.documents.token_counts)
+        documents = block_step(view, block, None, settings)[0].documents
+        return np.asarray(member[:, block.rows] @ documents.token_counts)
 
     return executor.sum(step, len(problem.blocks))

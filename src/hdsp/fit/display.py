@@ -15,6 +15,8 @@ _TRIALS = 5
 _FIT_IN_TRIALS = 1.8
 # A fit has settled after about so many passes.
 _PASSES = 12
+# Stages that show more of themselves than their name.
+_TOLD = ("search", "passes", "merges")
 
 
 @contextmanager
@@ -22,6 +24,7 @@ def fit_display(tol: float, max_iter: int, quiet: bool) -> Iterator["FitDisplay"
     """Show a fit: in the display that is open already, or in one of its own unless `quiet`."""
     with shown(quiet), task("Fitting topics", unit=None) as fitting:
         yield FitDisplay(fitting, tol, max_iter)
+        fitting.update(stage=None)
 
 
 class FitDisplay:
@@ -56,14 +59,13 @@ class FitDisplay:
         # The share of a pass of stochastic steps that is done, if it is one.
         self._share_of_pass = 0.0
 
-    def begin_stage(self, name: str) -> None:
-        """A stage of the fit begins."""
-        self._task.update(stage=name)
-
-    def end_stage(self, seconds: Mapping[str, float]) -> None:
-        """A stage has ended; `seconds` are those of all stages so far."""
-        passes = seconds.get("passes", 0.0) + seconds.get("merges", 0.0)
-        self._task.update(stage=None, passes=f"took {duration(passes)}" if passes else None)
+    def begin_stage(self, name: str, before: Mapping[str, float]) -> None:
+        """A stage of the fit begins; `before` has the seconds of those before it."""
+        passes = before.get("passes", 0.0) + before.get("merges", 0.0)
+        self._task.update(
+            stage=None if name in _TOLD else name,
+            passes=f"took {duration(passes)}" if passes and name != "merges" else None,
+        )
 
     def begin_trial(self, n_topics: int) -> None:
         """The search tries a number of topics."""

@@ -97,12 +97,11 @@ class Run:
     def stage(self, name: str) -> Iterator[None]:
         """Time what happens inside as a stage of the fit, and show it; stages do not nest."""
         began = time.perf_counter()
-        self.display.begin_stage(name)
+        self.display.begin_stage(name, self.stages)
         try:
             yield
         finally:
             self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - began
-            self.display.end_stage(self.stages)
 
     def stage_rows(self) -> list[dict[str, Any]]:
         """One plain row per stage."""
