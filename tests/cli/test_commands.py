@@ -145,7 +145,8 @@ def examples():
     root = Path(__file__).parents[2]
     pages = [parser.epilog or "", *[p.epilog or "" for p in commands.choices.values()]]
     pages += [
-        (root / name).read_text() for name in ("README.md", "docs/commands.md", "docs/comparing.md")
+        (root / name).read_text(encoding="utf-8")
+        for name in ("README.md", "docs/commands.md", "docs/comparing.md")
     ]
     return sorted(set(re.findall(r"^ {2,4}(hdsp (?!demo).+)$", "\n".join(pages), re.M)))
 
