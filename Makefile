@@ -23,6 +23,8 @@ demo: $(INSTALLED)
 # One BLAS thread per worker: workers that each start a thread per core slow one another down.
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
+# Whatever the locale: it is read before tests/conftest.py can change it.
+test: export PYTHONUTF8 := 1
 test: $(INSTALLED_DEV)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .

@@ -144,7 +144,9 @@ def examples():
     (commands,) = [a for a in parser._actions if a.dest == "command"]
     root = Path(__file__).parents[2]
     pages = [parser.epilog or "", *[p.epilog or "" for p in commands.choices.values()]]
-    pages += [(root / name).read_text() for name in ("README.md", "docs/commands.md")]
+    pages += [
+        (root / name).read_text(encoding="utf-8") for name in ("README.md", "docs/commands.md")
+    ]
     own = r"^ {2,4}(hdsp (?!demo|compare|reproduce).+)$"
     return sorted(set(re.findall(own, "\n".join(pages), re.M)))
 
