@@ -5,7 +5,7 @@ import pytest
 
 from hdsp import HDSP, Corpus
 from hdsp.datasets import make_corpus
-from hdsp.fit.number import (
+from hdsp.fit.search import (
     ELASTICITY,
     best_number,
     number_range,

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import simulate
 from hdsp.fit import initial_state
-from hdsp.fit.nmf import _kmeans, _seeds, nmf_topics
+from hdsp.fit.start import _kmeans, _seeds, nmf_topics
 from hdsp.kernels import use_threads
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem

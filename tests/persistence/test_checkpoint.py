@@ -119,7 +119,7 @@ def test_a_fit_goes_on_where_it_was(folder):
     calls = []
     model = make("kept", checkpoint=str(folder))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hdsp.fit.plan.initial_state", lambda *_: calls.append(1))
+        patch.setattr("hdsp.fit.whole.initial_state", lambda *_: calls.append(1))
         model.fit(data())
     assert calls == []
     assert bits(model) == uninterrupted("kept")

@@ -17,11 +17,9 @@ from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.model import Fit, LocalSettings, Priors, make_problem
 from hdsp.prediction.calibration.calibrate import Documents, calibrate, learn
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
-from hdsp.prediction.calibration.feedback import feedback, read_with_shift
-from hdsp.prediction.calibration.label_sets import label_sets
-from hdsp.prediction.calibration.regression import Regression, regress
+from hdsp.prediction.calibration.regression import Regression, label_sets, regress
 from hdsp.prediction.calibration.shrinkage import prior_deviations
-from hdsp.prediction.calibration.variance import overdispersion
+from hdsp.prediction.calibration.variance import feedback, overdispersion, read_with_shift
 from hdsp.scaling import bind_labels
 from tests.reference.softmax import penalised_loss
 
@@ -272,7 +270,7 @@ def test_nothing_returns_where_words_tell_topics_apart():
 def test_everything_returns_where_topics_are_alike(monkeypatch):
     """Words say nothing of topics then, and documents follow their labels."""
     problem, state = read_problem(np.full((3, 12), 1 / 12))
-    monkeypatch.setattr("hdsp.prediction.calibration.feedback._LARGEST", 0.99)
+    monkeypatch.setattr("hdsp.prediction.calibration.variance._LARGEST", 0.99)
     np.testing.assert_allclose(feedback(problem, state, flat(state)), 0.99, atol=0.06)
     monkeypatch.undo()
     # The largest part that is used.

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Corpus, simulate
 from hdsp.prediction.classify import nearest_counts
-from hdsp.prediction.label_words import STRENGTH, count_label_words
+from hdsp.prediction.evidence import STRENGTH, count_label_words
 
 
 @pytest.fixture(autouse=True)

@@ -14,9 +14,8 @@ from hdsp import HDSP
 from hdsp.corpus import LabelSchema, as_labels
 from hdsp.datasets import LabelDesign, make_corpus
 from hdsp.prediction import label_regression
-from hdsp.prediction.evidence import LabelCounts, word_evidence
+from hdsp.prediction.evidence import STRENGTH, LabelCounts, word_evidence
 from hdsp.prediction.label_regression import known_features
-from hdsp.prediction.label_words import STRENGTH
 from hdsp.prediction.training import _frequencies
 
 TRAIN = 1_200

@@ -26,7 +26,7 @@ from scipy.sparse import issparse
 from hdsp.exceptions import ClusterError
 from hdsp.execution.executor import Executor, Kept, Step, run_step, tree_sum, use_one_blas_thread
 from hdsp.execution.groups import make_groups
-from hdsp.execution.steps import FittedBlock, LabelSums
+from hdsp.execution.passes import FittedBlock, LabelSums
 from hdsp.execution.worker_memory import KEEPS_MEMORY
 from hdsp.kernels import use_threads
 from hdsp.model import Block, BlockSource, DocumentState, DocumentView, Statistics

@@ -3,15 +3,12 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.fit.batch import fit_batch
 from hdsp.fit.display import FitDisplay, fit_display
 from hdsp.fit.history import History, PassRecord, TrialRecord, topics_in_use
-from hdsp.fit.interruption import Interruption, interrupting_at_once
-from hdsp.fit.number import NUMBERS_BY
-from hdsp.fit.plan import Plan
-from hdsp.fit.run import AfterPass, Resumed, Run
+from hdsp.fit.keeping import fit_batch
+from hdsp.fit.run import AfterPass, Interruption, Resumed, Run, interrupting_at_once
 from hdsp.fit.sample import Sample, Survey, SurveyDocuments
-from hdsp.fit.search import Search
+from hdsp.fit.search import NUMBERS_BY, Search
 from hdsp.fit.seeding import find_seeds
 from hdsp.fit.shard_batches import ShardBatches
 from hdsp.fit.start import STARTS, initial_state
@@ -32,7 +29,7 @@ from hdsp.fit.stream import (
     stream_from,
 )
 from hdsp.fit.stream_growth import grow_topics
-from hdsp.fit.whole import FitSource, Outcome, fit, survey_shards
+from hdsp.fit.whole import FitSource, Outcome, Plan, fit, survey_shards
 
 __all__ = [
     "NUMBERS_BY",

@@ -1,15 +1,18 @@
 """A run: the settings of a fit, and what it reports to."""
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, Protocol
 
 from hdsp.execution import Executor, InProcess
 from hdsp.fit.display import FitDisplay
 from hdsp.fit.history import History, PassRecord, TrialRecord
-from hdsp.fit.interruption import Interruption
 from hdsp.model import (
     BlockProblem,
     BoundTerms,
@@ -24,6 +27,57 @@ from hdsp.progress import Task
 
 # Called after a pass with the state, the documents and the history.
 AfterPass = Callable[[GlobalState, DocumentState | None, History], None]
+
+
+@contextmanager
+def interrupting_at_once() -> Iterator[None]:
+    """Let Ctrl-C end everything inside, for loops over fits: none of them may end early instead."""
+    token = _at_once.set(True)
+    try:
+        yield
+    finally:
+        _at_once.reset(token)
+
+
+class Interruption:
+    """Whether a fit was asked to stop.
+
+    Attributes
+    ----------
+    requested : bool
+        Ctrl-C was pressed while `listening`.
+    on_request : callable or None
+        Called at once when it is pressed.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self.on_request: Callable[[], None] | None = None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Make Ctrl-C ask the fit to stop after its pass; a second one interrupts at once.
+
+        This applies only in the main thread, where Python's own handler is installed, and not
+        inside `interrupting_at_once`.
+        """
+        before = signal.getsignal(signal.SIGINT)
+        in_main = threading.current_thread() is threading.main_thread()
+        if not in_main or before is not signal.default_int_handler or _at_once.get():
+            yield
+            return
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.requested = True
+            if self.on_request is not None:
+                self.on_request()
+            signal.signal(signal.SIGINT, before)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 class Keeper(Protocol):
@@ -165,3 +219,6 @@ class Resumed:
     documents: DocumentState | None
     history: History
     stream: Any = None
+
+
+_at_once: ContextVar[bool] = ContextVar("at_once", default=False)

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from hdsp.execution import fit_documents
-from hdsp.fit.plan import Plan, begin
 from hdsp.fit.run import Run
 from hdsp.fit.stream import OpenStream
+from hdsp.fit.whole import Plan, begin
 from hdsp.model import GlobalState, Problem, expected_tokens, global_step, make_problem, word_share
 from hdsp.model.seeds import add_seeds
 from hdsp.numerics.sticks import sticks_from_weights

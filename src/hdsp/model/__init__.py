@@ -5,6 +5,7 @@ Internal: names here may change without notice.
 
 from hdsp.model.bound import elbo
 from hdsp.model.completion import (
+    HeldOut,
     PredictiveView,
     make_predictive_view,
     split_tokens,
@@ -13,7 +14,6 @@ from hdsp.model.completion import (
 )
 from hdsp.model.documents import DocumentView, LocalSettings, block_step, make_view
 from hdsp.model.generative import Truth, draw_documents, simulate
-from hdsp.model.held_out import HeldOut
 from hdsp.model.problem import (
     Block,
     BlockProblem,

@@ -33,7 +33,7 @@ from hdsp.prediction.effects import (
     draw_by_column,
     label_effects,
 )
-from hdsp.prediction.evidence import LabelCounts
+from hdsp.prediction.evidence import LabelCounts, count_label_words, label_word_ratios
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import (
     MOST_DOCUMENTS,
@@ -46,7 +46,6 @@ from hdsp.prediction.label_regression import (
     number_log_probabilities,
     tag_log_odds,
 )
-from hdsp.prediction.label_words import count_label_words, label_word_ratios
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.sides import Contrast, expected_sides
 from hdsp.prediction.training import TrainingLabels

@@ -7,7 +7,6 @@ calibrated intervals. The design need not be the one of the fit.
 """
 
 from hdsp.prediction.calibration.calibrate import Calibration, calibrate
-from hdsp.prediction.calibration.label_sets import group_rows
-from hdsp.prediction.calibration.regression import Regression
+from hdsp.prediction.calibration.regression import Regression, group_rows
 
 __all__ = ["Calibration", "Regression", "calibrate", "group_rows"]

@@ -12,12 +12,11 @@ from hdsp.model import Fit, LocalSettings, Problem
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
-from hdsp.prediction.calibration.feedback import feedback
-from hdsp.prediction.calibration.label_sets import label_sets
-from hdsp.prediction.calibration.regression import Regression, regression_path
+from hdsp.prediction.calibration.regression import Regression, label_sets, regression_path
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.variance import (
     TYPICAL_VARIANCE,
+    feedback,
     information,
     mean_information,
     overdispersion,

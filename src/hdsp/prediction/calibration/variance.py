@@ -6,11 +6,16 @@ H is the information of documents, o their overdispersion, g what other labels l
 R the feedback (`feedback.py`). The plain twins are in ``tests/reference/calibration.py``.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.model import GlobalState, LocalSettings, Problem
+from hdsp.model.documents import DocumentView, make_view, solve_block
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import BoolArray, FloatArray
+from hdsp.prediction.calibration.cross_fit import MOST_ITERATIONS, TOL
 from hdsp.prediction.calibration.regression import Regression
 from hdsp.scaling import Design
 
@@ -83,3 +88,83 @@ def own_shares(
         np.fill_diagonal(gram, gram.diagonal() + ridge)
         alone[columns] = np.clip(1.0 / np.linalg.inv(gram).diagonal() / square, 0.0, 1.0)
     return centred, alone
+
+
+# How many random changes are tried, each up and down, and their standard deviation: small enough
+# for tokens to change in proportion, and large enough to be seen after documents have settled.
+_CHANGES = 2
+_SIZE = 0.2
+# Of labels and topics that words hardly tell apart, the part is too uncertain to be used.
+_LARGEST = 0.8
+
+
+def feedback(problem: Problem, state: GlobalState, regression: Regression) -> FloatArray:
+    """The part R_jk of an error in labels' weights that returns in the tokens of topics, [J, T].
+
+    What each document is led to expect is changed at random, up and down, and documents are read
+    again: R is the change of their tokens over the change of those that are expected. It is
+    measured by label and by topic, since documents differ in length and topics in how clear they
+    are; for a label and a topic together 1 - R_jk = (1 - R_j) (1 - R_k) / (1 - R). Topics have
+    adapted to these documents, so that R is rather too small than too large.
+
+    Parameters
+    ----------
+    problem : Problem
+        The documents, a sample of them.
+    state : GlobalState
+        The fitted state.
+    regression : Regression
+        The proportions that labels lead one to expect.
+    """
+    theta = regression.proportions(problem.design)
+    lengths = problem.lengths.astype(np.float64)[:, None]
+    returned, whole = np.zeros((2, *theta.shape))
+    rng = np.random.default_rng(0)
+    for _ in range(_CHANGES if problem.design.nnz else 0):
+        shift = _SIZE * rng.normal(size=theta.shape)
+        change = read_with_shift(problem, state, shift) - read_with_shift(problem, state, -shift)
+        centred = shift - (theta * shift).sum(axis=1, keepdims=True)
+        returned += centred * change / 2.0
+        whole += lengths * theta * centred**2
+    remains = _remaining(returned.sum(), whole.sum(), 1.0)
+    squares = csr_array(problem.design, dtype=np.float64).power(2).T
+    by_label = _remaining(squares @ returned.sum(axis=1), squares @ whole.sum(axis=1), remains)
+    by_topic = _remaining(returned.sum(axis=0), whole.sum(axis=0), remains)
+    return np.asarray(1.0 - np.clip(np.outer(by_label, by_topic) / remains, 1.0 - _LARGEST, 1.0))
+
+
+def _remaining(
+    returned: FloatArray, whole: FloatArray, otherwise: float | FloatArray
+) -> FloatArray:
+    """1 - R within its limits; `otherwise` where no document tells."""
+    known = whole > 0
+    part = np.where(known, returned, 0.0) / np.where(known, whole, 1.0)
+    return np.asarray(np.where(known, np.clip(1.0 - part, 1.0 - _LARGEST, 1.0), otherwise))
+
+
+@dataclass(frozen=True, eq=False)
+class _ShiftedView(DocumentView):
+    """A view in which the log scales of a block's topics are higher by `shift` [M, T]."""
+
+    shift: FloatArray
+
+    def rates(self, design: Design) -> FloatArray:
+        """E[rho_mk] exp(-shift_mk), [M, K], padded with ones."""
+        rates = super().rates(design)
+        rates[:, : self.n_topics] *= np.exp(-self.shift)
+        return rates
+
+
+def read_with_shift(problem: Problem, state: GlobalState, shift: FloatArray) -> FloatArray:
+    """The tokens of topics in documents if their log scales were higher by `shift`, [M, T] both.
+
+    Topics are the fitted ones; documents are read from the start, until they settle.
+    """
+    view = make_view(state, problem.scaling, problem.dtype)
+    reading = LocalSettings(max_iter=MOST_ITERATIONS, tol=TOL)
+    tokens = np.empty(shift.shape)
+    for block in problem.blocks:
+        shifted = _ShiftedView(**vars(view), shift=shift[block.rows])
+        solution = solve_block(shifted, block, None, reading)
+        tokens[block.rows] = solution.documents.token_counts[:, : state.n_topics]
+    return tokens
