@@ -91,10 +91,7 @@ CONSTANTS = {
         "hdsp.inference.merging:_LEAST_SHARE",
         "hdsp.inference.merging:_ROUNDS",
     ),
-    "prediction": (
-        "hdsp.inference.number:_WINDOW",
-        "hdsp.inference.search:_CLEARLY",
-    ),
+    "prediction": ("hdsp.inference.number:_WINDOW", "hdsp.inference.search:_CLEARLY"),
     "stochastic": (
         "hdsp.inference.stochastic:_DELAY",
         "hdsp.inference.stochastic:_DECAY",

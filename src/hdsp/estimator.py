@@ -29,14 +29,7 @@ from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import IgnoredTargetWarning, TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.execution import check_executor
 from hdsp.fit import NUMBERS_BY, OpenStream, read_further_labels
-from hdsp.learning import (
-    Settings,
-    learn,
-    learn_further,
-    read_training,
-    refreshed,
-    reopened,
-)
+from hdsp.learning import Settings, learn, learn_further, read_training, refreshed, reopened
 from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
@@ -644,12 +637,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._table(word_columns(self._model, word))
 
     def typical_documents(
-        self,
-        X: Any,
-        labels: object = None,
-        *,
-        label: str | None = None,
-        n: int = 3,
+        self, X: Any, labels: object = None, *, label: str | None = None, n: int = 3
     ) -> Any:
         """The documents that show best what a topic, or a label, is about.
 

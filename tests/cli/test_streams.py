@@ -23,9 +23,7 @@ def model(tmp_path):
 def shell(redirection, *arguments):
     command = f'"$0" -c "$1" {" ".join(map(str, arguments))} {redirection}'
     return subprocess.run(
-        ["/bin/sh", "-c", command, sys.executable, PROGRAM],
-        capture_output=True,
-        text=True,
+        ["/bin/sh", "-c", command, sys.executable, PROGRAM], capture_output=True, text=True
     )
 
 

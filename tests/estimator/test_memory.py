@@ -21,12 +21,7 @@ def _quiet():
 def corpus(n_documents=300):
     labels = [["a", "b"], ["a"], ["b", "c"], []] * (n_documents // 4)
     return simulate(
-        labels,
-        n_topics=5,
-        n_words=60,
-        document_length=40,
-        topic_prior=0.05,
-        random_state=0,
+        labels, n_topics=5, n_words=60, document_length=40, topic_prior=0.05, random_state=0
     )[0]
 
 

@@ -23,9 +23,7 @@ def corpus():
 
 
 def make(**settings):
-    return HDSP(
-        **{"n_components": 12, "tol": 1e-2, "random_state": 0, "n_jobs": 1} | settings,
-    )
+    return HDSP(**{"n_components": 12, "tol": 1e-2, "random_state": 0, "n_jobs": 1} | settings)
 
 
 def merges(model):
@@ -40,9 +38,7 @@ def array(n_topics=12):
 @pytest.mark.parametrize("keep_documents", [True, False])
 def test_a_fixed_number_is_kept(init, keep_documents):
     model = make(
-        fixed_number=True,
-        init=array() if init == "array" else init,
-        keep_documents=keep_documents,
+        fixed_number=True, init=array() if init == "array" else init, keep_documents=keep_documents
     ).fit(corpus())
     assert model.components_.shape == (12, 60)
     assert model.transform(corpus()).shape == (160, 12)

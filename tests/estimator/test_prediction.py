@@ -447,20 +447,12 @@ def test_simulated_documents_carry_their_labels_words_and_lengths():
 
 @pytest.mark.parametrize(
     ("learn", "corpus_learned", "document_learned"),
-    [
-        (True, True, True),
-        (False, False, False),
-        ("corpus", True, False),
-        ("document", False, True),
-    ],
+    [(True, True, True), (False, False, False), ("corpus", True, False), ("document", False, True)],
 )
 def test_concentrations_are_learned_or_stay(learn, corpus_learned, document_learned):
     counts, table = labelled()
     model = make(
-        learn_concentrations=learn,
-        corpus_concentration=1.3,
-        document_concentration=17.0,
-        tol=1e-2,
+        learn_concentrations=learn, corpus_concentration=1.3, document_concentration=17.0, tol=1e-2
     ).fit(counts, labels=table)
     assert (model.corpus_concentration_ != 1.3) == corpus_learned
     assert (model.document_concentration_ != 17.0) == document_learned

@@ -66,9 +66,7 @@ def test_a_stochastic_fit_goes_on_in_the_midst_of_a_pass(stored, tmp_path, monke
         made = []
         original = stochastic.stochastic_step
         monkeypatch.setattr(
-            stochastic,
-            "stochastic_step",
-            lambda *a, **k: made.append(1) or original(*a, **k),
+            stochastic, "stochastic_step", lambda *a, **k: made.append(1) or original(*a, **k)
         )
         again = hdsp.HDSP(**settings, checkpoint=tmp_path).fit(stored)
     assert len(made) == 2 * 6 - n_steps

@@ -5,13 +5,7 @@ import pytest
 
 from hdsp import HDSP, Corpus
 from hdsp.datasets import make_corpus
-from hdsp.fit.search import (
-    ELASTICITY,
-    best_number,
-    number_range,
-    settles,
-    worthwhile_number,
-)
+from hdsp.fit.search import ELASTICITY, best_number, number_range, settles, worthwhile_number
 from hdsp.metrics import match_topics
 
 NUMBERS = (9, 14, 21, 32, 48, 72, 108, 162)

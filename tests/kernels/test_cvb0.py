@@ -202,9 +202,6 @@ def test_the_same_bits_in_any_order_on_any_number_of_threads():
     np.testing.assert_array_equal(one, three)
     order = rng.permutation(400)
     shuffled = predict(
-        csr_array(vstack([counts[[m]] for m in order])),
-        word_share,
-        prior_shape,
-        rate[order],
+        csr_array(vstack([counts[[m]] for m in order])), word_share, prior_shape, rate[order]
     )
     np.testing.assert_array_equal(shuffled, one[order])

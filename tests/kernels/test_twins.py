@@ -260,15 +260,7 @@ def test_word_table_and_counts(seed):
     ).tocsc()
     out = np.zeros_like(table)
     kernels.add_word_counts(
-        0,
-        n_words,
-        order.indptr,
-        order.indices,
-        order.data,
-        token_weight,
-        weight,
-        table,
-        out,
+        0, n_words, order.indptr, order.indices, order.data, token_weight, weight, table, out
     )
     np.testing.assert_allclose(out, topics.word_counts(dense, table, weight), rtol=1e-10)
 

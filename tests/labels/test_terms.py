@@ -17,10 +17,7 @@ from hdsp.prediction.sides import expected_sides
 from hdsp.scaling import bind_labels
 from hdsp.testing import check_term
 
-EXAMPLES = {
-    "Interaction": Interaction("dept", "rating"),
-    "Spline": Spline("day"),
-}
+EXAMPLES = {"Interaction": Interaction("dept", "rating"), "Spline": Spline("day")}
 CHECKS = [
     pytest.param(check, id=f"{type(term).__name__}: {name}")
     for term in (*EXAMPLES.values(), Tags("t"), Levels("c"), Number("x"), Spline("x", n_knots=1))

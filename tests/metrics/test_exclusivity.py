@@ -108,10 +108,7 @@ def test_frex_of_one_topic_ranks_by_frequency():
         (np.ones(2), r"must be a matrix, topics x words\. Got shape \(2,\)"),
         (-np.eye(2), r"must be finite and not negative\. Got -1\.0 at topic 0, word 0"),
         (np.array([[1.0, np.nan]]), r"must be finite and not negative\. Got nan at topic 0, word"),
-        (
-            np.array([[1.0, 0.0], [0.0, 0.0]]),
-            r"must give every topic some weight.*in topic 1",
-        ),
+        (np.array([[1.0, 0.0], [0.0, 0.0]]), r"must give every topic some weight.*in topic 1"),
     ],
 )
 def test_measures_explain_what_they_refuse(measure, components, message):

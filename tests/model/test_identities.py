@@ -26,11 +26,7 @@ def fitted(problem, state, n_passes=3):
 
 def remake(problem, counts, design):
     return make_problem(
-        csr_array(counts),
-        csr_array(design),
-        problem.scaling,
-        problem.priors,
-        np.float64,
+        csr_array(counts), csr_array(design), problem.scaling, problem.priors, np.float64
     )
 
 
@@ -48,11 +44,7 @@ def test_labels_nobody_carries_give_the_hdp(data, name):
     n_labels = problem.design.shape[1]
     scaling = bound_scaling(name, n_labels)
     labelled = make_problem(
-        csr_array(dense),
-        csr_array((len(dense), n_labels)),
-        scaling,
-        problem.priors,
-        np.float64,
+        csr_array(dense), csr_array((len(dense), n_labels)), scaling, problem.priors, np.float64
     )
     plain, history = fitted(problem, state)
     other, other_history = fitted(
@@ -73,13 +65,7 @@ def test_an_unlabelled_document_sees_rate_one(data):
     scaling = {k: v * np.exp(0.3 * rng.normal(size=v.shape)) for k, v in state.scaling.items()}
     state = replace(state, scaling=scaling)
     unlabelled = remake(problem, dense, np.zeros(problem.design.shape))
-    plain = make_problem(
-        csr_array(dense),
-        problem.design,
-        Constant(),
-        problem.priors,
-        np.float64,
-    )
+    plain = make_problem(csr_array(dense), problem.design, Constant(), problem.priors, np.float64)
     one, _ = fit_documents(unlabelled, state, None, SETTINGS, HERE)
     constant = replace(state, scaling=Constant().initial(state.n_topics, 0))
     other, _ = fit_documents(plain, constant, None, SETTINGS, HERE)

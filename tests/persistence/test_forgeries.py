@@ -56,8 +56,7 @@ def test_text_settings_that_could_take_very_long_are_refused(tmp_path, name, val
 
 
 @pytest.mark.parametrize(
-    "pattern",
-    [r"(?u)\b\w\w+\b", r"[a-z]+(?:-[a-z]+)*", r"\w+(?:'\w+)?", r"\S+"],
+    "pattern", [r"(?u)\b\w\w+\b", r"[a-z]+(?:-[a-z]+)*", r"\w+(?:'\w+)?", r"\S+"]
 )
 def test_simple_patterns_are_stored_and_quick(tmp_path, pattern):
     settings = TextSettings(token_pattern=pattern)

@@ -164,9 +164,7 @@ def test_the_scale_of_an_uncertain_label_is_its_mode():
 
 
 @pytest.mark.parametrize(
-    "scaling",
-    [Categorical(weight_shape=3.0, weight_rate=0.5), LogLinear(variance=0.2)],
-    ids=repr,
+    "scaling", [Categorical(weight_shape=3.0, weight_rate=0.5), LogLinear(variance=0.2)], ids=repr
 )
 def test_additive_updates_end_where_the_updates_end(scaling):
     case = make_case(scaling)
@@ -294,10 +292,7 @@ def test_binding():
     assert split_of("auto") == {"Categorical": [0, 1, 2, 3], "LogLinear": [4]}
     assert split_of(Categorical()) == {"Categorical": [0, 1, 2, 3]}
     assert split_of(LogLinear()) == {"LogLinear": [0, 1, 2, 3, 4]}
-    assert split_of(LogLinear() * Categorical()) == {
-        "LogLinear": [4],
-        "Categorical": [0, 1, 2, 3],
-    }
+    assert split_of(LogLinear() * Categorical()) == {"LogLinear": [4], "Categorical": [0, 1, 2, 3]}
     assert split_of(Categorical("kind") * LogLinear()) == {
         "Categorical": [2, 3],
         "LogLinear": [0, 1, 4],

@@ -6,13 +6,7 @@ from typing import Any
 from hdsp.answers.new_documents import document_parts
 from hdsp.answers.topic_tables import Columns
 from hdsp.execution import make_executor
-from hdsp.prediction import (
-    LABEL_METHODS,
-    FittedModel,
-    LabelMethod,
-    make_candidates,
-    without_target,
-)
+from hdsp.prediction import LABEL_METHODS, FittedModel, LabelMethod, make_candidates, without_target
 from hdsp.validation import check_choice, check_flag
 
 

@@ -57,10 +57,7 @@ def refit(fitted: FittedModel, settings: Any, X: Any, labels: object, n_fits: in
     seeded = isinstance(settings.random_state, (int, np.integer))
     first = int(settings.random_state) + 1 if seeded else 1
     numbers, similarity = [], []
-    with (
-        progress.task("Fitting with other seeds", total=n_fits) as task,
-        interrupting_at_once(),
-    ):
+    with progress.task("Fitting with other seeds", total=n_fits) as task, interrupting_at_once():
         for number, seed in enumerate(range(first, first + n_fits), start=1):
             other = clone(settings).set_params(random_state=seed, checkpoint=None)
             other.fit(X, labels=labels)

@@ -12,11 +12,7 @@ from hdsp.validation import check_not_infinite
 
 
 def make_block(
-    name: str,
-    kind: Kind,
-    values: FloatArray | Sequence[object],
-    subject: str,
-    first_row: int = 0,
+    name: str, kind: Kind, values: FloatArray | Sequence[object], subject: str, first_row: int = 0
 ) -> LabelBlock:
     """Read the values of a column, one per document, as labels of a kind.
 

@@ -215,11 +215,7 @@ class Labels:
 
     @classmethod
     def from_frame(
-        cls,
-        frame: Any,
-        tags: Names = (),
-        categories: Names = (),
-        numeric: Names = (),
+        cls, frame: Any, tags: Names = (), categories: Names = (), numeric: Names = ()
     ) -> Self:
         """Read a table, by position and not by index.
 

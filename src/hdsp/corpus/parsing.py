@@ -92,10 +92,7 @@ def read_frame(
 
 
 def _read(
-    labels: Any,
-    subject: str,
-    read_matrix: MatrixReader,
-    kinds: Mapping[str, Kind] | None,
+    labels: Any, subject: str, read_matrix: MatrixReader, kinds: Mapping[str, Kind] | None
 ) -> Labels:
     if isinstance(labels, Labels):
         return labels

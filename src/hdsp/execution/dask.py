@@ -141,11 +141,7 @@ class DaskExecutor(Executor):
         )
 
     def _compute(
-        self,
-        graph: dict[Any, tuple[Any, ...]],
-        ran: list[Any],
-        homes: list[str | None],
-        keep: bool,
+        self, graph: dict[Any, tuple[Any, ...]], ran: list[Any], homes: list[str | None], keep: bool
     ) -> tuple[list[Future] | None, Any]:
         """What the tasks `ran` keep, left on the workers, and the sum of their results."""
         token = uuid4().hex

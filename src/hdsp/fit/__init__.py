@@ -21,13 +21,7 @@ from hdsp.fit.stochastic import (
     start_stream,
     stochastic_step,
 )
-from hdsp.fit.stream import (
-    OpenStream,
-    absorb,
-    open_stream,
-    read_further_labels,
-    stream_from,
-)
+from hdsp.fit.stream import OpenStream, absorb, open_stream, read_further_labels, stream_from
 from hdsp.fit.stream_growth import grow_topics
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit, survey_shards
 

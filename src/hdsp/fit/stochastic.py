@@ -107,10 +107,7 @@ def start_stream(state: GlobalState, n_labels: int, batch_size: int) -> Stream:
 
 
 def stochastic_step(
-    stream: Stream,
-    problem: ShardedProblem,
-    statistics: Statistics,
-    rate: float | None = None,
+    stream: Stream, problem: ShardedProblem, statistics: Statistics, rate: float | None = None
 ) -> Stream:
     """One step from the statistics of a batch.
 

@@ -17,13 +17,7 @@ from hdsp.fit.sample import Sample, document_keys
 from hdsp.fit.stochastic import SETTINGS, Stream, default_batch_size, stochastic_step
 from hdsp.model import GlobalState, Priors, Problem, ShardedProblem, make_block
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import (
-    Design,
-    DesignLimits,
-    LabelSpace,
-    ScalingFunction,
-    move_labels,
-)
+from hdsp.scaling import Design, DesignLimits, LabelSpace, ScalingFunction, move_labels
 
 # A word joins the model once so many documents have it.
 WORD_DOCUMENTS = 5
@@ -106,16 +100,7 @@ def open_stream(
         csr_array(problem.design, dtype=np.float32),
         document_keys(seed, 0, n_documents),
     )
-    return OpenStream(
-        stream,
-        sample,
-        n_documents,
-        words,
-        space,
-        problem.priors,
-        seed,
-        n_documents,
-    )
+    return OpenStream(stream, sample, n_documents, words, space, problem.priors, seed, n_documents)
 
 
 def stream_from(
@@ -320,8 +305,7 @@ def _with_rows(opened: OpenStream, joining: list[str]) -> OpenStream:
         words=(*opened.words, *joining),
         priors=priors,
         stream=replace(
-            opened.stream,
-            state=replace(state, topics=np.concatenate([state.topics, prior])),
+            opened.stream, state=replace(state, topics=np.concatenate([state.topics, prior]))
         ),
         sample=replace(opened.sample, counts=_widened(counts, n_words)),
     )

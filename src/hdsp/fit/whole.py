@@ -121,13 +121,7 @@ def begin(
         return start(problem, n_topics, np.random.default_rng([seed, n_topics]), held)
 
     search = Search(
-        problem,
-        plan.n_components,
-        plan.number_by,
-        start_at,
-        run,
-        plan.rng,
-        after_trial=after_trial,
+        problem, plan.n_components, plan.number_by, start_at, run, plan.rng, after_trial=after_trial
     )
     with run.stage("search"):
         number, numbers = search.number(), search.number_range()

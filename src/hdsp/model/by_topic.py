@@ -70,12 +70,7 @@ def word_terms(priors: Priors, topic_words: FloatArray, seed_sets: IntArray) -> 
     out = np.empty(len(topic_words))
     prior, seeds = priors.topic_prior, priors.seeds
     run_ranges(
-        kernels.sum_log_gamma,
-        len(out),
-        _TOPIC_RANGE,
-        np.ascontiguousarray(topic_words),
-        prior,
-        out,
+        kernels.sum_log_gamma, len(out), _TOPIC_RANGE, np.ascontiguousarray(topic_words), prior, out
     )
     out += seed_word_terms(topic_words, prior, seeds, seed_sets)
     steered = np.flatnonzero(seed_sets >= 0)

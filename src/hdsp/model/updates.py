@@ -204,8 +204,7 @@ def update_corpus_concentration(problem: BlockProblem, state: GlobalState) -> Gl
         return state
     numerator = state.n_topics - 2.0 + prior[0]
     return replace(
-        state,
-        corpus_concentration=numerator / (prior[1] - np.log1p(-state.sticks).sum()),
+        state, corpus_concentration=numerator / (prior[1] - np.log1p(-state.sticks).sum())
     )
 
 

@@ -14,12 +14,7 @@ from hdsp.fit import OpenStream
 from hdsp.model import GlobalState, Priors
 from hdsp.persistence import manifest as get
 from hdsp.persistence.container import not_usable, read_file, write_file
-from hdsp.persistence.expressions import (
-    decode_scaling,
-    decode_space,
-    encode_scaling,
-    encode_space,
-)
+from hdsp.persistence.expressions import decode_scaling, decode_space, encode_scaling, encode_space
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
 from hdsp.persistence.streams import put_open_stream, take_open_stream
@@ -52,10 +47,7 @@ _CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
 
 
 def save_model(
-    path: Path,
-    model: FittedModel,
-    parameters: Mapping[str, Any],
-    opened: OpenStream | None = None,
+    path: Path, model: FittedModel, parameters: Mapping[str, Any], opened: OpenStream | None = None
 ) -> None:
     """Write a model file; an existing file is replaced once the new one is complete.
 

@@ -27,12 +27,7 @@ from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, Regression, calibrate
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
-from hdsp.prediction.effects import (
-    DRAWS,
-    Effects,
-    draw_by_column,
-    label_effects,
-)
+from hdsp.prediction.effects import DRAWS, Effects, draw_by_column, label_effects
 from hdsp.prediction.evidence import LabelCounts, count_label_words, label_word_ratios
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import (

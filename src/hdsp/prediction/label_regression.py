@@ -288,11 +288,7 @@ class _LevelLoss:
     ) -> tuple[float, FloatArray, float]:
         target = self.target[rows]
         log_share = log_softmax(score + self.log_prior, axis=1)
-        return (
-            -float((target * log_share).sum(dtype=np.float64)),
-            np.exp(log_share) - target,
-            0.0,
-        )
+        return (-float((target * log_share).sum(dtype=np.float64)), np.exp(log_share) - target, 0.0)
 
 
 class _TagLoss(_LevelLoss):

@@ -248,11 +248,7 @@ class _AnySides:
 
 
 def _compare_levels(
-    at_level: FloatArray,
-    overall: FloatArray,
-    own: csr_array,
-    start: int,
-    contrasts: list[Contrast],
+    at_level: FloatArray, overall: FloatArray, own: csr_array, start: int, contrasts: list[Contrast]
 ) -> tuple[FloatArray, FloatArray]:
     """Proportions at the levels that contrasts compare.
 
@@ -288,11 +284,7 @@ def _compare_levels(
 def _constant(n_documents: int, n_columns: int, column: int, value: float) -> csr_array:
     """A matrix with one entry per document, all in one column."""
     return csr_array(
-        (
-            np.full(n_documents, value),
-            np.full(n_documents, column),
-            np.arange(n_documents + 1),
-        ),
+        (np.full(n_documents, value), np.full(n_documents, column), np.arange(n_documents + 1)),
         shape=(n_documents, n_columns),
     )
 

@@ -127,10 +127,7 @@ class Categorical(ScalingFunction):
     ) -> Parameters:
         """n_j and sum_{m: r_mj = 1} E[rho_mk] exposure_mk, [T, J]."""
         load = self.expected_rate(parameters, design) * exposure
-        return {
-            "carriers": np.asarray(design.sum(axis=0)),
-            "load": np.asarray(design.T @ load).T,
-        }
+        return {"carriers": np.asarray(design.sum(axis=0)), "load": np.asarray(design.T @ load).T}
 
     def update_from_statistics(
         self,

@@ -114,10 +114,7 @@ class LogLinear(ScalingFunction):
             weight,
             spread,
         )
-        return {
-            "weight": np.ascontiguousarray(weight.T),
-            "spread": np.ascontiguousarray(spread.T),
-        }
+        return {"weight": np.ascontiguousarray(weight.T), "spread": np.ascontiguousarray(spread.T)}
 
     def statistics(
         self, parameters: Parameters, design: Design, exposure: FloatArray

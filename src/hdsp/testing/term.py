@@ -177,9 +177,7 @@ def _check_learned(case: TermCase) -> None:
     """What is learned can be written to a file and read again."""
     learned = [json.loads(json.dumps(dict(term.fitted))) for term in case.space.terms]
     again = bind_labels(
-        case.scaling,
-        case.space.schema,
-        learned=dict(zip(case.space.terms, learned, strict=True)),
+        case.scaling, case.space.schema, learned=dict(zip(case.space.terms, learned, strict=True))
     )
     assert again.names == case.space.names
     found, before = again.design(case.values), case.space.design(case.values)

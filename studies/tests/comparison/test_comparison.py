@@ -242,10 +242,7 @@ def test_a_cell_records_what_determined_it(corpus, tmp_path, jobs):
         ({"target": "colour"}, "has no block 'colour'"),
         ({"target": "tags"}, "one value a document"),
         ({"most_seconds": 0}, "`most_seconds` of compare must be positive. Got 0."),
-        (
-            {"text_settings": TextSettings(min_df=100)},
-            "No word is left of the 4. training doc",
-        ),
+        ({"text_settings": TextSettings(min_df=100)}, "No word is left of the 4. training doc"),
         ({"seeds": [0, 1, 2], "test_size": 1e-9}, "must leave documents on both sides"),
     ],
 )

@@ -8,14 +8,7 @@ import scipy.io
 from scipy.sparse import coo_array, csr_array
 from sklearn.datasets import dump_svmlight_file
 
-from hdsp.corpus import (
-    Corpus,
-    ReadError,
-    read_ldac,
-    read_matrix_market,
-    read_svmlight,
-    read_uci,
-)
+from hdsp.corpus import Corpus, ReadError, read_ldac, read_matrix_market, read_svmlight, read_uci
 from tests.corpus.readers.samples import (
     COUNTS,
     WORDS,
@@ -165,10 +158,7 @@ def test_errors_name_the_line_of_a_long_file(tmp_path):
         ("3 0:1 1:2\n", ", line 1: the line begins with 3, but has 2 pairs of word and count;"),
         ("1 0:1\n1 0:1 1:2\n", ", line 2: the line begins with 1, but has 2 pairs"),
         ("1000000000000 0:1\n", ", line 1: the line begins with 1000000000000, but has 1 pairs"),
-        (
-            "-1\n",
-            ", line 1: the number of distinct words should be a whole number from 0, but",
-        ),
+        ("-1\n", ", line 1: the number of distinct words should be a whole number from 0, but"),
         ("1 0:1\n\n1 0:1\n", ", line 2: this line is blank, but each has a document; remove it."),
         ("1 0:1:2\n", ", line 1: '0:1:2' is no pair of a word and a count; write 'word:count'."),
         ("2 0:1:2 3\n", ", line 1: '0:1:2' is no pair"),
@@ -183,14 +173,8 @@ def test_wrong_ldac(content, message, tmp_path):
 TRIPLES = (
     ("{h}1 1 1\n1 2\n", "this line should have 3 numbers, but is '1 2'; write document, word and"),
     ("{h}1 1 1\n1 2 3 4\n", "this line should have 3 numbers, but is '1 2 3 4';"),
-    (
-        "{h}1 1 1\n3 1 1\n",
-        "the number of a document should be a whole number from 1 to 2, but",
-    ),
-    (
-        "{h}1 1 1\n0 1 1\n",
-        "the number of a document should be a whole number from 1 to 2, but",
-    ),
+    ("{h}1 1 1\n3 1 1\n", "the number of a document should be a whole number from 1 to 2, but"),
+    ("{h}1 1 1\n0 1 1\n", "the number of a document should be a whole number from 1 to 2, but"),
     ("{h}1 1 1\n", "the header says 2 counts, but there are 1; check that the file was written"),
     ("{h}1 1 1\n1 2 1\n2 1 1\n", "the header says 2 counts, but there are 3;"),
 )
@@ -209,10 +193,7 @@ def test_wrong_triples(content, message, tmp_path):
 
 def test_headers_that_claim_too_much(tmp_path):
     huge = 1000000000000
-    for read, header in (
-        (read_uci, "{}\n{}\n{}\n"),
-        (read_matrix_market, MTX + "{} {} {}\n"),
-    ):
+    for read, header in ((read_uci, "{}\n{}\n{}\n"), (read_matrix_market, MTX + "{} {} {}\n")):
         for sizes, message in (
             ((huge, 4, 1), f"the header says {huge} documents, but there are 1 counts; correct"),
             ((1, huge, 1), f"the header says {huge} words, but `words` has 4; pass the words"),
@@ -244,18 +225,12 @@ def test_wrong_uci(content, message, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "2 4 0\n",
-            ", line 1: the file should begin with '%%MatrixMarket matrix', but begins",
-        ),
+        ("2 4 0\n", ", line 1: the file should begin with '%%MatrixMarket matrix', but begins"),
         (MTX.replace("coordinate", "array"), ": the matrix is array integer general, and not '"),
         (MTX.replace("integer", "complex"), ": the matrix is coordinate complex general, and"),
         (MTX.replace("general", "symmetric"), ": the matrix is coordinate integer symmetric, and"),
         (MTX, ": it ends before its sizes; check that it was written in full."),
-        (
-            MTX + "2 4\n",
-            ", line 2: this line should give three sizes, rows, columns and entr",
-        ),
+        (MTX + "2 4\n", ", line 2: this line should give three sizes, rows, columns and entr"),
         (MTX + "2 4 x\n", ", line 2: a size should be a whole number from 0, but is 'x';"),
         (MTX + "2 4 1\n1 1 1\0\n", ", line 3: there is a NUL character"),
     ],

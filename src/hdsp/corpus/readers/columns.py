@@ -80,9 +80,7 @@ def check_columns(name: str, wanted: Iterable[str], present: Sequence[str]) -> N
             raise read_error(name, f"there is no column {column!r}", found)
         if present.count(column) > 1:
             raise read_error(
-                name,
-                f"{present.count(column)} columns are called {column!r}",
-                "rename all but one",
+                name, f"{present.count(column)} columns are called {column!r}", "rename all but one"
             )
 
 

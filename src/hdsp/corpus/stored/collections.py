@@ -18,12 +18,7 @@ from hdsp.corpus.stored.writing import replacing_folder, write_shards
 
 
 def prepare_dask(
-    collection: Any,
-    folder: FilePath,
-    *,
-    labels: object = None,
-    words: Any = None,
-    **options: Any,
+    collection: Any, folder: FilePath, *, labels: object = None, words: Any = None, **options: Any
 ) -> StoredCorpus:
     """Write a Dask dataframe of texts, or a Dask array of counts, to a corpus on disk.
 

@@ -20,14 +20,7 @@ from hdsp.corpus.schema import column_moments
 from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord, read_manifest, reading
 from hdsp.exceptions import ReadError
 from hdsp.numerics.sparse import frozen_csr
-from hdsp.storage import (
-    AnyArray,
-    StoredArrays,
-    WrongContents,
-    map_arrays,
-    put_texts,
-    write_arrays,
-)
+from hdsp.storage import AnyArray, StoredArrays, WrongContents, map_arrays, put_texts, write_arrays
 
 _REMEDY = "copy this file again, or prepare the corpus again"
 

@@ -88,12 +88,7 @@ def regression_path(
         penalty = np.ascontiguousarray(np.broadcast_to(ridge, coefficients.shape), dtype=np.float32)
         for _ in range(number):
             kernels.sweep_softmax_weights(
-                *arrays,
-                lengths,
-                observed,
-                penalty,
-                expected,
-                coefficients,
+                *arrays, lengths, observed, penalty, expected, coefficients
             )
             # The intercept is a label that every document carries, without a penalty.
             total = expected.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT

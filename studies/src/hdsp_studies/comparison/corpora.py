@@ -69,7 +69,7 @@ class Reading(NamedTuple):
 # Corpora that are not read in the usual way.
 READINGS = {
     # Words such as "network" and "learning" are in most of these papers, and in the paper's topics.
-    "nips_fulltext_1987_1999": Reading(text="bow", largest_share=0.9, least_documents=2),
+    "nips_fulltext_1987_1999": Reading(text="bow", largest_share=0.9, least_documents=2)
 }
 
 

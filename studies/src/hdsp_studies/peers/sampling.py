@@ -24,10 +24,7 @@ class Sampler(Peer):
 
     def details(self, settings: FitSettings) -> dict[str, object]:
         """Sweeps over the training documents, and over a new one."""
-        return {
-            "sweeps": SWEEPS[settings.quick],
-            "inference_sweeps": CHAIN_LENGTHS[settings.quick],
-        }
+        return {"sweeps": SWEEPS[settings.quick], "inference_sweeps": CHAIN_LENGTHS[settings.quick]}
 
 
 class Sampled(Fitted):

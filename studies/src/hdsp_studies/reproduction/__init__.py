@@ -9,11 +9,4 @@ from hdsp_studies.reproduction.runner import run_study
 from hdsp_studies.reproduction.studies import STUDIES
 from hdsp_studies.reproduction.study import Finding, Study
 
-__all__ = [
-    "MODELS",
-    "STUDIES",
-    "Finding",
-    "Study",
-    "claims_table",
-    "run_study",
-]
+__all__ = ["MODELS", "STUDIES", "Finding", "Study", "claims_table", "run_study"]

@@ -70,10 +70,7 @@ def first_corpus(seed: int, n_documents: int = 500) -> Drawn:
     # The scale of label j on topic k, from a quarter to four.
     scales = np.exp(rng.uniform(-1.5, 1.5, size=(5, _N_LABELS)))
     truth = Truth(
-        topic_weight=np.full(5, 0.2),
-        word_share=bars(),
-        weights=scales,
-        document_concentration=1.0,
+        topic_weight=np.full(5, 0.2), word_share=bars(), weights=scales, document_concentration=1.0
     )
     return _draw(truth, n_documents, rng, seed)
 

@@ -25,10 +25,7 @@ _HIGH = 0.7
 # Stable: runs at the larger half of the sides differ no more than chance would have them
 # (Kruskal and Wallis' test at this level).
 _CHANCE = 0.05
-_MEASURES = {
-    "error": "mean absolute error",
-    "rho": "Spearman's rho",
-}
+_MEASURES = {"error": "mean absolute error", "rho": "Spearman's rho"}
 
 
 class Figure3(Study):

@@ -108,8 +108,7 @@ def measured(rows: Sequence[Row], measure: str, model: str, at: Row) -> float:
 def by_both(counted: Sequence[tuple[int, int]]) -> Verdict:
     """The verdict on a claim from how often it held, and could have held, by each measure."""
     return graded(
-        all(won == total for won, total in counted),
-        any(won > total / 2 for won, total in counted),
+        all(won == total for won, total in counted), any(won > total / 2 for won, total in counted)
     )
 
 
