@@ -8,7 +8,7 @@ from distributed import Client, LocalCluster
 
 import hdsp
 from hdsp.fit import Run, stochastic
-from hdsp.fit.keeping import DocumentsInBlocks
+from hdsp.fit.passes import DocumentsInBlocks
 from hdsp.kernels import parallel
 
 SETTINGS = {"n_components": 6, "fixed_number": True, "random_state": 0}

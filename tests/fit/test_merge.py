@@ -10,7 +10,6 @@ from hdsp import HDSP, Categorical, Corpus, kernels
 from hdsp.corpus import LabelSchema
 from hdsp.execution import InProcess, fit_documents
 from hdsp.fit import Run, fit_batch, initial_state
-from hdsp.fit.keeping import DocumentsHere, DocumentsInBlocks
 from hdsp.fit.merge import (
     likely_pairs,
     merge_topics,
@@ -19,6 +18,7 @@ from hdsp.fit.merge import (
     propose_merges,
     take_snapshot,
 )
+from hdsp.fit.passes import DocumentsHere, DocumentsInBlocks
 from hdsp.metrics import match_topics
 from hdsp.model import (
     DocumentState,

@@ -9,8 +9,8 @@ from scipy.special import gammaln
 
 from hdsp import UnknownSeedWarning
 from hdsp.fit import Run, fit_batch, initial_state
-from hdsp.fit.keeping import DocumentsHere
 from hdsp.fit.merge import Merge, merged_state, propose_merges, take_snapshot
+from hdsp.fit.passes import DocumentsHere
 from hdsp.fit.seeding import find_seeds, place_seeds
 from hdsp.model import Fit, LocalSettings, Priors, expected_tokens, make_problem, seed_prior
 from hdsp.model.by_topic import word_terms

@@ -9,7 +9,7 @@ from hdsp import kernels
 from hdsp.execution import Step
 from hdsp.execution.passes import FittedBlock
 from hdsp.fit.history import History
-from hdsp.fit.keeping import Documents, ascend
+from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import Run
 from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo

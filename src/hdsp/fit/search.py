@@ -1,8 +1,13 @@
 """The search for the number of topics, by held-out words.
 
 A share of the documents is held out. Short fits of the others with several numbers of topics
-predict one half of the words of each held-out document from the other. `hdsp.fit.search`
-turns that into a number; all documents are then fitted with it.
+predict one half of the words of each held-out document from the other.
+
+The gain of T topics is the mean log probability of a held-out token beyond that of word
+frequencies alone. By *prediction* the number is where the gain is largest. By *evidence* it is
+smaller: beyond it, one per cent more topics add less than `ELASTICITY` per cent to the gain. Where
+topics are sharply separate the two agree; on real text topics of ever smaller use go on adding a
+little, and evidence stops earlier. All documents are then fitted with the number.
 """
 
 from collections.abc import Callable
@@ -11,8 +16,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hdsp.fit.history import TrialRecord
-from hdsp.fit.keeping import fit_batch
 from hdsp.fit.merge import FEWEST_TOPICS
+from hdsp.fit.passes import fit_batch
 from hdsp.fit.run import Run
 from hdsp.model import GlobalState, HeldOut, Problem
 from hdsp.numerics.types import FloatArray

@@ -1,4 +1,9 @@
-"""The initial state of a fit."""
+"""The initial state of a fit.
+
+By default topics begin as non-negative factors of the tf-idf matrix: spherical k-means from
+k-means++ seeds gives the first factors, and hierarchical alternating least squares improves them,
+on the sparse matrix, in float32.
+"""
 
 from typing import Any
 

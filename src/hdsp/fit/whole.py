@@ -8,8 +8,8 @@ import numpy as np
 
 from hdsp.corpus import LabelSchema
 from hdsp.fit.history import History
-from hdsp.fit.keeping import ascend, documents_of
 from hdsp.fit.merge import merge_topics
+from hdsp.fit.passes import ascend, documents_of
 from hdsp.fit.run import Resumed, Run
 from hdsp.fit.sample import Survey, SurveyDocuments
 from hdsp.fit.search import Search

@@ -3,7 +3,11 @@
     V_jk = o_k / (g_j H_jk (1 - R_jk)^2)
 
 H is the information of documents, o their overdispersion, g what other labels leave of a label, and
-R the feedback (`feedback.py`). The plain twins are in ``tests/reference/calibration.py``.
+R the feedback: a document's tokens are shared out among topics by its words, and where these leave
+it open by what its labels lead one to expect. An error in the labels' weights is thus partly found
+again in the tokens that the weights are learned from: of an error e the part R e returns, of that
+R^2 e, in all e / (1 - R). Documents would have to be longer, or topics less alike, for R to be
+nothing. The plain twins are in ``tests/reference/calibration.py``.
 """
 
 from dataclasses import dataclass
