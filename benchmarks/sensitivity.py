@@ -271,7 +271,7 @@ def _child(sender, part, constant, times, seed, data):
     with tempfile.TemporaryDirectory() as folder:
         if part == "kernels":
             numba.config.CACHE_DIR = folder
-        value = ""
+        value = None
         if constant:
             sys.meta_path.insert(0, WithConstant(constant, times))
             module, name = constant.split(":")
@@ -285,7 +285,13 @@ def _child(sender, part, constant, times, seed, data):
             if not constant:
                 raise
             measures = {"fails": type(error).__name__}
-        sender.send((np.asarray(value).tolist(), measures))
+        sender.send((shown(value) if constant else "", measures))
+
+
+def shown(value):
+    """A value for a table: of several, the first and the last."""
+    texts = [f"{number:.6g}" for number in np.ravel(value).tolist()]
+    return texts[0] if len(texts) == 1 else f"{texts[0]} to {texts[-1]}"
 
 
 def plain(corpus, n):
@@ -335,7 +341,7 @@ def predictions(data, seed, begin=lambda model, train: model.fit(train), **optio
 
 
 def by_batches(data, seed):
-    return predictions(data, seed, inference="stochastic", max_iter=5)
+    return predictions(data, seed, inference="stochastic")
 
 
 def by_shards(data, seed):

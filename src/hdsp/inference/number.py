@@ -17,6 +17,7 @@ NUMBERS_BY = ("evidence", "prediction")
 ELASTICITY = 0.15
 # A parabola goes through the numbers within this factor of the best.
 _WINDOW = 2.5
+# As many times are held-out documents drawn again for the range of numbers.
 _DRAWS = 200
 # Fits from other seeds differ about as much as held-out documents do: the variance counts twice.
 _INFLATION = 2.0**0.5
