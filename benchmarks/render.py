@@ -7,6 +7,7 @@ A page names a table by a pair of comments: <!-- table NAME --> and <!-- end -->
 
 import csv
 import re
+from functools import partial
 from pathlib import Path
 
 from common import RESULTS
@@ -113,6 +114,47 @@ def times(name):
     return [float(seconds) for seconds in found.values()]
 
 
+def sensitivity(part):
+    """What half and twice each constant change; bold where it is more than other seeds do."""
+    found = [row for row in rows("sensitivity") if row["part"] == part]
+    (usual, *seeds) = [row for row in found if not row["constant"]]
+    by_constant = {}
+    for row in found:
+        if row["constant"]:
+            by_constant.setdefault(row["constant"], []).append(row)
+    return table(
+        ["constant", "in", "half", "twice", "why"],
+        [
+            [
+                f"`{name.partition(':')[2]}`",
+                f"`{name.partition(':')[0].removeprefix('hdsp.')}`",
+                *[moved(row, usual, seeds) for row in pair],
+                pair[0]["reason"],
+            ]
+            for name, pair in by_constant.items()
+        ],
+    )
+
+
+def moved(row, usual, seeds):
+    """The measures that differ from the usual ones, with the value that they belong to."""
+    texts = [row["fails"]] if row["fails"] else []
+    for name in ("completion", "given labels", "label loss", "coverage", "half width", "error"):
+        if row[name]:
+            unit = 1.0 if name == "coverage" else float(usual[name])
+            change, *others = (
+                100.0 * (float(r[name]) - float(usual[name])) / unit for r in (row, *seeds)
+            )
+            # Losses and widths are stored to half a percent.
+            if abs(change) >= (0.05 if name in ("completion", "given labels") else 0.5):
+                text = f"{name} {change:+.1f}{'' if name == 'coverage' else ' %'}"
+                texts.append(f"**{text}**" if abs(change) > max(map(abs, others)) else text)
+    for name in ("topics", "range"):
+        if row[name] != usual[name]:
+            texts.append(f"{name} {row[name]}")
+    return f"{row['value']}: {', '.join(texts) or 'the same'}"
+
+
 def corpora():
     return table(["file", "from"], [[f"`{name}.parquet`", text] for name, text in ORIGINS.items()])
 
@@ -125,6 +167,10 @@ def main():
         "quality": quality,
         "headline": headline,
         "effects": effects,
+        **{
+            f"sensitivity_{part}": partial(sensitivity, part)
+            for part in dict.fromkeys(row["part"] for row in rows("sensitivity"))
+        },
     }
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text()

@@ -29,10 +29,10 @@ from common import RESULTS, digits, load, parser, write
 
 CONSTANTS = {
     "fit": (
-        "hdsp.inference.start:_SMOOTHING",
-        "hdsp.inference.nmf:_SEEDING_DOCUMENTS",
-        "hdsp.inference.nmf:_KMEANS_PASSES",
-        "hdsp.inference.batch:RESTARTS",
+        "hdsp.fit.start:_SMOOTHING",
+        "hdsp.fit.start:_SEEDING_DOCUMENTS",
+        "hdsp.fit.start:_KMEANS_PASSES",
+        "hdsp.fit.passes:RESTARTS",
         "hdsp.model.updates:_LARGEST_LOGIT",
         "hdsp.model.completion:_LEAST",
         "hdsp.model.completion:_MOST",
@@ -53,68 +53,66 @@ CONSTANTS = {
         "hdsp.prediction.label_regression:_TOL",
     ),
     "calibration": (
-        "hdsp.execution.reading:_FOLDS",
-        "hdsp.execution.reading:_MOST_ITERATIONS",
-        "hdsp.execution.reading:_TOL",
-        "hdsp.prediction.calibration:_ROUNDS",
-        "hdsp.prediction.calibration:_SWEEPS_PER_ROUND",
-        "hdsp.prediction.calibration:_LAST_SWEEPS",
-        "hdsp.prediction.calibration:_FIRST_PENALTY",
-        "hdsp.prediction.calibration:_TYPICAL_VARIANCE",
-        "hdsp.prediction.calibration:_MANY_DOCUMENTS",
-        "hdsp.prediction.regression:_SMALLEST_COUNT",
-        "hdsp.prediction.response:_CHANGES",
-        "hdsp.prediction.response:_SIZE",
-        "hdsp.prediction.response:_LARGEST",
-        "hdsp.prediction.shrinkage:_SPREADS",
-        "hdsp.prediction.shrinkage:_LIKELY",
-        "hdsp.prediction.effects:_DRAWS",
+        "hdsp.prediction.calibration.cross_fit:_FOLDS",
+        "hdsp.prediction.calibration.cross_fit:MOST_ITERATIONS",
+        "hdsp.prediction.calibration.cross_fit:TOL",
+        "hdsp.prediction.calibration.calibrate:_ROUNDS",
+        "hdsp.prediction.calibration.calibrate:_SWEEPS_PER_ROUND",
+        "hdsp.prediction.calibration.calibrate:_LAST_SWEEPS",
+        "hdsp.prediction.calibration.calibrate:_FIRST_PENALTY",
+        "hdsp.prediction.calibration.variance:TYPICAL_VARIANCE",
+        "hdsp.prediction.calibration.calibrate:_MANY_DOCUMENTS",
+        "hdsp.prediction.calibration.regression:_SMALLEST_COUNT",
+        "hdsp.prediction.calibration.variance:_CHANGES",
+        "hdsp.prediction.calibration.variance:_SIZE",
+        "hdsp.prediction.calibration.variance:_LARGEST",
+        "hdsp.prediction.calibration.shrinkage:_DEVIATIONS",
+        "hdsp.prediction.calibration.shrinkage:_QUANTILE",
+        "hdsp.prediction.effects:DRAWS",
         "hdsp.prediction.effects:_DOCUMENTS_PER_DRAW",
         "hdsp.prediction.training:_MOST_DOCUMENTS",
         "hdsp.prediction.training:_MOST_VALUES",
     ),
     "number": (
-        "hdsp.inference.number:ELASTICITY",
-        "hdsp.inference.number:_INFLATION",
-        "hdsp.inference.number:_DRAWS",
-        "hdsp.inference.search:_SHARE",
-        "hdsp.inference.search:_FEWEST_HELD_OUT",
-        "hdsp.inference.search:_LARGEST_SHARE",
-        "hdsp.inference.search:_PASSES",
-        "hdsp.inference.search:_FIRST",
-        "hdsp.inference.search:_STEP",
-        "hdsp.inference.search:_CLOSE",
-        "hdsp.inference.search:_CONCENTRATION",
-        "hdsp.inference.merging:_SCALING_UPDATES",
-        "hdsp.inference.merging:_PAIRS_PER_TOPIC",
-        "hdsp.inference.merging:_LEAST_GAIN",
-        "hdsp.inference.merging:_LEAST_SHARE",
-        "hdsp.inference.merging:_ROUNDS",
+        "hdsp.fit.search:ELASTICITY",
+        "hdsp.fit.search:_INFLATION",
+        "hdsp.fit.search:_DRAWS",
+        "hdsp.fit.search:_SHARE",
+        "hdsp.fit.search:_FEWEST_HELD_OUT",
+        "hdsp.fit.search:_LARGEST_SHARE",
+        "hdsp.fit.search:_PASSES",
+        "hdsp.fit.search:_FIRST",
+        "hdsp.fit.search:_STEP",
+        "hdsp.fit.search:_CLOSE",
+        "hdsp.fit.search:_CONCENTRATION",
+        "hdsp.fit.passes:_EXACT_UPDATES",
+        "hdsp.fit.merge:_PAIRS_PER_TOPIC",
+        "hdsp.fit.merge:_LEAST_GAIN",
+        "hdsp.fit.merge:_LEAST_SHARE",
+        "hdsp.fit.merge:_ROUNDS",
     ),
-    "prediction": ("hdsp.inference.number:_WINDOW", "hdsp.inference.search:_CLEARLY"),
+    "prediction": ("hdsp.fit.search:_WINDOW", "hdsp.fit.search:_CLEARLY"),
     "stochastic": (
-        "hdsp.inference.stochastic:_DELAY",
-        "hdsp.inference.stochastic:_DECAY",
-        "hdsp.inference.stochastic:_STEPS",
-        "hdsp.inference.stochastic:_SHARE",
-        "hdsp.inference.stochastic:_SMALLEST",
+        "hdsp.fit.stochastic:_DELAY",
+        "hdsp.fit.stochastic:_DECAY",
+        "hdsp.fit.stochastic:_STEPS",
+        "hdsp.fit.stochastic:_SHARE",
+        "hdsp.fit.stochastic:_SMALLEST",
     ),
-    "shards": ("hdsp.execution.passes:_LABEL_ROUNDS",),
+    "shards": ("hdsp.fit.passes:_LABEL_ROUNDS",),
     "stream": (
-        "hdsp.inference.open_world:WORD_DOCUMENTS",
-        "hdsp.inference.open_world:_SHARE",
-        "hdsp.inference.open_world:_SMALLEST",
-        "hdsp.fitting.growth:_PASSES",
+        "hdsp.fit.stream:WORD_DOCUMENTS",
+        "hdsp.fit.stream_growth:_PASSES",
     ),
     "kernels": (
-        "hdsp.kernels.cvb0:_ACTIVE_SHARE",
-        "hdsp.kernels.cvb0:_ACTIVE_R",
-        "hdsp.kernels.cvb0:_FIRST_ROUND",
-        "hdsp.kernels.cvb0:_FOLLOWS",
-        "hdsp.kernels.cvb0:_LONGEST_STEP",
-        "hdsp.kernels.cvb0:_LEAST_PART",
-        "hdsp.kernels.cvb0:_WORSE",
-        "hdsp.kernels.cvb0:_EXTRAPOLATED",
+        "hdsp.kernels.cvb0.active_set:ACTIVE_SHARE",
+        "hdsp.kernels.cvb0.active_set:_ACTIVE_R",
+        "hdsp.kernels.cvb0.solver:_FIRST_ROUND",
+        "hdsp.kernels.cvb0.solver:_FOLLOWS",
+        "hdsp.kernels.cvb0.iteration:_LONGEST_STEP",
+        "hdsp.kernels.cvb0.iteration:_LEAST_PART",
+        "hdsp.kernels.cvb0.iteration:_WORSE",
+        "hdsp.kernels.cvb0.iteration:_EXTRAPOLATED",
         "hdsp.kernels.documents:_NEWTON_STEPS",
         "hdsp.kernels.softmax:_NEWTON_STEPS",
         "hdsp.kernels.softmax:_LARGEST_STEP",
@@ -123,11 +121,11 @@ CONSTANTS = {
 }
 # Shares near 1 and factors above it: what is halved and doubled is their distance from 1.
 FROM_ONE = {
-    "hdsp.inference.search:_STEP",
-    "hdsp.inference.search:_CLOSE",
-    "hdsp.prediction.response:_LARGEST",
-    "hdsp.prediction.shrinkage:_LIKELY",
-    "hdsp.kernels.cvb0:_ACTIVE_R",
+    "hdsp.fit.search:_STEP",
+    "hdsp.fit.search:_CLOSE",
+    "hdsp.prediction.calibration.variance:_LARGEST",
+    "hdsp.prediction.calibration.shrinkage:_QUANTILE",
+    "hdsp.kernels.cvb0.active_set:_ACTIVE_R",
 }
 NOT_BY_DEFAULT = ("kernels",)
 CORPORA = {"rcv1_subset": 30, "clothing_reviews": 20}
@@ -268,7 +266,7 @@ def _child(sender, part, constant, times, seed, data):
     with tempfile.TemporaryDirectory() as folder:
         if part == "kernels":
             numba.config.CACHE_DIR = folder
-        value = ""
+        value = None
         if constant:
             sys.meta_path.insert(0, WithConstant(constant, times))
             module, name = constant.split(":")
@@ -282,7 +280,13 @@ def _child(sender, part, constant, times, seed, data):
             if not constant:
                 raise
             measures = {"fails": type(error).__name__}
-        sender.send((np.asarray(value).tolist(), measures))
+        sender.send((shown(value) if constant else "", measures))
+
+
+def shown(value):
+    """A value for a table: of several, the first and the last."""
+    texts = [f"{number:.6g}" for number in np.ravel(value).tolist()]
+    return texts[0] if len(texts) == 1 else f"{texts[0]} to {texts[-1]}"
 
 
 def plain(corpus, n):
@@ -332,7 +336,7 @@ def predictions(data, seed, begin=lambda model, train: model.fit(train), **optio
 
 
 def by_batches(data, seed):
-    return predictions(data, seed, inference="stochastic", max_iter=5)
+    return predictions(data, seed, inference="stochastic")
 
 
 def by_shards(data, seed):
