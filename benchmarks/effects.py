@@ -30,6 +30,7 @@ from common import digits, load, parser, write
 from hdsp import HDSP
 from hdsp.datasets import LabelDesign, add_placebo_tags, make_corpus, split_halves
 from hdsp.execution import InProcess, fit_documents
+from hdsp.fit import Run
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, LocalSettings, global_step, make_problem
 from hdsp.prediction import calibrate, make_contrasts
@@ -251,9 +252,7 @@ def agreement(model, second):
     problem, state, _ = read_fresh(model, second)
     # Topics are not learned from these documents: none has to be left out of them.
     unseen = np.zeros(problem.n_documents, dtype=np.int64)
-    calibration = calibrate(
-        problem, Fit(state, None), fitted.space, LocalSettings(), InProcess(), unseen
-    )
+    calibration = calibrate(problem, Fit(state, None), fitted.space, Run(), unseen)
     other = copy(model)
     other._model = replace(fitted, calibration=calibration)
     again = other.label_effects(0.9)

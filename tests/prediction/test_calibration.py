@@ -382,7 +382,7 @@ def test_a_fit_is_calibrated_by_its_documents():
     tokens = read[:, :5].astype(float)
     np.testing.assert_array_equal(space.indicator, [True, True, True, True, False])
     np.testing.assert_array_equal(space.n_levels, [0, 0, 2, 2, 0])
-    found = calibrate(problem, fit, space, LocalSettings(), InProcess())
+    found = calibrate(problem, fit, space, Run())
     lengths = tokens.sum(axis=1)
     own = learn(
         Documents(problem.design, tokens.astype(np.float32), problem.design, tokens),

@@ -10,7 +10,6 @@ from threadpoolctl import threadpool_limits
 
 from hdsp import progress
 from hdsp.corpus import Corpus
-from hdsp.execution import InProcess
 from hdsp.fit import Interruption, Run, fit_batch, interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, Problem
@@ -103,9 +102,7 @@ def _refit(
         # Nobody waits for the result.
         return np.empty(0)
     copies = np.bincount(drawn, minlength=problem.n_documents)
-    calibration = calibrate(
-        problem, Fit(state, None), fitted.space, run.settings, InProcess(), copies
-    )
+    calibration = calibrate(problem, Fit(state, None), fitted.space, run, copies)
     sides = np.array(expected_sides(calibration, fitted.space, fitted.training.sample, contrasts))
     # A fit orders its topics by size.
     partner, _ = match_topics(fitted.state.topics.T, state.topics.T)

@@ -13,10 +13,7 @@ from hdsp.numerics.types import IntArray
 class Interaction(Term):
     """The products of the columns of two labels: the effect of one may depend on the other.
 
-    Parameters
-    ----------
-    *columns : str
-        The names of the two label columns, whose own effects the model has besides.
+    It takes the names of two label columns, whose own effects the model has besides.
     """
 
     main = False

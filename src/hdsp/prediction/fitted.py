@@ -341,10 +341,7 @@ def make_fitted(
     if predictive_concentration is None:
         with run.stage("concentration"):
             predictive_concentration = choose_concentration(problem, fit.state, run.here)
-    with run.stage("calibration"):
-        calibration = calibrate(
-            problem, fit, space, run.settings, run.here, learned_from=learned_from
-        )
+    calibration = calibrate(problem, fit, space, run, learned_from=learned_from)
     labels = space.values(problem.design)
     return FittedModel(
         fit.state,

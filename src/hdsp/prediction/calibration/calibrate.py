@@ -7,8 +7,9 @@ from itertools import repeat
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from hdsp.execution import InProcess, sum_tokens
-from hdsp.model import Fit, LocalSettings, Problem
+from hdsp.execution import sum_tokens
+from hdsp.fit import Run
+from hdsp.model import Fit, Problem
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
@@ -103,8 +104,7 @@ def calibrate(
     problem: Problem,
     fit: Fit,
     space: LabelSpace,
-    settings: LocalSettings,
-    executor: InProcess,
+    run: Run,
     copies: IntArray | None = None,
     learned_from: int | None = None,
 ) -> Calibration:
@@ -127,10 +127,8 @@ def calibrate(
         The fitted state.
     space : LabelSpace
         What the columns of the documents' design are.
-    settings : LocalSettings
-        How documents are fitted if they were not kept.
-    executor : InProcess
-        Where blocks are processed.
+    run : Run
+        How the fit proceeds, whose stages are cross-fitting and calibration.
     copies : int array of shape [M] or None, default=None
         How often each document was among those that topics were learned from; None is once.
     learned_from : int or None, default=None
@@ -139,27 +137,29 @@ def calibrate(
 
     def read(member: csr_array) -> FloatArray:
         if (learned_from or problem.n_documents) > _MANY_DOCUMENTS:
-            return sum_tokens(problem, fit, member, settings, executor)
-        return cross_fitted_tokens(problem, fit, member, settings, executor, copies)
+            return sum_tokens(problem, fit, member, run.settings, run.here)
+        return cross_fitted_tokens(problem, fit, member, run.settings, run.here, copies)
 
     n_topics = fit.state.n_topics
     sets = label_sets(problem.design, None if fit.documents is not None else _MOST_LABEL_SETS)
     chosen = sample_rows(problem.n_documents, _MOST_DOCUMENTS)
     n_sets = sets.member.shape[0]
-    if n_sets == problem.n_documents:
-        tokens = read(sets.member)
-        single = tokens[chosen]
-    else:
-        member = csr_array(vstack([sets.member, _select_rows(chosen, problem.n_documents)]))
-        tokens = read(member)
-        tokens, single = tokens[:n_sets], tokens[n_sets:]
+    with run.stage("cross-fitting"):
+        if n_sets == problem.n_documents:
+            tokens = read(sets.member)
+            single = tokens[chosen]
+        else:
+            member = csr_array(vstack([sets.member, _select_rows(chosen, problem.n_documents)]))
+            tokens = read(member)
+            tokens, single = tokens[:n_sets], tokens[n_sets:]
 
     def measured_feedback(found: Regression) -> FloatArray:
         some = sample_rows(problem.n_documents, _MOST_READ_AGAIN)
         return feedback(problem.take(some), fit.state, found)
 
     documents = Documents(sets.design, tokens, problem.design[chosen], single[:, :n_topics])
-    return learn(documents, space, measured_feedback)
+    with run.stage("calibration"):
+        return learn(documents, space, measured_feedback)
 
 
 def learn(
