@@ -119,7 +119,18 @@ def put(*keys_and_value):
 
 
 TRIAL = {"topics": 5, "perplexity": 9.0, "concentration": 2.0, "seconds": 0.5}
-FACTOR = {"function": "Categorical", "columns": ["tags"], "settings": {}}
+FACTOR = {"function": "Categorical", "columns": ["tags"], "terms": [], "settings": {}}
+TERM = {"term": "Spline", "columns": ["tags"], "settings": {}}
+WRONG_SCALINGS = [
+    {"function": "os.system"},
+    FACTOR | {"columns": ["nothing"]},
+    FACTOR | {"function": "LogLinear", "terms": [TERM]},
+    FACTOR | {"function": "LogLinear", "terms": [TERM | {"term": "os.system"}]},
+    {"function": "Product", "factors": []},
+    {"function": "Constant", "columns": [], "terms": [], "settings": {"x": 1}},
+]
+# Too many, no mapping, no list, no numbers, too large a number.
+WRONG_LEARNED = [[{}] * 9, [3] * 3, *([{"knots": x}] * 3 for x in (3, ["a"], [1e300]))]
 WRONG_MANIFESTS = {
     "priors": [None, {}, {"topic_prior": -1.0}],
     "corpus_concentration": [-1.0, 0, float("nan"), float("inf"), "1", True, None, 10**400],
@@ -147,18 +158,16 @@ WRONG_MANIFESTS = {
     ],
     "text_settings": [[], "a"],
     "schema": [None, {}, {"blocks": []}, {"blocks": [{"name": "tags"}]}],
-    "scaling": [
+    "space": [
         None,
         {},
-        {"function": "os.system"},
-        FACTOR,
-        {"function": "Product", "factors": [FACTOR], "split": [[0], [1]], "n_labels": 7},
-        {"function": "Product", "factors": [FACTOR], "split": [[0, 0]], "n_labels": 7},
-        {"function": "Product", "factors": [FACTOR], "split": [[-1]], "n_labels": 7},
-        {"function": "Product", "factors": [FACTOR], "split": [[10**12]], "n_labels": 7},
-        {"function": "Product", "factors": [FACTOR], "split": [[0]], "n_labels": 10**12},
-        {"function": "Product", "factors": [], "split": [], "n_labels": 7},
-        {"function": "Constant", "columns": [], "settings": {"x": 1}},
+        {"scaling": FACTOR},
+        *(
+            {"scaling": scaling, "learned": [{}] * n}
+            for scaling in WRONG_SCALINGS
+            for n in (1, 2, 3)
+        ),
+        *({"scaling": FACTOR, "learned": learned} for learned in WRONG_LEARNED),
     ],
     "stages": [3, [3], [{}], [{"stage": 1, "seconds": 1.0}], [{"stage": "a", "seconds": "b"}]],
     "parameters": [None, {}, {"max_iter": 3}],
@@ -195,7 +204,7 @@ def test_a_manifest_without_a_value_is_refused(path):
         ("n_components", -1),
         ("max_iter", "many"),
         ("fixed_number", "yes"),
-        ("scaling", {"function": "Own", "columns": [], "settings": {}}),
+        ("scaling", {"function": "Own", "columns": [], "terms": [], "settings": {}}),
         ("scaling", 3),
         ("init", None),
         ("checkpoint", "/etc"),

@@ -15,11 +15,12 @@ from hdsp.corpus.labels import Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.schema import LabelSchema
 from hdsp.corpus.text import NoWordsError, TextSettings
+from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.sparse import frozen_csr
 from hdsp.validation import check_counts, check_texts, check_words, count_of, row_positions
 
 # The most documents of a part: those of a block of a fit.
-PART_SIZE = 8192
+PART_SIZE = AT_ONCE
 _DRAWN = 1 << 20
 
 

@@ -13,14 +13,13 @@ from hdsp import kernels
 from hdsp.kernels import csr_arrays, run_ranges
 from hdsp.model.documents import expected_rates, pad
 from hdsp.model.state import GlobalState, padded
+from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 
 # Documents a thread takes at a time; fixed, so that results do not depend on threads.
 _DOCUMENT_RANGE = 64
 _PREDICTED_RANGE = 128
-# Documents whose rates are held at once.
-_BLOCK_SIZE = 8192
 # A document that has not settled by then changes by little more than the tolerance.
 _MAX_ITER = 100
 _TOL = 1e-3
@@ -66,8 +65,8 @@ class PredictiveView:
         width, dtype = self.word_share.shape[1], self.word_share.dtype
         prior_shape = pad(concentration * self.topic_weight, width, dtype)
         out = np.empty((counts.shape[0], len(self.topic_weight)))
-        for first in range(0, counts.shape[0], _BLOCK_SIZE):
-            rows = slice(first, first + _BLOCK_SIZE)
+        for first in range(0, counts.shape[0], AT_ONCE):
+            rows = slice(first, first + AT_ONCE)
             rate = expected_rates(self.scaling, self.parameters, design[rows], width, dtype)
             predict_proportions(counts[rows], self.word_share, prior_shape, rate, out[rows], tol)
         return out

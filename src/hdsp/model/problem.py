@@ -7,12 +7,10 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design, ScalingFunction
 
-# Documents per block: enough to keep threads busy and the word pass efficient, few enough that a
-# block's temporary arrays stay small beside the corpus.
-BLOCK_SIZE = 8192
 _FLOAT32: np.dtype[np.floating] = np.dtype(np.float32)
 
 
@@ -217,7 +215,7 @@ class Problem:
         )
         return part.cut()
 
-    def cut(self, block_size: int = BLOCK_SIZE) -> "Problem":
+    def cut(self, block_size: int = AT_ONCE) -> "Problem":
         """The same problem in blocks of so many documents."""
         n_documents = self.n_documents
         starts = range(0, n_documents, block_size)
@@ -275,7 +273,7 @@ def make_problem(
     scaling: ScalingFunction,
     priors: Priors,
     dtype: type[np.floating] = np.float32,
-    block_size: int = BLOCK_SIZE,
+    block_size: int = AT_ONCE,
 ) -> Problem:
     """The problem of fitting topics to `counts` [M, V] with labels `design` [M, J]."""
     whole = Problem(

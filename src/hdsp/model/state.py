@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from hdsp.model.seeds import NOT_SEEDED
+from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.sticks import sticks_from_weights, weights_from_sticks
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import DesignLimits, Parameters, take_topics
 
 # Topics are padded to whole vector registers in the compiled document step.
 _PADDING = 16
-# Documents per chunk while topics are reordered.
-_ROWS_AT_ONCE = 8192
 
 
 def padded(n_topics: int) -> int:
@@ -128,8 +127,8 @@ class DocumentState:
         if not reuse or padded(n_topics) != held.shape[1]:
             new = np.empty((len(held), padded(n_topics)), dtype=held.dtype)
         # In chunks: a copy of the whole array would double the memory of a fit.
-        for start in range(0, len(held), _ROWS_AT_ONCE):
-            rows = held[start : start + _ROWS_AT_ONCE]
+        for start in range(0, len(held), AT_ONCE):
+            rows = held[start : start + AT_ONCE]
             part = rows[:, first]
             for k, other in further:
                 part[:, k] += rows[:, other]

@@ -1,4 +1,4 @@
-"""Random parts of documents, always the same ones."""
+"""Parts of documents: of one size, and random ones that are always the same."""
 
 from collections.abc import Iterator
 
@@ -6,13 +6,21 @@ import numpy as np
 
 from hdsp.numerics.types import IntArray
 
-# Documents that are copied from a corpus at a time.
+# Documents of a part of a corpus, of a block of a fit, and of all that is done in parts: enough
+# to keep threads busy and the word pass efficient, few enough that temporary arrays stay small
+# beside the corpus.
 AT_ONCE = 8_192
 
 
 def sample_rows(n_rows: int, most: int, seed: int = 0) -> IntArray:
     """At most `most` of the rows, chosen at random, in order."""
     return np.sort(np.random.default_rng(seed).permutation(n_rows)[:most])
+
+
+def sample_apart(n_rows: int, most: int, most_others: int) -> tuple[IntArray, IntArray]:
+    """Two samples of rows that share none, each in order."""
+    order = np.random.default_rng(0).permutation(n_rows)
+    return np.sort(order[:most]), np.sort(order[most : most + most_others])
 
 
 def random_folds(n_rows: int, n_folds: int, seed: int) -> IntArray:

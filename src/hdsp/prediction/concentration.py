@@ -13,6 +13,7 @@ import numpy as np
 from hdsp.execution import InProcess, fit_documents
 from hdsp.model import GlobalState, HeldOut, LocalSettings, Problem
 from hdsp.model.updates import update_scaling, update_topics
+from hdsp.numerics.sampling import sample_apart
 
 # The documents that choose: this share of all, at most so many; and of the others, so many.
 _SHARE = 0.2
@@ -25,9 +26,8 @@ def choose_concentration(problem: Problem, state: GlobalState, executor: InProce
     """The beta at which halves of documents that topics have forgotten predict each other best."""
     n_documents = problem.n_documents
     n_held_out = min(int(_SHARE * n_documents), _MOST_HELD_OUT)
-    order = np.random.default_rng(0).permutation(n_documents)
-    chosen = np.sort(order[:n_held_out])
-    others = problem.take(np.sort(order[n_held_out : n_held_out + _MOST_OTHERS]))
+    chosen, kept = sample_apart(n_documents, n_held_out, _MOST_OTHERS)
+    others = problem.take(kept)
     frequency = np.asarray(others.counts.sum(axis=0), dtype=np.float64)
     held_out = HeldOut(problem.counts[chosen], problem.design[chosen], frequency)
     if not held_out.tokens.sum():
