@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from hdsp.corpus import BlockSchema, LabelSchema
-from hdsp.prediction.calibration import feedback as feedback_module
+from hdsp.prediction.calibration import variance as variance_module
 from hdsp.prediction.calibration.calibrate import Documents, learn
 from hdsp.prediction.calibration.regression import Regression, regression_path
 from hdsp.prediction.calibration.shrinkage import prior_deviations
@@ -81,8 +81,8 @@ def test_the_part_of_an_error_that_returns(seed, scale):
         return tokens
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(feedback_module, "read_with_shift", read)
-        found = feedback_module.feedback(problem, state, flat(state))
+        patch.setattr(variance_module, "read_with_shift", read)
+        found = variance_module.feedback(problem, state, flat(state))
     # Up and down by turns.
     up = [one - other for one, other in zip(changes[::2], changes[1::2], strict=True)]
     design = problem.design.toarray().astype(float)

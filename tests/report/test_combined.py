@@ -94,8 +94,7 @@ def test_limits_agree_with_joint_draws(simulated, label, topics):
     """Draws of a label's coefficients, and the change that they make to all topics at once."""
     model, fitted = simulated, simulated._model
     column = model.label_schema_.names.index(label)
-    streams = [np.random.default_rng(j) for j in range(len(model.label_names_))]
-    drawn = fitted.calibration.draw(streams, 4_000)[:, column]
+    drawn = fitted.calibration.draw(column, np.random.default_rng(column), 4_000)
     mean = fitted.calibration.coefficients[column]
     documents = fitted.training.sample.toarray()[:60]
     documents[:, column] = 0.0
