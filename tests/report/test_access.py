@@ -43,7 +43,9 @@ def test_axe_finds_no_serious_fault(open_page, page_file, view, reader):
     page = open_page(page_file, **options).show(f"#view={view}&topic=1")
     for summary in page.locator("summary:visible").all():
         summary.click()
-    found = Axe().run(page).response["violations"]
+    # What is dark differs in its colours alone.
+    rules = {"runOnly": ["color-contrast"]} if reader == "dark" else {}
+    found = Axe().run(page, options=rules).response["violations"]
     serious = [
         (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]])
         for fault in found
