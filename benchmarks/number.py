@@ -1,20 +1,22 @@
 """How many topics, on corpora whose number is known and on real text.
 
-    python benchmarks/number.py [given known model real] --data FOLDER
+    python benchmarks/number.py [given starts short known model real] --data FOLDER
 
-Writes number_given.csv (topics recovered where their number is given), number_known.csv (the
-number found in LDA corpora of overlapping topics), number_model.csv (in draws from HDSP) and
-number_real.csv into benchmarks/results. Only the last needs data.
+Writes number_given.csv (topics recovered where their number is given), number_starts.csv (those of
+short texts, from each start), number_short.csv (the purity of topics in real short texts),
+number_known.csv (the number found in LDA corpora of overlapping topics), number_model.csv (in draws
+from HDSP) and number_real.csv into benchmarks/results. number_short.csv and the last need data.
 """
 
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 from common import fixed, load, parser, write
 from scipy.sparse import csr_array
 
-from hdsp import HDSP, Categorical
+from hdsp import HDSP, Categorical, read_table
 from hdsp.datasets import make_corpus
 from hdsp.metrics import match_topics
 from hdsp.model import Truth, draw_documents
@@ -29,6 +31,13 @@ KNOWN = {
     "20 Zipf": (20, "zipf", 0.3, 100),
     "20 Zipf, short": (20, "zipf", 0.3, 30),
 }
+# Documents, topics, their weights, overlap and words per document.
+SHORT = {
+    "20 Zipf, 30 words": (3_000, 20, "zipf", 0.3, 30),
+    "20 equal, 15 words": (10_000, 20, "equal", 0.2, 15),
+    "50 equal, 100 words": (3_000, 50, "equal", 0.2, 100),
+}
+SHORT_TEXTS = ("searchsnippets", "tweets", "pascal_flickr")
 RULES = ("evidence", "prediction")
 REAL = ("rcv1_subset", "medline_mesh", "ohsumed23", "clothing_reviews", "amazon_4domains")
 
@@ -60,6 +69,56 @@ def given(n_seeds):
             model = HDSP(n_topics, fixed_number=True, random_state=seed, n_jobs=1).fit(corpus)
             found.append(matched(truth, model))
         yield {"corpus": name, "matched": " ".join(map(str, found)), "median": np.median(found)}
+
+
+def starts(n_seeds):
+    """Topics recovered from each start, their number given."""
+    for name, (n_documents, n_topics, weights, overlap, length) in SHORT.items():
+        for start in ("nmf", "words", "auto"):
+            found, seconds = [], []
+            for seed in range(n_seeds):
+                corpus, truth = make_corpus(
+                    n_documents,
+                    n_topics=n_topics,
+                    topic_weights=weights,
+                    overlap=overlap,
+                    document_length=length,
+                    random_state=seed,
+                )
+                settings = {"fixed_number": True, "random_state": seed, "n_jobs": 1}
+                model = HDSP(n_topics, init=start, **settings).fit(corpus)
+                found.append(matched(truth, model))
+                seconds += [row["seconds"] for row in model.stages_ if row["stage"] == "start"]
+            yield {
+                "corpus": name,
+                "init": start,
+                "matched": " ".join(map(str, found)),
+                "median": np.median(found),
+                "seconds of the start": f"{np.median(seconds):.2f}",
+            }
+
+
+def short(data, n_seeds):
+    """How pure the largest topics of short texts are, with as many topics as labels."""
+    for name in SHORT_TEXTS:
+        corpus = read_table(data / f"{name}.parquet", text="text", tags=["labels"])
+        label = np.array([row.argmax() for row in corpus.labels.blocks[0].values.toarray()])
+        n_topics = corpus.labels.blocks[0].values.shape[1]
+        for start in ("nmf", "words", "auto"):
+            found = []
+            for seed in range(n_seeds):
+                model = HDSP(n_topics, fixed_number=True, init=start, random_state=seed)
+                largest = model.fit(corpus.counts).transform(corpus.counts).argmax(axis=1)
+                table = np.zeros((n_topics, n_topics))
+                np.add.at(table, (largest, label), 1.0)
+                found.append(table.max(axis=1).sum() / len(label))
+            yield {
+                "corpus": name,
+                "init": start,
+                "topics": n_topics,
+                "purity": " ".join(f"{value:.3f}" for value in found),
+                "median": f"{np.median(found):.3f}",
+            }
 
 
 def known(n_seeds):
@@ -159,7 +218,9 @@ def real(data, n_seeds, ceiling=200):
 
 def main():
     options = parser(__doc__)
-    options.add_argument("parts", nargs="*", default=["given", "known", "model", "real"])
+    options.add_argument(
+        "parts", nargs="*", default=["given", "starts", "short", "known", "model", "real"]
+    )
     options.add_argument("--seeds", type=int, default=10, help="of simulated corpora (default 10)")
     options.add_argument("--true", type=int, nargs="+", default=[5, 10, 30, 100])
     options.add_argument("--real-seeds", type=int, default=2, help="of real ones (default 2)")
@@ -167,6 +228,8 @@ def main():
     warnings.filterwarnings("ignore", message=".* topics are in use")
     parts = {
         "given": lambda: given(chosen.seeds),
+        "starts": lambda: starts(chosen.seeds),
+        "short": lambda: short(Path(chosen.data), 5),
         "known": lambda: known(chosen.seeds),
         "model": lambda: model(chosen.seeds, chosen.true),
         "real": lambda: real(chosen.data, chosen.real_seeds),

@@ -91,8 +91,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     document_concentration_prior : tuple of two floats, default=(1.0, 0.01)
         Shape and rate of the gamma prior of beta.
     init : str or array of shape [n_components, V], default="nmf"
-        The initial topics: ``"nmf"``, ``"lda"`` (three passes of LDA, as in the paper),
-        ``"random"``, or an array of word weights, whose topics are then merged where that pays.
+        The initial topics: ``"nmf"``, which factorises documents; ``"words"``, from words that go
+        together, for texts of some thirty words or fewer; ``"auto"``, the one of these two that
+        predicts held-out words better (`init_` tells which); ``"lda"``, three passes, as in the
+        paper; ``"random"``, or an array of word weights, whose topics are then merged where that
+        pays.
     seeds : mapping of str to list of str, or None, default=None
         Topics that are wanted: for each name some words of the corpus, such as
         ``{"budget": ["tax", "deficit"]}``. Each steers a topic of its own, which has that name.
@@ -167,6 +170,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     history_ : list of dict
         One row per pass of the chosen start: the bound and its terms, concentrations, `n_topics`,
         topics in use, moves made after the pass, and seconds.
+    init_ : str
+        The start of the fit; ``"array"`` where topics were given.
     stages_ : list of dict
         One row per stage of the fit and of what followed it, such as the search, the passes and the
         calibration: `stage` and `seconds`.
@@ -951,6 +956,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def history_(self) -> list[dict[str, float]]:
         """One row per pass of the chosen start."""
         return self._model.report.history
+
+    @property
+    def init_(self) -> str:
+        """The start of the fit; ``"array"`` where topics were given."""
+        return self._model.report.init
 
     @property
     def stages_(self) -> list[dict[str, Any]]:

@@ -413,6 +413,7 @@ def _report(source: FitSource, outcome: Outcome, run: Run, n_documents: int) -> 
         topics_in_use(topic_tokens(state, source.problem.priors), n_documents),
         outcome.numbers,
         coherence,
+        outcome.init,
     )
 
 

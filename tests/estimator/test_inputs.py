@@ -139,7 +139,7 @@ BAD_SETTINGS = {
             np.ones(N_WORDS),
             [["a"]],
         ],
-        r"`init` of HDSP must be one of 'nmf', 'lda', 'random' or an array of shape \(6, 12\)",
+        r"`init` of HDSP must be one of 'auto', 'nmf', 'words', 'lda', 'random' or an",
     ),
     "scaling": ([3, None, Categorical, ["tags"]], "`scaling` of HDSP must be 'auto' or a scaling"),
 }
@@ -466,7 +466,7 @@ def test_a_vocabulary_of_one_word():
     assert len(model.topics()) == 2
 
 
-@pytest.mark.parametrize("init", ["nmf", "lda", "random"])
+@pytest.mark.parametrize("init", ["auto", "nmf", "words", "lda", "random"])
 def test_more_topics_than_documents_and_words(init):
     model = make(n_components=30, init=init).fit(counts()[:5, :4])
     assert model.components_.shape == (30, 4)
@@ -499,9 +499,9 @@ def test_an_init_array_is_where_a_fit_starts():
     np.testing.assert_array_equal(model.components_, by_list.components_)
     bounds = {
         make(init=name, max_iter=1).fit(counts()).history_[0]["bound"]
-        for name in ("nmf", "random", "lda")
+        for name in ("nmf", "words", "random", "lda")
     }
-    assert len(bounds | {model.history_[0]["bound"]}) == 4
+    assert len(bounds | {model.history_[0]["bound"]}) == 5
 
 
 X_FORMS = {

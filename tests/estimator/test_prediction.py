@@ -629,7 +629,7 @@ def bits_of(n_jobs, labels=True, **settings):
     ]
 
 
-@pytest.mark.parametrize("init", ["nmf", "lda", "random"])
+@pytest.mark.parametrize("init", ["auto", "nmf", "words", "lda", "random"])
 def test_any_number_of_threads_gives_the_same_bits(init):
     for one, two in zip(bits_of(1, init=init), bits_of(2, init=init), strict=True):
         assert one.tobytes() == two.tobytes()

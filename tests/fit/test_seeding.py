@@ -34,7 +34,7 @@ def test_the_prior_is_a_share_of_the_words_tokens():
     np.testing.assert_array_equal(seeds.toarray(), [[5.0, 0.0, 0.5], [0.0, 20.0, 0.0]])
 
 
-@pytest.mark.parametrize("init", ["nmf", "lda", "random"])
+@pytest.mark.parametrize("init", ["nmf", "words", "lda", "random"])
 def test_seeded_topics_start_from_the_words_that_keep_their_seeds_company(init):
     problem, truth, chosen = seeded_problem()
     state = initial_state(problem, 6, init, 1.0, 2.0, np.random.default_rng(0))

@@ -39,7 +39,7 @@ def corpus(seed=0, n_topics=6):
     return drawn.counts, truth
 
 
-@pytest.mark.parametrize("init", ["nmf", "lda", "random"])
+@pytest.mark.parametrize("init", ["nmf", "words", "lda", "random"])
 def test_a_start_holds_the_corpus_once_and_is_ordered(init):
     counts, _ = corpus()
     state = start(counts, init)

@@ -10,7 +10,7 @@ topics are sharply separate the two agree; on real text topics of ever smaller u
 little, and evidence stops earlier. All documents are then fitted with the number.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -168,6 +168,54 @@ def number_range(
     return round(float(low)), round(float(high))
 
 
+def hold_out(problem: Problem, rng: np.random.Generator) -> tuple[Problem, HeldOut]:
+    """Documents to fit, and others whose words are to be predicted."""
+    n_documents = problem.n_documents
+    wanted = min(max(_SHARE * n_documents, _FEWEST_HELD_OUT), _MOST_HELD_OUT)
+    n_held_out = int(min(wanted, _LARGEST_SHARE * n_documents))
+    order = rng.permutation(n_documents)
+    fitted = problem.take(np.sort(order[n_held_out : n_held_out + _MOST_FITTED]))
+    rows = np.sort(order[:n_held_out])
+    frequency = np.asarray(fitted.counts.sum(axis=0), dtype=np.float64)
+    return fitted, HeldOut(problem.counts[rows], problem.design[rows], frequency)
+
+
+def _short_fit(problem: Problem, state: GlobalState, run: Run) -> GlobalState:
+    short = replace(run, max_iter=_PASSES, tol=0.0, keep_documents=True, after_pass=None)
+    return fit_batch(problem, state, short, short.new_history()).state
+
+
+def better_start(
+    problem: Problem,
+    starts: Mapping[str, Callable[[Problem], GlobalState]],
+    run: Run,
+    rng: np.random.Generator,
+) -> str:
+    """The start from which a short fit predicts held-out words best.
+
+    Parameters
+    ----------
+    problem : Problem
+        All documents, or a sample of them.
+    starts : mapping of str to callable
+        Each makes a state to start from; the first is taken where documents do not tell.
+    run : Run
+        How fits proceed.
+    rng : numpy.random.Generator
+        Chooses the documents that are held out.
+    """
+    fitted, held_out = hold_out(problem, rng)
+    first, *_ = starts
+    score: dict[str, float] = {}
+    for name, start in starts.items():
+        if run.interrupted or not held_out.tokens.sum():
+            return first
+        state = _short_fit(fitted, start(fitted), run)
+        likelihood = held_out.score(state, problem.scaling, _CONCENTRATION).likelihood
+        score[name] = float(likelihood.sum())
+    return max(score, key=lambda name: score[name])
+
+
 @dataclass(eq=False)
 class Search:
     """How many topics the documents of a problem ask for.
@@ -201,17 +249,8 @@ class Search:
     _trials: dict[int, TrialRecord] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        n_documents = self.problem.n_documents
-        wanted = min(max(_SHARE * n_documents, _FEWEST_HELD_OUT), _MOST_HELD_OUT)
-        n_held_out = int(min(wanted, _LARGEST_SHARE * n_documents))
-        order = self.rng.permutation(n_documents)
-        fitted = np.sort(order[n_held_out : n_held_out + _MOST_FITTED])
-        held_out = np.sort(order[:n_held_out])
-        self._fitted = self.problem.take(fitted)
-        counts = self.problem.counts
-        frequency = np.asarray(self._fitted.counts.sum(axis=0), dtype=np.float64)
-        self._held_out = HeldOut(counts[held_out], self.problem.design[held_out], frequency)
-        self._ceiling = max(min(self.most_topics, len(fitted)), 1)
+        self._fitted, self._held_out = hold_out(self.problem, self.rng)
+        self._ceiling = max(min(self.most_topics, self._fitted.n_documents), 1)
         # Seeded topics, and one for all the rest.
         wanted = max(FEWEST_TOPICS, self.problem.priors.n_seeded + 1)
         self._fewest = min(wanted, self.most_topics)
@@ -289,14 +328,12 @@ class Search:
                 self._trials[number] = trial
                 return
         self.run.display.begin_trial(number)
-        run = replace(self.run, max_iter=_PASSES, tol=0.0, keep_documents=True, after_pass=None)
-        history = run.new_history()
-        fit = fit_batch(self._fitted, self.start_at(self._fitted, number), run, history)
+        state = _short_fit(self._fitted, self.start_at(self._fitted, number), self.run)
         if self.run.interrupted:
             return
         near = min(self._trials, key=lambda n: abs(np.log(n / number)), default=None)
         concentration = _CONCENTRATION if near is None else self._trials[near].concentration
-        score = self._held_out.score(fit.state, self.problem.scaling, concentration)
+        score = self._held_out.score(state, self.problem.scaling, concentration)
         trial = TrialRecord(
             number,
             score.concentration,

@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import kernels
 from hdsp.fit.seeding import place_seeds
+from hdsp.fit.words import word_topics
 from hdsp.kernels import run_ranges, sparse_product
 from hdsp.model import GlobalState, Problem
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
@@ -20,7 +21,7 @@ from hdsp.model.state import padded
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 
-STARTS = ("nmf", "lda", "random")
+STARTS = ("auto", "nmf", "words", "lda", "random")
 # The paper starts from three passes of LDA.
 _LDA_PASSES = 3
 # Larger corpora are factorised from a sample of this many documents.
@@ -47,7 +48,7 @@ def initial_state(
     n_topics : int
         The number of topics T.
     init : str or float array of shape [T, V]
-        One of `STARTS`, or non-negative word weights or counts.
+        One of `STARTS` but ``"auto"``, or non-negative word weights or counts.
     corpus_concentration, document_concentration : float
         The initial values of alpha and beta.
     rng : numpy.random.Generator
@@ -80,10 +81,12 @@ def _start(
     """Word shares [V, T] (columns sum to 1) and topic sizes [T] (sum to 1)."""
     counts = problem.counts
     if isinstance(init, str):
-        if init == "nmf":
+        if init in ("nmf", "words"):
             sample = counts
             if counts.shape[0] > _MOST_DOCUMENTS:
                 sample = counts[np.sort(rng.permutation(counts.shape[0])[:_MOST_DOCUMENTS])]
+            if init == "words":
+                return _shares(word_topics(sample, n_topics, rng) + problem.priors.topic_prior)
             words, loadings = nmf_topics(sample, n_topics, rng)
             return _from_factors(sample, words, loadings)
         if init == "lda":

@@ -12,7 +12,7 @@ from hdsp.fit.merge import merge_topics
 from hdsp.fit.passes import ascend, documents_of
 from hdsp.fit.run import Resumed, Run
 from hdsp.fit.sample import Survey, SurveyDocuments
-from hdsp.fit.search import Search
+from hdsp.fit.search import Search, better_start
 from hdsp.fit.shard_batches import ShardBatches
 from hdsp.fit.start import initial_state
 from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
@@ -20,6 +20,11 @@ from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_p
 from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import LabelSpace, ScalingFunction, bind_labels
+
+# Where documents have more words than this on average, those of a document say enough of it.
+_LONG = 100.0
+# The number of topics that starts are compared with, where it is not fixed.
+_TRIED = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +76,14 @@ class Beginning:
         Numbers that are about as good; None where nothing was searched.
     state : callable
         Makes the initial state: it takes time, and is not wanted where a fit is resumed.
+    init : str
+        The start; ``"array"`` where topics were given.
     """
 
     n_topics: int
     numbers: tuple[int, int] | None
     state: Callable[[], GlobalState]
+    init: str
 
 
 def begin(
@@ -100,21 +108,26 @@ def begin(
     n_tokens : float or None, default=None
         The tokens of all documents, if `problem` is a sample.
     """
+    init = plan.init
 
     def start(problem: Problem, n_topics: int, rng: np.random.Generator, held: Any) -> GlobalState:
         return initial_state(
             problem,
             n_topics,
-            plan.init,
+            init,
             plan.corpus_concentration,
             plan.document_concentration,
             rng,
             held,
         )
 
+    if isinstance(init, str) and init == "auto":
+        with run.stage("starts"):
+            init = _better_start(problem, plan, run)
+    name = init if isinstance(init, str) else "array"
     if not plan.searches:
         number = plan.n_components
-        return Beginning(number, None, lambda: start(problem, number, plan.rng, n_tokens))
+        return Beginning(number, None, lambda: start(problem, number, plan.rng, n_tokens), name)
     seed = int(plan.rng.integers(2**62))
 
     def start_at(problem: Problem, n_topics: int, held: Any = None) -> GlobalState:
@@ -125,7 +138,29 @@ def begin(
     )
     with run.stage("search"):
         number, numbers = search.number(), search.number_range()
-    return Beginning(number, numbers, lambda: start_at(problem, number, n_tokens))
+    return Beginning(number, numbers, lambda: start_at(problem, number, n_tokens), name)
+
+
+def _better_start(problem: Problem, plan: Plan, run: Run) -> str:
+    """The start for these documents: by their length, or by held-out words."""
+    if problem.n_tokens > _LONG * problem.n_documents:
+        return "nmf"
+    # A stream of its own: the fit goes on as if the start had been named.
+    (rng,) = plan.rng.spawn(1)
+    number = plan.n_components if plan.fixed_number else min(plan.n_components, _TRIED)
+    seed = int(rng.integers(2**62))
+
+    def start(init: str) -> Callable[[Problem], GlobalState]:
+        return lambda known: initial_state(
+            known,
+            number,
+            init,
+            plan.corpus_concentration,
+            plan.document_concentration,
+            np.random.default_rng(seed),
+        )
+
+    return better_start(problem, {"nmf": start("nmf"), "words": start("words")}, run, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +256,8 @@ class Outcome:
         One record per pass.
     numbers : tuple of two int, or None
         Numbers of topics that are about as good; None where nothing was searched.
+    init : str
+        The start; ``"array"`` where topics were given.
     stream : Stream or None, default=None
         Where stochastic inference goes on; None after batch inference.
     """
@@ -228,6 +265,7 @@ class Outcome:
     fit: Fit
     history: History
     numbers: tuple[int, int] | None
+    init: str
     stream: Stream | None = None
 
 
@@ -258,9 +296,11 @@ def fit(source: FitSource, plan: Plan, run: Run) -> Outcome:
     if source.batches is None:
         found = _fit_batch(source, plan, run, resumed)
         numbers = _scaled(beginning.numbers, found.state.n_topics, beginning.n_topics)
-        return Outcome(found, resumed.history, numbers)
+        return Outcome(found, resumed.history, numbers, beginning.init)
     stream = _fit_stream(source, run, resumed)
-    return Outcome(Fit(stream.state, None), resumed.history, beginning.numbers, stream)
+    return Outcome(
+        Fit(stream.state, None), resumed.history, beginning.numbers, beginning.init, stream
+    )
 
 
 def _fit_batch(source: FitSource, plan: Plan, run: Run, resumed: Resumed) -> Fit:

@@ -7,6 +7,7 @@ from typing import Any
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.labels import KINDS
 from hdsp.corpus.schema import BlockSchema
+from hdsp.fit import STARTS
 from hdsp.model import Priors
 from hdsp.prediction import TopicGroups
 from hdsp.storage import LARGEST, SMALLEST, require
@@ -68,6 +69,12 @@ def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
     )
     require(fits, "its search has a row that is none")
     return rows
+
+
+def start(manifest: Mapping[str, Any]) -> str:
+    """The start of the fit."""
+    require(manifest["init"] in (*STARTS, "array"), "its start is none")
+    return str(manifest["init"])
 
 
 def stages(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

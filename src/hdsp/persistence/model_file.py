@@ -88,6 +88,7 @@ def save_model(
         "named": source.named,
         "history": report.history,
         "search": report.search,
+        "init": report.init,
         "stages": report.stages,
         "converged": report.converged,
         "n_topics": report.n_topics,
@@ -171,6 +172,7 @@ def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int
         get.whole(manifest, "n_topics", 0, n_topics),
         get.topics_range(manifest),
         arrays.get("coherence", (n_topics,)),
+        get.start(manifest),
         get.stages(manifest),
     )
 

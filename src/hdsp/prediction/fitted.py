@@ -95,6 +95,8 @@ class FitReport:
         Numbers of topics that are about as good; None where nothing was searched.
     coherence : float array of shape [T]
         NPMI of each topic in the training documents.
+    init : str
+        The start of the fit; ``"array"`` where topics were given.
     stages : list of dict
         The seconds of each stage of the fit, and of what follows it.
     """
@@ -105,6 +107,7 @@ class FitReport:
     n_topics: int
     n_topics_range: tuple[int, int] | None
     coherence: FloatArray
+    init: str
     stages: list[dict[str, Any]] = field(default_factory=list)
 
 

@@ -1,0 +1,120 @@
+"""Initial topics from words that go together, for short texts.
+
+A document of ten words says little of its topics, and factors of documents find few. Words say more
+of each other: how often two of them share a document, over all documents, gives every word a
+vector; documents are clustered among the vectors of their words, and each cluster is a topic.
+"""
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+from sklearn.utils.extmath import randomized_svd
+
+from hdsp.numerics.types import FloatArray, IntArray
+
+# Dimensions of the word vectors, at most.
+_MOST_DIMENSIONS = 100
+# Pairs of words in documents that are looked at; of long documents fewer words.
+_MOST_PAIRS = 20_000_000
+# The frequency of the second word of a pair counts with this power: pairs with rare words would
+# otherwise seem to go together too much.
+_POWER = 0.75
+# Clusterings from other seeds, of which the closest is taken, and their passes.
+_RESTARTS, _PASSES = 3, 20
+# Seeds are chosen among at most this many documents.
+_SEEDING_DOCUMENTS = 4_000
+
+
+def word_topics(counts: csr_array, n_topics: int, rng: np.random.Generator) -> FloatArray:
+    """Tokens of each word in clusters of documents, [V, T].
+
+    Parameters
+    ----------
+    counts : sparse array of shape [M, V]
+        Word counts of the documents.
+    n_topics : int
+        The number of topics T.
+    rng : numpy.random.Generator
+        The source of random numbers.
+    """
+    counts = csr_array(counts, dtype=np.float64)
+    association = ppmi(cooccurrence(_fewer_words(counts, rng)))
+    n_dimensions = min(n_topics, _MOST_DIMENSIONS, counts.shape[1])
+    left, size, _ = randomized_svd(association, n_dimensions, random_state=int(rng.integers(2**31)))
+    documents = np.bincount(counts.indices, minlength=counts.shape[1])
+    rarity = np.log((1.0 + counts.shape[0]) / (1.0 + documents)) + 1.0
+    vectors = np.asarray(counts @ (left * np.sqrt(size) * rarity[:, None]), dtype=np.float32)
+    norms = np.linalg.norm(vectors, axis=1)
+    rows = np.flatnonzero(norms > 0)
+    if not len(rows):
+        return np.zeros((counts.shape[1], n_topics))
+    vectors = vectors[rows] / norms[rows, None]
+    clusterings = [_cluster(vectors, n_topics, rng) for _ in range(_RESTARTS)]
+    cluster, _ = max(clusterings, key=lambda found: found[1])
+    member = csr_array((np.ones(len(rows)), (cluster, rows)), shape=(n_topics, counts.shape[0]))
+    return np.asarray((member @ counts).T.toarray())
+
+
+def cooccurrence(counts: csr_array) -> csr_array:
+    """How often two tokens of a document are these words, added over documents, [V, V].
+
+    ``sum_m (x_m x_m^T - diag x_m) / (N_m (N_m - 1))``: an unbiased estimate of the joint
+    probabilities of two tokens of a document, which weighs all documents alike.
+    """
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+    weight = np.where(lengths > 1.0, 1.0 / np.maximum(lengths * (lengths - 1.0), 1e-300), 0.0)
+    weighted = csr_array(counts.multiply(weight[:, None]))
+    found = csr_array(weighted.T @ counts) - diags_array(np.asarray(weighted.sum(axis=0)))
+    return csr_array(found)
+
+
+def ppmi(joint: csr_array) -> csr_array:
+    """Positive pointwise mutual information, max(0, ln q_ij / (r_i c_j)), [V, V]."""
+    total = np.maximum(np.asarray(joint.sum(axis=1)), 0.0)
+    context = total**_POWER
+    context /= max(float(context.sum()), 1e-300)
+    rows = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
+    expected = np.maximum(total[rows] * context[joint.indices], 1e-300)
+    information = np.log(np.maximum(joint.data, 1e-300) / expected)
+    kept = information > 0.0
+    return csr_array((information[kept], (rows[kept], joint.indices[kept])), shape=joint.shape)
+
+
+def _fewer_words(counts: csr_array, rng: np.random.Generator) -> csr_array:
+    """The documents, with so many random ones of their words that their pairs are not too many."""
+    most = max(int(np.sqrt(_MOST_PAIRS / max(counts.shape[0], 1))), 2)
+    sizes = np.diff(counts.indptr)
+    if sizes.max(initial=0) <= most:
+        return counts
+    rows = np.repeat(np.arange(counts.shape[0]), sizes)
+    order = np.lexsort((rng.random(len(rows)), rows))
+    rank = np.arange(len(rows)) - counts.indptr[rows]
+    kept = np.sort(order[rank < most])
+    return csr_array((counts.data[kept], (rows[kept], counts.indices[kept])), shape=counts.shape)
+
+
+def _cluster(
+    vectors: FloatArray, n_clusters: int, rng: np.random.Generator
+) -> tuple[IntArray, float]:
+    """The cluster of each unit vector by spherical k-means, and how close vectors are to them."""
+    sample = vectors[rng.permutation(len(vectors))[:_SEEDING_DOCUMENTS]]
+    distance = np.ones(len(sample))
+    seeds = []
+    for _ in range(n_clusters):
+        seeds.append(int(rng.choice(len(sample), p=distance / distance.sum())))
+        away = 1.0 - sample @ sample[seeds[-1]]
+        distance = np.minimum(distance, np.maximum(away, 1e-9))
+    centres = sample[seeds]
+    cluster = np.full(len(vectors), -1)
+    for _ in range(_PASSES):
+        similarity = vectors @ centres.T
+        before, cluster = cluster, similarity.argmax(axis=1)
+        if (before == cluster).all():
+            break
+        member = csr_array(
+            (np.ones(len(cluster), np.float32), (cluster, np.arange(len(cluster)))),
+            shape=(n_clusters, len(cluster)),
+        )
+        sums = np.asarray(member @ vectors)
+        norms = np.linalg.norm(sums, axis=1, keepdims=True)
+        centres = np.where(norms > 0.0, sums / np.maximum(norms, 1e-30), centres)
+    return cluster, float(similarity.max(axis=1).sum(dtype=np.float64))

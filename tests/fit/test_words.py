@@ -1,0 +1,100 @@
+"""Topics from words that go together."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from hdsp import HDSP
+from hdsp.datasets import make_corpus
+from hdsp.fit import words
+from hdsp.fit.words import cooccurrence, ppmi, word_topics
+from hdsp.metrics import match_topics
+
+
+def counted(seed, n_documents=12, n_words=7):
+    rng = np.random.default_rng(seed)
+    return rng.poisson(0.5, size=(n_documents, n_words)).astype(float)
+
+
+@given(seed=st.integers(0, 1000))
+def test_cooccurrence_counts_ordered_pairs_of_tokens(seed):
+    dense = counted(seed)
+    expected = np.zeros((7, 7))
+    for row in dense:
+        tokens = np.repeat(np.arange(7), row.astype(int))
+        for i, one in enumerate(tokens):
+            for j, other in enumerate(tokens):
+                if i != j:
+                    expected[one, other] += 1.0 / (len(tokens) * (len(tokens) - 1))
+    found = cooccurrence(csr_array(dense)).toarray()
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@given(seed=st.integers(0, 1000))
+def test_association_is_the_positive_logarithm_of_found_over_expected(seed):
+    joint = cooccurrence(csr_array(counted(seed)))
+    dense = joint.toarray()
+    total = dense.sum(axis=1)
+    context = total**0.75 / (total**0.75).sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = np.log(dense / np.outer(total, context))
+    expected[~(dense > 1e-15)] = 0.0
+    np.testing.assert_allclose(ppmi(joint).toarray(), np.maximum(expected, 0.0), atol=1e-9)
+
+
+def test_short_texts_whose_documents_say_too_little():
+    corpus, truth = make_corpus(
+        4_000, n_topics=10, n_words=500, document_length=10, overlap=0.2, random_state=0
+    )
+
+    def found(init):
+        model = HDSP(10, fixed_number=True, init=init, random_state=0, n_jobs=1).fit(corpus)
+        return int((match_topics(truth.word_share, model.components_)[1] <= 0.3).sum())
+
+    assert found("words") >= 8
+    assert found("nmf") <= 5
+
+
+def test_long_documents_give_some_of_their_words(monkeypatch):
+    rng = np.random.default_rng(0)
+    counts = csr_array(rng.poisson(1.0, size=(50, 40)).astype(float))
+    monkeypatch.setattr(words, "_MOST_PAIRS", 50 * 25)
+    fewer = words._fewer_words(counts, rng)
+    assert np.diff(fewer.indptr).max() == 5
+    assert (fewer.toarray() <= counts.toarray()).all()
+    topics = word_topics(counts, 3, rng)
+    # All words of documents are in their topics all the same.
+    np.testing.assert_allclose(topics.sum(axis=1), counts.sum(axis=0))
+
+
+def test_documents_of_one_word_and_none():
+    counts = csr_array(np.eye(5)[[0, 1, 2, 3, 4, 0]] * np.array([1, 1, 1, 1, 0, 0])[:, None])
+    assert np.isfinite(word_topics(counts, 3, np.random.default_rng(0))).all()
+
+
+def test_the_start_that_predicts_better_is_chosen(tmp_path):
+    """And the fit goes on as if it had been named."""
+    short, _ = make_corpus(
+        4_000, n_topics=10, n_words=500, document_length=10, overlap=0.2, random_state=0
+    )
+    model = HDSP(10, fixed_number=True, init="auto", random_state=0, n_jobs=1).fit(short)
+    named = HDSP(10, fixed_number=True, init="words", random_state=0, n_jobs=1).fit(short)
+    assert model.init_ == named.init_ == "words"
+    np.testing.assert_array_equal(model.components_, named.components_)
+    model.save(tmp_path / "model.hdsp")
+    assert HDSP.load(tmp_path / "model.hdsp").init_ == "words"
+
+
+def test_long_documents_need_no_trial():
+    corpus, _ = make_corpus(100, n_topics=3, n_words=100, document_length=150, random_state=0)
+    model = HDSP(3, fixed_number=True, init="auto", random_state=0, n_jobs=1).fit(corpus)
+    default = HDSP(3, fixed_number=True, random_state=0, n_jobs=1).fit(corpus)
+    assert model.init_ == default.init_ == "nmf"
+    np.testing.assert_array_equal(model.components_, default.components_)
+
+
+def test_documents_that_do_not_tell_start_from_factors():
+    counts = np.eye(4, dtype=int)[[0, 1, 2, 3]]
+    model = HDSP(2, fixed_number=True, init="auto", random_state=0, tol=0.5, n_jobs=1).fit(counts)
+    assert model.init_ == "nmf"
