@@ -87,7 +87,10 @@ def test_what_cannot_be_loaded_says_so(capsys, name):
 @pytest.mark.parametrize("name", ["compare", "reproduce"])
 def test_commands_of_studies_say_what_to_install(monkeypatch, capsys, name):
     monkeypatch.setattr("hdsp.cli.plugins.entry_points", lambda group: [])
-    message = f"hdsp: `hdsp {name}` is in another package: pip install hdsp-studies.\n"
+    message = (
+        f"hdsp: `hdsp {name}` is in another package: install hdsp-studies (from a checkout: "
+        "pip install ./studies).\n"
+    )
     for arguments in ([name, "--help"], [name, "file.csv"]):
         assert main(arguments) == 2
         assert capsys.readouterr() == ("", message)

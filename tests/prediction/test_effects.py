@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from scipy.stats import norm
 
 from hdsp import HDSP, Labels, simulate
 from hdsp.corpus import LabelSchema
@@ -165,6 +166,17 @@ def test_intervals_hold_the_effect_and_widen_with_level_and_variance():
     inside = (wide.lower <= wide.effect) & (wide.effect <= wide.upper)
     # Effects are not linear in coefficients, so a draw's middle need not be the effect.
     assert inside.mean() > 0.9
+
+
+def test_limits_of_high_levels_are_not_the_extremes_of_draws():
+    """Beyond 90 % they are those of 90 %, as much wider as they are for normal draws."""
+    schema, design, regression = parts()
+    _, usual = effects_of(schema, design, regression, level=0.9)
+    _, high = effects_of(schema, design, regression, level=0.998)
+    ratio = norm.ppf(0.999) / norm.ppf(0.95)
+    for side in ("lower", "upper"):
+        expected = usual.effect + ratio * (getattr(usual, side) - usual.effect)
+        np.testing.assert_allclose(getattr(high, side), np.clip(expected, -1.0, 1.0))
 
 
 def test_a_share_of_ones_own_is_what_others_cannot_explain():

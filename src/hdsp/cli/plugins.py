@@ -33,7 +33,10 @@ def add_plugins(commands: Any, asked: str | None) -> None:
     if asked in found:
         found = {asked: found[asked]}
     elif asked in _STUDIES:
-        raise ImportError(f"`hdsp {asked}` is in another package: pip install hdsp-studies.")
+        raise ImportError(
+            f"`hdsp {asked}` is in another package: install hdsp-studies (from a checkout: "
+            "pip install ./studies)."
+        )
     for name, point in sorted(found.items()):
         try:
             point.load().add_parser(commands)

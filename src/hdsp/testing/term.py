@@ -11,13 +11,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from hdsp.corpus import Labels, LabelSchema
+from hdsp.corpus import Kind, Labels, LabelSchema
 from hdsp.corpus.labels import LabelBlock
 from hdsp.labels import Term
 from hdsp.labels.term import stored_column
 from hdsp.scaling import LabelSpace, LogLinear, ScalingFunction, bind_labels
 
-_KINDS = ("tags", "category", "number")
+_KINDS: tuple[Kind, ...] = ("tags", "category", "number")
 _DOCUMENTS, _LEVELS = 60, 3
 _ROUNDING = 1e-9
 
@@ -104,7 +104,7 @@ def check_term(term: Term) -> Iterator[tuple[str, Callable[[], None]]]:
             yield f"{title} ({', '.join(kinds)})", partial(check, case)
 
 
-def _make_case(term: Term, kinds: Sequence[str], n_levels: int = _LEVELS) -> TermCase:
+def _make_case(term: Term, kinds: Sequence[Kind], n_levels: int = _LEVELS) -> TermCase:
     """Random labels of these kinds; every sixth document has none."""
     rng = np.random.default_rng(0)
     blocks = []
@@ -119,7 +119,7 @@ def _make_case(term: Term, kinds: Sequence[str], n_levels: int = _LEVELS) -> Ter
             if kind == "tags":
                 dense[np.arange(_DOCUMENTS), rng.integers(_LEVELS, size=_DOCUMENTS)] = 1.0
         dense[::6] = 0.0
-        blocks.append(LabelBlock(name, kind, columns, csr_array(dense)))  # type: ignore[arg-type]
+        blocks.append(LabelBlock(name, kind, columns, csr_array(dense)))
     labels = Labels(tuple(blocks), _DOCUMENTS)
     scaling = LogLinear(term) if term.main else LogLinear(*term.columns, term)
     schema = LabelSchema.of(labels)
