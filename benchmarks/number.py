@@ -22,7 +22,7 @@ from hdsp.metrics import match_topics
 from hdsp.model import Truth, draw_documents
 from hdsp.scaling import Constant
 from hdsp_studies.comparison import fit_and_measure
-from hdsp_studies.peers import FitSettings, ScalingProcess
+from hdsp_studies.peers import FitSettings, ScalingProcess, make_peer
 
 # Topics, their weights, overlap and words per document; 3,000 documents, 2,000 words.
 KNOWN = {
@@ -35,10 +35,14 @@ KNOWN = {
 SHORT = {
     "20 Zipf, 30 words": (3_000, 20, "zipf", 0.3, 30),
     "20 equal, 15 words": (10_000, 20, "equal", 0.2, 15),
+    "50 equal, 30 words": (20_000, 50, "equal", 0.2, 30),
     "50 equal, 100 words": (3_000, 50, "equal", 0.2, 100),
 }
+STARTS = ("nmf", "words", "pairs", "auto")
+# Sweeps of tomotopy's LDA, beside fits of short texts.
+SWEEPS = 600
 SHORT_TEXTS = ("searchsnippets", "tweets", "pascal_flickr")
-RULES = ("evidence", "prediction")
+RULES = ("auto", "prediction")
 REAL = ("rcv1_subset", "medline_mesh", "ohsumed23", "clothing_reviews", "amazon_4domains")
 
 
@@ -72,30 +76,58 @@ def given(n_seeds):
 
 
 def starts(n_seeds):
-    """Topics recovered from each start, their number given."""
+    """Topics recovered from each start, their number given, and by tomotopy's LDA."""
     for name, (n_documents, n_topics, weights, overlap, length) in SHORT.items():
-        for start in ("nmf", "words", "auto"):
-            found, seconds = [], []
-            for seed in range(n_seeds):
-                corpus, truth = make_corpus(
-                    n_documents,
-                    n_topics=n_topics,
-                    topic_weights=weights,
-                    overlap=overlap,
-                    document_length=length,
-                    random_state=seed,
-                )
+        rows = {start: [] for start in (*STARTS, "tomotopy")}
+        for seed in range(n_seeds if n_documents < 20_000 else min(n_seeds, 5)):
+            corpus, truth = make_corpus(
+                n_documents,
+                n_topics=n_topics,
+                topic_weights=weights,
+                overlap=overlap,
+                document_length=length,
+                random_state=seed,
+            )
+            for start in STARTS:
                 settings = {"fixed_number": True, "random_state": seed, "n_jobs": 1}
+                began = time.process_time()
                 model = HDSP(n_topics, init=start, **settings).fit(corpus)
-                found.append(matched(truth, model))
-                seconds += [row["seconds"] for row in model.stages_ if row["stage"] == "start"]
+                rows[start].append((matched(truth, model), time.process_time() - began))
+            rows["tomotopy"].append(sampled(corpus, truth, n_topics, seed))
+        for start, found in rows.items():
+            numbers, seconds = zip(*found, strict=True)
             yield {
                 "corpus": name,
                 "init": start,
-                "matched": " ".join(map(str, found)),
-                "median": np.median(found),
-                "seconds of the start": f"{np.median(seconds):.2f}",
+                "matched": " ".join(map(str, numbers)),
+                "median": np.median(numbers),
+                "processor seconds": f"{np.median(seconds):.1f}",
             }
+
+
+def sampled(corpus, truth, n_topics, seed):
+    """The topics that collapsed Gibbs sampling recovers, and its processor seconds."""
+    import tomotopy
+
+    model = tomotopy.LDAModel(k=n_topics, seed=seed + 1)
+    counts = corpus.counts
+    for first, last in zip(counts.indptr[:-1], counts.indptr[1:], strict=True):
+        words = np.repeat(counts.indices[first:last], counts.data[first:last].astype(int))
+        model.add_doc([f"{word:06d}" for word in words])
+    began = time.process_time()
+    model.train(SWEEPS, workers=1)
+    place = [int(word) for word in model.used_vocabs]
+    shares = np.zeros((n_topics, corpus.n_words))
+    shares[:, place] = [model.get_topic_word_dist(k) for k in range(n_topics)]
+    apart = match_topics(truth.word_share, shares + 1e-12)[1]
+    return int((apart <= 0.3).sum()), time.process_time() - began
+
+
+def purity(shares, label):
+    """The share of documents whose largest topic is one that mostly has their label."""
+    table = np.zeros((shares.shape[1], label.max() + 1))
+    np.add.at(table, (shares.argmax(axis=1), label), 1.0)
+    return table.max(axis=1).sum() / len(label)
 
 
 def short(data, n_seeds):
@@ -104,17 +136,19 @@ def short(data, n_seeds):
         corpus = read_table(data / f"{name}.parquet", text="text", tags=["labels"])
         label = np.array([row.argmax() for row in corpus.labels.blocks[0].values.toarray()])
         n_topics = corpus.labels.blocks[0].values.shape[1]
-        for start in ("nmf", "words", "auto"):
+        for start in (*STARTS, "gsdmm", "btm", "pt"):
             found = []
             for seed in range(n_seeds):
-                model = HDSP(n_topics, fixed_number=True, init=start, random_state=seed)
-                largest = model.fit(corpus.counts).transform(corpus.counts).argmax(axis=1)
-                table = np.zeros((n_topics, n_topics))
-                np.add.at(table, (largest, label), 1.0)
-                found.append(table.max(axis=1).sum() / len(label))
+                if start in STARTS:
+                    model = HDSP(n_topics, fixed_number=True, init=start, random_state=seed)
+                    shares = model.fit(corpus.counts).transform(corpus.counts)
+                else:
+                    fitted = make_peer(start).fit(corpus, FitSettings(n_topics, seed, n_jobs=1))
+                    shares = fitted.given_words(corpus.counts, corpus.labels)
+                found.append(purity(shares, label))
             yield {
                 "corpus": name,
-                "init": start,
+                "model": start,
                 "topics": n_topics,
                 "purity": " ".join(f"{value:.3f}" for value in found),
                 "median": f"{np.median(found):.3f}",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
     from hdsp.exceptions import UnknownSeedWarning as UnknownSeedWarning
+    from hdsp.exceptions import UnreliableTopicsWarning as UnreliableTopicsWarning
     from hdsp.labels import Term as Term
     from hdsp.model import simulate as simulate
     from hdsp.scaling import Categorical as Categorical
@@ -71,6 +72,7 @@ _HOMES = {
     "TopicLimitWarning": "exceptions",
     "UnknownLabelWarning": "exceptions",
     "UnknownSeedWarning": "exceptions",
+    "UnreliableTopicsWarning": "exceptions",
     "datasets": "datasets",
     "from_gensim": "corpus",
     "from_vectorizer": "corpus",

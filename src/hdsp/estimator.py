@@ -21,12 +21,18 @@ from hdsp.answers.held_out_words import mean_log_probability, perplexity
 from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
 from hdsp.answers.new_documents import read_counts, read_documents
+from hdsp.answers.number import doubts, number_sentence
 from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_stability import refit, stability_columns
 from hdsp.answers.topic_tables import top_words, topic_columns, word_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
-from hdsp.exceptions import IgnoredTargetWarning, TokenizerNotSavedWarning, TopicLimitWarning
+from hdsp.exceptions import (
+    IgnoredTargetWarning,
+    TokenizerNotSavedWarning,
+    TopicLimitWarning,
+    UnreliableTopicsWarning,
+)
 from hdsp.execution import check_executor
 from hdsp.fit import NUMBERS_BY, OpenStream, read_further_labels
 from hdsp.learning import Settings, learn, learn_further, read_training, refreshed, reopened
@@ -67,9 +73,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The largest number of topics; how many there are is learned from the corpus.
     fixed_number : bool, default=False
         Whether to keep exactly `n_components` topics.
-    number_by : {"evidence", "prediction"}, default="evidence"
-        How many topics: by ``"prediction"`` the number that predicts held-out words best; by
-        ``"evidence"`` the smaller number beyond which more topics hardly help, which reads better.
+    number_by : {"auto", "prediction", "elbow"}, default="auto"
+        How many topics: by ``"prediction"`` the number that predicts held-out words best; by its
+        ``"elbow"`` the smaller number beyond which one per cent more topics add less than .15 per
+        cent to what they tell of words, a convention. ``"auto"`` is the first where a number
+        predicts best, and the second where more topics go on predicting better, as on much text.
     scaling : str or ScalingFunction, default="auto"
         How labels scale topics. ``"auto"`` is `Categorical` for tags and categories times
         `LogLinear` for numbers; or a scaling function such as
@@ -78,7 +86,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The Dirichlet parameter eta of topics over words; not learned.
     corpus_concentration : float, default=1.0
         The initial value of alpha, the concentration of the corpus.
-    document_concentration : float, default=2.0
+    document_concentration : float, default=0.5
         The initial value of beta, the concentration of documents. Small values find topics that
         overlap; new documents are predicted with another, `predictive_concentration`.
     predictive_concentration : float or None, default=None
@@ -90,12 +98,13 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Shape and rate of the gamma prior of alpha.
     document_concentration_prior : tuple of two floats, default=(1.0, 0.01)
         Shape and rate of the gamma prior of beta.
-    init : str or array of shape [n_components, V], default="nmf"
-        The initial topics: ``"nmf"``, which factorises documents; ``"words"``, from words that go
-        together, for texts of some thirty words or fewer; ``"auto"``, the one of these two that
-        predicts held-out words better (`init_` tells which); ``"lda"``, three passes, as in the
-        paper; ``"random"``, or an array of word weights, whose topics are then merged where that
-        pays.
+    init : str or array of shape [n_components, V], default="auto"
+        The initial topics: ``"nmf"``, which factorises documents; for texts of some thirty words
+        or fewer ``"words"``, documents clustered by words that go together, and ``"pairs"``, which
+        factorises pairs of words and suits documents of several topics; ``"auto"``, the one of
+        these that predicts held-out words best (`init_` tells which), and ``"nmf"`` where documents
+        have more than a hundred words on average; ``"lda"``, three passes, as in the paper;
+        ``"random"``, or an array of word weights, whose topics are then merged where that pays.
     seeds : mapping of str to list of str, or None, default=None
         Topics that are wanted: for each name some words of the corpus, such as
         ``{"budget": ["tax", "deficit"]}``. Each steers a topic of its own, which has that name.
@@ -143,12 +152,18 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_topics_ : int
         Topics in use, with at least an average document's number of tokens.
     search_ : list of dict
-        One row per number of topics that the search tried: `topics`, the `perplexity` of held-out
-        words, the `concentration` at which they are predicted best, and the `seconds` since the
-        beginning. Empty where the number was fixed or `init` is an array.
+        One row per start and number of topics that was tried: `topics`, `init`, the `perplexity`
+        of held-out words, the `concentration` at which they are predicted best, the mean
+        `coherence` and `exclusivity` of topics, and the `seconds` since the beginning. Empty where
+        nothing was searched.
     n_topics_range_ : tuple of two int, or None
         Numbers of topics that are about as good: nine tenths of resampled held-out documents lead
         there. None where nothing was searched.
+    number_summary_ : str
+        The number of topics in a sentence, with the number that would predict words best.
+    n_returning_ : int or None
+        Of texts of a hundred words or fewer, with ``init="auto"``, how many topics of two short
+        fits, of one half of the documents each, are the same; None otherwise.
     label_names_ : tuple of str
         The J labels.
     label_schema_ : LabelSchema
@@ -205,16 +220,16 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_components: int = 200,
         *,
         fixed_number: bool = False,
-        number_by: str = "evidence",
+        number_by: str = "auto",
         scaling: str | ScalingFunction = "auto",
         topic_prior: float = 0.05,
         corpus_concentration: float = 1.0,
-        document_concentration: float = 2.0,
+        document_concentration: float = 0.5,
         predictive_concentration: float | None = None,
         learn_concentrations: bool | str = True,
         corpus_concentration_prior: tuple[float, float] = (1.0, 1.0),
         document_concentration_prior: tuple[float, float] = (1.0, 0.01),
-        init: Any = "nmf",
+        init: Any = "auto",
         seeds: Mapping[str, Sequence[str]] | None = None,
         seed_strength: float = 0.1,
         max_iter: int = 100,
@@ -948,8 +963,18 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._model.report.n_topics_range
 
     @property
-    def search_(self) -> list[dict[str, float]]:
-        """One row per number of topics that the search tried."""
+    def number_summary_(self) -> str:
+        """The number of topics in a sentence, with the number that would predict words best."""
+        return number_sentence(self._model)
+
+    @property
+    def n_returning_(self) -> int | None:
+        """Topics that came back from the other half of the documents; None if it was not asked."""
+        return self._model.report.returning
+
+    @property
+    def search_(self) -> list[dict[str, Any]]:
+        """One row per start and number of topics that was tried."""
         return self._model.report.search
 
     @property
@@ -1084,7 +1109,14 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Check all parameters, and return the hyperparameters."""
         check_whole(self.n_components, "n_components", 1)
         check_flag(self.fixed_number, "fixed_number")
-        check_choice(self.number_by, NUMBERS_BY, "number_by", "HDSP")
+        if self.number_by == "evidence":
+            warnings.warn(
+                "'evidence' of `number_by` of HDSP is now 'elbow': name it so.",
+                FutureWarning,
+                stacklevel=3,
+            )
+        else:
+            check_choice(self.number_by, NUMBERS_BY, "number_by", "HDSP")
         if self.predictive_concentration is not None:
             check_positive(self.predictive_concentration, "predictive_concentration")
         check_whole(self.max_iter, "max_iter", 1)
@@ -1112,7 +1144,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
 
     def _settings(self) -> Settings:
-        return Settings(**self.get_params(deep=False))
+        settings = Settings(**self.get_params(deep=False))
+        return replace(settings, number_by="elbow") if self.number_by == "evidence" else settings
 
     def _read_further(self, X: Any, labels: object) -> Corpus:
         """Further documents, of words and labels that may be new where X is a corpus."""
@@ -1146,6 +1179,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 TopicLimitWarning,
                 stacklevel=3,
             )
+        doubtful = doubts(self._model) if finished else None
+        if doubtful is not None:
+            warnings.warn(doubtful, UnreliableTopicsWarning, stacklevel=3)
         if not finished:
             wanted = f"the bound settled to tol={self.tol}"
             if self.converged_:

@@ -27,6 +27,10 @@ class TopicLimitWarning(UserWarning):
     """`n_components` may have limited the number of topics."""
 
 
+class UnreliableTopicsWarning(UserWarning):
+    """Topics may be chance: they do not come back, or their words do not go together."""
+
+
 class IgnoredTargetWarning(UserWarning):
     """`HDSP.fit` was given a target `y`, which it ignores; labels go in `labels`."""
 

@@ -413,7 +413,8 @@ def _report(source: FitSource, outcome: Outcome, run: Run, n_documents: int) -> 
         topics_in_use(topic_tokens(state, source.problem.priors), n_documents),
         outcome.numbers,
         coherence,
-        outcome.init,
+        outcome.beginning.init,
+        outcome.beginning.returning,
     )
 
 

@@ -139,7 +139,7 @@ BAD_SETTINGS = {
             np.ones(N_WORDS),
             [["a"]],
         ],
-        r"`init` of HDSP must be one of 'auto', 'nmf', 'words', 'lda', 'random' or an",
+        r"`init` of HDSP must be one of 'auto', 'nmf', 'words', 'pairs', 'lda', 'random' or an",
     ),
     "scaling": ([3, None, Categorical, ["tags"]], "`scaling` of HDSP must be 'auto' or a scaling"),
 }

@@ -26,9 +26,8 @@ def corpus(n_documents=300):
 
 
 def make(**settings):
-    return HDSP(
-        **{"n_components": 8, "fixed_number": True, "random_state": 0, "n_jobs": 1} | settings
-    )
+    fixed = {"n_components": 8, "fixed_number": True, "random_state": 0, "n_jobs": 1}
+    return HDSP(**fixed | {"init": "nmf"} | settings)
 
 
 def test_the_first_pass_is_the_same():

@@ -1,11 +1,14 @@
 """The number of topics: searched for up to a ceiling, or fixed."""
 
+import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
-from hdsp import HDSP, simulate
+from hdsp import HDSP, UnreliableTopicsWarning, simulate
+from hdsp.answers.number import number_sentence
 
 
 @cache
@@ -70,17 +73,24 @@ def test_everything_has_as_many_topics_as_were_found():
     assert (np.diff(model.components_.sum(axis=1)) <= 0).all()
 
 
-@pytest.mark.parametrize("number_by", ["evidence", "prediction"])
+@pytest.mark.parametrize("number_by", ["auto", "elbow", "prediction"])
 @pytest.mark.parametrize("ceiling", [3, 12, 40])
 @pytest.mark.filterwarnings("ignore:.* topics are in use of:hdsp.TopicLimitWarning")
 def test_the_search_has_a_row_for_each_number_it_tried(ceiling, number_by):
     model = make(n_components=ceiling, number_by=number_by).fit(corpus())
     tried = [row["topics"] for row in model.search_]
     assert tried[0] == min(ceiling, 32)
-    assert len(set(tried)) == len(tried)
+    pairs = [(row["init"], row["topics"]) for row in model.search_]
+    assert len(set(pairs)) == len(pairs)
+    # Documents are short: starts are compared.
+    assert {init for init, _ in pairs} == {"nmf", "words", "pairs"}
+    assert model.init_ in {"nmf", "words", "pairs"}
     assert all(2 <= number <= ceiling for number in tried)
     for row in model.search_:
-        assert row.keys() == {"topics", "perplexity", "concentration", "seconds"}
+        measures = {"perplexity", "concentration", "coherence", "exclusivity", "seconds"}
+        assert row.keys() == {"topics", "init"} | measures
+        assert -1.0 <= row["coherence"] <= 1.0
+        assert 0.0 < row["exclusivity"] <= 1.0
         # Sixty words, each as probable as another, would have 60.
         assert 1.0 < row["perplexity"] < 60.0
     assert (np.diff([row["seconds"] for row in model.search_]) >= 0).all()
@@ -89,11 +99,36 @@ def test_the_search_has_a_row_for_each_number_it_tried(ceiling, number_by):
     assert 2 <= low <= len(model.components_) <= high <= ceiling
 
 
-def test_prediction_asks_for_no_fewer_topics_than_evidence():
-    found = {by: make(number_by=by).fit(corpus()) for by in ("evidence", "prediction")}
-    assert len(found["evidence"].components_) <= len(found["prediction"].components_)
-    with pytest.raises(ValueError, match="`number_by` of HDSP must be one of 'evidence', 'predi"):
+def test_prediction_asks_for_no_fewer_topics_than_the_elbow():
+    found = {by: make(number_by=by).fit(corpus()) for by in ("elbow", "prediction")}
+    assert len(found["elbow"].components_) <= len(found["prediction"].components_)
+    with pytest.raises(ValueError, match="`number_by` of HDSP must be one of 'auto', 'predictio"):
         make(number_by="bound").fit(corpus())
+    with pytest.warns(FutureWarning, match="'evidence' of `number_by` of HDSP is now 'elbow'"):
+        renamed = make(number_by="evidence").fit(corpus())
+    np.testing.assert_array_equal(renamed.components_, found["elbow"].components_)
+
+
+def test_the_number_is_said_in_a_sentence():
+    model = make().fit(corpus())
+    assert re.fullmatch(
+        r"\d+ topics( \(\d+ to \d+ are about as good\))?; (neither more nor fewer predict new "
+        r"words better|\d+( or more)? would predict new words better, by [\d.]+ %)\.",
+        model.number_summary_,
+    )
+    fixed = make(fixed_number=True).fit(corpus())
+    assert fixed.number_summary_ == "12 topics, as many as were asked for."
+
+
+def test_a_number_that_would_predict_better_is_named():
+    model = make(number_by="elbow").fit(corpus())
+    row = {"init": model.init_, "concentration": 1.0, "coherence": 0.1, "exclusivity": 0.5}
+    rows = [
+        row | {"topics": n, "perplexity": p, "seconds": 0.0} for n, p in ((4, 120.0), (40, 60.0))
+    ]
+    report = replace(model._model.report, search=rows, n_topics_range=(4, 9))
+    said = number_sentence(replace(model._model, report=report))
+    assert said.endswith("; 40 or more would predict new words better, by 45 %.")
 
 
 def test_topics_of_an_init_array_are_merged():
@@ -151,3 +186,14 @@ def test_the_predictive_concentration_is_chosen_or_given():
     assert np.abs(near - prior).sum() < 0.5 * np.abs(far - prior).sum()
     with pytest.raises(ValueError, match="`predictive_concentration` of HDSP must be a positive"):
         make(predictive_concentration=0).fit(corpus())
+
+
+def test_topics_that_do_not_come_back_are_doubted(tmp_path):
+    """Words at random, so that any topics are chance."""
+    counts = np.random.default_rng(0).poisson(0.2, size=(300, 60))
+    with pytest.warns(UnreliableTopicsWarning, match="only [01] of 12 come back from the other"):
+        model = make(fixed_number=True).fit(counts)
+    assert model.n_returning_ <= 1
+    model.save(tmp_path / "model.hdsp")
+    assert HDSP.load(tmp_path / "model.hdsp").n_returning_ == model.n_returning_
+    assert make(n_components=8, fixed_number=True).fit(corpus()).n_returning_ >= 3

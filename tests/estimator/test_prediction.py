@@ -481,7 +481,7 @@ def test_the_warning_is_for_numbers_near_a_ceiling(monkeypatch, n_topics, fixed,
     monkeypatch.setattr("hdsp.learning.topics_in_use", lambda *_: n_topics)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        make(n_components=20, fixed_number=fixed, tol=1.0).fit(counts)
+        make(n_components=20, fixed_number=fixed, tol=1.0, init="nmf").fit(counts)
     said = [str(warning.message).partition(",")[0] for warning in caught]
     assert said == [f"{n_topics} topics are in use of 20 at most"] * warns
 
@@ -490,7 +490,7 @@ def test_a_warning_where_the_bound_has_not_settled():
     counts, _ = labelled()
     message = "stopped after max_iter=2 passes.*tol=0.0: raise max_iter or tol"
     with pytest.warns(ConvergenceWarning, match=message) as caught:
-        model = make(max_iter=2, tol=0.0, n_components=30).fit(counts)
+        model = make(max_iter=2, tol=0.0, n_components=30, init="nmf").fit(counts)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert not model.converged_
@@ -549,7 +549,7 @@ def every_line(monkeypatch):
 
 def test_verbose_shows_passes_on_standard_error(capsys, every_line):
     counts, _ = labelled()
-    model = make(verbose=1, tol=1e-2).fit(counts)
+    model = make(verbose=1, tol=1e-2, init="nmf").fit(counts)
     out, err = capsys.readouterr()
     assert out == ""
     first, *lines = err.splitlines()

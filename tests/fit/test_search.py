@@ -5,7 +5,7 @@ import pytest
 
 from hdsp import HDSP, Corpus
 from hdsp.datasets import make_corpus
-from hdsp.fit.search import ELASTICITY, best_number, number_range, settles, worthwhile_number
+from hdsp.fit.number import ELASTICITY, Scores, elbow_number, settles
 from hdsp.metrics import match_topics
 
 NUMBERS = (9, 14, 21, 32, 48, 72, 108, 162)
@@ -21,20 +21,47 @@ def saturating(scale, numbers=NUMBERS):
     return {n: 1.0 - np.exp(-n / scale) for n in numbers}
 
 
-@pytest.mark.parametrize("peak", [14, 30, 47, 100])
-def test_the_best_number_is_where_a_parabola_peaks(peak):
-    gain = {n: 1.0 - np.log(n / peak) ** 2 for n in NUMBERS}
-    assert best_number(gain) == pytest.approx(peak, rel=1e-6)
+def scores(gain, n_documents=400, noise=0.05, seed=0):
+    """Held-out documents of twenty tokens whose mean gains are these."""
+    rng = np.random.default_rng(seed)
+    tokens, unigram = np.full(n_documents, 20.0), np.full(n_documents, -140.0)
+    apart = {n: rng.normal(0.0, noise, size=n_documents) for n in gain}
+    likelihood = {n: unigram + tokens * (gain[n] + apart[n] - apart[n].mean()) for n in gain}
+    return Scores(likelihood, tokens, unigram)
 
 
-def test_a_gain_that_only_rises_has_its_best_at_the_end():
-    assert best_number(power_law(0.3)) == 162
-    assert best_number({2: 0.0}) == 2
+def test_by_prediction_the_smallest_number_about_as_good_as_the_best():
+    gain = {14: 0.7, 21: 0.9, 32: 1.0, 48: 1.001, 72: 0.95}
+    found = scores(gain)
+    assert found.best == 48
+    assert found.has_peak
+    assert found.by_prediction() == found.chosen("prediction") == found.chosen("auto") == 32
+    # Of many more documents the small difference is one.
+    assert scores(gain, n_documents=40_000).by_prediction() == 48
+    low, high = found.about_as_good("auto")
+    assert 21 < low < 32 < 48 < high < 72
+
+
+def test_where_more_topics_go_on_predicting_better_the_elbow_is_taken():
+    rising = scores(power_law(0.3))
+    assert not rising.has_peak
+    assert rising.by_prediction() == 162
+    gain = saturating(60.0)
+    assert scores(gain).chosen("auto") == pytest.approx(elbow_number(gain))
+
+
+def test_a_fall_counts_if_it_is_clear_or_comes_twice():
+    clear = scores({32: 1.0, 48: 0.9}, noise=0.05)
+    slight = scores({32: 1.0, 48: 0.999}, noise=0.5)
+    assert clear.passed(48)
+    assert not slight.passed(48)
+    assert not clear.passed(32)
+    assert scores({32: 1.0, 48: 0.999, 72: 0.998}, noise=0.5).passed(72)
 
 
 @pytest.mark.parametrize("scale", [8.0, 15.0, 40.0])
-def test_the_worthwhile_number_is_where_the_elasticity_has_fallen(scale):
-    found = worthwhile_number(saturating(scale))
+def test_the_elbow_is_where_the_elasticity_has_fallen(scale):
+    found = elbow_number(saturating(scale))
     numbers = np.linspace(2, 300, 20_000)
     x = numbers / scale
     elasticity = x * np.exp(-x) / (1.0 - np.exp(-x))
@@ -45,11 +72,11 @@ def test_the_worthwhile_number_is_where_the_elasticity_has_fallen(scale):
 
 def test_a_sharp_edge_is_found_whatever_the_elasticity():
     gain = {n: min(n, 30) ** 1.0 for n in NUMBERS}
-    assert 21 <= worthwhile_number(gain) <= 32
+    assert 21 <= elbow_number(gain) <= 32
 
 
 def test_topics_that_say_nothing_are_few():
-    assert worthwhile_number({2: -0.1, 4: -0.2, 8: -0.3}) == 2
+    assert elbow_number({2: -0.1, 4: -0.2, 8: -0.3}) == 2
 
 
 def test_a_climb_ends_once_two_steps_gain_little():
@@ -59,19 +86,23 @@ def test_a_climb_ends_once_two_steps_gain_little():
 
 
 def test_the_range_holds_the_number_and_narrows_with_documents():
-    rng = np.random.default_rng(0)
+    gain = saturating(60.0, NUMBERS[3:])
     widths = []
-    for n_documents in (50, 5_000):
-        tokens = np.full(n_documents, 20.0)
-        unigram = np.full(n_documents, -140.0)
-        gain = saturating(15.0)
-        likelihood = {
-            n: unigram + tokens * gain[n] + rng.normal(0.0, 3.0, size=n_documents) for n in gain
-        }
-        low, high = number_range(likelihood, tokens, unigram, "evidence")
-        assert low <= round(worthwhile_number(gain)) <= high
+    for n_documents in (50, 20_000):
+        low, high = scores(gain, n_documents, noise=0.3).about_as_good("elbow")
+        assert low <= round(elbow_number(gain)) <= high
         widths.append(np.log(high / low))
-    assert widths[1] < 0.4 * widths[0]
+    assert widths[1] < 0.5 * widths[0]
+
+
+def test_the_range_widens_where_numbers_scatter_about_a_curve():
+    gain = saturating(60.0, NUMBERS[2:])
+    rough = {n: value + 0.01 * (-1) ** i for i, (n, value) in enumerate(gain.items())}
+    widths = []
+    for one in (gain, rough):
+        low, high = scores(one, 20_000).about_as_good("elbow")
+        widths.append(np.log(high / low))
+    assert widths[1] > 1.3 * widths[0]
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +118,7 @@ def overlapping():
     )
 
 
-@pytest.mark.parametrize("number_by", ["evidence", "prediction"])
+@pytest.mark.parametrize("number_by", ["auto", "elbow", "prediction"])
 def test_overlapping_topics_are_found(overlapping, number_by):
     corpus, truth = overlapping
     model = HDSP(60, number_by=number_by, random_state=0).fit(corpus)

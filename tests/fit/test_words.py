@@ -1,14 +1,16 @@
 """Topics from words that go together."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from hdsp import HDSP
 from hdsp.datasets import make_corpus
-from hdsp.fit import words
-from hdsp.fit.words import cooccurrence, ppmi, word_topics
+from hdsp.fit import pairs, words
+from hdsp.fit.pairs import factorise_pairs, pair_topics
+from hdsp.fit.words import cooccurrence, ppmi, word_space
 from hdsp.metrics import match_topics
 
 
@@ -53,6 +55,7 @@ def test_short_texts_whose_documents_say_too_little():
         return int((match_topics(truth.word_share, model.components_)[1] <= 0.3).sum())
 
     assert found("words") >= 8
+    assert found("pairs") >= 8
     assert found("nmf") <= 5
 
 
@@ -63,14 +66,18 @@ def test_long_documents_give_some_of_their_words(monkeypatch):
     fewer = words._fewer_words(counts, rng)
     assert np.diff(fewer.indptr).max() == 5
     assert (fewer.toarray() <= counts.toarray()).all()
-    topics = word_topics(counts, 3, rng)
+    topics = words.word_space(counts, rng).clusters(3, rng)
     # All words of documents are in their topics all the same.
     np.testing.assert_allclose(topics.sum(axis=1), counts.sum(axis=0))
 
 
 def test_documents_of_one_word_and_none():
     counts = csr_array(np.eye(5)[[0, 1, 2, 3, 4, 0]] * np.array([1, 1, 1, 1, 0, 0])[:, None])
-    assert np.isfinite(word_topics(counts, 3, np.random.default_rng(0))).all()
+    rng = np.random.default_rng(0)
+    space = word_space(counts, rng)
+    assert np.isfinite(space.clusters(3, rng)).all()
+    assert np.isfinite(pair_topics(space, 3, 0.05, rng)).all()
+    assert not pair_topics(word_space(csr_array((4, 5)), rng), 3, 0.05, rng).any()
 
 
 def test_the_start_that_predicts_better_is_chosen(tmp_path):
@@ -79,11 +86,13 @@ def test_the_start_that_predicts_better_is_chosen(tmp_path):
         4_000, n_topics=10, n_words=500, document_length=10, overlap=0.2, random_state=0
     )
     model = HDSP(10, fixed_number=True, init="auto", random_state=0, n_jobs=1).fit(short)
-    named = HDSP(10, fixed_number=True, init="words", random_state=0, n_jobs=1).fit(short)
-    assert model.init_ == named.init_ == "words"
+    tried = {row["init"]: row["perplexity"] for row in model.search_}
+    assert tried.keys() == {"nmf", "words", "pairs"}
+    assert model.init_ == min(tried, key=tried.get) != "nmf"
+    named = HDSP(10, fixed_number=True, init=model.init_, random_state=0, n_jobs=1).fit(short)
     np.testing.assert_array_equal(model.components_, named.components_)
     model.save(tmp_path / "model.hdsp")
-    assert HDSP.load(tmp_path / "model.hdsp").init_ == "words"
+    assert HDSP.load(tmp_path / "model.hdsp").init_ == model.init_
 
 
 def test_long_documents_need_no_trial():
@@ -98,3 +107,34 @@ def test_documents_that_do_not_tell_start_from_factors():
     counts = np.eye(4, dtype=int)[[0, 1, 2, 3]]
     model = HDSP(2, fixed_number=True, init="auto", random_state=0, tol=0.5, n_jobs=1).fit(counts)
     assert model.init_ == "nmf"
+
+
+def test_pairs_are_factorised_by_rising_likelihood():
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.full(30, 0.1), size=4).T
+    shares = np.diag(rng.dirichlet(np.ones(4)))
+    joint = (truth @ shares @ truth.T).astype(np.float32)
+    start = rng.dirichlet(np.ones(30), size=4).T.astype(np.float32)
+
+    def likelihood(n_steps):
+        words, together = factorise_pairs(joint, start, n_steps)
+        assert (words >= 0).all()
+        np.testing.assert_allclose(words.sum(axis=0), 1.0, rtol=1e-5)
+        assert together.sum() == pytest.approx(1.0, rel=1e-5)
+        return float((joint * np.log(words @ together @ words.T)).sum())
+
+    found = [likelihood(n) for n in (1, 2, 5, 20, 200)]
+    assert (np.diff(found) > 0).all()
+    entropy = float((joint * np.log(np.maximum(joint, 1e-30))).sum())
+    assert found[-1] == pytest.approx(entropy, abs=5e-3)
+
+
+def test_words_beyond_the_most_frequent_are_of_their_neighbours_topics(monkeypatch):
+    corpus, truth = make_corpus(
+        3_000, n_topics=4, n_words=120, document_length=20, overlap=0.1, random_state=0
+    )
+    monkeypatch.setattr(pairs, "_MOST_WORDS", 60)
+    rng = np.random.default_rng(0)
+    topics = pair_topics(word_space(corpus.counts, rng), 4, 0.05, rng)
+    assert (match_topics(truth.word_share, topics.T)[1] <= 0.3).all()
+    assert topics.sum() == pytest.approx(corpus.n_tokens)

@@ -59,13 +59,15 @@ def make(kind, **settings):
         n_jobs=1,
         random_state=0,
         keep_documents=kind == "kept",
+        init="nmf",
         **settings,
     )
 
 
 def make_search(**settings):
     """An estimator that tries five numbers of topics, and then fits with three."""
-    return HDSP(**{"n_components": 12, "tol": 1e-3, "n_jobs": 1, "random_state": 3} | settings)
+    fixed = {"n_components": 12, "tol": 1e-3, "n_jobs": 1, "random_state": 3, "init": "nmf"}
+    return HDSP(**fixed | settings)
 
 
 @cache

@@ -118,7 +118,15 @@ def put(*keys_and_value):
     return change
 
 
-TRIAL = {"topics": 5, "perplexity": 9.0, "concentration": 2.0, "seconds": 0.5}
+TRIAL = {
+    "topics": 5,
+    "init": "words",
+    "perplexity": 9.0,
+    "concentration": 2.0,
+    "coherence": 0.1,
+    "exclusivity": 0.5,
+    "seconds": 0.5,
+}
 FACTOR = {"function": "Categorical", "columns": ["tags"], "terms": [], "settings": {}}
 TERM = {"term": "Spline", "columns": ["tags"], "settings": {}}
 WRONG_SCALINGS = [

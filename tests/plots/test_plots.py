@@ -161,12 +161,16 @@ def test_the_search_is_drawn(ax):
     model = fit_searched()
     assert plots.search(model, ax=ax) is ax
     number, curve = ax.lines
-    found = sorted((row["topics"], row["perplexity"]) for row in model.search_)
+    own = sorted((r for r in model.search_ if r["init"] == model.init_), key=lambda r: r["topics"])
+    found = [(row["topics"], row["perplexity"]) for row in own]
     np.testing.assert_allclose(curve.get_xydata(), found)
     assert number.get_xdata() == [len(model.components_)] * 2
     (band,) = ax.patches
     assert (band.get_x(), band.get_x() + band.get_width()) == model.n_topics_range_
     assert ax.get_ylabel() == "perplexity of held-out words"
+    (beside,) = [other for other in ax.figure.axes if other is not ax and other.lines]
+    for line, name in zip(beside.lines, ("coherence", "exclusivity"), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), [row[name] for row in own])
     # More than one number is written below the axis.
     ax.figure.canvas.draw()
     low, high = ax.get_xlim()

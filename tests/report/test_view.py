@@ -262,17 +262,20 @@ def test_the_fit_is_told(view, model):
     assert dict(fit["settings"])["random_state"] == "0"
     assert {"Python", "hdsp", "numpy"} <= set(dict(fit["versions"]))
     assert facts["β for new documents"] == f"{model.predictive_concentration_:.4g}"
-    assert (facts["Number of topics"], fit["search"]) == ("fixed", None)
+    assert fit["search"] is None
+    assert facts["Number of topics"].endswith(" topics, as many as were asked for.")
 
 
 def test_the_search_is_told(searched):
     fit = make_view(searched).model["fit"]
     low, high = searched.n_topics_range_
     told = dict(fit["facts"])["Number of topics"]
-    assert told == f"by evidence; {low} to {high} are about as good"
+    assert told == searched.number_summary_
+    assert f"{low} to {high} are about as good" in told
     search = fit["search"]
     tried = [row["topics"] for row in search["rows"]]
-    assert tried == sorted(row["topics"] for row in searched.search_)
+    own = [row for row in searched.search_ if row["init"] == searched.init_]
+    assert tried == sorted(row["topics"] for row in own)
     assert len(tried) > 2
     assert (search["number"], search["range"]) == (len(searched.components_), (low, high))
 
@@ -288,7 +291,9 @@ def test_moves_are_no_terms_of_the_bound(model):
 def test_a_number_that_was_merged_from_initial_topics_is_told(corpus):
     model = fit(corpus, 8, fixed_number=False, init=np.eye(8, len(corpus.words)) + 0.1)
     facts = dict(make_view(model).model["fit"]["facts"])
-    assert facts["Number of topics"] == "from the initial topics"
+    assert (
+        facts["Number of topics"] == f"{len(model.components_)} topics, of those that were given."
+    )
 
 
 def test_the_same_model_gives_the_same_page(model, view):

@@ -95,6 +95,7 @@ def run(options: argparse.Namespace) -> None:
                 "tokens": corpus.n_tokens,
                 "labels": len(model.label_names_),
                 "topics": model.n_topics_,
+                "number": model.number_summary_,
                 "passes": model.n_iter_,
                 "converged": model.converged_,
                 "bound": last["bound"],
@@ -112,6 +113,7 @@ def run(options: argparse.Namespace) -> None:
         f"{count_of(len(model.label_names_), 'label')}, {sum(seconds.values()):.1f} s, of which "
         f"{model.n_iter_} passes took {passes:.1f} s. See them: hdsp topics {output}"
     )
+    print(model.number_summary_)
 
 
 def _read_seeds(path: str) -> dict[str, list[str]]:

@@ -5,10 +5,11 @@ Internal: names here may change without notice.
 
 from hdsp.fit.display import FitDisplay, fit_display
 from hdsp.fit.history import History, PassRecord, TrialRecord, topics_in_use
+from hdsp.fit.number import NUMBERS_BY
 from hdsp.fit.passes import fit_batch
 from hdsp.fit.run import AfterPass, Interruption, Resumed, Run, interrupting_at_once
 from hdsp.fit.sample import Sample, Survey, SurveyDocuments
-from hdsp.fit.search import NUMBERS_BY, Search
+from hdsp.fit.search import Search
 from hdsp.fit.seeding import find_seeds
 from hdsp.fit.shard_batches import ShardBatches
 from hdsp.fit.start import STARTS, initial_state

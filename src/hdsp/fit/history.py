@@ -78,36 +78,39 @@ class PassRecord:
 
 @dataclass(frozen=True, eq=False)
 class TrialRecord:
-    """One number of topics that a search has tried.
+    """One number of topics that a search has tried, from one start.
 
     Attributes
     ----------
     topics : int
         The number of topics.
+    init : str
+        The start.
     concentration : float
         The beta at which held-out words are predicted best.
     likelihood : float array of shape [M]
         The log likelihood of each held-out document.
     perplexity : float
         Of a held-out token.
+    coherence, exclusivity : float
+        The means over topics of `hdsp.metrics.npmi`, in the documents that were fitted, and of
+        `hdsp.metrics.exclusivity`.
     seconds : float
         Since the beginning of the fit.
     """
 
     topics: int
+    init: str
     concentration: float
     likelihood: FloatArray
     perplexity: float
+    coherence: float
+    exclusivity: float
     seconds: float
 
-    def as_row(self) -> dict[str, float]:
+    def as_row(self) -> dict[str, Any]:
         """The record as a plain row of `HDSP.search_`."""
-        return {
-            "topics": self.topics,
-            "perplexity": self.perplexity,
-            "concentration": self.concentration,
-            "seconds": self.seconds,
-        }
+        return {name: value for name, value in vars(self).items() if name != "likelihood"}
 
 
 class History:

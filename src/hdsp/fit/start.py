@@ -12,8 +12,9 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import kernels
+from hdsp.fit.pairs import STEPS, pair_topics
 from hdsp.fit.seeding import place_seeds
-from hdsp.fit.words import word_topics
+from hdsp.fit.words import RESTARTS, WordSpace, word_space
 from hdsp.kernels import run_ranges, sparse_product
 from hdsp.model import GlobalState, Problem
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
@@ -21,13 +22,45 @@ from hdsp.model.state import padded
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 
-STARTS = ("auto", "nmf", "words", "lda", "random")
+STARTS = ("auto", "nmf", "words", "pairs", "lda", "random")
 # The paper starts from three passes of LDA.
 _LDA_PASSES = 3
 # Larger corpora are factorised from a sample of this many documents.
 _MOST_DOCUMENTS = 20_000
+# Sweeps of alternating least squares.
+_SWEEPS = 20
+# A rougher start: documents and sweeps of a factorisation, and steps for pairs of words.
+_QUICK_DOCUMENTS, _QUICK_SWEEPS, _QUICK_STEPS = 5_000, 8, 30
 # The share of an initial topic that is spread over all words, so that none is ruled out.
 _SMOOTHING = 0.5
+
+
+class WordSpaces:
+    """The words' vectors of the problem that was asked for last, which trials share.
+
+    Parameters
+    ----------
+    seed : int
+        The same for the same problem, whichever trial asks first.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._last: tuple[Problem, WordSpace] | None = None
+
+    def of(self, problem: Problem) -> WordSpace:
+        """The vectors of a problem's words."""
+        if self._last is None or self._last[0] is not problem:
+            rng = np.random.default_rng(self._seed)
+            self._last = problem, word_space(_sample(problem.counts, rng), rng)
+        return self._last[1]
+
+
+def _sample(counts: csr_array, rng: np.random.Generator, most: int = _MOST_DOCUMENTS) -> csr_array:
+    """The documents that a start is made from: a random `most` of them."""
+    if counts.shape[0] <= most:
+        return counts
+    return counts[np.sort(rng.permutation(counts.shape[0])[:most])]
 
 
 def initial_state(
@@ -38,6 +71,7 @@ def initial_state(
     document_concentration: float,
     rng: np.random.Generator,
     n_tokens: float | None = None,
+    spaces: "WordSpaces | None" = None,
 ) -> GlobalState:
     """The state before the first pass: topics by `init`, ordered by size, labels without effect.
 
@@ -55,8 +89,10 @@ def initial_state(
         The source of random numbers.
     n_tokens : float or None, default=None
         The tokens that the topics hold together; None is those of the problem.
+    spaces : WordSpaces or None, default=None
+        The words' vectors that the trials of a search share; a rougher start will do for them.
     """
-    word_share, size = _start(problem, n_topics, init, rng)
+    word_share, size = _start(problem, n_topics, init, rng, spaces)
     seeds, seeded = problem.priors.seeds, NOT_SEEDED
     if seeds is not None:
         word_share, seeded = place_seeds(problem.counts, seeds, word_share)
@@ -76,21 +112,25 @@ def initial_state(
 
 
 def _start(
-    problem: Problem, n_topics: int, init: Any, rng: np.random.Generator
+    problem: Problem, n_topics: int, init: Any, rng: np.random.Generator, spaces: WordSpaces | None
 ) -> tuple[FloatArray, FloatArray]:
     """Word shares [V, T] (columns sum to 1) and topic sizes [T] (sum to 1)."""
-    counts = problem.counts
+    counts, quick = problem.counts, spaces is not None
     if isinstance(init, str):
-        if init in ("nmf", "words"):
-            sample = counts
-            if counts.shape[0] > _MOST_DOCUMENTS:
-                sample = counts[np.sort(rng.permutation(counts.shape[0])[:_MOST_DOCUMENTS])]
+        prior = problem.priors.topic_prior
+        if init in ("words", "pairs"):
+            space = (spaces or WordSpaces(int(rng.integers(2**62)))).of(problem)
             if init == "words":
-                return _shares(word_topics(sample, n_topics, rng) + problem.priors.topic_prior)
-            words, loadings = nmf_topics(sample, n_topics, rng)
+                return _shares(space.clusters(n_topics, rng, 1 if quick else RESTARTS) + prior)
+            n_steps = _QUICK_STEPS if quick else STEPS
+            return _shares(pair_topics(space, n_topics, prior, rng, n_steps) + prior)
+        if init == "nmf":
+            sample = _sample(counts, rng, _QUICK_DOCUMENTS if quick else _MOST_DOCUMENTS)
+            n_sweeps = _QUICK_SWEEPS if quick else _SWEEPS
+            words, loadings = nmf_topics(sample, n_topics, rng, n_sweeps)
             return _from_factors(sample, words, loadings)
         if init == "lda":
-            return _shares(lda_topics(counts, n_topics, problem.priors.topic_prior, rng))
+            return _shares(lda_topics(counts, n_topics, prior, rng))
         if init == "random":
             return _shares(rng.gamma(100.0, 0.01, size=(problem.n_words, n_topics)))
     elif np.shape(init) == (n_topics, problem.n_words):
@@ -160,7 +200,7 @@ _EMPTY = 1e-12
 
 
 def nmf_topics(
-    counts: csr_array, n_topics: int, rng: np.random.Generator, n_sweeps: int = 20
+    counts: csr_array, n_topics: int, rng: np.random.Generator, n_sweeps: int = _SWEEPS
 ) -> tuple[FloatArray, FloatArray]:
     """Topics and documents' loadings from non-negative matrix factorisation.
 

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from hdsp.corpus import LabelSchema
+from hdsp.fit.halves import count_returning
 from hdsp.fit.history import History
 from hdsp.fit.merge import merge_topics
 from hdsp.fit.passes import ascend, documents_of
 from hdsp.fit.run import Resumed, Run
 from hdsp.fit.sample import Survey, SurveyDocuments
-from hdsp.fit.search import Search, better_start
+from hdsp.fit.search import Search
 from hdsp.fit.shard_batches import ShardBatches
-from hdsp.fit.start import initial_state
+from hdsp.fit.start import WordSpaces, initial_state
 from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
 from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_problem
 from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
@@ -23,8 +24,8 @@ from hdsp.scaling import LabelSpace, ScalingFunction, bind_labels
 
 # Where documents have more words than this on average, those of a document say enough of it.
 _LONG = 100.0
-# The number of topics that starts are compared with, where it is not fixed.
-_TRIED = 32
+# Otherwise one of these is better, by held-out words.
+_SHORT_STARTS = ("nmf", "words", "pairs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +79,16 @@ class Beginning:
         Makes the initial state: it takes time, and is not wanted where a fit is resumed.
     init : str
         The start; ``"array"`` where topics were given.
+    returning : int or None, default=None
+        Topics that come back from the other half of the documents; None where documents are long,
+        or the start was named.
     """
 
     n_topics: int
     numbers: tuple[int, int] | None
     state: Callable[[], GlobalState]
     init: str
+    returning: int | None = None
 
 
 def begin(
@@ -108,59 +113,73 @@ def begin(
     n_tokens : float or None, default=None
         The tokens of all documents, if `problem` is a sample.
     """
-    init = plan.init
 
-    def start(problem: Problem, n_topics: int, rng: np.random.Generator, held: Any) -> GlobalState:
+    def start(
+        part: Problem,
+        n_topics: int,
+        init: Any,
+        rng: np.random.Generator,
+        held: float | None = None,
+        spaces: WordSpaces | None = None,
+    ) -> GlobalState:
         return initial_state(
-            problem,
+            part,
             n_topics,
             init,
             plan.corpus_concentration,
             plan.document_concentration,
             rng,
             held,
+            spaces,
         )
 
-    if isinstance(init, str) and init == "auto":
-        with run.stage("starts"):
-            init = _better_start(problem, plan, run)
-    name = init if isinstance(init, str) else "array"
-    if not plan.searches:
+    if not isinstance(plan.init, str):
         number = plan.n_components
-        return Beginning(number, None, lambda: start(problem, number, plan.rng, n_tokens), name)
-    seed = int(plan.rng.integers(2**62))
-
-    def start_at(problem: Problem, n_topics: int, held: Any = None) -> GlobalState:
-        return start(problem, n_topics, np.random.default_rng([seed, n_topics]), held)
-
-    search = Search(
-        problem, plan.n_components, plan.number_by, start_at, run, plan.rng, after_trial=after_trial
-    )
-    with run.stage("search"):
-        number, numbers = search.number(), search.number_range()
-    return Beginning(number, numbers, lambda: start_at(problem, number, n_tokens), name)
-
-
-def _better_start(problem: Problem, plan: Plan, run: Run) -> str:
-    """The start for these documents: by their length, or by held-out words."""
-    if problem.n_tokens > _LONG * problem.n_documents:
-        return "nmf"
-    # A stream of its own: the fit goes on as if the start had been named.
-    (rng,) = plan.rng.spawn(1)
-    number = plan.n_components if plan.fixed_number else min(plan.n_components, _TRIED)
+        return Beginning(
+            number, None, lambda: start(problem, number, plan.init, plan.rng, n_tokens), "array"
+        )
+    names = _starts(plan.init, problem)
+    # Streams of their own where the number is fixed: the fit goes on as if its start were named.
+    rng = plan.rng.spawn(1)[0] if plan.fixed_number else plan.rng
     seed = int(rng.integers(2**62))
 
-    def start(init: str) -> Callable[[Problem], GlobalState]:
-        return lambda known: initial_state(
-            known,
-            number,
-            init,
-            plan.corpus_concentration,
-            plan.document_concentration,
-            np.random.default_rng(seed),
-        )
+    spaces = WordSpaces(seed)
 
-    return better_start(problem, {"nmf": start("nmf"), "words": start("words")}, run, rng)
+    def start_at(part: Problem, n_topics: int, init: str) -> GlobalState:
+        own = np.random.default_rng([seed, n_topics])
+        return start(part, n_topics, init, own, spaces=spaces)
+
+    number, numbers, init, last = plan.n_components, None, names[0], plan.rng
+    if not plan.fixed_number or len(names) > 1:
+        search = Search(problem, number, plan.number_by, start_at, run, rng, after_trial)
+        with run.stage("search"):
+            if plan.fixed_number:
+                init = search.better_start(names, number)
+            else:
+                init, number = search.number(names)
+                numbers, last = search.number_range(), np.random.default_rng([seed, number])
+    returning = None
+    asked = plan.init == "auto" and _is_short(problem) and number <= problem.n_documents // 2
+    if asked and not run.interrupted:
+        with run.stage("halves"):
+            returning = count_returning(
+                problem, lambda half: start_at(half, number, init), run, np.random.default_rng(seed)
+            )
+    return Beginning(
+        number, numbers, lambda: start(problem, number, init, last, n_tokens), init, returning
+    )
+
+
+def _is_short(problem: Problem) -> bool:
+    """Whether documents have so few words that those of one document say little of its topics."""
+    return problem.n_tokens <= _LONG * problem.n_documents
+
+
+def _starts(init: str, problem: Problem) -> tuple[str, ...]:
+    """The starts that are tried, by the name of one or ``"auto"``."""
+    if init != "auto":
+        return (init,)
+    return _SHORT_STARTS if _is_short(problem) else ("nmf",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,8 +275,8 @@ class Outcome:
         One record per pass.
     numbers : tuple of two int, or None
         Numbers of topics that are about as good; None where nothing was searched.
-    init : str
-        The start; ``"array"`` where topics were given.
+    beginning : Beginning
+        Where the fit began.
     stream : Stream or None, default=None
         Where stochastic inference goes on; None after batch inference.
     """
@@ -265,7 +284,7 @@ class Outcome:
     fit: Fit
     history: History
     numbers: tuple[int, int] | None
-    init: str
+    beginning: Beginning
     stream: Stream | None = None
 
 
@@ -288,6 +307,10 @@ def fit(source: FitSource, plan: Plan, run: Run) -> Outcome:
     after_trial = checkpoint.trial_writer(run) if checkpoint else None
     n_tokens = None if source.survey is None else float(source.survey.word_tokens.sum())
     beginning = begin(source.known, plan, run, after_trial, n_tokens)
+    if run.interrupted:
+        # The start and the number are not those that all trials would choose: trials are kept, and
+        # passes from here are not.
+        run.after_pass = None
     run.display.begin_fit(beginning.n_topics)
     # Interrupted in its trials, a search may have gone on with another number.
     if resumed is None or resumed.state.n_topics != beginning.n_topics:
@@ -296,11 +319,9 @@ def fit(source: FitSource, plan: Plan, run: Run) -> Outcome:
     if source.batches is None:
         found = _fit_batch(source, plan, run, resumed)
         numbers = _scaled(beginning.numbers, found.state.n_topics, beginning.n_topics)
-        return Outcome(found, resumed.history, numbers, beginning.init)
+        return Outcome(found, resumed.history, numbers, beginning)
     stream = _fit_stream(source, run, resumed)
-    return Outcome(
-        Fit(stream.state, None), resumed.history, beginning.numbers, beginning.init, stream
-    )
+    return Outcome(Fit(stream.state, None), resumed.history, beginning.numbers, beginning, stream)
 
 
 def _fit_batch(source: FitSource, plan: Plan, run: Run, resumed: Resumed) -> Fit:

@@ -5,53 +5,83 @@ of each other: how often two of them share a document, over all documents, gives
 vector; documents are clustered among the vectors of their words, and each cluster is a topic.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 from sklearn.utils.extmath import randomized_svd
 
 from hdsp.numerics.types import FloatArray, IntArray
 
-# Dimensions of the word vectors, at most.
-_MOST_DIMENSIONS = 100
+# Dimensions of the word vectors, at most, and the steps in which they are found.
+_MOST_DIMENSIONS, _POWER_ITERATIONS = 100, 4
 # Pairs of words in documents that are looked at; of long documents fewer words.
 _MOST_PAIRS = 20_000_000
 # The frequency of the second word of a pair counts with this power: pairs with rare words would
 # otherwise seem to go together too much.
 _POWER = 0.75
-# Clusterings from other seeds, of which the closest is taken, and their passes.
-_RESTARTS, _PASSES = 3, 20
+# Clusterings, and the passes of each.
+RESTARTS, _PASSES = 3, 20
 # Seeds are chosen among at most this many documents.
 _SEEDING_DOCUMENTS = 4_000
 
 
-def word_topics(counts: csr_array, n_topics: int, rng: np.random.Generator) -> FloatArray:
-    """Tokens of each word in clusters of documents, [V, T].
+@dataclass(frozen=True, eq=False)
+class WordSpace:
+    """Documents, pairs of words that share them, and a vector of every word.
 
-    Parameters
+    Attributes
     ----------
     counts : sparse array of shape [M, V]
         Word counts of the documents.
-    n_topics : int
-        The number of topics T.
-    rng : numpy.random.Generator
-        The source of random numbers.
+    pairs : sparse array of shape [V, V]
+        How often two tokens of a document are these words.
+    vectors : float array of shape [V, n]
+        The words' vectors, the most important dimension first, times how rare words are.
     """
+
+    counts: csr_array
+    pairs: csr_array
+    vectors: FloatArray
+
+    def clusters(
+        self, n_clusters: int, rng: np.random.Generator, n_restarts: int = RESTARTS
+    ) -> FloatArray:
+        """Tokens of each word in clusters of documents among the vectors of their words, [V, n].
+
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters.
+        rng : numpy.random.Generator
+            Chooses the seeds.
+        n_restarts : int, default=3
+            Clusterings from other seeds, of which the closest is taken.
+        """
+        vectors = np.asarray(self.counts @ self.vectors[:, :n_clusters], dtype=np.float32)
+        norms = np.linalg.norm(vectors, axis=1)
+        rows = np.flatnonzero(norms > 0)
+        if not len(rows):
+            return np.zeros((self.counts.shape[1], n_clusters))
+        vectors = vectors[rows] / norms[rows, None]
+        clusterings = [_cluster(vectors, n_clusters, rng) for _ in range(n_restarts)]
+        cluster, _ = max(clusterings, key=lambda found: found[1])
+        shape = (n_clusters, self.counts.shape[0])
+        member = csr_array((np.ones(len(rows)), (cluster, rows)), shape=shape)
+        return np.asarray((member @ self.counts).T.toarray())
+
+
+def word_space(counts: csr_array, rng: np.random.Generator) -> WordSpace:
+    """The space of the words of some documents [M, V]."""
     counts = csr_array(counts, dtype=np.float64)
-    association = ppmi(cooccurrence(_fewer_words(counts, rng)))
-    n_dimensions = min(n_topics, _MOST_DIMENSIONS, counts.shape[1])
-    left, size, _ = randomized_svd(association, n_dimensions, random_state=int(rng.integers(2**31)))
+    pairs = cooccurrence(_fewer_words(counts, rng))
+    n_dimensions = min(_MOST_DIMENSIONS, counts.shape[1])
+    left, size, _ = randomized_svd(
+        ppmi(pairs), n_dimensions, n_iter=_POWER_ITERATIONS, random_state=int(rng.integers(2**31))
+    )
     documents = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.log((1.0 + counts.shape[0]) / (1.0 + documents)) + 1.0
-    vectors = np.asarray(counts @ (left * np.sqrt(size) * rarity[:, None]), dtype=np.float32)
-    norms = np.linalg.norm(vectors, axis=1)
-    rows = np.flatnonzero(norms > 0)
-    if not len(rows):
-        return np.zeros((counts.shape[1], n_topics))
-    vectors = vectors[rows] / norms[rows, None]
-    clusterings = [_cluster(vectors, n_topics, rng) for _ in range(_RESTARTS)]
-    cluster, _ = max(clusterings, key=lambda found: found[1])
-    member = csr_array((np.ones(len(rows)), (cluster, rows)), shape=(n_topics, counts.shape[0]))
-    return np.asarray((member @ counts).T.toarray())
+    return WordSpace(counts, pairs, left * np.sqrt(size) * rarity[:, None])
 
 
 def cooccurrence(counts: csr_array) -> csr_array:

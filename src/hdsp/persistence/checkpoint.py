@@ -214,8 +214,6 @@ def _take_trials(manifest: Mapping[str, Any], arrays: StoredArrays) -> list[Tria
         return []
     likelihood = arrays.numbers("search.likelihood", (len(rows), None))
     return [
-        TrialRecord(
-            int(row["topics"]), row["concentration"], one, row["perplexity"], row["seconds"]
-        )
+        TrialRecord(**{**row, "topics": int(row["topics"])}, likelihood=one)
         for row, one in zip(rows, likelihood, strict=True)
     ]

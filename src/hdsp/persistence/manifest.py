@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.labels import KINDS
 from hdsp.corpus.schema import BlockSchema
-from hdsp.fit import STARTS
+from hdsp.fit import STARTS, TrialRecord
 from hdsp.model import Priors
 from hdsp.prediction import TopicGroups
 from hdsp.storage import LARGEST, SMALLEST, require
 
 # The columns of a search.
-_TRIAL = {"topics", "perplexity", "concentration", "seconds"}
+_TRIAL = {field.name for field in fields(TrialRecord)} - {"likelihood"}
 
 
 def positive(manifest: Mapping[str, Any], name: str) -> float:
@@ -60,15 +61,23 @@ def history(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
     return rows
 
 
-def search(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
-    """One row per number of topics that was tried; none where it was fixed."""
-    rows: list[dict[str, float]] = manifest["search"]
+def search(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row per start and number of topics that was tried; none where both were given."""
+    rows: list[dict[str, Any]] = manifest["search"]
     fits = isinstance(rows, list) and all(
-        isinstance(row, dict) and row.keys() == _TRIAL and all(map(_is_finite, row.values()))
+        isinstance(row, dict)
+        and row.keys() == _TRIAL
+        and row["init"] in STARTS
+        and all(_is_finite(value) for name, value in row.items() if name != "init")
         for row in rows
     )
     require(fits, "its search has a row that is none")
     return rows
+
+
+def returning(manifest: Mapping[str, Any]) -> int | None:
+    """How many topics came back from the other half of the documents; None if not asked."""
+    return None if manifest["returning"] is None else whole(manifest, "returning", 0)
 
 
 def start(manifest: Mapping[str, Any]) -> str:

@@ -89,6 +89,7 @@ def save_model(
         "history": report.history,
         "search": report.search,
         "init": report.init,
+        "returning": report.returning,
         "stages": report.stages,
         "converged": report.converged,
         "n_topics": report.n_topics,
@@ -173,6 +174,7 @@ def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int
         get.topics_range(manifest),
         arrays.get("coherence", (n_topics,)),
         get.start(manifest),
+        get.returning(manifest),
         get.stages(manifest),
     )
 

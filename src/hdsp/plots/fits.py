@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hdsp.plots.drawing import BLUE, ORANGE, SERIES, axes_or_new, without_frame
+from hdsp.plots.drawing import BLUE, GREEN, GREY, ORANGE, SERIES, axes_or_new, without_frame
 
 
 def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = None) -> Any:
@@ -47,9 +47,10 @@ def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = Non
 
 
 def search(model: Any, *, ax: Any = None) -> Any:
-    """How well the numbers of topics that were tried predict held-out words.
+    """How well the numbers of topics that were tried predict held-out words, and how they read.
 
-    The line is the number of the model's topics, and the band the numbers that are about as good
+    Dashed, at the right: the mean coherence and exclusivity of topics. The upright line is the
+    number of the model's topics, and the band the numbers that are about as good
     (`n_topics_range_`).
 
     Parameters
@@ -64,12 +65,13 @@ def search(model: Any, *, ax: Any = None) -> Any:
     Axes
         What was drawn on.
     """
-    if not model.search_:
+    own = [row for row in model.search_ if row["init"] == model.init_]
+    rows = sorted(own, key=lambda row: row["topics"])
+    if len(rows) < 2:
         raise ValueError(
             "hdsp.plots.search needs a fit that found its number of topics: here it was fixed, or "
             "`init` was an array."
         )
-    rows = sorted(model.search_, key=lambda row: row["topics"])
     ax = axes_or_new(ax, 5.0, 3.2)
     from matplotlib.ticker import LogLocator
 
@@ -84,4 +86,10 @@ def search(model: Any, *, ax: Any = None) -> Any:
     ax.xaxis.set_major_formatter("{x:g}")
     ax.set(xlabel="topics", ylabel="perplexity of held-out words")
     without_frame(ax)
+    beside = ax.twinx()
+    for name, colour in (("coherence", GREEN), ("exclusivity", GREY)):
+        beside.plot(topics, [row[name] for row in rows], color=colour, linestyle="--", label=name)
+    beside.set(ylim=(min(0.0, *(row["coherence"] for row in rows)), 1.0), ylabel="of topics")
+    beside.spines["top"].set_visible(False)
+    beside.legend(frameon=False, loc="upper center", ncols=2, fontsize="small")
     return ax

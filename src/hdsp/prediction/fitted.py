@@ -97,17 +97,20 @@ class FitReport:
         NPMI of each topic in the training documents.
     init : str
         The start of the fit; ``"array"`` where topics were given.
+    returning : int or None, default=None
+        Topics that came back from the other half of the documents; None where it was not asked.
     stages : list of dict
         The seconds of each stage of the fit, and of what follows it.
     """
 
     history: list[dict[str, float]]
-    search: list[dict[str, float]]
+    search: list[dict[str, Any]]
     converged: bool
     n_topics: int
     n_topics_range: tuple[int, int] | None
     coherence: FloatArray
     init: str
+    returning: int | None = None
     stages: list[dict[str, Any]] = field(default_factory=list)
 
 

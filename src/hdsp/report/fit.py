@@ -41,7 +41,7 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
         ("Tokens", f"{tokens:,.0f}"),
         ("Labels", f"{model.label_schema_.n_labels:,}"),
         ("Topics in use", f"{model.n_topics_:,} of {n_topics:,}"),
-        ("Number of topics", _number_found(model)),
+        ("Number of topics", model.number_summary_),
         ("Passes", f"{model.n_iter_:,}"),
         ("Converged", "yes" if model.converged_ else "no"),
         ("Corpus concentration α", f"{float(model.corpus_concentration_):.4g}"),
@@ -65,24 +65,21 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
     }
 
 
-def _number_found(model: Any) -> str:
-    """How the number of topics was found, and which others are about as good."""
-    if not model.search_:
-        return "fixed" if model.fixed_number else "from the initial topics"
-    by = model.number_by
-    low, high = model.n_topics_range_ or (0, 0)
-    return f"by {by}" if low == high else f"by {by}; {low:,} to {high:,} are about as good"
-
-
 def _search(model: Any) -> dict[str, Any] | None:
     """The numbers of topics that were tried, smallest first, and the number that there are."""
-    if not model.search_:
+    rows = sorted(
+        (row for row in model.search_ if row["init"] == model.init_), key=lambda row: row["topics"]
+    )
+    if len(rows) < 2:
         return None
-    rows = sorted(model.search_, key=lambda row: row["topics"])
     return {
-        "by": str(model.number_by),
+        "summary": model.number_summary_,
         "rows": [
-            {name: rounded([float(value)], 12)[0] for name, value in row.items()} for row in rows
+            {
+                name: value if name == "init" else rounded([float(value)], 12)[0]
+                for name, value in row.items()
+            }
+            for row in rows
         ],
         "number": len(model.components_),
         "range": model.n_topics_range_,

@@ -152,17 +152,16 @@ function spacedTicks(numbers, width) {
 }
 
 /** Numbers of topics that were tried. */
-function searchChart({ by, rows, number, range }) {
+function searchChart({ summary, rows, number, range }) {
   const good = range ? [{ low: range[0], high: range[1] }] : [];
   const asGood = range && range[0] < range[1] ? ` ${range[0]} to ${range[1]} topics are about as good.` : "";
   const how =
     "Short fits predicted half of the words of held-out documents from the other half: " +
     "the lower the perplexity, the better.";
-  const why = { evidence: ", beyond which more of them hardly help", prediction: ", which predicts best" };
   return {
     title: "The search for the number of topics",
     file: "search",
-    caption: `${how} The line is the number of the model's topics${why[by] ?? ""}.${asGood}`,
+    caption: `${how} ${summary}`,
     describe: () =>
       `Perplexity of held-out words for ${rows.length} numbers of topics ` +
       `from ${rows[0].topics} to ${rows.at(-1).topics}; the model has ${number}.${asGood}`,
@@ -206,7 +205,9 @@ function searchChart({ by, rows, number, range }) {
               y: "perplexity",
               fill: "var(--surface)",
               stroke: "var(--line)",
-              title: (row) => `${row.topics} topics${row.start ? ` from ${row.start}` : ""}: ${brief(row.perplexity)}`,
+              title: (row) =>
+                `${row.topics} topics: perplexity ${brief(row.perplexity)}, ` +
+                `coherence ${brief(row.coherence)}, exclusivity ${brief(row.exclusivity)}`,
             }),
           ),
         ],

@@ -11,6 +11,7 @@ from hdsp_studies.peers.dmr import DMR, CollapsedDMR
 from hdsp_studies.peers.labelled import LabelledLDA
 from hdsp_studies.peers.lda import LDA, HDPSampler, VariationalLDA
 from hdsp_studies.peers.scaling import ScalingProcess
+from hdsp_studies.peers.short import ShortTextModel
 from hdsp_studies.peers.slda import SupervisedLDA
 from hdsp_studies.peers.stm import StructuralTopicModel
 
@@ -29,6 +30,9 @@ PEERS: dict[str, Callable[[], Peer]] = {
     "dmr-topica": CollapsedDMR,
     "slda": SupervisedLDA,
     "stm": StructuralTopicModel,
+    "gsdmm": lambda: ShortTextModel("GSDMM"),
+    "btm": lambda: ShortTextModel("BTM"),
+    "pt": lambda: ShortTextModel("PT"),
     "atm": AuthorTopic,
     "atm-gensim": VariationalAuthors,
     "lda-svm": TopicClassifier,
