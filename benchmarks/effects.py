@@ -252,9 +252,9 @@ def agreement(model, second):
     problem, state, _ = read_fresh(model, second)
     # Topics are not learned from these documents: none has to be left out of them.
     unseen = np.zeros(problem.n_documents, dtype=np.int64)
-    calibration = calibrate(problem, Fit(state, None), fitted.space, Run(), unseen)
+    calibrations = calibrate(problem, Fit(state, None), fitted.space, Run(), unseen)
     other = copy(model)
-    other._model = replace(fitted, calibration=calibration)
+    other._model = replace(fitted, calibrations=calibrations)
     again = other.label_effects(0.9)
     width = np.hypot(table["upper"] - table["lower"], again["upper"] - again["lower"]) / 2.0
     agree = (table["effect"] - again["effect"]).abs() <= width

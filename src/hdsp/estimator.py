@@ -33,7 +33,7 @@ from hdsp.learning import Settings, learn, learn_further, read_training, refresh
 from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
-from hdsp.prediction import FittedModel, LabelMethod, Method
+from hdsp.prediction import FittedModel, LabelMethod, Method, Weight
 from hdsp.progress import shown
 from hdsp.scaling import ScalingFunction
 from hdsp.validation import (
@@ -410,7 +410,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return mean_log_probability(self._model, X, labels, sample_weight, self.n_jobs)
 
-    def expected_topics(self, labels: object, method: Method = "calibrated") -> FloatArray:
+    def expected_topics(
+        self, labels: object, method: Method = "calibrated", weight: Weight = "documents"
+    ) -> FloatArray:
         """Expected topic proportions of documents, given their labels alone.
 
         Parameters
@@ -421,13 +423,17 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The definition of the expectation: ``"calibrated"``, a multinomial regression of the
             training documents' topics on their labels, which predicts best; ``"exact"``, the mean
             of the normalised gamma variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised.
+        weight : str, default="documents"
+            What the regression averages over: ``"documents"``, each of which weighs the same, as
+            in a mean of `transform`; or ``"tokens"``, so that long documents weigh more, which
+            predicts words best.
 
         Returns
         -------
         float array of shape [M, T]
             Expected proportions; rows sum to 1.
         """
-        return expected_topics(self._model, labels, method)
+        return expected_topics(self._model, labels, method, weight)
 
     def perplexity(
         self,
@@ -476,6 +482,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         labels: str | Sequence[str] | None = None,
         contrast: tuple[Any, Any] | None = None,
         method: Literal["calibrated", "ratio"] = "calibrated",
+        weight: Weight = "documents",
         refits: int | None = None,
         corpus: Corpus | None = None,
         random_state: int = 0,
@@ -501,6 +508,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         method : str, default="calibrated"
             The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
             function's weights with their own posterior, which is less accurate.
+        weight : str, default="documents"
+            Whether each document weighs the same, or with ``"tokens"`` each token: long documents
+            then weigh more, as in the perplexity given labels.
         refits : int or None, default=None
             How often topics are learned again, from resampled documents; 20 are enough. Intervals
             then include how much effects change with the topics. None takes the topics as they
@@ -535,7 +545,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fitted = self._model
         with shown(quiet=not self.verbose):
             columns = effect_columns(
-                fitted, level, labels, contrast, method, random_state, resampling
+                fitted, level, labels, contrast, method, random_state, resampling, weight
             )
         return self._table(columns)
 

@@ -204,7 +204,8 @@ def test_documents_without_labels_are_those_with_missing_labels():
 def test_perplexity_given_labels_is_the_plain_computation(method):
     counts, table = labelled()
     model = fitted()
-    expected = log_likelihood(counts, model.expected_topics(table, method), model)
+    proportions = model.expected_topics(table, method, weight="tokens")
+    expected = log_likelihood(counts, proportions, model)
     lengths = counts.sum(axis=1)
     by_document = model.perplexity(counts, labels=table, per_document=True, method=method)
     np.testing.assert_allclose(by_document, np.exp(-expected / lengths), rtol=1e-9)

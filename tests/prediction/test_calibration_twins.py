@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus import BlockSchema, LabelSchema
 from hdsp.prediction.calibration import variance as variance_module
 from hdsp.prediction.calibration.calibrate import Documents, learn
-from hdsp.prediction.calibration.regression import Regression, regression_path
+from hdsp.prediction.calibration.regression import Regression, observe, regression_path
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.variance import information, overdispersion, own_shares
 from hdsp.scaling import bind_labels
@@ -31,6 +31,10 @@ def documents(seed, n_documents=60):
     tokens[:, 0] += 1.0
     regression = Regression(rng.normal(size=4), rng.normal(size=(5, 4)))
     return design, tokens, regression
+
+
+def path_of(design, tokens, ridges, n_sweeps):
+    return regression_path(design, observe(design, tokens), ridges, n_sweeps)
 
 
 @given(seed=SEEDS)
@@ -106,7 +110,7 @@ def test_the_variance_has_all_factors(seed, returned):
     design, tokens, _ = documents(seed)
     n_levels = np.array([0, 0, 2, 2, 0])
     parts = returned * np.random.default_rng(seed).random((5, 4))
-    expected = twin.learn(design, tokens, n_levels, parts, regression_path, csr_array)
+    expected = twin.learn(design, tokens, n_levels, parts, path_of, csr_array)
     schema = LabelSchema(
         (
             BlockSchema("tags", "tags", ("a", "b")),
@@ -114,11 +118,12 @@ def test_the_variance_has_all_factors(seed, returned):
             BlockSchema("x", "number", ("x",), (0.0,), (1.0,)),
         )
     )
+    sparse, single = csr_array(design), tokens.astype(np.float32)
     found = learn(
-        Documents(csr_array(design), tokens.astype(np.float32), csr_array(design), tokens),
+        Documents(sparse, observe(sparse, single), np.empty_like(single), sparse, tokens),
         bind_labels("auto", schema),
         lambda _: parts,
-    )
+    ).calibration
     # The regression is in single precision, and the penalties of one round decide the next.
     np.testing.assert_allclose(found.coefficients, expected[0].coefficients, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(found.variance, expected[1], rtol=1e-3)

@@ -14,7 +14,7 @@ from hdsp.fit import Interruption, Run, fit_batch, interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, Problem
 from hdsp.numerics.types import FloatArray
-from hdsp.prediction import Contrast, FittedModel, calibrate, expected_sides
+from hdsp.prediction import Contrast, FittedModel, Weight, calibrate, expected_sides
 
 # Both sides of contrasts, [2, C, T].
 Sides = FloatArray
@@ -51,6 +51,7 @@ def refit_sides(
     contrasts: list[Contrast],
     resampling: Resampling,
     seed: int,
+    weight: Weight = "documents",
 ) -> FloatArray:
     """Expected proportions on both sides of contrasts by topics of resampled documents.
 
@@ -70,6 +71,8 @@ def refit_sides(
         How often, and how.
     seed : int
         Equal seeds give equal results.
+    weight : str, default="documents"
+        Whether each document weighs the same, or each token.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def refit_sides(
     def work(number: int) -> Sides:
         rng = np.random.default_rng([seed, number])
         run = Run(resampling.max_iter, resampling.tol, interruption=interruption)
-        return _refit(fitted, problem, contrasts, run, rng)
+        return _refit(fitted, problem, contrasts, run, rng, weight)
 
     n_jobs = joblib.effective_n_jobs(-1 if resampling.n_jobs is None else resampling.n_jobs)
 
@@ -95,6 +98,7 @@ def _refit(
     contrasts: list[Contrast],
     run: Run,
     rng: np.random.Generator,
+    weight: Weight,
 ) -> Sides:
     drawn = np.sort(rng.integers(problem.n_documents, size=problem.n_documents))
     state = fit_batch(problem.take(drawn), fitted.state, run, run.new_history()).state
@@ -102,8 +106,8 @@ def _refit(
         # Nobody waits for the result.
         return np.empty(0)
     copies = np.bincount(drawn, minlength=problem.n_documents)
-    calibration = calibrate(problem, Fit(state, None), fitted.space, run, copies)
-    sides = np.array(expected_sides(calibration, fitted.space, fitted.training.sample, contrasts))
+    found = getattr(calibrate(problem, Fit(state, None), fitted.space, run, copies), weight)
+    sides = np.array(expected_sides(found, fitted.space, fitted.training.sample, contrasts))
     # A fit orders its topics by size.
     partner, _ = match_topics(fitted.state.topics.T, state.topics.T)
     return np.asarray(sides[:, :, partner])

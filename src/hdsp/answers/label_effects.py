@@ -9,7 +9,7 @@ from hdsp.answers.topic_tables import Columns, name_column
 from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.model import Problem, make_problem
 from hdsp.persistence import fingerprint
-from hdsp.prediction import FittedModel, make_contrasts, over_refits
+from hdsp.prediction import WEIGHTS, FittedModel, Weight, make_contrasts, over_refits
 from hdsp.validation import check_choice, check_share, check_whole
 
 _OWNER = "HDSP.label_effects"
@@ -23,15 +23,17 @@ def effect_columns(
     method: Literal["calibrated", "ratio"] = "calibrated",
     random_state: int = 0,
     resampling: Resampling | None = None,
+    weight: Weight = "documents",
 ) -> Columns:
     """The columns of `HDSP.label_effects`."""
     problem = None if resampling is None else _resampled(fitted, method, resampling)
     check_share(level, "level", _OWNER)
     check_choice(method, ("calibrated", "ratio"), "method", _OWNER)
+    check_choice(weight, WEIGHTS, "weight", _OWNER)
     contrasts = make_contrasts(fitted.schema, fitted.used, labels, contrast, fitted.missing())
-    found = fitted.effects(contrasts, level, method, random_state)
+    found = fitted.effects(contrasts, level, method, random_state, weight)
     if resampling is not None and problem is not None and contrasts:
-        sides = refit_sides(fitted, problem, contrasts, resampling, random_state)
+        sides = refit_sides(fitted, problem, contrasts, resampling, random_state, weight)
         found = over_refits(found, fitted.groups.sum(sides), level)
     n_topics = len(fitted.groups)
     columns: Columns = {

@@ -20,6 +20,7 @@ from hdsp.persistence.states import put_state, take_state
 from hdsp.persistence.streams import put_open_stream, take_open_stream
 from hdsp.prediction import (
     Calibration,
+    Calibrations,
     FitReport,
     FittedModel,
     LabelRegression,
@@ -27,7 +28,7 @@ from hdsp.prediction import (
     TrainingLabels,
     count_known_features,
 )
-from hdsp.scaling import ScalingFunction
+from hdsp.scaling import LabelSpace, ScalingFunction
 from hdsp.storage import (
     LARGEST,
     UNREADABLE,
@@ -44,6 +45,8 @@ _KIND = "model"
 _NOT_STORED = ("checkpoint",)
 # The other attributes follow from the labels.
 _CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
+# By documents and by tokens. Files of older versions hold the latter only, which then is both.
+_CALIBRATIONS = ("document_calibration", "calibration")
 
 
 def save_model(
@@ -63,8 +66,8 @@ def save_model(
         Where `partial_fit` goes on.
     """
     arrays: dict[str, AnyArray] = {}
-    calibration = {name: getattr(model.calibration, name) for name in _CALIBRATION}
-    put_all(arrays, "calibration", calibration)
+    for prefix, calibration in zip(_CALIBRATIONS, model.calibrations, strict=True):
+        put_all(arrays, prefix, {name: getattr(calibration, name) for name in _CALIBRATION})
     put_sparse(arrays, "training.sample", model.training.sample)
     arrays["training.carriers"] = model.training.carriers
     values = [model.training.values[j] for j in sorted(model.training.values)]
@@ -186,16 +189,10 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
     schema = get.schema(manifest)
     space = decode_space(manifest["space"], schema)
     state = take_state(manifest, arrays, space.scaling, space.n_columns)
-    by_label = (space.n_columns, state.n_topics)
-    calibration = Calibration(
-        arrays.numbers("calibration.intercept", (state.n_topics,)),
-        arrays.numbers("calibration.coefficients", by_label),
-        variance=arrays.numbers("calibration.variance", by_label, positive=True),
-        indicator=space.indicator,
-        label_tokens=arrays.numbers("calibration.label_tokens", by_label),
-    )
-    if (calibration.label_tokens[space.indicator] < 0).any():
-        raise WrongContents("its array 'calibration.label_tokens' holds numbers out of range")
+    by_document, by_token = _CALIBRATIONS
+    tokens = documents = _decode_calibration(by_token, arrays, space, state.n_topics)
+    if any(f"{by_document}.{name}" in arrays for name in _CALIBRATION):
+        documents = _decode_calibration(by_document, arrays, space, state.n_topics)
     label_words = arrays.sparse("label_words", (schema.n_labels, len(state.topics)))
     merged = get.merged_topics(manifest, state.n_topics)
     n_topics = state.n_topics if merged is None else len(merged)
@@ -204,7 +201,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         space,
         _decode_priors(manifest, arrays, state),
         get.positive(manifest, "predictive_concentration"),
-        calibration,
+        Calibrations(documents, tokens),
         _decode_training(manifest, arrays, schema),
         label_words,
         _decode_source(manifest, arrays, len(state.topics)),
@@ -214,6 +211,22 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         merged,
         get.positive(manifest, "sampled"),
     )
+
+
+def _decode_calibration(
+    name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
+) -> Calibration:
+    by_label = (space.n_columns, n_topics)
+    calibration = Calibration(
+        arrays.numbers(f"{name}.intercept", (n_topics,)),
+        arrays.numbers(f"{name}.coefficients", by_label),
+        variance=arrays.numbers(f"{name}.variance", by_label, positive=True),
+        indicator=space.indicator,
+        label_tokens=arrays.numbers(f"{name}.label_tokens", by_label),
+    )
+    if (calibration.label_tokens[space.indicator] < 0).any():
+        raise WrongContents(f"its array '{name}.label_tokens' holds numbers out of range")
+    return calibration
 
 
 def _plain_priors(priors: Priors, arrays: dict[str, AnyArray]) -> dict[str, Any]:

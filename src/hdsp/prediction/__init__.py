@@ -3,7 +3,7 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.prediction.calibration import Calibration, calibrate
+from hdsp.prediction.calibration import WEIGHTS, Calibration, Calibrations, Weight, calibrate
 from hdsp.prediction.contrasts import make_contrasts
 from hdsp.prediction.effects import Effects, over_refits
 from hdsp.prediction.fitted import (
@@ -31,7 +31,9 @@ from hdsp.prediction.training import TrainingLabels
 __all__ = [
     "LABEL_METHODS",
     "METHODS",
+    "WEIGHTS",
     "Calibration",
+    "Calibrations",
     "Contrast",
     "Effects",
     "FitReport",
@@ -43,6 +45,7 @@ __all__ = [
     "Source",
     "TopicGroups",
     "TrainingLabels",
+    "Weight",
     "associated_labels",
     "bootstrap_interval",
     "calibrate",

@@ -6,7 +6,21 @@ their labels, made once after inference, predicts held-out words much better, an
 calibrated intervals. The design need not be the one of the fit.
 """
 
-from hdsp.prediction.calibration.calibrate import Calibration, calibrate
+from hdsp.prediction.calibration.calibrate import (
+    WEIGHTS,
+    Calibration,
+    Calibrations,
+    Weight,
+    calibrate,
+)
 from hdsp.prediction.calibration.regression import Regression, group_rows
 
-__all__ = ["Calibration", "Regression", "calibrate", "group_rows"]
+__all__ = [
+    "WEIGHTS",
+    "Calibration",
+    "Calibrations",
+    "Regression",
+    "Weight",
+    "calibrate",
+    "group_rows",
+]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import repeat
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -13,15 +14,22 @@ from hdsp.model import Fit, Problem
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
-from hdsp.prediction.calibration.regression import Regression, label_sets, regression_path
+from hdsp.prediction.calibration.regression import (
+    Observed,
+    Regression,
+    label_sets,
+    observe,
+    regression_path,
+)
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.variance import (
     TYPICAL_VARIANCE,
-    feedback,
     information,
     mean_information,
     overdispersion,
     own_shares,
+    read_again,
+    returned_parts,
 )
 from hdsp.scaling import Design, LabelSpace
 
@@ -37,6 +45,10 @@ _MOST_DOCUMENTS = 4_000
 # And the feedback from at most this many, which are read several times.
 _MOST_READ_AGAIN = 2_000
 _SMALLEST_INFORMATION = 1e-12
+
+# Whether each document weighs the same, or each token.
+Weight = Literal["documents", "tokens"]
+WEIGHTS: tuple[Weight, ...] = ("documents", "tokens")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +66,8 @@ class Calibration(Regression):
     indicator : bool array of shape [J]
         Whether a column of the design holds only 0 and 1.
     label_tokens : float array of shape [J, T]
-        The expected tokens of topics by column, sum_m r_mj N_m theta_mk.
+        The expected tokens of topics by column, sum_m r_mj N_m theta_mk; where documents weigh the
+        same, N_m is their mean length.
     """
 
     variance: FloatArray
@@ -78,6 +91,13 @@ class Calibration(Regression):
         return np.asarray(self.coefficients[column] + noise)
 
 
+class Calibrations(NamedTuple):
+    """The regression in which documents weigh the same, and the one in which tokens do."""
+
+    documents: Calibration
+    tokens: Calibration
+
+
 @dataclass(frozen=True, eq=False)
 class Documents:
     """What a regression is learned from: the topics of documents, and the design.
@@ -86,8 +106,10 @@ class Documents:
     ----------
     design : sparse array of shape [G, J]
         The design of documents, or of groups of documents with equal labels.
-    tokens : float array of shape [G, K]
-        Their tokens by topic, padded; overwritten.
+    observed : Observed
+        Sums of their tokens by topic, padded.
+    room : float array of shape [G, K]
+        Working space, overwritten.
     single_design : sparse array of shape [S, J]
         The design of single documents.
     single : float array of shape [S, T]
@@ -95,7 +117,8 @@ class Documents:
     """
 
     design: Design
-    tokens: FloatArray
+    observed: Observed
+    room: FloatArray
     single_design: Design
     single: FloatArray
 
@@ -107,8 +130,12 @@ def calibrate(
     run: Run,
     copies: IntArray | None = None,
     learned_from: int | None = None,
-) -> Calibration:
+) -> Calibrations:
     """Regress the topics of documents on their labels.
+
+    Twice, of documents that are read once: each with the tokens that it has, which predicts words
+    best; and each with as many as documents have on average, shared out in its own proportions,
+    which describes the mean proportions of documents. The latter are what effects are about.
 
     Documents are cross-fitted: read as new ones are, with topics that lack their own words. Topics
     as they were learned are nearer to these documents, and labels would seem to change them more.
@@ -140,31 +167,77 @@ def calibrate(
             return sum_tokens(problem, fit, member, run.settings, run.here)
         return cross_fitted_tokens(problem, fit, member, run.settings, run.here, copies)
 
-    n_topics = fit.state.n_topics
+    n_documents, n_topics = problem.n_documents, fit.state.n_topics
     sets = label_sets(problem.design, None if fit.documents is not None else _MOST_LABEL_SETS)
-    chosen = sample_rows(problem.n_documents, _MOST_DOCUMENTS)
+    chosen = sample_rows(n_documents, _MOST_DOCUMENTS)
     n_sets = sets.member.shape[0]
+    equal = equal_weights(problem.lengths)
     with run.stage("cross-fitting"):
-        if n_sets == problem.n_documents:
-            tokens = read(sets.member)
-            single = tokens[chosen]
+        if n_sets == n_documents:
+            room = read(sets.member)
+            by_token = observe(sets.design, room)
+            by_document = observe(sets.design, room, equal)
+            single = room[chosen]
         else:
-            member = csr_array(vstack([sets.member, _select_rows(chosen, problem.n_documents)]))
-            tokens = read(member)
-            tokens, single = tokens[:n_sets], tokens[n_sets:]
+            weighted = csr_array(sets.member.multiply(equal[None, :].astype(np.float32)))
+            parts = [sets.member, weighted, _select_rows(chosen, n_documents)]
+            tokens = read(csr_array(vstack(parts)))
+            room, single = tokens[:n_sets], tokens[2 * n_sets :]
+            by_token = observe(sets.design, room)
+            by_document = observe(sets.design, tokens[n_sets : 2 * n_sets])
+    single = single[:, :n_topics]
+    some = sample_rows(n_documents, _MOST_READ_AGAIN)
+    again: list[tuple[FloatArray, FloatArray]] = []
 
-    def measured_feedback(found: Regression) -> FloatArray:
-        some = sample_rows(problem.n_documents, _MOST_READ_AGAIN)
-        return feedback(problem.take(some), fit.state, found)
+    def measured_feedback(found: Regression, weight: FloatArray) -> FloatArray:
+        # Documents are read again once, for both regressions.
+        again.extend([] if again else [read_again(problem.take(some), fit.state, found)])
+        returned, whole = again[0]
+        own = weight[some, None]
+        return returned_parts(problem.design[some], own * returned, own * whole)
 
-    documents = Documents(sets.design, tokens, problem.design[chosen], single[:, :n_topics])
+    def learned(observed: Observed, weight: FloatArray, start: Start | None = None) -> Learned:
+        documents = Documents(
+            sets.design, observed, room, problem.design[chosen], weight[chosen, None] * single
+        )
+        return learn(documents, space, lambda found: measured_feedback(found, weight), start)
+
     with run.stage("calibration"):
-        return learn(documents, space, measured_feedback)
+        first = learned(by_token, np.ones(n_documents))
+        second = learned(by_document, equal, first.end)
+    return Calibrations(second.calibration, first.calibration)
+
+
+def equal_weights(lengths: FloatArray) -> FloatArray:
+    """What the tokens of documents are multiplied by for all to have as many, [M].
+
+    They then have the mean number of tokens; documents without words have none.
+    """
+    lengths = np.asarray(lengths, dtype=np.float64)
+    mean = lengths.sum() / max(np.count_nonzero(lengths), 1)
+    return np.where(lengths > 0, mean / np.maximum(lengths, 1e-300), 0.0)
+
+
+class Start(NamedTuple):
+    """Where a regression begins: coefficients, padded, and their penalties [J, K]."""
+
+    regression: Regression
+    penalty: FloatArray
+
+
+class Learned(NamedTuple):
+    """What was learned, and where a similar regression may begin."""
+
+    calibration: Calibration
+    end: Start
 
 
 def learn(
-    documents: Documents, space: LabelSpace, measured_feedback: Callable[[Regression], FloatArray]
-) -> Calibration:
+    documents: Documents,
+    space: LabelSpace,
+    measured_feedback: Callable[[Regression], FloatArray],
+    start: Start | None = None,
+) -> Learned:
     """The regression of topics on a design, and the variance of its coefficients.
 
     With the information H_jk about a coefficient, its estimate without penalty would be
@@ -184,14 +257,17 @@ def learn(
         What the columns of the design are.
     measured_feedback : callable
         Takes the regression, and returns the feedback R [J, T].
+    start : Start or None, default=None
+        The end of a similar regression, from which fewer sweeps are needed.
     """
-    tokens, n_topics = documents.tokens, documents.single.shape[1]
-    lengths = tokens.sum(axis=1, dtype=np.float64)
+    lengths, n_topics = documents.observed.lengths, documents.single.shape[1]
     # Columns that only pad the array have a penalty too, so that nothing is divided by zero.
-    penalty = np.full((documents.design.shape[1], tokens.shape[1]), _FIRST_PENALTY)
+    penalty = np.full(documents.observed.by_column.shape, _FIRST_PENALTY)
+    if start is not None:
+        penalty[:] = start.penalty
     # A view, which every round changes; the next one reads the whole array again.
     own_penalty = penalty[:, :n_topics]
-    sweeps = [_SWEEPS_PER_ROUND] * _ROUNDS + [_LAST_SWEEPS]
+    sweeps = [_SWEEPS_PER_ROUND] * (_ROUNDS if start is None else 1) + [_LAST_SWEEPS]
     # Estimates of C levels sum nearly to 0, as if C - 1 of them were free; two levels are to be
     # shrunk as much as one tag.
     n_levels = space.n_levels
@@ -199,10 +275,15 @@ def learn(
     shares: tuple[FloatArray, FloatArray] | None = None
     amplified: FloatArray | None = None
     path = regression_path(
-        documents.design, tokens, repeat(penalty, len(sweeps)), sweeps, overwrite=True
+        documents.design,
+        documents.observed,
+        repeat(penalty, len(sweeps)),
+        sweeps,
+        documents.room,
+        start and start.regression,
     )
-    for found in path:
-        found = Regression(found.intercept[:n_topics], found.coefficients[:, :n_topics].copy())
+    for padded in path:
+        found = Regression(padded.intercept[:n_topics], padded.coefficients[:, :n_topics].copy())
         about_all, label_tokens = information(found, documents.design, lengths)
         if amplified is None:
             amplified = (1.0 - measured_feedback(found)) ** -2
@@ -218,13 +299,14 @@ def learn(
         own = np.maximum(alone[:, None] * about_all, _SMALLEST_INFORMATION)
         variance = 1.0 / (own / noise + 1.0 / deviation**2)
         own_penalty[:] = noise / deviation**2
-    return Calibration(
+    calibration = Calibration(
         found.intercept,
         found.coefficients,
         variance=variance,
         indicator=space.indicator,
         label_tokens=label_tokens,
     )
+    return Learned(calibration, Start(padded, penalty))
 
 
 def _select_rows(documents: IntArray, n_documents: int) -> csr_array:

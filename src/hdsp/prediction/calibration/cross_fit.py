@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution import InProcess, fit_documents, is_alone
 from hdsp.kernels import sparse_product
 from hdsp.model import Fit, GlobalState, LocalSettings, Problem
 from hdsp.model.seeds import add_seeds
@@ -42,8 +42,7 @@ def cross_fitted_tokens(
     fit : Fit
         The fit; its documents are overwritten, to save memory.
     member : sparse array of shape [G, M]
-        Ones where a document belongs to a group. With G = M every document must be its own group,
-        in order.
+        The weights of documents in groups, mostly ones.
     settings : LocalSettings
         How documents are fitted; they are iterated for longer than in a fit.
     executor : InProcess
@@ -52,7 +51,7 @@ def cross_fitted_tokens(
         How often each document was among those that topics were learned from; None is once.
     """
     reading = replace(settings, max_iter=MOST_ITERATIONS, tol=TOL, restart=False)
-    single = member.shape[0] == problem.n_documents
+    single = is_alone(member)
     kept = fit.documents if single and copies is None else None
     total: FloatArray | None = None if kept is None else kept.token_counts
     needed = np.bincount(member.indices, minlength=problem.n_documents) > 0

@@ -103,13 +103,17 @@ _LARGEST = 0.8
 
 
 def feedback(problem: Problem, state: GlobalState, regression: Regression) -> FloatArray:
-    """The part R_jk of an error in labels' weights that returns in the tokens of topics, [J, T].
+    """The part R_jk of an error in labels' weights that returns in the tokens of topics, [J, T]."""
+    return returned_parts(problem.design, *read_again(problem, state, regression))
+
+
+def read_again(
+    problem: Problem, state: GlobalState, regression: Regression
+) -> tuple[FloatArray, FloatArray]:
+    """Tokens that follow changes of what documents are led to expect, and that were asked for.
 
     What each document is led to expect is changed at random, up and down, and documents are read
-    again: R is the change of their tokens over the change of those that are expected. It is
-    measured by label and by topic, since documents differ in length and topics in how clear they
-    are; for a label and a topic together 1 - R_jk = (1 - R_j) (1 - R_k) / (1 - R). Topics have
-    adapted to these documents, so that R is rather too small than too large.
+    again.
 
     Parameters
     ----------
@@ -119,6 +123,13 @@ def feedback(problem: Problem, state: GlobalState, regression: Regression) -> Fl
         The fitted state.
     regression : Regression
         The proportions that labels lead one to expect.
+
+    Returns
+    -------
+    returned : float array of shape [M, T]
+        The change of tokens, weighted by the change that was made.
+    whole : float array of shape [M, T]
+        The change of those that are expected, weighted likewise.
     """
     theta = regression.proportions(problem.design)
     lengths = problem.lengths.astype(np.float64)[:, None]
@@ -130,8 +141,18 @@ def feedback(problem: Problem, state: GlobalState, regression: Regression) -> Fl
         centred = shift - (theta * shift).sum(axis=1, keepdims=True)
         returned += centred * change / 2.0
         whole += lengths * theta * centred**2
+    return returned, whole
+
+
+def returned_parts(design: Design, returned: FloatArray, whole: FloatArray) -> FloatArray:
+    """The part R_jk of the changes of `read_again` that returns, [J, T].
+
+    It is measured by label and by topic, since documents differ in length and topics in how clear
+    they are; for a label and a topic together 1 - R_jk = (1 - R_j) (1 - R_k) / (1 - R). Topics have
+    adapted to these documents, so that R is rather too small than too large.
+    """
     remains = _remaining(returned.sum(), whole.sum(), 1.0)
-    squares = csr_array(problem.design, dtype=np.float64).power(2).T
+    squares = csr_array(design, dtype=np.float64).power(2).T
     by_label = _remaining(squares @ returned.sum(axis=1), squares @ whole.sum(axis=1), remains)
     by_topic = _remaining(returned.sum(axis=0), whole.sum(axis=0), remains)
     return np.asarray(1.0 - np.clip(np.outer(by_label, by_topic) / remains, 1.0 - _LARGEST, 1.0))
