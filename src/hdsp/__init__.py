@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hdsp.estimator import HDSP as HDSP
     from hdsp.exceptions import CheckpointWarning as CheckpointWarning
     from hdsp.exceptions import ClusterError as ClusterError
+    from hdsp.exceptions import DependentDocumentsWarning as DependentDocumentsWarning
+    from hdsp.exceptions import FewGroupsWarning as FewGroupsWarning
     from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
     from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
     from hdsp.exceptions import ModelFileError as ModelFileError
@@ -56,6 +58,8 @@ _HOMES = {
     "ClusterError": "exceptions",
     "Constant": "scaling",
     "Corpus": "corpus",
+    "DependentDocumentsWarning": "exceptions",
+    "FewGroupsWarning": "exceptions",
     "Labels": "corpus",
     "LogLinear": "scaling",
     "IgnoredTargetWarning": "exceptions",

@@ -253,7 +253,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.batch_size = batch_size
         self.executor = executor
 
-    def fit(self, X: Any, y: object = None, labels: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, labels: object = None, groups: object = None) -> Self:
         """Fit the model to documents.
 
         Ctrl-C ends the fit after the current pass, with the model as it then is; a second one
@@ -268,6 +268,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels: a pandas, polars or pyarrow table, a matrix [M, J], lists of
             tags, or `Labels`.
+        groups : iterable of values or None, default=None
+            The group of each document, such as its author, outlet or respondent, where documents of
+            a group are not independent: intervals of effects then allow for it. None or NaN is a
+            document of its own. A corpus may have groups of its own.
 
         Returns
         -------
@@ -282,7 +286,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         priors = self._check_settings()
         check_not_dask(X, "HDSP.fit")
-        learned = learn(self._settings(), priors, read_training(X, labels))
+        learned = learn(self._settings(), priors, read_training(X, labels, groups))
         # Only now, so that a failed fit leaves an earlier one unchanged.
         self._set_fitted(learned.model, learned.opened)
         # The fit of an interrupted search is only the best so far, even if it converged.
@@ -347,7 +351,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._opened = learn_further(settings, opened, corpus)
         return self
 
-    def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
+    def fit_transform(
+        self, X: Any, y: object = None, labels: object = None, groups: object = None
+    ) -> FloatArray:
         """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does.
 
         Parameters
@@ -358,6 +364,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Ignored.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels, as in `fit`.
+        groups : iterable of values or None, default=None
+            The documents' groups, as in `fit`.
 
         Returns
         -------
@@ -365,7 +373,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Topic proportions; rows sum to 1.
         """
         # Without y, which pipelines pass for the steps after this one.
-        return self.fit(X, labels=labels).transform(X, labels=labels)
+        return self.fit(X, labels=labels, groups=groups).transform(X, labels=labels)
 
     def transform(self, X: Any, labels: object = None) -> FloatArray:
         """Topic proportions of documents, given their words and labels.

@@ -39,6 +39,14 @@ class MissingLabelsWarning(UserWarning):
     """A column of labels has no value, or a table none of the model's label columns."""
 
 
+class DependentDocumentsWarning(UserWarning):
+    """Documents are alike in a way that intervals of labels' effects do not allow for."""
+
+
+class FewGroupsWarning(UserWarning):
+    """Documents come in so few groups that intervals of labels' effects rest on little."""
+
+
 class NoSampleWarning(UserWarning):
     """A model goes on with new documents, and has kept none of those that it was fitted to."""
 

@@ -14,8 +14,17 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from hdsp.answers.new_documents import read_counts
-from hdsp.corpus import Corpus, Labels, LabelSchema, StoredCorpus, as_labels, library_of
-from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning
+from hdsp.corpus import (
+    Corpus,
+    Labels,
+    LabelSchema,
+    StoredCorpus,
+    as_groups,
+    as_labels,
+    group_numbers,
+    library_of,
+)
+from hdsp.exceptions import FewGroupsWarning, MissingLabelsWarning, NoSampleWarning
 from hdsp.execution import InProcess, make_executor
 from hdsp.fit import (
     FitSource,
@@ -38,7 +47,7 @@ from hdsp.fit import (
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import Fit, GlobalState, Priors, make_problem, seed_prior
 from hdsp.model.shard_blocks import readable_parts
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.persistence import Checkpoint, fingerprint
 from hdsp.prediction import (
     FitReport,
@@ -51,9 +60,16 @@ from hdsp.prediction import (
     with_label_regressions,
 )
 from hdsp.scaling import ScalingFunction, bind_labels
-from hdsp.validation import make_generator, quoted
+from hdsp.validation import count_of, make_generator, quoted
 
 _COHERENCE_WORDS = 10
+# Fewer groups of documents than this say little of how groups differ.
+_FEW_GROUPS = 10
+_NOT_IN_PARTS = (
+    "`groups` of HDSP.fit go with documents in memory that are fitted at once, and not with "
+    "partial_fit, stochastic inference, an executor or a corpus on disk, which is in memory as "
+    "corpus[:]."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +148,7 @@ class Learned:
     checkpoint: Checkpoint | None
 
 
-def read_training(X: Any, labels: object) -> Training:
+def read_training(X: Any, labels: object, groups: object = None) -> Training:
     """The documents of `HDSP.fit`.
 
     Parameters
@@ -141,6 +157,8 @@ def read_training(X: Any, labels: object) -> Training:
         Word counts, or a corpus.
     labels : Labels, table, matrix, list or None
         The labels of word counts.
+    groups : iterable of values or None, default=None
+        The groups of documents that are not independent.
     """
     if isinstance(X, Corpus):
         if labels is not None:
@@ -148,11 +166,20 @@ def read_training(X: Any, labels: object) -> Training:
                 "`labels` of HDSP.fit must be None where X is a Corpus, which carries its own."
             )
         corpus, named = X, False
+        if groups is not None:
+            if corpus.has_groups:
+                raise ValueError(
+                    "`groups` of HDSP.fit must be None where X is a Corpus with groups of its own."
+                )
+            if isinstance(corpus, StoredCorpus):
+                raise ValueError(_NOT_IN_PARTS)
+            corpus = corpus.with_groups(groups)
     else:
         counts, names = read_counts(X, "HDSP.fit")
         parsed = as_labels(labels, counts.shape[0], "HDSP.fit")
         words, named = names or tuple(f"w{i}" for i in range(counts.shape[1])), names is not None
-        corpus = Corpus.trusted(counts, words, parsed, None, None)
+        known = as_groups(groups, counts.shape[0], "HDSP.fit")
+        corpus = Corpus.trusted(counts, words, parsed, None, None, known)
     if corpus.n_tokens == 0:
         raise ValueError(
             f"X of HDSP.fit has no word in any of its {corpus.n_documents} documents. Check the "
@@ -183,6 +210,12 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
     if stream and stored:
         corpus, stored = corpus[:], False
     here = stream or not (stored or settings.inference != "batch" or settings.executor is not None)
+    if corpus.has_groups and (stream or not here):
+        raise ValueError(_NOT_IN_PARTS)
+    groups = None
+    if corpus.groups is not None:
+        groups = group_numbers(corpus.groups)
+        _warn_few_groups(groups)
     schema = corpus.schema if isinstance(corpus, StoredCorpus) else LabelSchema.of(corpus.labels)
 
     def priors_of(tokens: FloatArray) -> Priors:
@@ -196,7 +229,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         values = schema.encode(corpus.labels)
         space = bind_labels(settings.scaling, schema, values)
         design = csr_array(space.design(values), dtype=np.float32)
-        data = fingerprint(corpus.counts, design)
+        data = fingerprint(corpus.counts, design, groups)
         if here:
             tokens = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64)
             problem = make_problem(corpus.counts, design, space.scaling, priors_of(tokens))
@@ -239,7 +272,14 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         concentration = settings.predictive_concentration
         if survey is None:
             model = make_fitted(
-                source.known, outcome.fit, source.space, known_as, report, run, concentration
+                source.known,
+                outcome.fit,
+                source.space,
+                known_as,
+                report,
+                run,
+                concentration,
+                groups=groups,
             )
             # The documents make room for the evidence of labels, which is as large.
             outcome = replace(outcome, fit=Fit(state, None))
@@ -269,6 +309,8 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
 
 def learn_further(settings: Settings, opened: OpenStream, corpus: Corpus) -> OpenStream:
     """The stream after further documents; an interruption raises, and leaves it as it was."""
+    if corpus.has_groups:
+        raise ValueError(_NOT_IN_PARTS)
     with running(settings, None) as run:
         for part in corpus.parts():
             opened = absorb(opened, part, settings.scaling, run)
@@ -442,6 +484,19 @@ def _warn_missing(labels: Labels) -> None:
             f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
             f"{'it' if len(empty) == 1 else 'them'}.",
             MissingLabelsWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_few_groups(groups: IntArray) -> None:
+    """Warn where the groups of documents are few; -1 is a document of its own."""
+    n_groups = len(np.unique(groups[groups >= 0])) + int((groups < 0).sum())
+    if n_groups < _FEW_GROUPS:
+        warnings.warn(
+            f"The documents of HDSP.fit come in {count_of(n_groups, 'group')}: with fewer than "
+            f"{_FEW_GROUPS}, what a label does can hardly be told from what groups are like, and "
+            "intervals of effects are wide and rough.",
+            FewGroupsWarning,
             stacklevel=4,
         )
 

@@ -185,7 +185,7 @@ def test_a_share_of_ones_own_is_what_others_cannot_explain():
     twin = 0.9 * one + np.sqrt(1 - 0.81) * rng.normal(size=4000)
     often = (rng.random(4000) < 0.8).astype(float)
     design = csr_array(np.column_stack([one, twin, often]))
-    centred, alone = own_shares(design, np.ones(4000), np.zeros(3, dtype=bool), 1e-9)
+    centred, alone, _ = own_shares(design, np.ones(4000), np.zeros(3, dtype=bool), 1e-9)
     # 1 - r^2 of the pair; a tag that four in five carry is known by the fifth.
     np.testing.assert_allclose(alone, [0.19, 0.19, 0.2], atol=0.02)
     np.testing.assert_allclose(centred, [1.0, 1.0, 0.2], atol=0.02)
@@ -199,7 +199,7 @@ def test_a_share_of_ones_own_is_what_others_cannot_explain():
 def test_labels_that_always_go_together_have_next_to_nothing_of_their_own():
     one = (np.arange(400) < 10).astype(float)
     design = csr_array(np.column_stack([one, one]))
-    centred, alone = own_shares(design, np.ones(400), np.zeros(2, dtype=bool), 1e-3)
+    centred, alone, _ = own_shares(design, np.ones(400), np.zeros(2, dtype=bool), 1e-3)
     assert (centred > 0.9).all()
     assert (alone < 0.01).all()
 

@@ -66,6 +66,56 @@ def own_shares(design, lengths, exclusive, ridge):
     return beside_intercept, beside_all
 
 
+def own_column(design, lengths, j, others, ridge):
+    """r_mj: what the intercept and other columns leave of column j, with their ridge."""
+    weight = lengths / lengths.sum()
+    centred = design - (weight[:, None] * design).sum(axis=0)
+    rest = centred[:, others]
+    gram = rest.T @ (lengths[:, None] * rest) + ridge * np.eye(len(others))
+    return centred[:, j] - rest @ np.linalg.solve(gram, rest.T @ (lengths * centred[:, j]))
+
+
+def clustered_dispersion(regression, design, tokens, groups, own, single):
+    """Equation 25: o_jk of documents in `groups` [M], given own columns [M, J] and `single` [T]."""
+    theta, lengths = proportions(regression, design), tokens.sum(axis=1)
+    names = sorted(set(groups))
+    n_columns, n_topics = regression.coefficients.shape
+    found = np.zeros((n_columns, n_topics))
+    for k in range(n_topics):
+        residual = tokens[:, k] - lengths * theta[:, k]
+        chance = lengths * theta[:, k] * (1.0 - theta[:, k])
+        scale = np.sqrt(chance)
+        products = possible = 0.0
+        for m in range(len(groups)):
+            for other in range(len(groups)):
+                if m != other and groups[m] == groups[other]:
+                    products += residual[m] * residual[other]
+                    possible += scale[m] * scale[other]
+        correlation = max(products / possible, 0.0)
+        for j in range(n_columns):
+            r = own[:, j]
+            whole = (r**2 * lengths).sum()
+            among = alike = 0.0
+            for name in names:
+                chosen = groups == name
+                leverage = (r**2 * lengths)[chosen].sum() / whole
+                among += (r * residual)[chosen].sum() ** 2 / (1.0 - min(leverage, 0.99))
+                alike += (r * scale)[chosen].sum() ** 2 - (r**2 * chance)[chosen].sum()
+            expected = (r**2 * chance).sum()
+            floor = single[k] + correlation * max(alike, 0.0) / expected
+            found[j, k] = max(among / expected, floor)
+    return found
+
+
+def degrees(lengths, groups, own):
+    """How many groups tell of each column, less 1."""
+    found = []
+    for r in own.T:
+        parts = np.array([(r**2 * lengths)[groups == name].sum() for name in sorted(set(groups))])
+        found.append(max(parts.sum() ** 2 / (parts**2).sum() - 1.0, 1.0))
+    return np.array(found)
+
+
 def returned_parts(design, theta, lengths, shifts, changes):
     """R_jk, from `changes` [M, T] of tokens by the `shifts` of ln theta, up and down.
 

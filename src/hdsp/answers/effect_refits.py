@@ -13,7 +13,7 @@ from hdsp.corpus import Corpus
 from hdsp.fit import Interruption, Run, fit_batch, interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, Problem
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction import Contrast, FittedModel, Weight, calibrate, expected_sides
 
 # Both sides of contrasts, [2, C, T].
@@ -48,6 +48,7 @@ class Resampling:
 def refit_sides(
     fitted: FittedModel,
     problem: Problem,
+    groups: IntArray | None,
     contrasts: list[Contrast],
     resampling: Resampling,
     seed: int,
@@ -65,6 +66,8 @@ def refit_sides(
         The fitted model.
     problem : Problem
         The documents that it was fitted to.
+    groups : int array of shape [M] or None
+        The groups of documents that are not independent; -1 is a document of its own.
     contrasts : list of Contrast
         The C contrasts.
     resampling : Resampling
@@ -84,7 +87,7 @@ def refit_sides(
     def work(number: int) -> Sides:
         rng = np.random.default_rng([seed, number])
         run = Run(resampling.max_iter, resampling.tol, interruption=interruption)
-        return _refit(fitted, problem, contrasts, run, rng, weight)
+        return _refit(fitted, problem, groups, contrasts, run, rng, weight)
 
     n_jobs = joblib.effective_n_jobs(-1 if resampling.n_jobs is None else resampling.n_jobs)
 
@@ -95,22 +98,35 @@ def refit_sides(
 def _refit(
     fitted: FittedModel,
     problem: Problem,
+    groups: IntArray | None,
     contrasts: list[Contrast],
     run: Run,
     rng: np.random.Generator,
     weight: Weight,
 ) -> Sides:
-    drawn = np.sort(rng.integers(problem.n_documents, size=problem.n_documents))
+    drawn = _resample(problem.n_documents, groups, rng)
     state = fit_batch(problem.take(drawn), fitted.state, run, run.new_history()).state
     if run.interrupted:
         # Nobody waits for the result.
         return np.empty(0)
     copies = np.bincount(drawn, minlength=problem.n_documents)
-    found = getattr(calibrate(problem, Fit(state, None), fitted.space, run, copies), weight)
+    calibrations = calibrate(problem, Fit(state, None), fitted.space, run, copies, groups=groups)
+    found = getattr(calibrations, weight)
     sides = np.array(expected_sides(found, fitted.space, fitted.training.sample, contrasts))
     # A fit orders its topics by size.
     partner, _ = match_topics(fitted.state.topics.T, state.topics.T)
     return np.asarray(sides[:, :, partner])
+
+
+def _resample(n_documents: int, groups: IntArray | None, rng: np.random.Generator) -> IntArray:
+    """Documents drawn with replacement, in order: as many, or as many whole groups."""
+    if groups is None:
+        return np.sort(rng.integers(n_documents, size=n_documents))
+    own = np.where(groups < 0, -1 - np.arange(n_documents), groups)
+    _, member = np.unique(own, return_inverse=True)
+    n_groups = int(member.max()) + 1
+    copies = np.bincount(rng.integers(n_groups, size=n_groups), minlength=n_groups)
+    return np.repeat(np.arange(n_documents), copies[member])
 
 
 def _in_threads(

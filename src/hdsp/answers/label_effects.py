@@ -6,8 +6,9 @@ from typing import Any, Literal
 from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.answers.new_documents import read_documents
 from hdsp.answers.topic_tables import Columns, name_column
-from hdsp.corpus import Corpus, StoredCorpus
+from hdsp.corpus import Corpus, StoredCorpus, group_numbers
 from hdsp.model import Problem, make_problem
+from hdsp.numerics.types import IntArray
 from hdsp.persistence import fingerprint
 from hdsp.prediction import WEIGHTS, FittedModel, Weight, make_contrasts, over_refits
 from hdsp.validation import check_choice, check_share, check_whole
@@ -33,7 +34,7 @@ def effect_columns(
     contrasts = make_contrasts(fitted.schema, fitted.used, labels, contrast, fitted.missing())
     found = fitted.effects(contrasts, level, method, random_state, weight)
     if resampling is not None and problem is not None and contrasts:
-        sides = refit_sides(fitted, problem, contrasts, resampling, random_state, weight)
+        sides = refit_sides(fitted, *problem, contrasts, resampling, random_state, weight)
         found = over_refits(found, fitted.groups.sum(sides), level)
     n_topics = len(fitted.groups)
     columns: Columns = {
@@ -47,8 +48,10 @@ def effect_columns(
     return columns
 
 
-def _resampled(fitted: FittedModel, method: str, resampling: Resampling) -> Problem:
-    """The documents that are resampled: those of training."""
+def _resampled(
+    fitted: FittedModel, method: str, resampling: Resampling
+) -> tuple[Problem, IntArray | None]:
+    """The documents that are resampled, those of training, and their groups."""
     corpus = resampling.corpus
     check_whole(resampling.n_refits, "refits", 2)
     if method != "calibrated":
@@ -66,11 +69,12 @@ def _resampled(fitted: FittedModel, method: str, resampling: Resampling) -> Prob
     counts, design = read_documents(fitted, corpus, None, _OWNER)
     problem = make_problem(counts, design, fitted.scaling, fitted.priors)
     if isinstance(corpus, StoredCorpus) and corpus.fingerprint == fitted.source.fingerprint:
-        return problem
-    if fingerprint(counts, problem.design) != fitted.source.fingerprint:
+        return problem, None
+    groups = None if corpus.groups is None else group_numbers(corpus.groups)
+    if fingerprint(counts, problem.design, groups) != fitted.source.fingerprint:
         raise ValueError(
             f"`corpus` of {_OWNER} must be the documents that the model was fitted to, with the "
-            f"same labels and in the same order. Got {len(corpus)} documents, where training had "
-            f"{fitted.training.n_documents}, or others."
+            f"same labels and groups and in the same order. Got {len(corpus)} documents, where "
+            f"training had {fitted.training.n_documents}, or others."
         )
-    return problem
+    return problem, groups

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 # Parameters that options of the same name stand for, and those whose options have other names.
 _SAME_NAME = (
-    *("checkpoint", "contrast", "corpus", "delimiter", "encoding", "format", "language", "level"),
+    *("checkpoint", "contrast", "corpus", "delimiter", "encoding", "format", "group", "language"),
+    "level",
     *("max_df", "max_iter", "metadata", "min_df", "numeric", "refits", "seeds", "stop_words"),
     *("tag_separator", "tags", "target", "text", "tol"),
 )
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {
     "categories": "--category",
+    "groups": "--group",
     "interval": "--level",
     "max_features": "--max-words",
     "n_components": "--topics",
@@ -219,6 +221,7 @@ def read_documents(
             tag_separator=options.tag_separator,
             like=model,
             ids=ids,
+            group=getattr(options, "group", None),
             **written,
         )
 

@@ -59,6 +59,9 @@ def add_parser(commands: Any) -> None:
     refits.add_argument(
         "--corpus", dest="file", metavar="FILE", help="the documents that the model was fitted to"
     )
+    refits.add_argument(
+        "--group", metavar="COLUMN", help="its column of groups, if the model was fitted with one"
+    )
     common.add_table_options(refits)
     common.add_output(parser, None)
     common.add_json(parser)

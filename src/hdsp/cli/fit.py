@@ -19,6 +19,7 @@ def add_parser(commands: Any) -> None:
         (
             "hdsp fit reviews.parquet --category department --numeric rating -o model.hdsp",
             "hdsp fit papers.csv --text abstract --tags keywords --tag-separator ';' -o a.hdsp",
+            "hdsp fit reviews.parquet --category department --group reviewer -o model.hdsp",
             "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
             "hdsp fit corpus/ -o model.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",

@@ -68,6 +68,8 @@ def save_model(
     arrays: dict[str, AnyArray] = {}
     for prefix, calibration in zip(_CALIBRATIONS, model.calibrations, strict=True):
         put_all(arrays, prefix, {name: getattr(calibration, name) for name in _CALIBRATION})
+        if calibration.degrees is not None:
+            arrays[f"{prefix}.degrees"] = calibration.degrees
     put_sparse(arrays, "training.sample", model.training.sample)
     arrays["training.carriers"] = model.training.carriers
     values = [model.training.values[j] for j in sorted(model.training.values)]
@@ -216,13 +218,17 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
 def _decode_calibration(
     name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
 ) -> Calibration:
-    by_label = (space.n_columns, n_topics)
+    by_label, degrees = (space.n_columns, n_topics), None
+    if f"{name}.degrees" in arrays:
+        # Of documents in groups.
+        degrees = arrays.numbers(f"{name}.degrees", (space.n_columns,), least=1.0)
     calibration = Calibration(
         arrays.numbers(f"{name}.intercept", (n_topics,)),
         arrays.numbers(f"{name}.coefficients", by_label),
         variance=arrays.numbers(f"{name}.variance", by_label, positive=True),
         indicator=space.indicator,
         label_tokens=arrays.numbers(f"{name}.label_tokens", by_label),
+        degrees=degrees,
     )
     if (calibration.label_tokens[space.indicator] < 0).any():
         raise WrongContents(f"its array '{name}.label_tokens' holds numbers out of range")

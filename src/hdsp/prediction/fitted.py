@@ -27,6 +27,7 @@ from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
+from hdsp.prediction.dependence import find_dependence, warn_of_dependence
 from hdsp.prediction.effects import DRAWS, Effects, draw_by_column, label_effects
 from hdsp.prediction.evidence import LabelCounts, count_label_words, label_word_ratios
 from hdsp.prediction.groups import TopicGroups
@@ -347,17 +348,18 @@ def make_fitted(
     run: Run,
     predictive_concentration: float | None = None,
     learned_from: int | None = None,
+    groups: IntArray | None = None,
 ) -> FittedModel:
     """The fitted model, with the calibration and summaries that are computed after inference.
 
     Overwrites the documents of `fit`, to save memory. Without a `predictive_concentration`, the
     one that predicts training documents best is chosen. Topics were `learned_from` so many
-    documents, if not from those of `problem`.
+    documents, if not from those of `problem`. Documents of one of `groups` [M] are not independent.
     """
     if predictive_concentration is None:
         with run.stage("concentration"):
             predictive_concentration = choose_concentration(problem, fit.state, run.here)
-    calibrations = calibrate(problem, fit, space, run, learned_from=learned_from)
+    calibrations = calibrate(problem, fit, space, run, learned_from=learned_from, groups=groups)
     labels = space.values(problem.design)
     return FittedModel(
         fit.state,
@@ -399,11 +401,14 @@ def _regress_labels(model: FittedModel, problem: Problem) -> dict[str, LabelRegr
     rows = sample_rows(problem.n_documents, MOST_DOCUMENTS)
     words, design = problem.counts[rows], csr_array(problem.design[rows])
     lengths = np.asarray(words.sum(axis=1), dtype=np.float64)
+    labels, proportions = model.space.values(design), model._posterior_of_words(words)
+    if model.calibration.degrees is None:
+        # Without groups.
+        dependence = find_dependence(schema, labels, proportions)
+        if dependence is not None:
+            warn_of_dependence(dependence)
     documents = WeighedDocuments(
-        words,
-        model.space.values(design),
-        model._posterior_of_words(words),
-        lengths[:, None] * model.calibrations.tokens.proportions(design),
+        words, labels, proportions, lengths[:, None] * model.calibrations.tokens.proportions(design)
     )
     return fit_label_regressions(
         documents, schema, model.label_counts(), model.word_share(), log_priors, values

@@ -178,6 +178,16 @@ class StoredCorpus(Corpus):
         return self[:].ids if self.has_ids else None
 
     @property
+    def groups(self) -> tuple[str, ...] | None:
+        """Groups of the M documents; reads the whole corpus, if there are any."""
+        return self[:].groups if self.has_groups else None
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether documents have groups."""
+        return self._manifest.has_groups
+
+    @property
     def has_ids(self) -> bool:
         """Whether documents have names."""
         return self._manifest.has_ids

@@ -13,6 +13,7 @@ from hdsp.fit import Run
 from hdsp.model import Fit, Problem
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.prediction.calibration.clusters import Clusters, clustered_dispersion, measure_leverage
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
 from hdsp.prediction.calibration.regression import (
     Observed,
@@ -24,6 +25,7 @@ from hdsp.prediction.calibration.regression import (
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.variance import (
     TYPICAL_VARIANCE,
+    OwnColumns,
     information,
     mean_information,
     overdispersion,
@@ -68,11 +70,15 @@ class Calibration(Regression):
     label_tokens : float array of shape [J, T]
         The expected tokens of topics by column, sum_m r_mj N_m theta_mk; where documents weigh the
         same, N_m is their mean length.
+    degrees : float array of shape [J] or None, default=None
+        Where documents come in groups, the degrees of freedom of each column's variance: how many
+        groups tell, less 1.
     """
 
     variance: FloatArray
     indicator: BoolArray
     label_tokens: FloatArray
+    degrees: FloatArray | None = None
 
     def draw(self, column: int, stream: np.random.Generator, n_draws: int) -> FloatArray:
         """Draw the coefficients of a column from their posterior, [n_draws, T].
@@ -82,12 +88,16 @@ class Calibration(Regression):
         common.
         """
         size = (n_draws, len(self.intercept))
+        variance = self.variance[column]
+        if self.degrees is not None:
+            freedom = self.degrees[column]
+            variance = variance * freedom / np.maximum(stream.chisquare(freedom, size), 1e-3)
         if self.indicator[column]:
-            shape = 1.0 / self.variance[column]
+            shape = 1.0 / variance
             ratio = stream.standard_gamma(shape, size=size) / shape
             noise = np.log(np.maximum(ratio, 1e-12))
         else:
-            noise = np.sqrt(self.variance[column]) * stream.standard_normal(size)
+            noise = np.sqrt(variance) * stream.standard_normal(size)
         return np.asarray(self.coefficients[column] + noise)
 
 
@@ -114,6 +124,8 @@ class Documents:
         The design of single documents.
     single : float array of shape [S, T]
         Their tokens by topic.
+    clusters : Clusters or None, default=None
+        The documents in groups, if they are not independent.
     """
 
     design: Design
@@ -121,6 +133,7 @@ class Documents:
     room: FloatArray
     single_design: Design
     single: FloatArray
+    clusters: Clusters | None = None
 
 
 def calibrate(
@@ -130,6 +143,7 @@ def calibrate(
     run: Run,
     copies: IntArray | None = None,
     learned_from: int | None = None,
+    groups: IntArray | None = None,
 ) -> Calibrations:
     """Regress the topics of documents on their labels.
 
@@ -160,15 +174,19 @@ def calibrate(
         How often each document was among those that topics were learned from; None is once.
     learned_from : int or None, default=None
         The number of documents that topics were learned from, if it is not M.
+    groups : int array of shape [M] or None, default=None
+        The group of each document, where documents of a group are not independent; -1 is a
+        document of its own.
     """
 
     def read(member: csr_array) -> FloatArray:
         if (learned_from or problem.n_documents) > _MANY_DOCUMENTS:
             return sum_tokens(problem, fit, member, run.settings, run.here)
-        return cross_fitted_tokens(problem, fit, member, run.settings, run.here, copies)
+        return cross_fitted_tokens(problem, fit, member, run.settings, run.here, copies, groups)
 
     n_documents, n_topics = problem.n_documents, fit.state.n_topics
-    sets = label_sets(problem.design, None if fit.documents is not None else _MOST_LABEL_SETS)
+    most = None if fit.documents is not None else _MOST_LABEL_SETS
+    sets = label_sets(problem.design, most, together=groups is None)
     chosen = sample_rows(n_documents, _MOST_DOCUMENTS)
     n_sets = sets.member.shape[0]
     equal = equal_weights(problem.lengths)
@@ -186,6 +204,7 @@ def calibrate(
             by_token = observe(sets.design, room)
             by_document = observe(sets.design, tokens[n_sets : 2 * n_sets])
     single = single[:, :n_topics]
+    apart = room[:, :n_topics].copy() if groups is not None else single
     some = sample_rows(n_documents, _MOST_READ_AGAIN)
     again: list[tuple[FloatArray, FloatArray]] = []
 
@@ -197,8 +216,18 @@ def calibrate(
         return returned_parts(problem.design[some], own * returned, own * whole)
 
     def learned(observed: Observed, weight: FloatArray, start: Start | None = None) -> Learned:
+        clusters = None
+        if groups is not None:
+            # Each row of the design is one document then.
+            rows = sets.member.indices
+            clusters = Clusters.of(sets.design, weight[rows, None] * apart, groups[rows])
         documents = Documents(
-            sets.design, observed, room, problem.design[chosen], weight[chosen, None] * single
+            sets.design,
+            observed,
+            room,
+            problem.design[chosen],
+            weight[chosen, None] * single,
+            clusters,
         )
         return learn(documents, space, lambda found: measured_feedback(found, weight), start)
 
@@ -272,7 +301,8 @@ def learn(
     # shrunk as much as one tag.
     n_levels = space.n_levels
     free = np.where(n_levels > 1, n_levels / np.maximum(n_levels - 1, 1), 1.0)[:, None]
-    shares: tuple[FloatArray, FloatArray] | None = None
+    shares: tuple[FloatArray, FloatArray, OwnColumns] | None = None
+    clusters, leverage = documents.clusters, None
     amplified: FloatArray | None = None
     path = regression_path(
         documents.design,
@@ -291,8 +321,14 @@ def learn(
         if shares is None:
             ridge = float(dispersion.mean()) / TYPICAL_VARIANCE / mean_information(found)
             shares = own_shares(documents.design, lengths, n_levels > 0, ridge)
-        centred, alone = shares
+        centred, alone, own_columns = shares
         noise = amplified * dispersion
+        if clusters is not None:
+            if leverage is None:
+                leverage = measure_leverage(clusters, own_columns)
+            noise = amplified * clustered_dispersion(
+                found, clusters, own_columns, leverage, dispersion
+            )
         about = np.maximum(centred[:, None] * about_all, _SMALLEST_INFORMATION)
         estimate = found.coefficients * (1.0 + own_penalty / about)
         deviation = prior_deviations(free * estimate**2, noise / about, space.groups)[:, None]
@@ -305,6 +341,7 @@ def learn(
         variance=variance,
         indicator=space.indicator,
         label_tokens=label_tokens,
+        degrees=None if leverage is None else leverage.degrees,
     )
     return Learned(calibration, Start(padded, penalty))
 

@@ -27,6 +27,7 @@ def cross_fitted_tokens(
     settings: LocalSettings,
     executor: InProcess,
     copies: IntArray | None = None,
+    groups: IntArray | None = None,
 ) -> FloatArray:
     """The tokens that topics hold in groups of documents, read as new documents are, [G, K].
 
@@ -49,13 +50,15 @@ def cross_fitted_tokens(
         Where blocks are processed.
     copies : int array of shape [M] or None, default=None
         How often each document was among those that topics were learned from; None is once.
+    groups : int array of shape [M] or None, default=None
+        Documents that are left out together; -1 is a document of its own.
     """
     reading = replace(settings, max_iter=MOST_ITERATIONS, tol=TOL, restart=False)
     single = is_alone(member)
     kept = fit.documents if single and copies is None else None
     total: FloatArray | None = None if kept is None else kept.token_counts
     needed = np.bincount(member.indices, minlength=problem.n_documents) > 0
-    fold = folds(problem)
+    fold = folds(problem, groups)
     for number in range(_FOLDS):
         rows = np.flatnonzero(needed & (fold == number))
         if len(rows) == 0:
@@ -112,12 +115,13 @@ def leave_out(
     return replace(state, topics=topics)
 
 
-def folds(problem: Problem) -> IntArray:
+def folds(problem: Problem, groups: IntArray | None = None) -> IntArray:
     """The fold of each document, [M].
 
     It follows from the document's words, so that neither their order nor other documents matter,
-    and equal documents are left out together.
+    and equal documents are left out together; or from the number of its group, unless that is -1.
     """
     directions = np.random.default_rng(0).random(problem.n_words)
     projected = np.asarray(problem.entries @ directions)
-    return np.asarray(np.floor(1e3 * projected % 1.0 * _FOLDS), dtype=np.int64)
+    found = np.asarray(np.floor(1e3 * projected % 1.0 * _FOLDS), dtype=np.int64)
+    return found if groups is None else np.where(groups < 0, found, groups % _FOLDS)

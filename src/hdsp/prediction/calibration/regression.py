@@ -152,11 +152,14 @@ class LabelSets:
     member: csr_array
 
 
-def label_sets(design: Design, most: int | None = None) -> LabelSets:
-    """Group documents [M, J] by their labels; a random `most` of the groups, if there are more."""
+def label_sets(design: Design, most: int | None = None, together: bool = True) -> LabelSets:
+    """Group documents [M, J] by their labels; a random `most` of the groups, if there are more.
+
+    Not `together`, each document is a group.
+    """
     n_documents = design.shape[0]
     first, group = group_rows(design)
-    if 2 * len(first) > n_documents:
+    if not together or 2 * len(first) > n_documents:
         # Grouping saves little, so each document is its own group, which needs no copy.
         first = group = np.arange(n_documents)
     member = csr_array(

@@ -67,31 +67,59 @@ def mean_information(regression: Regression) -> float:
     return float((share * (1.0 - share)).mean()) or 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class OwnColumns:
+    """What columns of a design are beside the intercept and all other columns.
+
+    Attributes
+    ----------
+    mean : float array of shape [J]
+        What the intercept explains of each column.
+    transform : float array of shape [J, J] or None
+        What turns columns, less their means, to their own parts; None leaves them.
+    """
+
+    mean: FloatArray
+    transform: FloatArray | None
+
+    def of(self, design: Design) -> FloatArray:
+        """The parts of a design [M, J] that are the columns' own, [M, J]."""
+        if self.transform is None:
+            return np.asarray(design.toarray() - self.mean)
+        return np.asarray(design @ self.transform) - self.mean @ self.transform
+
+
 def own_shares(
     design: Design, lengths: FloatArray, exclusive: BoolArray, ridge: float
-) -> tuple[FloatArray, FloatArray]:
-    """The shares g_j of columns' sums of squares that are their own, [J] each.
+) -> tuple[FloatArray, FloatArray, OwnColumns]:
+    """The shares g_j of columns' sums of squares that are their own, [J] each, and these parts.
 
     The first is what the intercept does not explain, the second what the intercept and all other
     columns do not. For columns that exclude each other, and are compared with each other, both are
     1. The second has a ridge, for the prior: tags of which each document has exactly one could
     otherwise not be told from the intercept.
     """
-    centred, alone = np.ones((2, design.shape[1]))
+    n_columns = design.shape[1]
+    centred, alone = np.ones((2, n_columns))
     columns = np.flatnonzero(~exclusive)
+    means = np.zeros(n_columns)
     if len(columns) == 0 or lengths.sum() == 0:
-        return centred, alone
+        return centred, alone, OwnColumns(means, None)
     chosen = csr_array(design[:, columns], dtype=np.float64)
     square = np.maximum(np.asarray(chosen.power(2).T @ lengths), 1e-300)
-    mean = np.asarray(chosen.T @ lengths) / lengths.sum()
+    means[columns] = mean = np.asarray(chosen.T @ lengths) / lengths.sum()
     left = np.maximum(square - lengths.sum() * mean**2, 0.0)
     centred[columns] = alone[columns] = left / square
-    if len(columns) <= _MOST_COLUMNS:
-        weighted = csr_array(chosen.multiply(lengths[:, None]))
-        gram = (weighted.T @ chosen).toarray() - lengths.sum() * np.outer(mean, mean)
-        np.fill_diagonal(gram, gram.diagonal() + ridge)
-        alone[columns] = np.clip(1.0 / np.linalg.inv(gram).diagonal() / square, 0.0, 1.0)
-    return centred, alone
+    if len(columns) > _MOST_COLUMNS:
+        return centred, alone, OwnColumns(means, None)
+    weighted = csr_array(chosen.multiply(lengths[:, None]))
+    gram = (weighted.T @ chosen).toarray() - lengths.sum() * np.outer(mean, mean)
+    np.fill_diagonal(gram, gram.diagonal() + ridge)
+    inverse = np.linalg.inv(gram)
+    alone[columns] = np.clip(1.0 / inverse.diagonal() / square, 0.0, 1.0)
+    transform = np.eye(n_columns)
+    transform[np.ix_(columns, columns)] = inverse / inverse.diagonal()
+    return centred, alone, OwnColumns(means, transform)
 
 
 # How many random changes are tried, each up and down, and their standard deviation: small enough
