@@ -13,7 +13,6 @@ def small_corpus():
     package = rng.choice(["numpy", "scipy"], size=120)
     table = pd.DataFrame(
         {
-            "package": package,
             "module": [f"{name}.{rng.choice(['linalg', 'fft'])}" for name in package],
             "kind": rng.choice(["function", "class"], size=120),
             "n_parameters": rng.poisson(3, size=120).astype(float),

@@ -190,7 +190,7 @@ def test_a_share_of_ones_own_is_what_others_cannot_explain():
     np.testing.assert_allclose(alone, [0.19, 0.19, 0.2], atol=0.02)
     np.testing.assert_allclose(centred, [1.0, 1.0, 0.2], atol=0.02)
     exclusive = np.array([False, False, True])
-    assert [shares[2] for shares in own_shares(design, np.ones(4000), exclusive, 1e-9)] == [
+    assert [shares[2] for shares in own_shares(design, np.ones(4000), exclusive, 1e-9)[:2]] == [
         1.0,
         1.0,
     ]
