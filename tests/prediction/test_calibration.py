@@ -15,8 +15,9 @@ from hdsp.corpus import BlockSchema, Labels, LabelSchema
 from hdsp.execution import InProcess
 from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.model import Fit, LocalSettings, Priors, make_problem
-from hdsp.prediction.calibration.calibrate import Documents, calibrate, equal_weights, learn
+from hdsp.prediction.calibration.calibrate import calibrate, equal_weights
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
+from hdsp.prediction.calibration.learn import Documents, learn
 from hdsp.prediction.calibration.regression import Regression, label_sets, observe, regress
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.variance import feedback, overdispersion, read_with_shift

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import BlockSchema, LabelSchema
 from hdsp.prediction.calibration import variance as variance_module
-from hdsp.prediction.calibration.calibrate import Documents, learn
 from hdsp.prediction.calibration.clusters import Clusters, clustered_dispersion, measure_leverage
+from hdsp.prediction.calibration.learn import Documents, learn
 from hdsp.prediction.calibration.regression import Regression, observe, regression_path
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.variance import information, overdispersion, own_shares

@@ -9,9 +9,9 @@ from hdsp import HDSP, Corpus, open_corpus, read_table
 from hdsp.answers.effect_refits import _resample
 from hdsp.corpus import BlockSchema, LabelSchema, group_numbers
 from hdsp.exceptions import FewGroupsWarning
-from hdsp.prediction.calibration.calibrate import Documents, learn
 from hdsp.prediction.calibration.clusters import Clusters
 from hdsp.prediction.calibration.cross_fit import folds
+from hdsp.prediction.calibration.learn import Documents, learn
 from hdsp.prediction.calibration.regression import observe
 from hdsp.scaling import bind_labels
 from tests.prediction.test_calibration import read_problem

@@ -2,6 +2,7 @@
 
 import warnings
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from hdsp.corpus import LabelSchema
 from hdsp.prediction.calibration import Calibration, Regression
 from hdsp.prediction.calibration.variance import own_shares
 from hdsp.prediction.contrasts import make_contrasts
-from hdsp.prediction.effects import draw_by_column, label_effects
+from hdsp.prediction.effects import draws_of, label_effects
 from hdsp.prediction.sides import expected_sides
 from hdsp.scaling import bind_labels
 
@@ -118,11 +119,10 @@ def effects_of(schema, design, regression, spread=0.3, level=0.9, seed=0, labels
     def draw(column, stream, n_draws):
         return regression.coefficients[column] + spread * stream.normal(size=(n_draws, 4))
 
+    given = SimpleNamespace(draw=draw, joint=())
     space = bind_labels("auto", schema)
     contrasts = make_contrasts(schema, all_used(schema), labels, None)
-    found = label_effects(
-        regression, draw_by_column(draw, space, seed), space, design, contrasts, level
-    )
+    found = label_effects(regression, draws_of(given, space, seed), space, design, contrasts, level)
     return {c.label: n for n, c in enumerate(contrasts)}, found
 
 

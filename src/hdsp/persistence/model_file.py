@@ -23,10 +23,12 @@ from hdsp.prediction import (
     Calibrations,
     FitReport,
     FittedModel,
+    Joint,
     LabelRegression,
     Source,
     TrainingLabels,
     count_known_features,
+    joint_blocks,
 )
 from hdsp.scaling import LabelSpace, ScalingFunction
 from hdsp.storage import (
@@ -70,6 +72,8 @@ def save_model(
         put_all(arrays, prefix, {name: getattr(calibration, name) for name in _CALIBRATION})
         if calibration.degrees is not None:
             arrays[f"{prefix}.degrees"] = calibration.degrees
+        for number, block in enumerate(calibration.joint):
+            arrays[f"{prefix}.joint.{number}"] = block.factor
     put_sparse(arrays, "training.sample", model.training.sample)
     arrays["training.carriers"] = model.training.carriers
     values = [model.training.values[j] for j in sorted(model.training.values)]
@@ -229,10 +233,25 @@ def _decode_calibration(
         indicator=space.indicator,
         label_tokens=arrays.numbers(f"{name}.label_tokens", by_label),
         degrees=degrees,
+        joint=_decode_joint(name, arrays, space, n_topics),
     )
     if (calibration.label_tokens[space.indicator] < 0).any():
         raise WrongContents(f"its array '{name}.label_tokens' holds numbers out of range")
     return calibration
+
+
+def _decode_joint(
+    name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
+) -> tuple[Joint, ...]:
+    """The blocks that are drawn together; files of older versions have none."""
+    blocks = joint_blocks(space)
+    if not any(f"{name}.joint.{number}" in arrays for number, _ in enumerate(blocks)):
+        return ()
+    shapes = [(n_topics, len(columns), len(columns)) for columns in blocks]
+    return tuple(
+        Joint(columns, arrays.numbers(f"{name}.joint.{number}", shape))
+        for number, (columns, shape) in enumerate(zip(blocks, shapes, strict=True))
+    )
 
 
 def _plain_priors(priors: Priors, arrays: dict[str, AnyArray]) -> dict[str, Any]:

@@ -3,7 +3,15 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.prediction.calibration import WEIGHTS, Calibration, Calibrations, Weight, calibrate
+from hdsp.prediction.calibration import (
+    WEIGHTS,
+    Calibration,
+    Calibrations,
+    Joint,
+    Weight,
+    calibrate,
+    joint_blocks,
+)
 from hdsp.prediction.contrasts import make_contrasts
 from hdsp.prediction.effects import Effects, over_refits
 from hdsp.prediction.fitted import (
@@ -38,6 +46,7 @@ __all__ = [
     "Effects",
     "FitReport",
     "FittedModel",
+    "Joint",
     "LabelMethod",
     "LabelRegression",
     "Method",
@@ -53,6 +62,7 @@ __all__ = [
     "distinctive_words",
     "exact_proportions",
     "expected_sides",
+    "joint_blocks",
     "make_candidates",
     "make_contrasts",
     "make_fitted",

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtrit
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.calibration import Regression
+from hdsp.prediction.calibration import Calibration, Regression
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.sides import Contrast, expected_sides, make_sides
 from hdsp.scaling import LabelSpace
@@ -49,24 +49,25 @@ class Effects:
 Draw = Callable[[IntArray], Iterator[FloatArray]]
 
 
-def draw_by_column(
-    draw: Callable[[int, np.random.Generator, int], FloatArray], space: LabelSpace, seed: int
-) -> Draw:
-    """Draws of coefficients that are independent between columns.
+def draws_of(calibration: Calibration, space: LabelSpace, seed: int) -> Draw:
+    """Draws of coefficients, independent between columns except where they are drawn together."""
+    blocks = {int(j): block for block in calibration.joint for j in block.columns}
 
-    `draw` takes a column, its stream of random numbers and the number of draws.
-    """
+    def stream_of(column: int) -> np.random.Generator:
+        # By names, so that the order of labels does not matter.
+        return np.random.default_rng([seed, zlib.crc32(space.names[column].encode())])
 
     def parts(columns: IntArray) -> Iterator[FloatArray]:
-        # By names, so that the order of labels does not matter.
-        keys = [zlib.crc32(space.names[j].encode()) for j in columns]
-        streams = [np.random.default_rng([seed, key]) for key in keys]
+        wanted = [int(j) for j in columns]
+        alone = {j: stream_of(j) for j in wanted if j not in blocks}
+        together = {int(blocks[j].columns[0]): blocks[j] for j in wanted if j in blocks}
+        streams = {first: stream_of(first) for first in together}
         for _ in range(0, DRAWS, _DRAWS_AT_ONCE):
-            drawn = [
-                draw(int(j), stream, _DRAWS_AT_ONCE)
-                for j, stream in zip(columns, streams, strict=True)
-            ]
-            yield np.stack(drawn, axis=1).astype(np.float32)
+            drawn = {j: calibration.draw(j, stream, _DRAWS_AT_ONCE) for j, stream in alone.items()}
+            for first, block in together.items():
+                own = calibration.draw_joint(block, streams[first], _DRAWS_AT_ONCE)
+                drawn |= {int(j): own[:, i] for i, j in enumerate(block.columns)}
+            yield np.stack([drawn[j] for j in wanted], axis=1).astype(np.float32)
 
     return parts
 

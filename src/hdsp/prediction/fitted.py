@@ -28,7 +28,7 @@ from hdsp.prediction.calibration import Calibration, Calibrations, Regression, W
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
 from hdsp.prediction.dependence import find_dependence, warn_of_dependence
-from hdsp.prediction.effects import DRAWS, Effects, draw_by_column, label_effects
+from hdsp.prediction.effects import DRAWS, Effects, draws_of, label_effects
 from hdsp.prediction.evidence import LabelCounts, count_label_words, label_word_ratios
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import (
@@ -251,7 +251,7 @@ class FittedModel:
         """
         calibration: Calibration = getattr(self.calibrations, weight)
         mean: Regression = calibration
-        draw = draw_by_column(calibration.draw, self.space, seed)
+        draw = draws_of(calibration, self.space, seed)
         if method != "calibrated":
             prior = np.log(np.maximum(self.state.prior_shape, 1e-300))
             alone = eye_array(self.space.n_columns, format="csr")

@@ -89,10 +89,33 @@ class Leverage:
     total: FloatArray
     degrees: FloatArray
 
+    def remaining(self, columns: FloatArray, lengths: FloatArray, starts: IntArray) -> FloatArray:
+        """What the groups of some documents leave to others, 1 - h_gj, [G, J]."""
+        by_group = np.add.reduceat(columns**2 * lengths, starts, axis=0) / self.total
+        return np.asarray(1.0 - np.minimum(by_group, _MOST_LEVERAGE))
+
+
+class _Likeness:
+    """How alike documents of a group are: the mean product of two residuals, by their scales."""
+
+    def __init__(self, n_topics: int) -> None:
+        self.products, self.possible = np.zeros((2, n_topics))
+
+    def add(self, residual: FloatArray, scale: FloatArray, starts: IntArray) -> None:
+        """Add the pairs of whole groups, whose documents begin at `starts`."""
+        for total, values in ((self.products, residual), (self.possible, scale)):
+            total += (np.add.reduceat(values, starts, axis=0) ** 2).sum(axis=0)
+            total -= (values**2).sum(axis=0)
+
+    @property
+    def correlation(self) -> FloatArray:
+        """At least 0, [T]."""
+        return np.maximum(self.products / np.maximum(self.possible, 1e-300), 0.0)
+
 
 def measure_leverage(clusters: Clusters, own: OwnColumns) -> Leverage:
     """The leverage of groups, given what is a column's own."""
-    total, squares = np.zeros((2, clusters.design.shape[1]))
+    total, squares = np.zeros((2, own.n_columns))
     for rows, starts in clusters.parts():
         columns = own.of(clusters.design[rows])
         by_group = np.add.reduceat(columns**2 * clusters.lengths[rows, None], starts, axis=0)
@@ -124,30 +147,57 @@ def clustered_dispersion(
     dispersion : float array of shape [T]
         The overdispersion of single documents, of which no o_jk is less.
     """
-    shape = regression.coefficients.shape
-    among, chance, alike = np.zeros((3, *shape))
-    pairs, possible = np.zeros((2, shape[1]))
+    among, chance, alike = np.zeros((3, *regression.coefficients.shape))
+    likeness = _Likeness(among.shape[1])
     for rows, starts in clusters.parts():
-        design = clusters.design[rows]
-        columns, lengths = own.of(design), clusters.lengths[rows, None]
-        share = regression.proportions(design)
+        columns, lengths = own.of(clusters.design[rows]), clusters.lengths[rows, None]
+        share = regression.proportions(clusters.design[rows])
         residual = clusters.tokens[rows] - lengths * share
         scale = np.sqrt(lengths * share * (1.0 - share))
+        likeness.add(residual, scale, starts)
         chance += (columns**2).T @ scale**2
-        by_group = np.add.reduceat(columns**2 * lengths, starts, axis=0) / leverage.total
-        remains = 1.0 - np.minimum(by_group, _MOST_LEVERAGE)
-        pairs += (np.add.reduceat(residual, starts, axis=0) ** 2).sum(axis=0)
-        pairs -= (residual**2).sum(axis=0)
-        possible += (np.add.reduceat(scale, starts, axis=0) ** 2).sum(axis=0)
-        possible -= (scale**2).sum(axis=0)
-        for number, (first, last) in enumerate(
-            zip(starts, [*starts[1:], len(columns)], strict=True)
-        ):
-            one = columns[first:last].T
-            among += (one @ residual[first:last]) ** 2 / remains[number][:, None]
-            alike += (one @ scale[first:last]) ** 2
-    alike -= chance
-    correlation = np.maximum(pairs / np.maximum(possible, 1e-300), 0.0)
+        remains = leverage.remaining(columns, lengths, starts)
+        for number, piece in enumerate(_pieces(starts, len(columns))):
+            one = columns[piece].T
+            among += (one @ residual[piece]) ** 2 / remains[number][:, None]
+            alike += (one @ scale[piece]) ** 2
     chance = np.maximum(chance, 1e-300)
-    floor = dispersion + correlation * np.maximum(alike, 0.0) / chance
+    floor = dispersion + likeness.correlation * np.maximum(alike - chance, 0.0) / chance
     return np.asarray(np.maximum(among / chance, floor))
+
+
+def _pieces(starts: IntArray, n_rows: int) -> Iterator[slice]:
+    """The rows of each group."""
+    return map(slice, starts.tolist(), [*starts[1:].tolist(), n_rows])
+
+
+def scores_by_group(
+    regression: Regression, clusters: Clusters, own: OwnColumns
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """How the scores of a block of columns vary between groups.
+
+    Returns
+    -------
+    among : float array of shape [T, B, B]
+        Sums over groups of the products of scores, corrected for leverage.
+    alike : float array of shape [B, T]
+        Their squares if documents of a group differed from what is expected by as much.
+    correlation : float array of shape [T]
+        How alike documents of a group are, at least 0.
+    """
+    leverage = measure_leverage(clusters, own)
+    n_topics, n_columns = clusters.tokens.shape[1], len(leverage.total)
+    among, alike = np.zeros((n_topics, n_columns, n_columns)), np.zeros((n_columns, n_topics))
+    likeness = _Likeness(n_topics)
+    for rows, starts in clusters.parts():
+        columns, lengths = own.of(clusters.design[rows]), clusters.lengths[rows, None]
+        share = regression.proportions(clusters.design[rows])
+        residual = clusters.tokens[rows] - lengths * share
+        scale = np.sqrt(lengths * share * (1.0 - share))
+        likeness.add(residual, scale, starts)
+        remains = np.sqrt(leverage.remaining(columns, lengths, starts))
+        for number, piece in enumerate(_pieces(starts, len(columns))):
+            score = columns[piece].T @ residual[piece] / remains[number][:, None]
+            among += np.einsum("ik,jk->kij", score, score)
+            alike += (columns[piece].T @ scale[piece]) ** 2
+    return among, alike, likeness.correlation

@@ -75,15 +75,20 @@ class OwnColumns:
     ----------
     mean : float array of shape [J]
         What the intercept explains of each column.
-    transform : float array of shape [J, J] or None
-        What turns columns, less their means, to their own parts; None leaves them.
+    transform : float array of shape [J, B] or None
+        What turns columns, less their means, to the own parts of B of them; None leaves all.
     """
 
     mean: FloatArray
     transform: FloatArray | None
 
+    @property
+    def n_columns(self) -> int:
+        """The number B of own columns."""
+        return len(self.mean) if self.transform is None else int(self.transform.shape[1])
+
     def of(self, design: Design) -> FloatArray:
-        """The parts of a design [M, J] that are the columns' own, [M, J]."""
+        """The parts of a design [M, J] that are the columns' own, [M, B]."""
         if self.transform is None:
             return np.asarray(design.toarray() - self.mean)
         return np.asarray(design @ self.transform) - self.mean @ self.transform
