@@ -520,9 +520,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Whether each document weighs the same, or with ``"tokens"`` each token: long documents
             then weigh more, as in the perplexity given labels.
         refits : int or None, default=None
-            How often topics are learned again, from resampled documents; 20 are enough. Intervals
-            then include how much effects change with the topics. None takes the topics as they
-            are.
+            How often topics are learned again, from resampled documents (whole groups of them, if
+            there are groups), every other time from a fresh start; 20 are enough. Intervals then
+            include how much effects change with the topics. None takes the topics as they are.
         corpus : Corpus or None, default=None
             The documents that the model was fitted to, with their labels: what `refits` needs. Of
             counts it is ``Corpus(X, words=model.words_, labels=labels)``.

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from hdsp import progress
 from hdsp.corpus import Corpus
-from hdsp.fit import Interruption, Run, fit_batch, interrupting_at_once
+from hdsp.fit import STARTS, Interruption, Run, fit_batch, initial_state, interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, Problem
 from hdsp.numerics.types import FloatArray, IntArray
@@ -56,9 +56,12 @@ def refit_sides(
 ) -> FloatArray:
     """Expected proportions on both sides of contrasts by topics of resampled documents.
 
-    Each refit draws as many documents with replacement, and starts at the fitted topics. All
-    documents are then read with the topics that it ends with, matched with those of the model.
-    Refits run side by side, with the same result for any number of threads.
+    Each refit draws as many documents with replacement, or as many groups of them. Every other one
+    starts afresh, as the model did and with as many topics, and the others at the fitted topics.
+    All documents are then read with the topics that a refit ends with, matched with the model's.
+    A topic that a refit does not find is matched with what is left: the effect then differs as much
+    as that of another topic, and its interval says that the effect belongs to this fit. Refits run
+    side by side, with the same result for any number of threads.
 
     Parameters
     ----------
@@ -87,7 +90,7 @@ def refit_sides(
     def work(number: int) -> Sides:
         rng = np.random.default_rng([seed, number])
         run = Run(resampling.max_iter, resampling.tol, interruption=interruption)
-        return _refit(fitted, problem, groups, contrasts, run, rng, weight)
+        return _refit(fitted, problem, groups, contrasts, run, rng, weight, number % 2 == 0)
 
     n_jobs = joblib.effective_n_jobs(-1 if resampling.n_jobs is None else resampling.n_jobs)
 
@@ -103,16 +106,28 @@ def _refit(
     run: Run,
     rng: np.random.Generator,
     weight: Weight,
+    afresh: bool,
 ) -> Sides:
     drawn = _resample(problem.n_documents, groups, rng)
-    state = fit_batch(problem.take(drawn), fitted.state, run, run.new_history()).state
+    resampled, found = problem.take(drawn), fitted.state
+    if afresh:
+        init = fitted.report.init
+        found = initial_state(
+            resampled,
+            found.n_topics,
+            init if init in STARTS else "nmf",
+            found.corpus_concentration,
+            found.document_concentration,
+            rng,
+        )
+    state = fit_batch(resampled, found, run, run.new_history()).state
     if run.interrupted:
         # Nobody waits for the result.
         return np.empty(0)
     copies = np.bincount(drawn, minlength=problem.n_documents)
     calibrations = calibrate(problem, Fit(state, None), fitted.space, run, copies, groups=groups)
-    found = getattr(calibrations, weight)
-    sides = np.array(expected_sides(found, fitted.space, fitted.training.sample, contrasts))
+    calibration = getattr(calibrations, weight)
+    sides = np.array(expected_sides(calibration, fitted.space, fitted.training.sample, contrasts))
     # A fit orders its topics by size.
     partner, _ = match_topics(fitted.state.topics.T, state.topics.T)
     return np.asarray(sides[:, :, partner])
