@@ -12,12 +12,14 @@ placebo tags are dealt out to whole authors or products, and mean nothing.
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from common import digits, parser, write
 
 from hdsp import HDSP, Corpus
+from hdsp.corpus import TextSettings
 from hdsp.execution import InProcess, fit_documents
 from hdsp.model import LocalSettings, global_step, make_problem
 from hdsp.prediction import make_contrasts
@@ -149,6 +151,49 @@ def rows(seeds):
             }
 
 
+# Real documents in groups: the corpus, and what tells a document's group.
+REAL = {
+    "clothing_reviews": ("product", lambda row: row["product_id"]),
+    "nips_abstracts_1987_2018": ("last author", lambda row: list(row["labels"])[-1]),
+    "medline_mesh": ("review", lambda row: row["category"]),
+    "amazon_4domains": ("product", lambda row: row["product"]),
+}
+SHARES = (0.5, 0.5, 0.2, 0.1)
+
+
+def placebo_rows(data, seeds):
+    """How often intervals exclude 0 for tags that were dealt out to whole groups."""
+    for name, (what, group_of) in REAL.items():
+        frame = pd.read_parquet(Path(data) / f"{name}.parquet")
+        frame = frame.sample(min(len(frame), 6_000), random_state=0)
+        groups = [str(group_of(row)) for _, row in frame.iterrows()]
+        names, member = np.unique(groups, return_inverse=True)
+        counts, _ = TextSettings().count(frame["text"].tolist())
+        false = {False: [], True: []}
+        for seed in seeds:
+            rng = np.random.default_rng(seed)
+            dealt = [rng.random(len(names)) < share for share in SHARES]
+            tags = [[f"p{j}" for j, own in enumerate(dealt) if own[m]] for m in member]
+            for given, values in false.items():
+                model = HDSP(30, fixed_number=True, random_state=seed, n_jobs=1)
+                model.fit(counts, labels=tags, groups=groups if given else None)
+                table = model.label_effects(0.9)
+                values.append(((table["lower"] > 0) | (table["upper"] < 0)).to_numpy())
+        for given, values in false.items():
+            by_tag = np.mean(values, axis=0).reshape(len(SHARES), -1).mean(axis=1)
+            yield {
+                "corpus": name,
+                "documents": len(frame),
+                "dealt out by": what,
+                "number of them": len(names),
+                "groups": "yes" if given else "no",
+                "to half": digits(by_tag[:2].mean(), 3),
+                "to a fifth": digits(by_tag[2], 3),
+                "to a tenth": digits(by_tag[3], 3),
+                "seeds": len(seeds),
+            }
+
+
 def main():
     options = parser(__doc__)
     options.add_argument("--seeds", type=int, default=10)
@@ -156,6 +201,8 @@ def main():
     chosen = options.parse_args()
     warnings.simplefilter("ignore")
     seeds = range(chosen.first, chosen.first + chosen.seeds)
+    if chosen.data is not None:
+        write("effects_groups_placebo", placebo_rows(chosen.data, seeds[:3]))
     write("effects_groups", rows(seeds))
 
 

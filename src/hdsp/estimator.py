@@ -533,9 +533,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         table
             One row per label and topic, with the columns `label`, `contrast`, `topic`, `name` if
-            topics have names, `effect`, `lower`, `upper`, `expected` (the proportion after the
-            change) and `otherwise` (before it). Its library is that of the training labels,
-            otherwise pandas.
+            topics have names, `words` (the topic's most probable), `effect`, `lower`, `upper`,
+            `expected` (the proportion after the change), `otherwise` (before it) and `n_documents`
+            (of training, with the label). Its library is that of the training labels, otherwise
+            pandas.
 
         Examples
         --------
@@ -636,8 +637,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             merged; `weight`; `token_share`; `top_words`; `distinctive_words`,
             whose probability the topic raises most; `coherence`, the mean NPMI of the ten top
             words in the training documents; and, if there are labels, `raised_by` and
-            `lowered_by`, those that change the topic's expected proportion most
-            (`label_effects`). Its library is that of the training labels, otherwise pandas.
+            `lowered_by`, those that change the topic's expected proportion most, of labels whose
+            90 % interval excludes 0 (`label_effects`). Its library is that of the training labels, otherwise pandas.
         """
         return self._table(topic_columns(self._model, n_words))
 

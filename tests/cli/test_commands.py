@@ -46,6 +46,7 @@ def reviews(n_documents=150, seed=0):
                 "labels": tags,
                 "department": place,
                 "rating": float(rating),
+                "reviewer": f"reviewer {len(rows) // 3}",
             }
         )
     return pd.DataFrame(rows)
@@ -211,7 +212,9 @@ def test_fit_as_json(folder):
 def test_topics_and_effects(here, capsys):
     assert main(["topics", "model.hdsp"]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[0].split() == ["topic", "tokens", "coherence", "words", "raised", "by"]
+    assert out.splitlines()[0].split() == [
+        *("topic", "tokens", "coherence", "words", "raised", "by", "(documents)")
+    ]
     assert "leather" in out
     assert main(["topics", "model.hdsp", "--json"]) == 0
     topics = json.loads(capsys.readouterr().out)["topics"]

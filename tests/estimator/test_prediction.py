@@ -381,6 +381,12 @@ def test_the_table_of_topics():
     np.testing.assert_allclose(
         topics["coherence"], npmi(topic_top_words(model.components_, 10), counts)
     )
+    effects = model.label_effects()
+    for column, sure in (("raised_by", effects["lower"] > 0), ("lowered_by", effects["upper"] < 0)):
+        for topic, named in enumerate(topics[column]):
+            told = set(effects["label"][sure & (effects["topic"] == topic)])
+            assert set(named) <= told
+            assert len(named) == min(len(told), 3)
     without = make(tol=1e-2).fit(counts)
     assert isinstance(without.topics(), pd.DataFrame)
 

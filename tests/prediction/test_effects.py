@@ -249,8 +249,13 @@ def fitted(coding="table", seed=0, n_topics=6):
 def test_the_table_is_tidy_and_in_the_users_library():
     found = fitted().label_effects()
     assert list(found.columns) == [
-        *("label", "contrast", "topic", "effect", "lower", "upper", "expected", "otherwise")
+        *("label", "contrast", "topic", "words", "effect", "lower", "upper", "expected"),
+        *("otherwise", "n_documents"),
     ]
+    assert found["words"][1] == " ".join(fitted().top_words(5)[1])
+    by_label = found.groupby("label")["n_documents"].unique()
+    carriers = fitted()._model.training.carriers
+    assert by_label["rating"].tolist() == [carriers[fitted().label_names_.index("rating")]]
     assert len(found) == 2 * 6
     assert set(found["label"]) == {"rating", "yes"}
     np.testing.assert_allclose(found["effect"], found["expected"] - found["otherwise"])

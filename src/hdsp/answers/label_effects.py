@@ -5,15 +5,17 @@ from typing import Any, Literal
 
 from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.answers.new_documents import read_documents
-from hdsp.answers.topic_tables import Columns, name_column
+from hdsp.answers.topic_tables import Columns, name_column, top_words
 from hdsp.corpus import Corpus, StoredCorpus, group_numbers
 from hdsp.model import Problem, make_problem
 from hdsp.numerics.types import IntArray
 from hdsp.persistence import fingerprint
-from hdsp.prediction import WEIGHTS, FittedModel, Weight, make_contrasts, over_refits
+from hdsp.prediction import WEIGHTS, Contrast, FittedModel, Weight, make_contrasts, over_refits
 from hdsp.validation import check_choice, check_share, check_whole
 
 _OWNER = "HDSP.label_effects"
+# Words of a topic in the table.
+_WORDS = 5
 
 
 def effect_columns(
@@ -43,9 +45,18 @@ def effect_columns(
         "topic": list(range(n_topics)) * len(contrasts),
     }
     columns |= name_column(fitted, columns["topic"])
+    columns["words"] = [" ".join(own) for own in top_words(fitted, _WORDS)] * len(contrasts)
     for name in ("effect", "lower", "upper", "expected", "otherwise"):
         columns[name] = getattr(found, name).ravel().tolist()
+    carriers = [_n_documents(fitted, contrast) for contrast in contrasts]
+    columns["n_documents"] = [n for n in carriers for _ in range(n_topics)]
     return columns
+
+
+def _n_documents(fitted: FittedModel, contrast: Contrast) -> int:
+    """Training documents with a tag, a level or a number; of two levels, with either."""
+    compared = {contrast.second, contrast.second if contrast.first is None else contrast.first}
+    return int(sum(fitted.training.carriers[j] for j in compared))
 
 
 def _resampled(

@@ -105,7 +105,8 @@ def _print_effects(
         raised = sorted(own, key=lambda row: -row["effect"])[:_EFFECTS_SHOWN]
         shown = ", ".join(
             f"{' '.join(words[row['topic']])} "
-            f"+{row['effect']:.0%} ({row['lower']:.0%} to {row['upper']:.0%})"
+            f"+{100 * row['effect']:.0f} points ({100 * row['lower']:.0f} to "
+            f"{100 * row['upper']:.0f})"
             for row in raised
         )
         print(f"  {module:<24} {shown}")

@@ -111,14 +111,14 @@ def run(options: argparse.Namespace) -> None:
     if not options.all and (options.top is not None or options.label is None):
         most = options.top or _LABELS_SHOWN
     for (label, contrast), found in by_strength[:most]:
-        print(printable(f"{label} ({contrast})"))
+        print(printable(f"{label} ({contrast}; {found[0]['n_documents']:,} documents)"))
         largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
         common.print_columns(
             {
                 "  topic": [f"  {row['topic']}" for row in largest],
-                "effect": [f"{row['effect']:+.1%}" for row in largest],
+                "effect": [f"{100 * row['effect']:+.1f} points" for row in largest],
                 f"{options.level:.0%} interval": [
-                    f"{row['lower']:+.1%} to {row['upper']:+.1%}" for row in largest
+                    f"{100 * row['lower']:+.1f} to {100 * row['upper']:+.1f}" for row in largest
                 ],
                 "words": [words[row["topic"]] for row in largest],
             }
