@@ -638,7 +638,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             whose probability the topic raises most; `coherence`, the mean NPMI of the ten top
             words in the training documents; and, if there are labels, `raised_by` and
             `lowered_by`, those that change the topic's expected proportion most, of labels whose
-            90 % interval excludes 0 (`label_effects`). Its library is that of the training labels, otherwise pandas.
+            90 % interval excludes 0 (`label_effects`). Its library is that of the training labels,
+            otherwise pandas.
         """
         return self._table(topic_columns(self._model, n_words))
 

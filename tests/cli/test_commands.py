@@ -221,7 +221,7 @@ def test_topics_and_effects(here, capsys):
     assert topics[0]["topic"] == 0
     assert main(["effects", "model.hdsp", "--label", "rating", "--contrast", "1", "5"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("rating (5 - 1)")
+    assert out.startswith("rating (5 - 1; 150 documents)")
     assert "90% interval" in out
     assert main(["effects", "model.hdsp", "--json", "--label", "shoes"]) == 0
     effects = json.loads(capsys.readouterr().out)["effects"]

@@ -78,6 +78,8 @@ class StoredCorpus(Corpus):
         How the counts were made from texts.
     ids : tuple of str or None
         Names of the M documents; reads the whole corpus, if there are any.
+    groups : tuple of str or None
+        Groups of the M documents; reads the whole corpus, if there are any.
     """
 
     _folder: Path

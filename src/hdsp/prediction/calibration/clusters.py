@@ -81,7 +81,7 @@ class Leverage:
     Attributes
     ----------
     total : float array of shape [J]
-        sum_m r_mj^2 N_m.
+        What all say, sum_m r_mj^2 N_m.
     degrees : float array of shape [J]
         The number of groups that say as much, if all said the same, less 1; at least 1.
     """
