@@ -34,6 +34,7 @@ from hdsp.fit import Run
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, LocalSettings, global_step, make_problem
 from hdsp.prediction import calibrate, make_contrasts
+from hdsp.prediction.calibration.calibrate import equal_weights
 from hdsp.prediction.calibration.regression import regress
 from hdsp.prediction.effects import expected_sides
 
@@ -89,10 +90,12 @@ def fresh_effects(model, fresh):
     """The effects [C, T] that fresh documents show, read with the model's topics."""
     fitted = model._model
     problem, _, tokens = read_fresh(model, fresh)
+    # Documents weigh the same.
+    tokens = tokens * equal_weights(problem.lengths)[:, None].astype(tokens.dtype)
     found = regress(problem.design, tokens, 1.0)
     used = np.ones(fitted.schema.n_labels, dtype=bool)
     contrasts = make_contrasts(fitted.schema, used, None, None)
-    first, second = expected_sides(found, fitted.schema, fitted.training.sample, contrasts)
+    first, second = expected_sides(found, fitted.space, fitted.training.sample, contrasts)
     return second - first
 
 

@@ -22,6 +22,8 @@ BENCHMARKS = (
     "reading",
     "streams",
     "sensitivity",
+    "effects_groups",
+    "effects_seeds",
 )
 WITHOUT_DATA = ("startup", "effects", "report", "simulate", "cluster")
 
