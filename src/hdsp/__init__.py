@@ -41,6 +41,11 @@ if TYPE_CHECKING:
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
     from hdsp.exceptions import UnknownSeedWarning as UnknownSeedWarning
+    from hdsp.labels import Factor as Factor
+    from hdsp.labels import Interaction as Interaction
+    from hdsp.labels import Ordered as Ordered
+    from hdsp.labels import Pooled as Pooled
+    from hdsp.labels import Spline as Spline
     from hdsp.labels import Term as Term
     from hdsp.model import simulate as simulate
     from hdsp.scaling import Categorical as Categorical
@@ -56,15 +61,20 @@ _HOMES = {
     "ClusterError": "exceptions",
     "Constant": "scaling",
     "Corpus": "corpus",
+    "Factor": "labels",
+    "Interaction": "labels",
     "Labels": "corpus",
     "LogLinear": "scaling",
     "IgnoredTargetWarning": "exceptions",
     "MissingLabelsWarning": "exceptions",
     "NoSampleWarning": "exceptions",
     "ModelFileError": "exceptions",
+    "Ordered": "labels",
     "OtherModelWarning": "exceptions",
+    "Pooled": "labels",
     "ReadError": "exceptions",
     "ScalingFunction": "scaling",
+    "Spline": "labels",
     "Term": "labels",
     "TextSettings": "corpus",
     "TokenizerNotSavedWarning": "exceptions",

@@ -50,7 +50,7 @@ from hdsp.prediction import (
     topic_tokens,
     with_label_regressions,
 )
-from hdsp.scaling import ScalingFunction, bind_labels
+from hdsp.scaling import Scaling, bind_labels
 from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
@@ -63,7 +63,7 @@ class Settings:
     n_components: int
     fixed_number: bool
     number_by: str
-    scaling: str | ScalingFunction
+    scaling: Scaling
     topic_prior: float
     corpus_concentration: float
     document_concentration: float

@@ -27,7 +27,7 @@ from hdsp.prediction import (
     TrainingLabels,
     count_known_features,
 )
-from hdsp.scaling import ScalingFunction
+from hdsp.scaling import ScalingFunction, is_formula, of_terms
 from hdsp.storage import (
     LARGEST,
     UNREADABLE,
@@ -306,8 +306,9 @@ def _encode_parameters(
     parameters: Mapping[str, Any], arrays: dict[str, AnyArray]
 ) -> dict[str, Any]:
     stored = {name: value for name, value in parameters.items() if name not in _NOT_STORED}
-    if isinstance(stored["scaling"], ScalingFunction):
-        stored["scaling"] = encode_scaling(stored["scaling"])
+    scaling = of_terms(stored["scaling"])
+    if isinstance(scaling, ScalingFunction):
+        stored["scaling"] = encode_scaling(scaling)
     if not isinstance(stored["init"], str):
         start = np.asarray(stored["init"])
         small = start.dtype == np.float32
@@ -329,7 +330,7 @@ def _decode_parameters(
         raise WrongContents("its settings are not those of HDSP")
     if isinstance(parameters["scaling"], dict):
         parameters["scaling"] = decode_scaling(parameters["scaling"])
-    elif parameters["scaling"] != "auto":
+    elif parameters["scaling"] != "auto" and not is_formula(parameters["scaling"]):
         raise WrongContents("its setting `scaling` is no scaling function")
     if parameters["init"] is None:
         parameters["init"] = arrays.numbers("init", (None, None), least=0.0)
