@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from hdsp.estimator import HDSP as HDSP
     from hdsp.exceptions import CheckpointWarning as CheckpointWarning
     from hdsp.exceptions import ClusterError as ClusterError
+    from hdsp.exceptions import DatesAsLevelsWarning as DatesAsLevelsWarning
     from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
     from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
     from hdsp.exceptions import ModelFileError as ModelFileError
     from hdsp.exceptions import NoSampleWarning as NoSampleWarning
     from hdsp.exceptions import OtherModelWarning as OtherModelWarning
+    from hdsp.exceptions import OverlappingLabelsWarning as OverlappingLabelsWarning
     from hdsp.exceptions import ReadError as ReadError
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
@@ -61,6 +63,7 @@ _HOMES = {
     "ClusterError": "exceptions",
     "Constant": "scaling",
     "Corpus": "corpus",
+    "DatesAsLevelsWarning": "exceptions",
     "Factor": "labels",
     "Interaction": "labels",
     "Labels": "corpus",
@@ -71,6 +74,7 @@ _HOMES = {
     "ModelFileError": "exceptions",
     "Ordered": "labels",
     "OtherModelWarning": "exceptions",
+    "OverlappingLabelsWarning": "exceptions",
     "Pooled": "labels",
     "ReadError": "exceptions",
     "ScalingFunction": "scaling",

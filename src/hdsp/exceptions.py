@@ -39,6 +39,14 @@ class MissingLabelsWarning(UserWarning):
     """A column of labels has no value, or a table none of the model's label columns."""
 
 
+class OverlappingLabelsWarning(UserWarning):
+    """Labels determine each other, so that each has only a part of their effects."""
+
+
+class DatesAsLevelsWarning(UserWarning):
+    """A column of strings that are dates is read as a category, each date a level."""
+
+
 class NoSampleWarning(UserWarning):
     """A model goes on with new documents, and has kept none of those that it was fitted to."""
 

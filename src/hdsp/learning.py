@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from hdsp.answers.new_documents import read_counts
 from hdsp.corpus import Corpus, Labels, LabelSchema, StoredCorpus, as_labels, library_of
-from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning
+from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning, OverlappingLabelsWarning
 from hdsp.execution import InProcess, make_executor
 from hdsp.fit import (
     FitSource,
@@ -50,7 +50,7 @@ from hdsp.prediction import (
     topic_tokens,
     with_label_regressions,
 )
-from hdsp.scaling import Scaling, bind_labels
+from hdsp.scaling import LabelSpace, Scaling, bind_labels, describe_overlaps
 from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
@@ -195,6 +195,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         _warn_missing(corpus.labels)
         values = schema.encode(corpus.labels)
         space = bind_labels(settings.scaling, schema, values)
+        _warn_overlaps(space, values)
         design = csr_array(space.design(values), dtype=np.float32)
         data = fingerprint(corpus.counts, design)
         if here:
@@ -209,6 +210,9 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         if source is None:
             parts = readable_parts(corpus)
             source = survey_shards(parts, schema, settings.scaling, priors_of, plan, run)
+            if stored and source.survey is not None:
+                known = source.survey.sample.design
+                _warn_overlaps(source.space, source.space.values(known))
         outcome = fit(source, plan, run)
         state, survey = outcome.fit.state, source.survey
         opened = None
@@ -442,6 +446,16 @@ def _warn_missing(labels: Labels) -> None:
             f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
             f"{'it' if len(empty) == 1 else 'them'}.",
             MissingLabelsWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_overlaps(space: LabelSpace, values: csr_array) -> None:
+    """Warn of labels that determine each other."""
+    if found := describe_overlaps(space, values):
+        warnings.warn(
+            f"Labels say the same of documents: {'; '.join(found)}.",
+            OverlappingLabelsWarning,
             stacklevel=4,
         )
 

@@ -7,6 +7,7 @@ from hdsp.scaling.formula import is_formula, parse_formula
 from hdsp.scaling.functions import *  # noqa: F403
 from hdsp.scaling.functions import FUNCTIONS
 from hdsp.scaling.loglinear import of_terms
+from hdsp.scaling.overlap import describe_overlaps
 from hdsp.scaling.product import Product
 from hdsp.scaling.space import LabelSpace, Scaling, bind_labels
 
@@ -20,6 +21,7 @@ __all__ = [
     "Scaling",
     "ScalingFunction",
     "bind_labels",
+    "describe_overlaps",
     "is_formula",
     "mix_labels",
     "move_labels",

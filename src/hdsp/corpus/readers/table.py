@@ -1,5 +1,6 @@
 """Tables: one document per row, in CSV, TSV, JSON Lines, Parquet or Arrow."""
 
+from hdsp.corpus.blocks import warn_dates
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Names, label_kinds
@@ -76,10 +77,13 @@ def read_table(
     columns = Columns(name_of(path), Wanted(kinds, text, ids, tag_separator))
     rules = counting_rules(text_settings, like, owner)
     with open_table(path, owner, format, encoding, delimiter) as (table_format, file):
-        return corpus_of_texts(
+        corpus = corpus_of_texts(
             columns.name,
             columns.texts(table_format.batches(file, columns.wanted)),
             rules,
             lambda: (columns.labels(), columns.ids()),
             f"column {text!r}",
         )
+    if like is None:
+        warn_dates(corpus.labels, "name the column with `numeric` (on the command line, --numeric)")
+    return corpus
