@@ -2,11 +2,12 @@
 
     python benchmarks/terms.py --data FOLDER
 
-Writes benchmarks/results/terms.csv: perplexity of held-out documents given their number, with 50
-topics, and its ratio to that of a line; means over splits, on which nothing was chosen.
+Writes benchmarks/results/terms.csv: perplexity of held-out documents given their number, and its
+ratio to that of a line; means over splits, on which nothing was chosen.
 """
 
 import warnings
+from itertools import product
 
 import numpy as np
 from common import digits, load, parser, write
@@ -31,6 +32,7 @@ TERMS = {
 }
 # Of more different values Ordered takes none.
 TOO_MANY = ("clothing_reviews",)
+TOPICS = (50, 100)
 
 
 def perplexities(data, corpus, seed, n_topics):
@@ -46,10 +48,10 @@ def perplexities(data, corpus, seed, n_topics):
 
 
 def rows(options):
-    for corpus in NUMBERS:
+    for corpus, n_topics in product(NUMBERS, TOPICS):
         found = {}
-        for seed in range(options.first_seed, options.first_seed + options.seeds):
-            for label, value in perplexities(options.data, corpus, seed, options.topics):
+        for seed in range(options.seeds):
+            for label, value in perplexities(options.data, corpus, seed, n_topics):
                 found.setdefault(label, []).append(value)
         line = np.array(found["line"])
         for label, values in found.items():
@@ -57,6 +59,7 @@ def rows(options):
             yield {
                 "corpus": corpus,
                 "number": NUMBERS[corpus],
+                "topics": n_topics,
                 "term": label,
                 "perplexity": digits(np.mean(values), 1),
                 "of the line's": digits(ratio.mean(), 4),
@@ -67,8 +70,6 @@ def rows(options):
 def main():
     options = parser(__doc__)
     options.add_argument("--seeds", type=int, default=2)
-    options.add_argument("--first-seed", type=int, default=0)
-    options.add_argument("--topics", type=int, default=50)
     chosen = options.parse_args()
     warnings.simplefilter("ignore")
     write("terms", rows(chosen))
