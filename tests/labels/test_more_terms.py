@@ -113,6 +113,8 @@ def test_settings_of_a_season():
             Spline("x", period=period)
     with pytest.raises(ValueError, match="Spline with a period needs `n_knots` of 3 or more"):
         Spline("x", n_knots=2, period=12)
+    with pytest.raises(ValueError, match="A spline's knots must rise"):
+        Spline("x", period=12).bound([["x"]], {"knots": [0.0] * 9, "coefficients": [1.0] * 5})
     constant = Spline("x", period=12)
     assert constant.learn([csr_array(np.full((5, 1), 2.0))])["knots"] == []
     # A week over thirty years of dates is no reason for a page of millions of points.
@@ -167,7 +169,7 @@ def test_ordered_levels_keep_their_order():
     assert steps[0] @ steps[1] == pytest.approx(0.0, abs=1e-8)
 
 
-def test_a_page_and_predictions_take_ordered_levels():
+def test_a_page_and_predictions_take_ordered_levels(monkeypatch):
     rng = np.random.default_rng(2)
     size = rng.choice(["s", "m", "l"], N_DOCUMENTS)
     rank = pd.Series(size).map({"s": -1.0, "m": 0.0, "l": 1.0}).to_numpy()
@@ -177,16 +179,15 @@ def test_a_page_and_predictions_take_ordered_levels():
     levels = pd.DataFrame({"size": ["l", "m", "s"]})
     expected = model.expected_topics(levels)
     assert np.abs(np.sort(expected[0]) - np.sort(share[size == "l"][0])).max() < 0.06
-    # As the page does.
+    # As the page computes: a level sets the columns from its own on, by its table at 1.
+    monkeypatch.setattr("hdsp.report.labels.pack_exact", lambda values, dtype: values)
     form = form_view(label_record(model))
-    calibration = model._model.calibration
-    for label in range(3):
-        row = form["tables"][label]["columns"]
-        assert form["column"][label] == label
-        assert row is not None
-    own = model._model.space.design(csr_array(np.eye(3))).toarray()
-    score = own @ calibration.coefficients + calibration.intercept
-    np.testing.assert_allclose(softmax(score), expected, atol=1e-6)
+    for label, level in enumerate(("l", "m", "s")):
+        score, first = form["intercept"].copy(), form["column"][label]
+        for j, entry in enumerate(form["tables"][label]["columns"][1]):
+            score += entry * form["coefficients"][first + j]
+        row = expected[["l", "m", "s"].index(level)]
+        np.testing.assert_allclose(softmax(score[None])[0], row, atol=1e-6)
     effects = model.label_effects(labels="size", contrast=("s", "l"))
     np.testing.assert_allclose(effects["effect"], expected[0] - expected[2], atol=1e-6)
     for method in ("calibrated", "generative"):

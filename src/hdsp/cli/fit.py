@@ -19,8 +19,8 @@ def add_parser(commands: Any) -> None:
         (
             "hdsp fit reviews.parquet --category department --numeric rating -o model.hdsp",
             "hdsp fit papers.csv --text abstract --tags keywords --tag-separator ';' -o a.hdsp",
-            'hdsp fit posts.csv --category ideology --numeric day --formula "~ ideology * s(day)" '
-            "-o posts.hdsp",
+            "hdsp fit reviews.parquet --category department --numeric rating "
+            "--formula '~ department * s(rating)' -o curves.hdsp",
             "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
             "hdsp fit corpus/ -o model.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",

@@ -79,7 +79,13 @@ class Spline(Term):
         copy = super().bound(sources, fitted or {"knots": [], "coefficients": []})
         n_splines = len(copy._knots) - _DEGREE - 1
         fits = len(copy.fitted["coefficients"]) % max(n_splines, 1) == 0
-        if len(copy._knots) and (n_splines < 1 or not fits or (np.diff(copy._knots) < 0).any()):
+        knots = copy._knots
+        # Of curves that come round, the period is between the inner knots.
+        empty = (
+            self.period is not None
+            and not (knots[_DEGREE:-_DEGREE] > knots[_DEGREE : _DEGREE + 1]).any()
+        )
+        if len(knots) and (n_splines < 1 or not fits or (np.diff(knots) < 0).any() or empty):
             raise ValueError("A spline's knots must rise, and its coefficients be one per spline.")
         return copy
 

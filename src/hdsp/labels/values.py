@@ -19,12 +19,8 @@ _SAME = 1e-3
 class Factor(Term):
     """A number as a category: each of its values has an effect of its own.
 
-    Values that training did not have do nothing.
-
-    Parameters
-    ----------
-    *columns : str
-        The name of a number of at most 50 different values.
+    It takes the name of a number of at most 50 different values. Values that training did not have
+    do nothing.
 
     Examples
     --------
