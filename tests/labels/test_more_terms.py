@@ -257,8 +257,12 @@ def test_arguments():
         Factor("x").bound([["a", "b"]])
     with pytest.raises(ValueError, match="The values of a term must rise"):
         Factor("x").bound([["x"]], {"values": [2.0, 1.0], "basis": [1.0, 2.0]})
-    with pytest.raises(TypeError, match="Interaction takes 2 names of label columns"):
+    with pytest.raises(
+        ValueError, match="Interaction takes two label columns, and not 'a', 'b', 'c'"
+    ):
         Interaction("a", "b", "c")
+    with pytest.raises(TypeError, match="Interaction takes 2 names of label columns"):
+        Interaction("a")
 
 
 # Products of terms

@@ -19,8 +19,12 @@ _SAME = 1e-3
 class Factor(Term):
     """A number as a category: each of its values has an effect of its own.
 
-    It takes the name of a number of at most 50 different values. Values that training did not have
-    do nothing.
+    Values that training did not have do nothing.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of a number of at most 50 different values.
 
     Examples
     --------
@@ -29,6 +33,9 @@ class Factor(Term):
     """
 
     kinds = frozenset({"number"})
+
+    def __init__(self, *columns: str) -> None:
+        super().__init__(*columns)
 
     def bound(
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
