@@ -18,6 +18,7 @@ BENCHMARKS = (
     "transform",
     "cost",
     "labels",
+    "terms",
     "seeds",
     "reading",
     "streams",

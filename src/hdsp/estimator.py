@@ -35,7 +35,7 @@ from hdsp.numerics.types import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
 from hdsp.prediction import FittedModel, LabelMethod, Method, Weight
 from hdsp.progress import shown
-from hdsp.scaling import ScalingFunction
+from hdsp.scaling import Scaling
 from hdsp.validation import (
     check_choice,
     check_flag,
@@ -70,10 +70,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     number_by : {"evidence", "prediction"}, default="evidence"
         How many topics: by ``"prediction"`` the number that predicts held-out words best; by
         ``"evidence"`` the smaller number beyond which more topics hardly help, which reads better.
-    scaling : str or ScalingFunction, default="auto"
+    scaling : str, ScalingFunction or Term, default="auto"
         How labels scale topics. ``"auto"`` is `Categorical` for tags and categories times
         `LogLinear` for numbers; or a scaling function such as
-        ``Categorical("tags") * LogLinear("rating")``.
+        ``Categorical("tags") * Spline("day")``, or a formula such as ``"~ tags * s(day)"``.
     topic_prior : float, default=0.05
         The Dirichlet parameter eta of topics over words; not learned.
     corpus_concentration : float, default=1.0
@@ -206,7 +206,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         *,
         fixed_number: bool = False,
         number_by: str = "evidence",
-        scaling: str | ScalingFunction = "auto",
+        scaling: Scaling = "auto",
         topic_prior: float = 0.05,
         corpus_concentration: float = 1.0,
         document_concentration: float = 2.0,

@@ -47,6 +47,14 @@ class FewGroupsWarning(UserWarning):
     """Documents come in so few groups that intervals of labels' effects rest on little."""
 
 
+class OverlappingLabelsWarning(UserWarning):
+    """Labels determine each other, so that each has only a part of their effects."""
+
+
+class DatesAsLevelsWarning(UserWarning):
+    """A column of strings that are dates is read as a category, each date a level."""
+
+
 class NoSampleWarning(UserWarning):
     """A model goes on with new documents, and has kept none of those that it was fitted to."""
 

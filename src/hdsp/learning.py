@@ -24,7 +24,12 @@ from hdsp.corpus import (
     group_numbers,
     library_of,
 )
-from hdsp.exceptions import FewGroupsWarning, MissingLabelsWarning, NoSampleWarning
+from hdsp.exceptions import (
+    FewGroupsWarning,
+    MissingLabelsWarning,
+    NoSampleWarning,
+    OverlappingLabelsWarning,
+)
 from hdsp.execution import InProcess, make_executor
 from hdsp.fit import (
     FitSource,
@@ -59,7 +64,7 @@ from hdsp.prediction import (
     topic_tokens,
     with_label_regressions,
 )
-from hdsp.scaling import ScalingFunction, bind_labels
+from hdsp.scaling import LabelSpace, Scaling, bind_labels, describe_overlaps
 from hdsp.validation import count_of, make_generator, quoted
 
 _COHERENCE_WORDS = 10
@@ -79,7 +84,7 @@ class Settings:
     n_components: int
     fixed_number: bool
     number_by: str
-    scaling: str | ScalingFunction
+    scaling: Scaling
     topic_prior: float
     corpus_concentration: float
     document_concentration: float
@@ -228,6 +233,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         _warn_missing(corpus.labels)
         values = schema.encode(corpus.labels)
         space = bind_labels(settings.scaling, schema, values)
+        _warn_overlaps(space, values)
         design = csr_array(space.design(values), dtype=np.float32)
         data = fingerprint(corpus.counts, design, groups)
         if here:
@@ -242,6 +248,9 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         if source is None:
             parts = readable_parts(corpus)
             source = survey_shards(parts, schema, settings.scaling, priors_of, plan, run)
+            if stored and source.survey is not None:
+                known = source.survey.sample.design
+                _warn_overlaps(source.space, source.space.values(known))
         outcome = fit(source, plan, run)
         state, survey = outcome.fit.state, source.survey
         opened = None
@@ -497,6 +506,16 @@ def _warn_few_groups(groups: IntArray) -> None:
             f"{_FEW_GROUPS}, what a label does can hardly be told from what groups are like, and "
             "intervals of effects are wide and rough.",
             FewGroupsWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_overlaps(space: LabelSpace, values: csr_array) -> None:
+    """Warn of labels that determine each other."""
+    if found := describe_overlaps(space, values):
+        warnings.warn(
+            f"Labels say the same of documents: {'; '.join(found)}.",
+            OverlappingLabelsWarning,
             stacklevel=4,
         )
 

@@ -20,6 +20,8 @@ def add_parser(commands: Any) -> None:
             "hdsp fit reviews.parquet --category department --numeric rating -o model.hdsp",
             "hdsp fit papers.csv --text abstract --tags keywords --tag-separator ';' -o a.hdsp",
             "hdsp fit reviews.parquet --category department --group reviewer -o model.hdsp",
+            "hdsp fit reviews.parquet --category department --numeric rating "
+            "--formula '~ department * s(rating)' -o curves.hdsp",
             "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
             "hdsp fit corpus/ -o model.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
@@ -33,6 +35,11 @@ def add_parser(commands: Any) -> None:
     model.add_argument("--topics", type=int, default=200, help="at most this many (default 200)")
     model.add_argument(
         "--fixed-number", action="store_true", help="exactly as many topics as --topics says"
+    )
+    model.add_argument(
+        "--formula",
+        metavar="FORMULA",
+        help='what labels do, such as "~ ideology * s(day) + (1 | blog)"; default: each by itself',
     )
     model.add_argument(
         "--seeds",
@@ -73,6 +80,7 @@ def run(options: argparse.Namespace) -> None:
         model = HDSP(
             options.topics,
             fixed_number=options.fixed_number,
+            scaling="auto" if options.formula is None else _formula(options.formula),
             max_iter=options.max_iter,
             tol=options.tol,
             n_jobs=options.jobs,
@@ -113,6 +121,11 @@ def run(options: argparse.Namespace) -> None:
         f"{count_of(len(model.label_names_), 'label')}, {sum(seconds.values()):.1f} s, of which "
         f"{model.n_iter_} passes took {passes:.1f} s. See them: hdsp topics {output}"
     )
+
+
+def _formula(text: str) -> str:
+    """A formula, whose first sign may be left out."""
+    return text if text.lstrip().startswith("~") else f"~ {text}"
 
 
 def _read_seeds(path: str) -> dict[str, list[str]]:

@@ -30,7 +30,7 @@ from hdsp.prediction import (
     count_known_features,
     joint_blocks,
 )
-from hdsp.scaling import LabelSpace, ScalingFunction
+from hdsp.scaling import LabelSpace, ScalingFunction, is_formula, of_terms
 from hdsp.storage import (
     LARGEST,
     UNREADABLE,
@@ -344,8 +344,9 @@ def _encode_parameters(
     parameters: Mapping[str, Any], arrays: dict[str, AnyArray]
 ) -> dict[str, Any]:
     stored = {name: value for name, value in parameters.items() if name not in _NOT_STORED}
-    if isinstance(stored["scaling"], ScalingFunction):
-        stored["scaling"] = encode_scaling(stored["scaling"])
+    scaling = of_terms(stored["scaling"])
+    if isinstance(scaling, ScalingFunction):
+        stored["scaling"] = encode_scaling(scaling)
     if not isinstance(stored["init"], str):
         start = np.asarray(stored["init"])
         small = start.dtype == np.float32
@@ -367,7 +368,7 @@ def _decode_parameters(
         raise WrongContents("its settings are not those of HDSP")
     if isinstance(parameters["scaling"], dict):
         parameters["scaling"] = decode_scaling(parameters["scaling"])
-    elif parameters["scaling"] != "auto":
+    elif parameters["scaling"] != "auto" and not is_formula(parameters["scaling"]):
         raise WrongContents("its setting `scaling` is no scaling function")
     if parameters["init"] is None:
         parameters["init"] = arrays.numbers("init", (None, None), least=0.0)

@@ -290,7 +290,7 @@ class FittedModel:
             ratios: FloatArray = np.ones((len(candidates.names), len(self.state.topics)))
             if kind != "number":
                 own = columns.start + candidates.positions
-                expected = self.calibrations.tokens.label_tokens[self.space.own[own]]
+                expected = self.space.of_labels(self.calibrations.tokens.label_tokens)[own]
                 ratios = label_word_ratios(self.label_words[own], expected, self.word_share())
             tokens = self.calibrations.tokens
             words = WordProbabilities(self.space, tokens, self.word_share(), ratios)
@@ -323,7 +323,7 @@ class FittedModel:
         tokens = self.sampled * expected_tokens(self.state, self.priors)
         return LabelCounts(
             self.label_words,
-            self.calibrations.tokens.label_tokens[self.space.own],
+            self.space.of_labels(self.calibrations.tokens.label_tokens),
             np.maximum(tokens.sum(axis=1), 0.0),
             np.maximum(tokens.sum(axis=0), 0.0),
             self.training.carriers / max(self.training.n_documents, 1),

@@ -1,5 +1,6 @@
 """Tables: one document per row, in CSV, TSV, JSON Lines, Parquet or Arrow."""
 
+from hdsp.corpus.blocks import warn_dates
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Names, label_kinds
@@ -87,4 +88,6 @@ def read_table(
             lambda: (columns.labels(), columns.ids()),
             f"column {text!r}",
         )
+    if like is None:
+        warn_dates(corpus.labels, "name the column with `numeric` (on the command line, --numeric)")
     return corpus if group is None else corpus.with_groups(columns.groups())
