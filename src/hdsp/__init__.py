@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hdsp import metrics as metrics
     from hdsp import plots as plots
     from hdsp import testing as testing
+    from hdsp.answers.topic_regression import TopicRegression as TopicRegression
     from hdsp.corpus import Corpus as Corpus
     from hdsp.corpus import Labels as Labels
     from hdsp.corpus import TextSettings as TextSettings
@@ -87,6 +88,7 @@ _HOMES = {
     "TextSettings": "corpus",
     "TokenizerNotSavedWarning": "exceptions",
     "TopicLimitWarning": "exceptions",
+    "TopicRegression": "answers.topic_regression",
     "UnknownLabelWarning": "exceptions",
     "UnknownSeedWarning": "exceptions",
     "datasets": "datasets",

@@ -18,10 +18,12 @@ from hdsp.answers.document_topics import transformed, typical_columns
 from hdsp.answers.effect_refits import Resampling
 from hdsp.answers.expected_topics import expected_topics, label_scale
 from hdsp.answers.held_out_words import mean_log_probability, perplexity
+from hdsp.answers.label_checks import check_columns, read_again, time_of
 from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
 from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.answers.simulation import simulate
+from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
 from hdsp.answers.topic_tables import top_words, topic_columns, word_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
@@ -29,7 +31,15 @@ from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import IgnoredTargetWarning, TokenizerNotSavedWarning, TopicLimitWarning
 from hdsp.execution import check_executor
 from hdsp.fit import NUMBERS_BY, OpenStream, read_further_labels
-from hdsp.learning import Settings, learn, learn_further, read_training, refreshed, reopened
+from hdsp.learning import (
+    Settings,
+    learn,
+    learn_further,
+    read_training,
+    refreshed,
+    reopened,
+    running,
+)
 from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
@@ -557,6 +567,95 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 fitted, level, labels, contrast, method, random_state, resampling, weight
             )
         return self._table(columns)
+
+    def estimate_effects(
+        self,
+        corpus: Corpus,
+        formula: Scaling = "auto",
+        groups: Any = None,
+        *,
+        weight: Weight = "documents",
+    ) -> TopicRegression:
+        """Effects of labels that the fit need not have had, on the topics as they are.
+
+        Documents are read again, with labels whose weights are learned anew, and their topics
+        regressed on the labels as those of a fit are. Documents of training are read with topics
+        that have not seen them; others as new ones.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Documents with their labels: those of training, or others, counted with the model's
+            words. Missing labels have no effect.
+        formula : str, ScalingFunction or Term, default="auto"
+            The labels and the form of their effects, as `scaling` of `HDSP`, such as
+            ``"~ ideology * s(day)"``; ``"auto"`` is all labels, each by itself.
+        groups : str, iterable of values or None, default=None
+            The groups of documents that are not independent: a column of the corpus' labels, or
+            one value per document; None is the corpus' own groups. A column is no label unless the
+            formula names it.
+        weight : str, default="documents"
+            Whether each document weighs the same, or with ``"tokens"`` each token.
+
+        Returns
+        -------
+        TopicRegression
+            Effects, levels, curves and checks.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus.counts)
+        >>> effects = model.estimate_effects(corpus, "~ tags")
+        >>> effects.levels("tags")["value"].unique().tolist()
+        ['news', 'sport']
+        """
+        fitted = self._model
+        with running(self._settings(), None) as run:
+            return estimate_effects(fitted, corpus, formula, groups, weight, run)
+
+    def check_labels(self, corpus: Corpus, *, groups: Any = None, time: Any = None) -> Any:
+        """Whether documents have the topics that their labels lead one to expect.
+
+        By cell of labels (levels and tags, bins of numbers, pairs of labels), the mean proportions
+        that are found in documents are compared with those that their labels lead one to expect.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Documents with their labels: those of training, which are read with topics that have
+            not seen them, or others.
+        groups : str, iterable of values or None, default=None
+            The groups of documents, as in `estimate_effects`.
+        time : str, sequence or None, default=None
+            A number or date of the corpus, ``"order"`` for the order of documents, or one number or
+            date per document: its parts show whether effects drift.
+
+        Returns
+        -------
+        table
+            One row per cell and topic, the largest misfit first: `label`, the column or columns of
+            labels; `cell`, their values; `n_documents`; `topic`, its `name` if topics have names
+            and its `words`; `found` and `expected`; their `difference`, its `error` and `z`; and
+            the `verdict`, ``"curvature"`` in bins of a number, ``"interaction"`` at pairs of
+            labels, ``"drift"`` in parts of time and ``"level"`` of a label by itself, where chance
+            alone would reach such a z in one of twenty corpora; otherwise empty.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model.check_labels(corpus)["verdict"].unique().tolist()
+        ['']
+        """
+        fitted = self._model
+        owner = "HDSP.check_labels"
+        with running(self._settings(), None) as run:
+            documents, training = read_again(fitted, corpus, groups, run, owner)
+        found = time_of(corpus, time, owner)
+        return self._table(check_columns(fitted, documents, "documents", training, found))
 
     def predict_labels(
         self,

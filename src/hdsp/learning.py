@@ -24,12 +24,7 @@ from hdsp.corpus import (
     group_numbers,
     library_of,
 )
-from hdsp.exceptions import (
-    FewGroupsWarning,
-    MissingLabelsWarning,
-    NoSampleWarning,
-    OverlappingLabelsWarning,
-)
+from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning
 from hdsp.execution import InProcess, make_executor
 from hdsp.fit import (
     FitSource,
@@ -52,7 +47,7 @@ from hdsp.fit import (
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import Fit, GlobalState, Priors, make_problem, seed_prior
 from hdsp.model.shard_blocks import readable_parts
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import FloatArray
 from hdsp.persistence import Checkpoint, fingerprint
 from hdsp.prediction import (
     FitReport,
@@ -62,14 +57,14 @@ from hdsp.prediction import (
     make_fitted,
     make_fitted_from_sample,
     topic_tokens,
+    warn_few_groups,
+    warn_overlaps,
     with_label_regressions,
 )
-from hdsp.scaling import LabelSpace, Scaling, bind_labels, describe_overlaps
-from hdsp.validation import count_of, make_generator, quoted
+from hdsp.scaling import Scaling, bind_labels
+from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
-# Fewer groups of documents than this say little of how groups differ.
-_FEW_GROUPS = 10
 _NOT_IN_PARTS = (
     "`groups` of HDSP.fit go with documents in memory that are fitted at once, and not with "
     "partial_fit, stochastic inference, an executor or a corpus on disk, which is in memory as "
@@ -220,7 +215,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
     groups = None
     if corpus.groups is not None:
         groups = group_numbers(corpus.groups)
-        _warn_few_groups(groups)
+        warn_few_groups(groups, "HDSP.fit")
     schema = corpus.schema if isinstance(corpus, StoredCorpus) else LabelSchema.of(corpus.labels)
 
     def priors_of(tokens: FloatArray) -> Priors:
@@ -233,7 +228,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         _warn_missing(corpus.labels)
         values = schema.encode(corpus.labels)
         space = bind_labels(settings.scaling, schema, values)
-        _warn_overlaps(space, values)
+        warn_overlaps(space, values)
         design = csr_array(space.design(values), dtype=np.float32)
         data = fingerprint(corpus.counts, design, groups)
         if here:
@@ -250,7 +245,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
             source = survey_shards(parts, schema, settings.scaling, priors_of, plan, run)
             if stored and source.survey is not None:
                 known = source.survey.sample.design
-                _warn_overlaps(source.space, source.space.values(known))
+                warn_overlaps(source.space, source.space.values(known))
         outcome = fit(source, plan, run)
         state, survey = outcome.fit.state, source.survey
         opened = None
@@ -493,29 +488,6 @@ def _warn_missing(labels: Labels) -> None:
             f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
             f"{'it' if len(empty) == 1 else 'them'}.",
             MissingLabelsWarning,
-            stacklevel=4,
-        )
-
-
-def _warn_few_groups(groups: IntArray) -> None:
-    """Warn where the groups of documents are few; -1 is a document of its own."""
-    n_groups = len(np.unique(groups[groups >= 0])) + int((groups < 0).sum())
-    if n_groups < _FEW_GROUPS:
-        warnings.warn(
-            f"The documents of HDSP.fit come in {count_of(n_groups, 'group')}: with fewer than "
-            f"{_FEW_GROUPS}, what a label does can hardly be told from what groups are like, and "
-            "intervals of effects are wide and rough.",
-            FewGroupsWarning,
-            stacklevel=4,
-        )
-
-
-def _warn_overlaps(space: LabelSpace, values: csr_array) -> None:
-    """Warn of labels that determine each other."""
-    if found := describe_overlaps(space, values):
-        warnings.warn(
-            f"Labels say the same of documents: {'; '.join(found)}.",
-            OverlappingLabelsWarning,
             stacklevel=4,
         )
 

@@ -74,6 +74,7 @@ def test_the_variance_of_topics_is_added():
         expected=np.array([[0.3, 0.7]]),
         lower=np.array([[0.04, -0.13]]),
         upper=np.array([[0.12, -0.05]]),
+        error=np.array([[0.03, 0.04]]),
     )
     sides = np.array([[[0.2, 0.8]], [[0.3, 0.7]]]) + rng.normal(0.01, 0.01, size=(4, 2, 1, 2))
     found = over_refits(effects, sides, 0.9)
@@ -85,10 +86,12 @@ def test_the_variance_of_topics_is_added():
     above = np.sqrt(added + np.array([0.02, 0.05]) ** 2)
     np.testing.assert_allclose(found.lower[0], found.effect[0] - below, rtol=1e-5)
     np.testing.assert_allclose(found.upper[0], found.effect[0] + above, rtol=1e-5)
+    wanted = np.array([0.03, 0.04]) ** 2 + (change**2).mean(axis=0)
+    np.testing.assert_allclose(found.error[0] ** 2, wanted)
 
 
 def test_limits_are_differences_of_proportions():
-    effects = Effects(np.array([[0.0]]), np.array([[1.0]]), np.array([[0.5]]), np.array([[1.0]]))
+    effects = Effects(*(np.array([[value]]) for value in (0.0, 1.0, 0.5, 1.0, 0.1)))
     sides = np.array([[[[0.0]], [[1.0]]], [[[0.5]], [[0.6]]]])
     found = over_refits(effects, sides, 0.9)
     assert -1.0 <= found.lower[0, 0] < found.upper[0, 0] <= 1.0

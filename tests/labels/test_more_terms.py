@@ -308,6 +308,7 @@ def authors(n_documents=N_DOCUMENTS):
     )
 
 
+@pytest.mark.filterwarnings("ignore::hdsp.DependentDocumentsWarning")
 def test_children_imply_their_parents(tmp_path):
     frame = authors()
     scaling = Categorical("author", parents="venue")

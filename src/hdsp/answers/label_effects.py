@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.stats import false_discovery_control
+
 from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.answers.new_documents import read_documents
 from hdsp.answers.topic_tables import Columns, name_column, top_words
 from hdsp.corpus import Corpus, StoredCorpus, group_numbers
 from hdsp.model import Problem, make_problem
-from hdsp.numerics.types import IntArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.persistence import fingerprint
 from hdsp.prediction import WEIGHTS, Contrast, FittedModel, Weight, make_contrasts, over_refits
 from hdsp.validation import check_choice, check_share, check_whole
@@ -27,13 +31,16 @@ def effect_columns(
     random_state: int = 0,
     resampling: Resampling | None = None,
     weight: Weight = "documents",
+    owner: str = _OWNER,
 ) -> Columns:
-    """The columns of `HDSP.label_effects`."""
+    """The columns of `HDSP.label_effects`, and a column `p` where another `owner` asks."""
     problem = None if resampling is None else _resampled(fitted, method, resampling)
-    check_share(level, "level", _OWNER)
+    check_share(level, "level", owner)
     check_choice(method, ("calibrated", "ratio"), "method", _OWNER)
     check_choice(weight, WEIGHTS, "weight", _OWNER)
-    contrasts = make_contrasts(fitted.schema, fitted.used, labels, contrast, fitted.missing())
+    contrasts = make_contrasts(
+        fitted.schema, fitted.used, labels, contrast, fitted.missing(), owner
+    )
     found = fitted.effects(contrasts, level, method, random_state, weight)
     if resampling is not None and problem is not None and contrasts:
         sides = refit_sides(fitted, *problem, contrasts, resampling, random_state, weight)
@@ -50,7 +57,34 @@ def effect_columns(
         columns[name] = getattr(found, name).ravel().tolist()
     carriers = [_n_documents(fitted, contrast) for contrast in contrasts]
     columns["n_documents"] = [n for n in carriers for _ in range(n_topics)]
+    if owner != _OWNER:
+        freedom = getattr(fitted.calibrations, weight).degrees
+        own = [contrast.second for contrast in contrasts]
+        freedom = None if freedom is None else freedom[fitted.space.own[own]][:, None]
+        columns["p"] = chances(found.effect, found.error, freedom).ravel().tolist()
     return columns
+
+
+def chances(effect: FloatArray, error: FloatArray, freedom: FloatArray | None) -> FloatArray:
+    """How often an effect would be as large if there were none: two-sided, normal or t."""
+    ratio = -np.abs(effect) / np.maximum(error, 1e-300)
+    if freedom is None:
+        return np.asarray(2.0 * ndtr(ratio))
+    # Errors are those of normal variables with the same middle nine tenths.
+    return np.asarray(2.0 * stdtr(freedom, ratio * stdtrit(freedom, 0.95) / ndtri(0.95)))
+
+
+def adjusted(chance: FloatArray, method: str | None) -> FloatArray:
+    """The p values [C, T] of contrasts, adjusted over topics."""
+    if method is None or chance.size == 0:
+        return chance
+    if method == "fdr":
+        return np.asarray(false_discovery_control(chance, axis=1))
+    order, n_topics = np.argsort(chance, axis=1), chance.shape[1]
+    ranked = np.take_along_axis(chance, order, axis=1) * np.arange(n_topics, 0, -1)
+    found = np.empty_like(chance)
+    np.put_along_axis(found, order, np.minimum(np.maximum.accumulate(ranked, axis=1), 1.0), axis=1)
+    return found
 
 
 def _n_documents(fitted: FittedModel, contrast: Contrast) -> int:

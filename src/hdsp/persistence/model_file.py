@@ -72,6 +72,8 @@ def save_model(
         put_all(arrays, prefix, {name: getattr(calibration, name) for name in _CALIBRATION})
         if calibration.degrees is not None:
             arrays[f"{prefix}.degrees"] = calibration.degrees
+        if calibration.mean_variance is not None:
+            arrays[f"{prefix}.mean_variance"] = calibration.mean_variance
         for number, block in enumerate(calibration.joint):
             arrays[f"{prefix}.joint.{number}"] = block.factor
     put_sparse(arrays, "training.sample", model.training.sample)
@@ -222,10 +224,13 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
 def _decode_calibration(
     name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
 ) -> Calibration:
-    by_label, degrees = (space.n_columns, n_topics), None
+    by_label, degrees, mean_variance = (space.n_columns, n_topics), None, None
     if f"{name}.degrees" in arrays:
         # Of documents in groups.
         degrees = arrays.numbers(f"{name}.degrees", (space.n_columns,), least=1.0)
+    if f"{name}.mean_variance" in arrays:
+        # Files of older versions have none.
+        mean_variance = arrays.numbers(f"{name}.mean_variance", (n_topics,), positive=True)
     calibration = Calibration(
         arrays.numbers(f"{name}.intercept", (n_topics,)),
         arrays.numbers(f"{name}.coefficients", by_label),
@@ -234,6 +239,7 @@ def _decode_calibration(
         label_tokens=arrays.numbers(f"{name}.label_tokens", by_label),
         degrees=degrees,
         joint=_decode_joint(name, arrays, space, n_topics),
+        mean_variance=mean_variance,
     )
     if (calibration.label_tokens[space.indicator] < 0).any():
         raise WrongContents(f"its array '{name}.label_tokens' holds numbers out of range")

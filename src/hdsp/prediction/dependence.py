@@ -8,12 +8,16 @@ from scipy.sparse import csr_array
 from scipy.special import fdtrc
 
 from hdsp.corpus import LabelSchema
-from hdsp.exceptions import DependentDocumentsWarning
+from hdsp.exceptions import DependentDocumentsWarning, FewGroupsWarning, OverlappingLabelsWarning
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.scaling import LabelSpace, describe_overlaps
+from hdsp.validation import count_of
 
 # A topic differs between levels if that were so by chance in less than this share of corpora; and
 # a warning is given if more than this share of topics do.
 _CHANCE, _TOPICS = 0.001, 0.25
+# Fewer groups of documents than this say little of how groups differ.
+_FEW_GROUPS = 10
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,29 @@ def warn_of_dependence(found: Dependence) -> None:
         DependentDocumentsWarning,
         stacklevel=6,
     )
+
+
+def warn_few_groups(groups: IntArray, owner: str) -> None:
+    """Warn where the groups of documents are few; -1 is a document of its own."""
+    n_groups = len(np.unique(groups[groups >= 0])) + int((groups < 0).sum())
+    if n_groups < _FEW_GROUPS:
+        warnings.warn(
+            f"The documents of {owner} come in {count_of(n_groups, 'group')}: with fewer than "
+            f"{_FEW_GROUPS}, what a label does can hardly be told from what groups are like, and "
+            "intervals of effects are wide and rough.",
+            FewGroupsWarning,
+            stacklevel=4,
+        )
+
+
+def warn_overlaps(space: LabelSpace, values: csr_array) -> None:
+    """Warn of labels that determine each other."""
+    if found := describe_overlaps(space, values):
+        warnings.warn(
+            f"Labels say the same of documents: {'; '.join(found)}.",
+            OverlappingLabelsWarning,
+            stacklevel=4,
+        )
 
 
 def _levels(block: csr_array) -> IntArray:

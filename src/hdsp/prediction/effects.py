@@ -31,12 +31,13 @@ _HIGHEST_LEVEL = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """Expected proportions on both sides of contrasts, [C, T], and limits of their differences."""
+    """Expected proportions on both sides of contrasts, [C, T]; limits and errors of differences."""
 
     otherwise: FloatArray
     expected: FloatArray
     lower: FloatArray
     upper: FloatArray
+    error: FloatArray
 
     @property
     def effect(self) -> FloatArray:
@@ -103,24 +104,43 @@ def label_effects(
     groups = groups or TopicGroups.single(len(regression.intercept))
     otherwise, expected = map(groups.sum, expected_sides(regression, space, documents, contrasts))
     effect = expected - otherwise
-    lower, upper = np.empty((2, *effect.shape))
+    lower, upper, error = np.empty((3, *effect.shape))
     if not contrasts:
-        return Effects(otherwise, expected, lower, upper)
-    # Spread over all documents: corpora are often sorted by a label, which the first would share.
-    n_fewer = min(documents.shape[0], _DOCUMENTS_PER_DRAW)
-    fewer = documents[np.linspace(0, documents.shape[0] - 1, n_fewer).round().astype(np.int64)]
-    changes = _Changes(regression, draw, space, fewer)
-    drawn_level = min(level, _HIGHEST_LEVEL)
-    wider = ndtri((1.0 + level) / 2.0) / ndtri((1.0 + drawn_level) / 2.0)
-    tail = (1.0 - drawn_level) / 2.0
+        return Effects(otherwise, expected, lower, upper, error)
+    changes = _Changes(regression, draw, space, spread_documents(documents))
     for first in range(0, len(contrasts), _CONTRASTS_AT_ONCE):
         part = slice(first, first + _CONTRASTS_AT_ONCE)
         drawn = groups.sum(changes.of(contrasts[part]))
-        limits = wider * np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+        limits = drawn_limits(drawn, level)
+        error[part] = drawn_error(drawn)
         # Draws average over fewer documents, which could move a limit past what is possible.
         lower[part] = np.maximum(effect[part] + limits[0], -1.0)
         upper[part] = np.minimum(effect[part] + limits[1], 1.0)
-    return Effects(otherwise, expected, lower, upper)
+    return Effects(otherwise, expected, lower, upper, error)
+
+
+def spread_documents(documents: csr_array) -> csr_array:
+    """Some documents, fewer where there are many, for draws to average over.
+
+    Spread over all documents: corpora are often sorted by a label, which the first would share.
+    """
+    n_fewer = min(documents.shape[0], _DOCUMENTS_PER_DRAW)
+    rows = np.linspace(0, documents.shape[0] - 1, n_fewer).round().astype(np.int64)
+    return csr_array(documents[rows])
+
+
+def drawn_limits(drawn: FloatArray, level: float) -> FloatArray:
+    """Limits [2, ...] of draws [DRAWS, ...] that hold `level` of them."""
+    drawn_level = min(level, _HIGHEST_LEVEL)
+    wider = ndtri((1.0 + level) / 2.0) / ndtri((1.0 + drawn_level) / 2.0)
+    tail = (1.0 - drawn_level) / 2.0
+    return np.asarray(wider * np.quantile(drawn, [tail, 1.0 - tail], axis=0))
+
+
+def drawn_error(drawn: FloatArray) -> FloatArray:
+    """The standard error of draws [DRAWS, ...], by their middle nine tenths."""
+    low, high = drawn_limits(drawn, _HIGHEST_LEVEL)
+    return np.asarray((high - low) / (2.0 * ndtri((1.0 + _HIGHEST_LEVEL) / 2.0)))
 
 
 def over_refits(effects: Effects, sides: FloatArray, level: float) -> Effects:
@@ -142,13 +162,15 @@ def over_refits(effects: Effects, sides: FloatArray, level: float) -> Effects:
     """
     n_refits = len(sides)
     change = sides[:, 1] - sides[:, 0] - effects.effect
-    wider = stdtrit(n_refits, (1.0 + level) / 2.0) ** 2 * (change**2).mean(axis=0)
+    among = (change**2).mean(axis=0)
+    wider = stdtrit(n_refits, (1.0 + level) / 2.0) ** 2 * among
     below = np.sqrt((effects.effect - effects.lower) ** 2 + wider)
     above = np.sqrt((effects.upper - effects.effect) ** 2 + wider)
     return replace(
         effects,
         lower=np.maximum(effects.effect - below, -1.0),
         upper=np.minimum(effects.effect + above, 1.0),
+        error=np.sqrt(effects.error**2 + among),
     )
 
 

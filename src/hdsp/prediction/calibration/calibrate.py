@@ -5,8 +5,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from hdsp.execution import sum_tokens
+from hdsp.execution import is_alone, sum_tokens
 from hdsp.fit import Run
+from hdsp.kernels import sparse_product
 from hdsp.model import Fit, Problem
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import FloatArray, IntArray
@@ -47,6 +48,7 @@ def calibrate(
     copies: IntArray | None = None,
     learned_from: int | None = None,
     groups: IntArray | None = None,
+    tokens: FloatArray | None = None,
 ) -> Calibrations:
     """Regress the topics of documents on their labels.
 
@@ -80,9 +82,13 @@ def calibrate(
     groups : int array of shape [M] or None, default=None
         The group of each document, where documents of a group are not independent; -1 is a
         document of its own.
+    tokens : float array of shape [M, K] or None, default=None
+        The documents' tokens by topic, padded, where they have been read already.
     """
 
     def read(member: csr_array) -> FloatArray:
+        if tokens is not None:
+            return tokens.copy() if is_alone(member) else sparse_product(member, tokens)
         if (learned_from or problem.n_documents) > _MANY_DOCUMENTS:
             return sum_tokens(problem, fit, member, run.settings, run.here)
         return cross_fitted_tokens(problem, fit, member, run.settings, run.here, copies, groups)
@@ -102,10 +108,10 @@ def calibrate(
         else:
             weighted = csr_array(sets.member.multiply(equal[None, :].astype(np.float32)))
             parts = [sets.member, weighted, _select_rows(chosen, n_documents)]
-            tokens = read(csr_array(vstack(parts)))
-            room, single = tokens[:n_sets], tokens[2 * n_sets :]
+            sums = read(csr_array(vstack(parts)))
+            room, single = sums[:n_sets], sums[2 * n_sets :]
             by_token = observe(sets.design, room)
-            by_document = observe(sets.design, tokens[n_sets : 2 * n_sets])
+            by_document = observe(sets.design, sums[n_sets : 2 * n_sets])
     single = single[:, :n_topics]
     apart = room[:, :n_topics].copy() if groups is not None else single
     some = sample_rows(n_documents, _MOST_READ_AGAIN)

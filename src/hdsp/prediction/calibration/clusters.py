@@ -166,6 +166,21 @@ def clustered_dispersion(
     return np.asarray(np.maximum(among / chance, floor))
 
 
+def mean_dispersion(
+    regression: Regression, clusters: Clusters, dispersion: FloatArray
+) -> FloatArray:
+    """The same ratio for the mean of all documents, [T]."""
+    among, chance = np.zeros((2, len(regression.intercept)))
+    for rows, starts in clusters.parts():
+        lengths, share = clusters.lengths[rows, None], regression.proportions(clusters.design[rows])
+        residual = clusters.tokens[rows] - lengths * share
+        among += (np.add.reduceat(residual, starts, axis=0) ** 2).sum(axis=0)
+        chance += (lengths * share * (1.0 - share)).sum(axis=0)
+    n_groups = len(clusters.ends)
+    among *= n_groups / max(n_groups - 1, 1)
+    return np.asarray(np.maximum(among / np.maximum(chance, 1e-300), dispersion))
+
+
 def _pieces(starts: IntArray, n_rows: int) -> Iterator[slice]:
     """The rows of each group."""
     return map(slice, starts.tolist(), [*starts[1:].tolist(), n_rows])

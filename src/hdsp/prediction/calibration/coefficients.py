@@ -38,6 +38,9 @@ class Calibration(Regression):
         groups tell, less 1.
     joint : tuple of Joint, default=()
         Blocks of coefficients that are drawn together.
+    mean_variance : float array of shape [T] or None, default=None
+        The variance of log proportions in the mean document: that of the intercepts, if all columns
+        had the mean 0. Models of older versions do not know it.
     """
 
     variance: FloatArray
@@ -45,6 +48,18 @@ class Calibration(Regression):
     label_tokens: FloatArray
     degrees: FloatArray | None = None
     joint: tuple[Joint, ...] = ()
+    mean_variance: FloatArray | None = None
+
+    def draw_mean(self, stream: np.random.Generator, n_draws: int) -> FloatArray:
+        """Draw the errors of log proportions in the mean document, [n_draws, T]."""
+        size = (n_draws, len(self.intercept))
+        if self.mean_variance is None:
+            return np.zeros(size)
+        drawn = np.sqrt(self.mean_variance) * stream.standard_normal(size)
+        if self.degrees is not None:
+            freedom = float(self.degrees.max(initial=1.0))
+            drawn *= np.sqrt(freedom / np.maximum(stream.chisquare(freedom, size), 1e-3))
+        return np.asarray(drawn)
 
     def draw(self, column: int, stream: np.random.Generator, n_draws: int) -> FloatArray:
         """Draw the coefficients of a column from their posterior, [n_draws, T].

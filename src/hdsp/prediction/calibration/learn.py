@@ -12,6 +12,7 @@ from hdsp.prediction.calibration.clusters import (
     Clusters,
     Leverage,
     clustered_dispersion,
+    mean_dispersion,
     measure_leverage,
 )
 from hdsp.prediction.calibration.coefficients import Calibration, Joint
@@ -31,6 +32,7 @@ from hdsp.prediction.calibration.variance import (
     mean_information,
     overdispersion,
     own_shares,
+    total_information,
 )
 from hdsp.scaling import Design, LabelSpace
 
@@ -171,6 +173,9 @@ def learn(
             about_block, score, amplified[columns], own_penalty[columns], deviation[columns, 0]
         )
         joint.append(Joint(columns, factor))
+    # The mean document is known as well as all documents together, whatever their labels.
+    about_mean = total_information(found, documents.design, lengths)
+    apart = dispersion if clusters is None else mean_dispersion(found, clusters, dispersion)
     calibration = Calibration(
         found.intercept,
         found.coefficients,
@@ -179,5 +184,11 @@ def learn(
         label_tokens=label_tokens,
         degrees=None if leverage is None else leverage.degrees,
         joint=tuple(joint),
+        mean_variance=_mean(amplified) * apart / np.maximum(about_mean, _SMALLEST_INFORMATION),
     )
     return Learned(calibration, Start(padded, penalty))
+
+
+def _mean(amplified: FloatArray) -> FloatArray:
+    """By how much feedback raises the variance of all columns together, [T]."""
+    return np.asarray(amplified.mean(axis=0)) if len(amplified) else np.ones(amplified.shape[1])

@@ -49,6 +49,15 @@ def information(
     return found, expected
 
 
+def total_information(regression: Regression, design: Design, lengths: FloatArray) -> FloatArray:
+    """The information sum_g N_g theta_gk (1 - theta_gk) about the intercepts, [T]."""
+    found = np.zeros(len(regression.intercept))
+    for first in range(0, design.shape[0], _CHUNK):
+        share = regression.proportions(design[first : first + _CHUNK])
+        found += lengths[first : first + _CHUNK] @ (share * (1.0 - share))
+    return found
+
+
 def overdispersion(regression: Regression, design: Design, tokens: FloatArray) -> FloatArray:
     """The ratio o_k of residual to multinomial variance in single documents, [T], at least 1.
 
