@@ -25,7 +25,7 @@ from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
-from hdsp.answers.topic_tables import top_words, topic_columns, word_columns
+from hdsp.answers.topic_tables import Columns, top_words, topic_columns, word_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import IgnoredTargetWarning, TokenizerNotSavedWarning, TopicLimitWarning
@@ -650,12 +650,14 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.check_labels(corpus)["verdict"].unique().tolist()
         ['']
         """
-        fitted = self._model
-        owner = "HDSP.check_labels"
+        return self._table(self._check_columns(corpus, groups, time))
+
+    def _check_columns(self, corpus: Corpus, groups: Any = None, time: Any = None) -> Columns:
+        fitted, owner = self._model, "HDSP.check_labels"
         with running(self._settings(), None) as run:
             documents, training = read_again(fitted, corpus, groups, run, owner)
         found = time_of(corpus, time, owner)
-        return self._table(check_columns(fitted, documents, "documents", training, found))
+        return check_columns(fitted, documents, "documents", training, found)
 
     def predict_labels(
         self,

@@ -135,17 +135,29 @@ def difference_columns(
 
 
 def observed_means(
-    fitted: FittedModel, documents: ReadDocuments, label: str, n: int, weight: Weight
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean values [B] and proportions [B, T] of documents in bins of a number, and their counts."""
-    block = _block(fitted, label, "hdsp.plots.curve")
-    number = _numbers(fitted, documents, block)
-    edges = np.quantile(number[~np.isnan(number)], np.arange(1, n) / n)
-    bin_of = np.where(np.isnan(number), -1, np.searchsorted(np.unique(edges), number, side="right"))
-    bins = [np.flatnonzero(bin_of == one) for one in np.unique(bin_of[bin_of >= 0])]
-    means = [_mean_found(fitted, documents, weight, rows) for rows in bins]
-    centres = np.array([number[rows].mean() for rows in bins])
-    return centres, np.array(means), np.array([len(rows) for rows in bins])
+    fitted: FittedModel,
+    documents: ReadDocuments,
+    label: str,
+    by: str | None,
+    n: int,
+    weight: Weight,
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Mean values [B] and proportions [B, T] of documents in bins of a number, by level of `by`."""
+    owner = "hdsp.plots.curve"
+    number = _numbers(fitted, documents, _block(fitted, label, owner))
+    parts: list[tuple[str, Setting | None, IntArray | None]] = [("", None, None)]
+    if by is not None:
+        parts = _levels_of(fitted, documents, by, owner)
+    found = {}
+    for name, _, rows in parts:
+        own = np.arange(len(number)) if rows is None else rows
+        own = own[~np.isnan(number[own])]
+        # Bins of as many documents.
+        bins = np.array_split(own[np.argsort(number[own], kind="stable")], n)
+        bins = [one for one in bins if len(one)]
+        means = [_mean_found(fitted, documents, weight, one) for one in bins]
+        found[name] = np.array([number[one].mean() for one in bins]), np.array(means)
+    return found
 
 
 def _block(fitted: FittedModel, label: str, owner: str) -> BlockSchema:

@@ -36,12 +36,21 @@ class TopicRegression:
     `HDSP.estimate_effects` makes it. Topics are those of the fit, and everything said of them is
     about documents: their mean proportions, given labels.
 
-    Attributes
+    Parameters
     ----------
+    fitted : FittedModel
+        The model, with the labels of the regression in place of its own.
+    documents : ReadDocuments
+        The documents, and their topics.
+    corpus : Corpus
+        The documents as they were given.
     formula : str, ScalingFunction or Term
         The labels and the form of their effects.
     weight : str
         Whether each document weighs the same (``"documents"``), or each token (``"tokens"``).
+
+    Attributes
+    ----------
     n_documents : int
         The number of documents.
     n_groups : int or None
@@ -91,11 +100,6 @@ class TopicRegression:
         """The labels that have effects."""
         return tuple(np.array(self._model.schema.names)[self._model.used].tolist())
 
-    @property
-    def topic_names_(self) -> dict[int, str]:
-        """Names of topics by their number, as the model has them."""
-        return dict(self._model.topic_names)
-
     def __repr__(self) -> str:
         groups = "" if self.n_groups is None else f" in {self.n_groups} groups"
         written = f"{self.n_documents} documents{groups}, {len(self.label_names)} labels"
@@ -129,6 +133,16 @@ class TopicRegression:
             One row per label and topic: the columns of `HDSP.label_effects`, and `p`, how often an
             effect would be as large if there were none (two-sided).
         """
+        return self._table(self._effect_columns(level, labels, contrast, adjust))
+
+    def _effect_columns(
+        self,
+        level: float,
+        labels: str | Sequence[str] | None,
+        contrast: tuple[Any, Any] | None,
+        adjust: str | None = None,
+        random_state: int = 0,
+    ) -> Columns:
         if adjust is not None:
             check_choice(adjust, ADJUSTMENTS, "adjust", "TopicRegression.effects")
         columns = effect_columns(
@@ -136,12 +150,13 @@ class TopicRegression:
             level,
             labels,
             contrast,
+            random_state=random_state,
             weight=self.weight,
             owner="TopicRegression.effects",
         )
         chance = np.array(columns["p"]).reshape(-1, max(len(self._model.groups), 1))
         columns["p"] = adjusted(chance, adjust).ravel().tolist()
-        return self._table(columns)
+        return columns
 
     def levels(self, label: str, level: float = 0.9) -> Any:
         """Expected proportions at the values of a label, with intervals of these themselves.
@@ -230,8 +245,11 @@ class TopicRegression:
         table
             As `HDSP.check_labels` returns it.
         """
+        return self._table(self._check_columns(time))
+
+    def _check_columns(self, time: Any = None) -> Columns:
         found = time_of(self._corpus, time, "TopicRegression.check")
-        return self._table(check_columns(self._model, self._documents, self.weight, True, found))
+        return check_columns(self._model, self._documents, self.weight, True, found)
 
     def _table(self, columns: Columns) -> Any:
         return make_frame(columns, self._model.source.frames)

@@ -5,7 +5,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hdsp.cli.common import add_command, add_json, check_output, print_json, printed_warnings
+from hdsp.cli.common import (
+    add_command,
+    add_json,
+    check_output,
+    print_json,
+    printed_warnings,
+    written_formula,
+)
 from hdsp.cli.reading import add_reading, opened_corpus
 from hdsp.progress import printable
 
@@ -80,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
         model = HDSP(
             options.topics,
             fixed_number=options.fixed_number,
-            scaling="auto" if options.formula is None else _formula(options.formula),
+            scaling="auto" if options.formula is None else written_formula(options.formula),
             max_iter=options.max_iter,
             tol=options.tol,
             n_jobs=options.jobs,
@@ -121,11 +128,6 @@ def run(options: argparse.Namespace) -> None:
         f"{count_of(len(model.label_names_), 'label')}, {sum(seconds.values()):.1f} s, of which "
         f"{model.n_iter_} passes took {passes:.1f} s. See them: hdsp topics {output}"
     )
-
-
-def _formula(text: str) -> str:
-    """A formula, whose first sign may be left out."""
-    return text if text.lstrip().startswith("~") else f"~ {text}"
 
 
 def _read_seeds(path: str) -> dict[str, list[str]]:

@@ -139,3 +139,15 @@ def _numbers(values: Sequence[object], name: str, subject: str, first_row: int) 
             )
         numbers[position] = number
     return numbers
+
+
+def numeric_levels(block: LabelBlock) -> LabelBlock | None:
+    """A category whose levels are all numbers or dates as a number; None if they are not."""
+    numbers = [written_number(level) for level in block.columns]
+    known = [number for number in numbers if number is not None]
+    if block.kind != "category" or not known or len(known) < len(numbers):
+        return None
+    rows = np.repeat(np.arange(block.values.shape[0]), np.diff(block.values.indptr))
+    data = np.array(known)[block.values.indices]
+    values = csr_from_entries(rows, np.zeros_like(rows), data, (block.values.shape[0], 1))
+    return LabelBlock(block.name, "number", (block.name,), values)

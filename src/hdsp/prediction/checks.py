@@ -129,6 +129,7 @@ def _bins(number: FloatArray, n_bins: int) -> Iterator[tuple[str, IntArray]]:
     """Documents by a number: one bin for each of few values, otherwise bins of equal size."""
     known = np.flatnonzero(~np.isnan(number))
     different = np.unique(number[known])
+    n_bins = max(min(n_bins, len(known) // _FEWEST), 2)
     if len(different) <= n_bins:
         for value in different:
             yield f"{value:.6g}", np.flatnonzero(number == value)
@@ -165,6 +166,10 @@ def measure_misfit(
     """
     shape = (len(cells), found.shape[1])
     means, wanted, error, z = np.zeros((4, *shape))
+    # Where a topic is rare, most cells show too little of how documents differ: none has a smaller
+    # variance than documents of all cells, by what is expected of them.
+    possible = expected * (1.0 - expected)
+    typical = ((found - expected) ** 2).mean(axis=0) / np.maximum(possible.mean(axis=0), 1e-300)
     for number, cell in enumerate(cells):
         share = weight[cell.rows] / max(weight[cell.rows].sum(), 1e-300)
         means[number], wanted[number] = share @ found[cell.rows], share @ expected[cell.rows]
@@ -181,6 +186,7 @@ def measure_misfit(
             )
             residual = by_group @ residual
         square = (residual**2).sum(axis=0) * n_apart / max(n_apart - 1, 1)
+        square = np.maximum(square, typical * (share**2 @ possible[cell.rows]))
         if error_of_expected is not None:
             square = square + error_of_expected[number] ** 2
         error[number] = np.sqrt(square)

@@ -1,8 +1,8 @@
 """A model's topics with labels that its fit did not have.
 
 Documents are read as a fit reads them: with labels' weights, which are learned anew while topics
-and their corpus weights stay as they are. Read without, they would be drawn to the mean document where words leave their
-topics open, and effects would come out too small.
+and their corpus weights stay as they are. Read without, they would be drawn to the mean document
+where words leave their topics open, and effects would come out too small.
 """
 
 from dataclasses import dataclass, replace
@@ -12,14 +12,7 @@ from scipy.sparse import csr_array, eye_array
 
 from hdsp.execution import fit_documents
 from hdsp.fit import Run
-from hdsp.model import (
-    DocumentState,
-    Fit,
-    GlobalState,
-    Problem,
-    expected_tokens,
-    make_problem,
-)
+from hdsp.model import DocumentState, Fit, GlobalState, Problem, expected_tokens, make_problem
 from hdsp.model.updates import update_scaling
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration import calibrate
