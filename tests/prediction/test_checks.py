@@ -117,9 +117,7 @@ def test_cells_of_labels():
 def test_refusals():
     corpus = draw(1)
     model = fitted(corpus, ["x"])
-    with pytest.raises(
-        ValueError, match=r"`time` of HDSP.check_labels must name a category or a"
-    ):
+    with pytest.raises(ValueError, match=r"`time` of HDSP.check_labels must name a category or a"):
         model.check_labels(corpus, time="never")
     with pytest.raises(ValueError, match=r"`time` of HDSP.check_labels must name a number or date"):
         model.check_labels(corpus, time=["long ago"] * M)

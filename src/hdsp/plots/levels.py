@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.plots import drawing
+from hdsp.prediction import Weight
 
 # Bins of documents whose means are drawn on a curve.
 _BINS = 12
@@ -50,7 +51,7 @@ def curve(
     from hdsp.answers.label_levels import curve_columns, observed_means
 
     fitted, documents = effects._model, getattr(effects, "_documents", None)
-    weight = getattr(effects, "weight", "documents")
+    weight: Weight = getattr(effects, "weight", "documents")
     found = curve_columns(fitted, documents, label, by, _POINTS, level, weight, "hdsp.plots.curve")
     n_topics = len(fitted.groups)
     names = list(dict.fromkeys(found[by])) if by is not None else [""]
@@ -121,7 +122,8 @@ def levels(
     """
     from hdsp.answers.label_levels import level_columns
 
-    fitted, weight = effects._model, getattr(effects, "weight", "documents")
+    fitted = effects._model
+    weight: Weight = getattr(effects, "weight", "documents")
     found = level_columns(fitted, None, label, level, weight, "hdsp.plots.levels")
     names = [_written(value) for value in dict.fromkeys(found["value"])]
     shape = (len(names), len(fitted.groups))

@@ -15,7 +15,7 @@ from hdsp.fit import Run
 from hdsp.model import DocumentState, Fit, GlobalState, Problem, expected_tokens, make_problem
 from hdsp.model.updates import update_scaling
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.calibration import calibrate
+from hdsp.prediction.calibration import Calibration, Calibrations, calibrate
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
 from hdsp.prediction.fitted import FittedModel
 from hdsp.prediction.training import TrainingLabels
@@ -79,10 +79,19 @@ def read_tokens(
     copies = None
     if not is_training(fitted, problem.counts):
         copies = np.zeros(problem.n_documents, dtype=np.int64)
+    return _read(problem, state, run, copies, groups), copies
+
+
+def _read(
+    problem: Problem,
+    state: GlobalState,
+    run: Run,
+    copies: IntArray | None,
+    groups: IntArray | None = None,
+) -> FloatArray:
     alone = csr_array(eye_array(problem.n_documents, dtype=np.float32, format="csr"))
     fit = Fit(state, None)
-    tokens = cross_fitted_tokens(problem, fit, alone, run.settings, run.here, copies, groups)
-    return tokens, copies
+    return cross_fitted_tokens(problem, fit, alone, run.settings, run.here, copies, groups)
 
 
 def with_other_labels(
@@ -127,6 +136,10 @@ def with_other_labels(
     calibrations = calibrate(
         problem, Fit(state, None), space, run, copies, groups=groups, tokens=tokens
     )
+    own = ReadDocuments(values, tokens[:, :n_topics], groups)
+    if copies is None:
+        seen = _read(problem, state, run, np.zeros(problem.n_documents, dtype=np.int64))
+        calibrations = _with_adaptation(calibrations, own, replace(own, tokens=seen[:, :n_topics]))
     other = replace(
         fitted,
         state=state,
@@ -136,4 +149,23 @@ def with_other_labels(
         label_words=csr_array((space.schema.n_labels, counts.shape[1])),
         label_regressions={},
     )
-    return other, ReadDocuments(values, tokens[:, :n_topics], groups)
+    return other, own
+
+
+def _with_adaptation(
+    calibrations: Calibrations, unseen: ReadDocuments, seen: ReadDocuments
+) -> Calibrations:
+    """The regressions, with an error of mean proportions for topics' nearness to their documents.
+
+    Topics that have seen documents hold more or less of them than topics that have not, most of all
+    those of few documents. Leaving documents out shows how much, and takes about as much of it away
+    as is left: this difference is taken for the standard error of what is left.
+    """
+    share = unseen.proportions.mean(axis=0)
+    change = (seen.proportions.mean(axis=0) - share) / np.maximum(share * (1.0 - share), 1e-12)
+
+    def wider(one: Calibration) -> Calibration:
+        before = 0.0 if one.mean_variance is None else one.mean_variance
+        return replace(one, mean_variance=before + change**2)
+
+    return Calibrations(*map(wider, calibrations))
