@@ -34,6 +34,7 @@ from hdsp.fit import Run
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, LocalSettings, global_step, make_problem
 from hdsp.prediction import calibrate, make_contrasts
+from hdsp.prediction.calibration.calibrate import equal_weights
 from hdsp.prediction.calibration.regression import regress
 from hdsp.prediction.effects import expected_sides
 
@@ -89,10 +90,12 @@ def fresh_effects(model, fresh):
     """The effects [C, T] that fresh documents show, read with the model's topics."""
     fitted = model._model
     problem, _, tokens = read_fresh(model, fresh)
+    # Documents weigh the same.
+    tokens = tokens * equal_weights(problem.lengths)[:, None].astype(tokens.dtype)
     found = regress(problem.design, tokens, 1.0)
     used = np.ones(fitted.schema.n_labels, dtype=bool)
     contrasts = make_contrasts(fitted.schema, used, None, None)
-    first, second = expected_sides(found, fitted.schema, fitted.training.sample, contrasts)
+    first, second = expected_sides(found, fitted.space, fitted.training.sample, contrasts)
     return second - first
 
 
@@ -252,9 +255,9 @@ def agreement(model, second):
     problem, state, _ = read_fresh(model, second)
     # Topics are not learned from these documents: none has to be left out of them.
     unseen = np.zeros(problem.n_documents, dtype=np.int64)
-    calibration = calibrate(problem, Fit(state, None), fitted.space, Run(), unseen)
+    calibrations = calibrate(problem, Fit(state, None), fitted.space, Run(), unseen)
     other = copy(model)
-    other._model = replace(fitted, calibration=calibration)
+    other._model = replace(fitted, calibrations=calibrations)
     again = other.label_effects(0.9)
     width = np.hypot(table["upper"] - table["lower"], again["upper"] - again["lower"]) / 2.0
     agree = (table["effect"] - again["effect"]).abs() <= width

@@ -18,10 +18,13 @@ BENCHMARKS = (
     "transform",
     "cost",
     "labels",
+    "terms",
     "seeds",
     "reading",
     "streams",
     "sensitivity",
+    "effects_groups",
+    "effects_seeds",
 )
 WITHOUT_DATA = ("startup", "effects", "report", "simulate", "cluster")
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hdsp import metrics as metrics
     from hdsp import plots as plots
     from hdsp import testing as testing
+    from hdsp.answers.topic_regression import TopicRegression as TopicRegression
     from hdsp.corpus import Corpus as Corpus
     from hdsp.corpus import Labels as Labels
     from hdsp.corpus import TextSettings as TextSettings
@@ -31,17 +32,26 @@ if TYPE_CHECKING:
     from hdsp.estimator import HDSP as HDSP
     from hdsp.exceptions import CheckpointWarning as CheckpointWarning
     from hdsp.exceptions import ClusterError as ClusterError
+    from hdsp.exceptions import DatesAsLevelsWarning as DatesAsLevelsWarning
+    from hdsp.exceptions import DependentDocumentsWarning as DependentDocumentsWarning
+    from hdsp.exceptions import FewGroupsWarning as FewGroupsWarning
     from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
     from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
     from hdsp.exceptions import ModelFileError as ModelFileError
     from hdsp.exceptions import NoSampleWarning as NoSampleWarning
     from hdsp.exceptions import OtherModelWarning as OtherModelWarning
+    from hdsp.exceptions import OverlappingLabelsWarning as OverlappingLabelsWarning
     from hdsp.exceptions import ReadError as ReadError
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
     from hdsp.exceptions import UnknownSeedWarning as UnknownSeedWarning
     from hdsp.exceptions import UnreliableTopicsWarning as UnreliableTopicsWarning
+    from hdsp.labels import Factor as Factor
+    from hdsp.labels import Interaction as Interaction
+    from hdsp.labels import Ordered as Ordered
+    from hdsp.labels import Pooled as Pooled
+    from hdsp.labels import Spline as Spline
     from hdsp.labels import Term as Term
     from hdsp.model import simulate as simulate
     from hdsp.scaling import Categorical as Categorical
@@ -57,19 +67,29 @@ _HOMES = {
     "ClusterError": "exceptions",
     "Constant": "scaling",
     "Corpus": "corpus",
+    "DependentDocumentsWarning": "exceptions",
+    "FewGroupsWarning": "exceptions",
+    "DatesAsLevelsWarning": "exceptions",
+    "Factor": "labels",
+    "Interaction": "labels",
     "Labels": "corpus",
     "LogLinear": "scaling",
     "IgnoredTargetWarning": "exceptions",
     "MissingLabelsWarning": "exceptions",
     "NoSampleWarning": "exceptions",
     "ModelFileError": "exceptions",
+    "Ordered": "labels",
     "OtherModelWarning": "exceptions",
+    "OverlappingLabelsWarning": "exceptions",
+    "Pooled": "labels",
     "ReadError": "exceptions",
     "ScalingFunction": "scaling",
+    "Spline": "labels",
     "Term": "labels",
     "TextSettings": "corpus",
     "TokenizerNotSavedWarning": "exceptions",
     "TopicLimitWarning": "exceptions",
+    "TopicRegression": "answers.topic_regression",
     "UnknownLabelWarning": "exceptions",
     "UnknownSeedWarning": "exceptions",
     "UnreliableTopicsWarning": "exceptions",

@@ -18,13 +18,15 @@ from hdsp.answers.document_topics import transformed, typical_columns
 from hdsp.answers.effect_refits import Resampling
 from hdsp.answers.expected_topics import expected_topics, label_scale
 from hdsp.answers.held_out_words import mean_log_probability, perplexity
+from hdsp.answers.label_checks import check_columns, read_again, time_of
 from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
 from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.answers.number import doubts, number_sentence
 from hdsp.answers.simulation import simulate
+from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
-from hdsp.answers.topic_tables import top_words, topic_columns, word_columns
+from hdsp.answers.topic_tables import Columns, top_words, topic_columns, word_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import (
@@ -35,13 +37,21 @@ from hdsp.exceptions import (
 )
 from hdsp.execution import check_executor
 from hdsp.fit import NUMBERS_BY, OpenStream, read_further_labels
-from hdsp.learning import Settings, learn, learn_further, read_training, refreshed, reopened
+from hdsp.learning import (
+    Settings,
+    learn,
+    learn_further,
+    read_training,
+    refreshed,
+    reopened,
+    running,
+)
 from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
-from hdsp.prediction import FittedModel, LabelMethod, Method
+from hdsp.prediction import FittedModel, LabelMethod, Method, Weight
 from hdsp.progress import shown
-from hdsp.scaling import ScalingFunction
+from hdsp.scaling import Scaling
 from hdsp.validation import (
     check_choice,
     check_flag,
@@ -78,10 +88,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ``"elbow"`` the smaller number beyond which one per cent more topics add less than .15 per
         cent to what they tell of words, a convention. ``"auto"`` is the first where a number
         predicts best, and the second where more topics go on predicting better, as on much text.
-    scaling : str or ScalingFunction, default="auto"
+    scaling : str, ScalingFunction or Term, default="auto"
         How labels scale topics. ``"auto"`` is `Categorical` for tags and categories times
         `LogLinear` for numbers; or a scaling function such as
-        ``Categorical("tags") * LogLinear("rating")``.
+        ``Categorical("tags") * Spline("day")``, or a formula such as ``"~ tags * s(day)"``.
     topic_prior : float, default=0.05
         The Dirichlet parameter eta of topics over words; not learned.
     corpus_concentration : float, default=1.0
@@ -221,7 +231,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         *,
         fixed_number: bool = False,
         number_by: str = "auto",
-        scaling: str | ScalingFunction = "auto",
+        scaling: Scaling = "auto",
         topic_prior: float = 0.05,
         corpus_concentration: float = 1.0,
         document_concentration: float = 0.5,
@@ -268,7 +278,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.batch_size = batch_size
         self.executor = executor
 
-    def fit(self, X: Any, y: object = None, labels: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, labels: object = None, groups: object = None) -> Self:
         """Fit the model to documents.
 
         Ctrl-C ends the fit after the current pass, with the model as it then is; a second one
@@ -283,6 +293,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels: a pandas, polars or pyarrow table, a matrix [M, J], lists of
             tags, or `Labels`.
+        groups : iterable of values or None, default=None
+            The group of each document, such as its author, outlet or respondent, where documents of
+            a group are not independent: intervals of effects then allow for it. None or NaN is a
+            document of its own. A corpus may have groups of its own.
 
         Returns
         -------
@@ -297,7 +311,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         priors = self._check_settings()
         check_not_dask(X, "HDSP.fit")
-        learned = learn(self._settings(), priors, read_training(X, labels))
+        learned = learn(self._settings(), priors, read_training(X, labels, groups))
         # Only now, so that a failed fit leaves an earlier one unchanged.
         self._set_fitted(learned.model, learned.opened)
         # The fit of an interrupted search is only the best so far, even if it converged.
@@ -362,7 +376,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._opened = learn_further(settings, opened, corpus)
         return self
 
-    def fit_transform(self, X: Any, y: object = None, labels: object = None) -> FloatArray:
+    def fit_transform(
+        self, X: Any, y: object = None, labels: object = None, groups: object = None
+    ) -> FloatArray:
         """Fit to documents and return their proportions, as ``fit(X).transform(X)`` does.
 
         Parameters
@@ -373,6 +389,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Ignored.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels, as in `fit`.
+        groups : iterable of values or None, default=None
+            The documents' groups, as in `fit`.
 
         Returns
         -------
@@ -380,7 +398,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Topic proportions; rows sum to 1.
         """
         # Without y, which pipelines pass for the steps after this one.
-        return self.fit(X, labels=labels).transform(X, labels=labels)
+        return self.fit(X, labels=labels, groups=groups).transform(X, labels=labels)
 
     def transform(self, X: Any, labels: object = None) -> FloatArray:
         """Topic proportions of documents, given their words and labels.
@@ -425,7 +443,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return mean_log_probability(self._model, X, labels, sample_weight, self.n_jobs)
 
-    def expected_topics(self, labels: object, method: Method = "calibrated") -> FloatArray:
+    def expected_topics(
+        self, labels: object, method: Method = "calibrated", weight: Weight = "documents"
+    ) -> FloatArray:
         """Expected topic proportions of documents, given their labels alone.
 
         Parameters
@@ -436,13 +456,17 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The definition of the expectation: ``"calibrated"``, a multinomial regression of the
             training documents' topics on their labels, which predicts best; ``"exact"``, the mean
             of the normalised gamma variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised.
+        weight : str, default="documents"
+            What the regression averages over: ``"documents"``, each of which weighs the same, as
+            in a mean of `transform`; or ``"tokens"``, so that long documents weigh more, which
+            predicts words best.
 
         Returns
         -------
         float array of shape [M, T]
             Expected proportions; rows sum to 1.
         """
-        return expected_topics(self._model, labels, method)
+        return expected_topics(self._model, labels, method, weight)
 
     def perplexity(
         self,
@@ -491,6 +515,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         labels: str | Sequence[str] | None = None,
         contrast: tuple[Any, Any] | None = None,
         method: Literal["calibrated", "ratio"] = "calibrated",
+        weight: Weight = "documents",
         refits: int | None = None,
         corpus: Corpus | None = None,
         random_state: int = 0,
@@ -516,10 +541,13 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         method : str, default="calibrated"
             The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
             function's weights with their own posterior, which is less accurate.
+        weight : str, default="documents"
+            Whether each document weighs the same, or with ``"tokens"`` each token: long documents
+            then weigh more, as in the perplexity given labels.
         refits : int or None, default=None
-            How often topics are learned again, from resampled documents; 20 are enough. Intervals
-            then include how much effects change with the topics. None takes the topics as they
-            are.
+            How often topics are learned again, from resampled documents (whole groups of them, if
+            there are groups), every other time from a fresh start; 20 are enough. Intervals then
+            include how much effects change with the topics. None takes the topics as they are.
         corpus : Corpus or None, default=None
             The documents that the model was fitted to, with their labels: what `refits` needs. Of
             counts it is ``Corpus(X, words=model.words_, labels=labels)``.
@@ -530,9 +558,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         table
             One row per label and topic, with the columns `label`, `contrast`, `topic`, `name` if
-            topics have names, `effect`, `lower`, `upper`, `expected` (the proportion after the
-            change) and `otherwise` (before it). Its library is that of the training labels,
-            otherwise pandas.
+            topics have names, `words` (the topic's most probable), `effect`, `lower`, `upper`,
+            `expected` (the proportion after the change), `otherwise` (before it) and `n_documents`
+            (of training, with the label). Its library is that of the training labels, otherwise
+            pandas.
 
         Examples
         --------
@@ -550,9 +579,100 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fitted = self._model
         with shown(quiet=not self.verbose):
             columns = effect_columns(
-                fitted, level, labels, contrast, method, random_state, resampling
+                fitted, level, labels, contrast, method, random_state, resampling, weight
             )
         return self._table(columns)
+
+    def estimate_effects(
+        self,
+        corpus: Corpus,
+        formula: Scaling = "auto",
+        groups: Any = None,
+        *,
+        weight: Weight = "documents",
+    ) -> TopicRegression:
+        """Effects of labels that the fit need not have had, on the topics as they are.
+
+        Documents are read again, with labels whose weights are learned anew, and their topics
+        regressed on the labels as those of a fit are. Documents of training are read with topics
+        that have not seen them; others as new ones.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Documents with their labels: those of training, or others, counted with the model's
+            words. Missing labels have no effect.
+        formula : str, ScalingFunction or Term, default="auto"
+            The labels and the form of their effects, as `scaling` of `HDSP`, such as
+            ``"~ ideology * s(day)"``; ``"auto"`` is all labels, each by itself.
+        groups : str, iterable of values or None, default=None
+            The groups of documents that are not independent: a column of the corpus' labels, or
+            one value per document; None is the corpus' own groups. A column is no label unless the
+            formula names it.
+        weight : str, default="documents"
+            Whether each document weighs the same, or with ``"tokens"`` each token.
+
+        Returns
+        -------
+        TopicRegression
+            Effects, levels, curves and checks.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus.counts)
+        >>> effects = model.estimate_effects(corpus, "~ tags")
+        >>> effects.levels("tags")["value"].unique().tolist()
+        ['news', 'sport']
+        """
+        fitted = self._model
+        with running(self._settings(), None) as run:
+            return estimate_effects(fitted, corpus, formula, groups, weight, run)
+
+    def check_labels(self, corpus: Corpus, *, groups: Any = None, time: Any = None) -> Any:
+        """Whether documents have the topics that their labels lead one to expect.
+
+        By cell of labels (levels and tags, bins of numbers, pairs of labels), the mean proportions
+        that are found in documents are compared with those that their labels lead one to expect.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Documents with their labels: those of training, which are read with topics that have
+            not seen them, or others.
+        groups : str, iterable of values or None, default=None
+            The groups of documents, as in `estimate_effects`.
+        time : str, sequence or None, default=None
+            A number or date of the corpus, ``"order"`` for the order of documents, or one number or
+            date per document: its parts show whether effects drift.
+
+        Returns
+        -------
+        table
+            One row per cell and topic, the largest misfit first: `label`, the column or columns of
+            labels; `cell`, their values; `n_documents`; `topic`, its `name` if topics have names
+            and its `words`; `found` and `expected`; their `difference`, its `error` and `z`; and
+            the `verdict`, ``"curvature"`` in bins of a number, ``"interaction"`` at pairs of
+            labels, ``"drift"`` in parts of time and ``"level"`` of a label by itself, where chance
+            alone would reach such a z in one of twenty corpora; otherwise empty.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model.check_labels(corpus)["verdict"].unique().tolist()
+        ['']
+        """
+        return self._table(self._check_columns(corpus, groups, time))
+
+    def _check_columns(self, corpus: Corpus, groups: Any = None, time: Any = None) -> Columns:
+        fitted, owner = self._model, "HDSP.check_labels"
+        with running(self._settings(), None) as run:
+            documents, training = read_again(fitted, corpus, groups, run, owner)
+        found = time_of(corpus, time, owner)
+        return check_columns(fitted, documents, "documents", training, found)
 
     def predict_labels(
         self,
@@ -633,8 +753,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             merged; `weight`; `token_share`; `top_words`; `distinctive_words`,
             whose probability the topic raises most; `coherence`, the mean NPMI of the ten top
             words in the training documents; and, if there are labels, `raised_by` and
-            `lowered_by`, those that change the topic's expected proportion most
-            (`label_effects`). Its library is that of the training labels, otherwise pandas.
+            `lowered_by`, those that change the topic's expected proportion most, of labels whose
+            90 % interval excludes 0 (`label_effects`). Its library is that of the training labels,
+            otherwise pandas.
         """
         return self._table(topic_columns(self._model, n_words))
 

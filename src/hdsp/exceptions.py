@@ -43,6 +43,22 @@ class MissingLabelsWarning(UserWarning):
     """A column of labels has no value, or a table none of the model's label columns."""
 
 
+class DependentDocumentsWarning(UserWarning):
+    """Documents are alike in a way that intervals of labels' effects do not allow for."""
+
+
+class FewGroupsWarning(UserWarning):
+    """Documents come in so few groups that intervals of labels' effects rest on little."""
+
+
+class OverlappingLabelsWarning(UserWarning):
+    """Labels determine each other, so that each has only a part of their effects."""
+
+
+class DatesAsLevelsWarning(UserWarning):
+    """A column of strings that are dates is read as a category, each date a level."""
+
+
 class NoSampleWarning(UserWarning):
     """A model goes on with new documents, and has kept none of those that it was fitted to."""
 

@@ -14,7 +14,16 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from hdsp.answers.new_documents import read_counts
-from hdsp.corpus import Corpus, Labels, LabelSchema, StoredCorpus, as_labels, library_of
+from hdsp.corpus import (
+    Corpus,
+    Labels,
+    LabelSchema,
+    StoredCorpus,
+    as_groups,
+    as_labels,
+    group_numbers,
+    library_of,
+)
 from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning
 from hdsp.execution import InProcess, make_executor
 from hdsp.fit import (
@@ -48,12 +57,19 @@ from hdsp.prediction import (
     make_fitted,
     make_fitted_from_sample,
     topic_tokens,
+    warn_few_groups,
+    warn_overlaps,
     with_label_regressions,
 )
-from hdsp.scaling import ScalingFunction, bind_labels
+from hdsp.scaling import Scaling, bind_labels
 from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
+_NOT_IN_PARTS = (
+    "`groups` of HDSP.fit go with documents in memory that are fitted at once, and not with "
+    "partial_fit, stochastic inference, an executor or a corpus on disk, which is in memory as "
+    "corpus[:]."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +79,7 @@ class Settings:
     n_components: int
     fixed_number: bool
     number_by: str
-    scaling: str | ScalingFunction
+    scaling: Scaling
     topic_prior: float
     corpus_concentration: float
     document_concentration: float
@@ -132,7 +148,7 @@ class Learned:
     checkpoint: Checkpoint | None
 
 
-def read_training(X: Any, labels: object) -> Training:
+def read_training(X: Any, labels: object, groups: object = None) -> Training:
     """The documents of `HDSP.fit`.
 
     Parameters
@@ -141,6 +157,8 @@ def read_training(X: Any, labels: object) -> Training:
         Word counts, or a corpus.
     labels : Labels, table, matrix, list or None
         The labels of word counts.
+    groups : iterable of values or None, default=None
+        The groups of documents that are not independent.
     """
     if isinstance(X, Corpus):
         if labels is not None:
@@ -148,11 +166,20 @@ def read_training(X: Any, labels: object) -> Training:
                 "`labels` of HDSP.fit must be None where X is a Corpus, which carries its own."
             )
         corpus, named = X, False
+        if groups is not None:
+            if corpus.has_groups:
+                raise ValueError(
+                    "`groups` of HDSP.fit must be None where X is a Corpus with groups of its own."
+                )
+            if isinstance(corpus, StoredCorpus):
+                raise ValueError(_NOT_IN_PARTS)
+            corpus = corpus.with_groups(groups)
     else:
         counts, names = read_counts(X, "HDSP.fit")
         parsed = as_labels(labels, counts.shape[0], "HDSP.fit")
         words, named = names or tuple(f"w{i}" for i in range(counts.shape[1])), names is not None
-        corpus = Corpus.trusted(counts, words, parsed, None, None)
+        known = as_groups(groups, counts.shape[0], "HDSP.fit")
+        corpus = Corpus.trusted(counts, words, parsed, None, None, known)
     if corpus.n_tokens == 0:
         raise ValueError(
             f"X of HDSP.fit has no word in any of its {corpus.n_documents} documents. Check the "
@@ -183,6 +210,12 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
     if stream and stored:
         corpus, stored = corpus[:], False
     here = stream or not (stored or settings.inference != "batch" or settings.executor is not None)
+    if corpus.has_groups and (stream or not here):
+        raise ValueError(_NOT_IN_PARTS)
+    groups = None
+    if corpus.groups is not None:
+        groups = group_numbers(corpus.groups)
+        warn_few_groups(groups, "HDSP.fit")
     schema = corpus.schema if isinstance(corpus, StoredCorpus) else LabelSchema.of(corpus.labels)
 
     def priors_of(tokens: FloatArray) -> Priors:
@@ -195,8 +228,9 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         _warn_missing(corpus.labels)
         values = schema.encode(corpus.labels)
         space = bind_labels(settings.scaling, schema, values)
+        warn_overlaps(space, values)
         design = csr_array(space.design(values), dtype=np.float32)
-        data = fingerprint(corpus.counts, design)
+        data = fingerprint(corpus.counts, design, groups)
         if here:
             tokens = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64)
             problem = make_problem(corpus.counts, design, space.scaling, priors_of(tokens))
@@ -209,6 +243,9 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         if source is None:
             parts = readable_parts(corpus)
             source = survey_shards(parts, schema, settings.scaling, priors_of, plan, run)
+            if stored and source.survey is not None:
+                known = source.survey.sample.design
+                warn_overlaps(source.space, source.space.values(known))
         outcome = fit(source, plan, run)
         state, survey = outcome.fit.state, source.survey
         opened = None
@@ -239,7 +276,14 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         concentration = settings.predictive_concentration
         if survey is None:
             model = make_fitted(
-                source.known, outcome.fit, source.space, known_as, report, run, concentration
+                source.known,
+                outcome.fit,
+                source.space,
+                known_as,
+                report,
+                run,
+                concentration,
+                groups=groups,
             )
             # The documents make room for the evidence of labels, which is as large.
             outcome = replace(outcome, fit=Fit(state, None))
@@ -269,6 +313,8 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
 
 def learn_further(settings: Settings, opened: OpenStream, corpus: Corpus) -> OpenStream:
     """The stream after further documents; an interruption raises, and leaves it as it was."""
+    if corpus.has_groups:
+        raise ValueError(_NOT_IN_PARTS)
     with running(settings, None) as run:
         for part in corpus.parts():
             opened = absorb(opened, part, settings.scaling, run)

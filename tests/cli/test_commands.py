@@ -46,6 +46,7 @@ def reviews(n_documents=150, seed=0):
                 "labels": tags,
                 "department": place,
                 "rating": float(rating),
+                "reviewer": f"reviewer {len(rows) // 3}",
             }
         )
     return pd.DataFrame(rows)
@@ -211,14 +212,16 @@ def test_fit_as_json(folder):
 def test_topics_and_effects(here, capsys):
     assert main(["topics", "model.hdsp"]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[0].split() == ["topic", "tokens", "coherence", "words", "raised", "by"]
+    assert out.splitlines()[0].split() == [
+        *("topic", "tokens", "coherence", "words", "raised", "by", "(documents)")
+    ]
     assert "leather" in out
     assert main(["topics", "model.hdsp", "--json"]) == 0
     topics = json.loads(capsys.readouterr().out)["topics"]
     assert topics[0]["topic"] == 0
     assert main(["effects", "model.hdsp", "--label", "rating", "--contrast", "1", "5"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("rating (5 - 1)")
+    assert out.startswith("rating (5 - 1; 150 documents)")
     assert "90% interval" in out
     assert main(["effects", "model.hdsp", "--json", "--label", "shoes"]) == 0
     effects = json.loads(capsys.readouterr().out)["effects"]

@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from hdsp import HDSP
@@ -74,3 +76,38 @@ def test_an_interrupt_ends_refits_in_python(folder, pressed):  # noqa: F811
     with pytest.raises(KeyboardInterrupt):
         model.label_effects(refits=50, corpus=corpus)
     assert len(pressed) < 100
+
+
+def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
+    table = reviews()
+    rng = np.random.default_rng(0)
+    table["day"] = pd.date_range("2020-01-01", periods=len(table)).strftime("%Y-%m-%d")
+    table["side"] = rng.choice(["left", "right"], len(table))
+    table["blog"] = [f"blog {n % 12}" for n in range(len(table))]
+    table.to_csv(tmp_path / "posts.csv", index=False)
+    file = ["--corpus", str(tmp_path / "posts.csv")]
+    model = str(folder / "model.hdsp")
+    formula = ["--formula", "side + s(day)", "--group", "blog"]
+    assert main(["effects", model, *file, *formula, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["effects"]
+    assert {row["label"] for row in rows} == {"left", "right", "day"}
+    assert all(0.0 <= row["p"] <= 1.0 for row in rows)
+    assert main(["effects", model, *file, *formula, "--label", "day"]) == 0
+    assert "day (+" in capsys.readouterr().out
+    assert main(["effects", model, *formula]) == 2
+    assert "--formula needs --corpus, the documents" in capsys.readouterr().err
+    assert main(["effects", model, *file, "--formula", "~ siide"]) == 2
+    assert "siide" in capsys.readouterr().err
+    # Checks of the model's own labels, and of others.
+    assert main(["check", model, *file]) == 0
+    shown = capsys.readouterr().out
+    assert "department" in shown
+    assert shown.rstrip().endswith((".", "expected."))
+    assert main(["check", model, *file, *formula, "--time", "order", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {"order", "side", "day"} <= {row["label"] for row in answer["cells"]}
+    assert answer["summary"].endswith(".")
+    assert main(["check", model, *file, "--time", "day", "-o", str(tmp_path / "cells.csv")]) == 0
+    assert set(pd.read_csv(tmp_path / "cells.csv")["label"]) >= {"day", "department × day"}
+    assert main(["check", model, *file, "--time", "none"]) == 2
+    assert "'none'" in capsys.readouterr().err

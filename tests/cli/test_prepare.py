@@ -215,3 +215,15 @@ def test_what_cannot_be_prepared_is_told(files, capsys):
     for arguments, message in cases.items():
         assert message in fails(capsys, *arguments), arguments
     assert not os.path.exists("c")
+
+
+def test_groups_go_with_one_table(files, capsys):
+    run("fit", "whole.jsonl", *LABELS, "--group", "year", *FIT, "-o", "grouped.hdsp")
+    refits = ["--refits", "2", "--corpus", "whole.jsonl"]
+    run("effects", "grouped.hdsp", *refits, "--group", "year", "-q")
+    assert "same labels and groups" in fails(capsys, "effects", "grouped.hdsp", *refits, "-q")
+    said = fails(capsys, "fit", *files, "--group", "kind", "-o", "several.hdsp")
+    assert said.startswith("hdsp: --group goes with documents that are fitted at once in memory")
+    assert "there is no column 'author'" in fails(
+        capsys, "fit", "whole.jsonl", "--group", "author", "-o", "none.hdsp"
+    )

@@ -64,7 +64,7 @@ def test_the_demo_on_a_terminal(tmp_path):
     assert screens[-1] == ""
     printed = (tmp_path / "out").read_text()
     assert "Fitting" not in printed
-    assert "category 'package' 3" in printed
+    assert "labels: category 'module'" in printed
     assert "largest of 10 topics in use" in printed
     assert "scipy.stats" in printed
     assert "Perplexity of held-out docstrings" in printed

@@ -34,7 +34,9 @@ def printed_effects(files, capsys, *options):
     assert main(["effects", str(files / "model.hdsp"), *options]) == 0
     text = capsys.readouterr().out
     blocks = [block for block in text.split("\n\n") if "interval" in block]
-    found = [[float(x) for x in re.findall(r"^  \d+ +([+-][\d.]+)%", b, re.M)] for b in blocks]
+    found = [
+        [float(x) for x in re.findall(r"^  \d+ +([+-][\d.]+) points", b, re.M)] for b in blocks
+    ]
     return [max(map(abs, effects)) for effects in found], text.splitlines()[-1]
 
 

@@ -141,7 +141,7 @@ BAD_SETTINGS = {
         ],
         r"`init` of HDSP must be one of 'auto', 'nmf', 'words', 'pairs', 'lda', 'random' or an",
     ),
-    "scaling": ([3, None, Categorical, ["tags"]], "`scaling` of HDSP must be 'auto' or a scaling"),
+    "scaling": ([3, None, Categorical, ["tags"]], "`scaling` of HDSP must be 'auto', a formula"),
 }
 
 BAD_SCALINGS = {

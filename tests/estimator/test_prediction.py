@@ -204,7 +204,8 @@ def test_documents_without_labels_are_those_with_missing_labels():
 def test_perplexity_given_labels_is_the_plain_computation(method):
     counts, table = labelled()
     model = fitted()
-    expected = log_likelihood(counts, model.expected_topics(table, method), model)
+    proportions = model.expected_topics(table, method, weight="tokens")
+    expected = log_likelihood(counts, proportions, model)
     lengths = counts.sum(axis=1)
     by_document = model.perplexity(counts, labels=table, per_document=True, method=method)
     np.testing.assert_allclose(by_document, np.exp(-expected / lengths), rtol=1e-9)
@@ -380,6 +381,12 @@ def test_the_table_of_topics():
     np.testing.assert_allclose(
         topics["coherence"], npmi(topic_top_words(model.components_, 10), counts)
     )
+    effects = model.label_effects()
+    for column, sure in (("raised_by", effects["lower"] > 0), ("lowered_by", effects["upper"] < 0)):
+        for topic, named in enumerate(topics[column]):
+            told = set(effects["label"][sure & (effects["topic"] == topic)])
+            assert set(named) <= told
+            assert len(named) == min(len(told), 3)
     without = make(tol=1e-2).fit(counts)
     assert isinstance(without.topics(), pd.DataFrame)
 

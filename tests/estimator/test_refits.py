@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus
+from hdsp.answers import effect_refits
 from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.datasets import LabelDesign, make_corpus
+from hdsp.fit import initial_state
 from hdsp.model import make_problem
 from hdsp.prediction import Effects, make_contrasts, over_refits
 from hdsp.progress.displays import Lines
@@ -72,6 +74,7 @@ def test_the_variance_of_topics_is_added():
         expected=np.array([[0.3, 0.7]]),
         lower=np.array([[0.04, -0.13]]),
         upper=np.array([[0.12, -0.05]]),
+        error=np.array([[0.03, 0.04]]),
     )
     sides = np.array([[[0.2, 0.8]], [[0.3, 0.7]]]) + rng.normal(0.01, 0.01, size=(4, 2, 1, 2))
     found = over_refits(effects, sides, 0.9)
@@ -83,30 +86,44 @@ def test_the_variance_of_topics_is_added():
     above = np.sqrt(added + np.array([0.02, 0.05]) ** 2)
     np.testing.assert_allclose(found.lower[0], found.effect[0] - below, rtol=1e-5)
     np.testing.assert_allclose(found.upper[0], found.effect[0] + above, rtol=1e-5)
+    wanted = np.array([0.03, 0.04]) ** 2 + (change**2).mean(axis=0)
+    np.testing.assert_allclose(found.error[0] ** 2, wanted)
 
 
 def test_limits_are_differences_of_proportions():
-    effects = Effects(np.array([[0.0]]), np.array([[1.0]]), np.array([[0.5]]), np.array([[1.0]]))
+    effects = Effects(*(np.array([[value]]) for value in (0.0, 1.0, 0.5, 1.0, 0.1)))
     sides = np.array([[[[0.0]], [[1.0]]], [[[0.5]], [[0.6]]]])
     found = over_refits(effects, sides, 0.9)
     assert -1.0 <= found.lower[0, 0] < found.upper[0, 0] <= 1.0
 
 
-def test_refits_are_of_the_documents(model, corpus):
-    """Each has its own documents, and topics in the model's order."""
+def test_refits_are_of_the_documents(model, corpus, monkeypatch):
+    """Each has its own documents, and topics in the model's order; every other starts afresh."""
     fitted = model._model
     problem = make_problem(
         corpus.counts, fitted.schema.encode(corpus.labels), fitted.scaling, fitted.priors
     )
     contrasts = make_contrasts(fitted.schema, fitted.used, None, None)
     resampling = Resampling(3, corpus, max_iter=20, tol=1e-3, n_jobs=1)
-    sides = refit_sides(fitted, problem, contrasts, resampling, seed=0)
+    started = []
+    monkeypatch.setattr(
+        effect_refits,
+        "initial_state",
+        lambda problem, n_topics, init, *rest: (
+            started.append((problem.n_documents, n_topics, init))
+            or initial_state(problem, n_topics, init, *rest)
+        ),
+    )
+    sides = refit_sides(fitted, problem, None, contrasts, resampling, seed=0)
+    assert started == [(200, 6, "nmf")] * 2
     assert sides.shape == (3, 2, len(contrasts), 6)
     np.testing.assert_allclose(sides.sum(axis=-1), 1.0, rtol=1e-6)
     assert not np.allclose(sides[0], sides[1], atol=1e-4)
     first = fitted.typical_effects(contrasts).ravel()
-    for before, after in sides:
-        assert np.corrcoef((after - before).ravel(), first)[0, 1] > 0.9
+    alike = [np.corrcoef((after - before).ravel(), first)[0, 1] for before, after in sides]
+    assert alike[1] > 0.9
+    # Two topics more than there are, which another start may share out in another way.
+    assert min(alike[0], alike[2]) > 0.4
 
 
 def test_counts_work_too():

@@ -9,7 +9,18 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, Corpus, LogLinear, open_corpus
 from hdsp.corpus import Labels, LabelSchema
-from hdsp.labels import TERMS, Interaction, Levels, Number, Spline, Tags, Term
+from hdsp.labels import (
+    TERMS,
+    Factor,
+    Interaction,
+    Levels,
+    Number,
+    Ordered,
+    Pooled,
+    Spline,
+    Tags,
+    Term,
+)
 from hdsp.metrics import match_topics
 from hdsp.prediction import make_contrasts
 from hdsp.prediction.calibration import Regression
@@ -17,10 +28,23 @@ from hdsp.prediction.sides import expected_sides
 from hdsp.scaling import bind_labels
 from hdsp.testing import check_term
 
-EXAMPLES = {"Interaction": Interaction("dept", "rating"), "Spline": Spline("day")}
+EXAMPLES = {
+    "Factor": Factor("year"),
+    "Interaction": Interaction("dept", "rating"),
+    "Ordered": Ordered("rating", levels=["rating1", "rating0", "rating2", "rating3", "rating4"]),
+    "Pooled": Pooled("author"),
+    "Spline": Spline("day"),
+}
 CHECKS = [
     pytest.param(check, id=f"{type(term).__name__}: {name}")
-    for term in (*EXAMPLES.values(), Tags("t"), Levels("c"), Number("x"), Spline("x", n_knots=1))
+    for term in (
+        *EXAMPLES.values(),
+        Tags("t"),
+        Levels("c"),
+        Number("x"),
+        Spline("x", n_knots=1),
+        Spline("x", period=1.5),
+    )
     for name, check in check_term(term)
 ]
 

@@ -297,6 +297,18 @@ def test_a_model_without_words_is_refused(path):
     assert "it has no topics" in refusal(path)
 
 
+def test_files_of_older_versions_have_one_regression_for_both_weights(path):
+    def forget(arrays):
+        for name in [name for name in arrays if name.startswith("document_calibration.")]:
+            del arrays[name]
+
+    rewrite(path, change_arrays=forget)
+    by_document, by_token = HDSP.load(path)._model.calibrations
+    assert by_document is by_token
+    own = mixed_model()[0]._model.calibrations.tokens
+    np.testing.assert_array_equal(by_document.coefficients, own.coefficients)
+
+
 def test_loading_maps_the_file(path):
     topics = HDSP.load(path)._model.state.topics
     assert not topics.flags.owndata

@@ -40,7 +40,8 @@ def everything(model):
         "carriers": held.training.carriers,
         "coherence": held.report.coherence,
         **held.state.scaling,
-        **vars(held.calibration),
+        **{f"documents {k}": v for k, v in vars(held.calibrations.documents).items()},
+        **{f"tokens {k}": v for k, v in vars(held.calibrations.tokens).items()},
         **{f"values {j}": values for j, values in held.training.values.items()},
     }
     for name, matrix in (("sample", held.training.sample), ("words", held.label_words)):

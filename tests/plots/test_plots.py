@@ -55,6 +55,8 @@ CALLS = {
     "effects": lambda model, corpus, ax: plots.effects(model, "shoes", ax=ax),
     "effects on a topic": lambda model, corpus, ax: plots.effects(model, topic=2, ax=ax),
     "curves": lambda model, corpus, ax: plots.curves(model, "rating", ax=ax),
+    "curve": lambda model, corpus, ax: plots.curve(model, "rating", ax=ax),
+    "levels": lambda model, corpus, ax: plots.levels(model, "rating", ax=ax),
     "heat_map": lambda model, corpus, ax: plots.heat_map(model, ax=ax),
     "topic_map": lambda model, corpus, ax: plots.topic_map(model, ax=ax),
     "expected_topics": lambda model, corpus, ax: plots.expected_topics(
@@ -234,3 +236,32 @@ def test_percentages_do_not_run_together(model):
     boxes = sorted((box for box in boxes if box.width), key=lambda box: box.x0)
     assert len(boxes) > 2
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_a_curve_has_its_documents_as_points(model, corpus):
+    found = model.estimate_effects(corpus, "~ s(rating)")
+    ax = plots.curve(found, "rating", topics=[1, 0], ax=Figure().subplots())
+    table = found.curve("rating", n=50)
+    lines = [line for line in ax.lines if line.get_marker() == "None"]
+    points = [line for line in ax.lines if line.get_marker() == "o"]
+    for topic, line, dots in zip((1, 0), lines, points, strict=True):
+        own = table[table["topic"] == topic]
+        np.testing.assert_allclose(line.get_xdata(), own["value"])
+        np.testing.assert_allclose(line.get_ydata(), own["expected"])
+        share = found._documents.proportions[:, topic]
+        np.testing.assert_allclose(np.mean(dots.get_ydata()), share.mean(), atol=0.01)
+    bands = ax.collections[0].get_paths()[0].vertices
+    np.testing.assert_allclose(bands[:, 1].max(), table[table["topic"] == 1]["upper"].max())
+
+
+def test_curves_by_a_category_are_of_one_topic(model, corpus):
+    category = next(one for one in corpus.labels.blocks if one.kind == "category")
+    found = model.estimate_effects(corpus, f"~ rating * {category.name}")
+    ax = plots.curve(found, "rating", by=category.name, ax=Figure().subplots())
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert set(entries) <= set(category.columns)
+    assert ax.get_title().startswith("topic ")
+    own = plots.levels(found, category.name, topics=0, ax=Figure().subplots())
+    table = found.levels(category.name)
+    dots = [line.get_xdata()[0] for line in own.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose(dots, table[table["topic"] == 0]["expected"])

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from hdsp import simulate
+from hdsp import HDSP, simulate
 from hdsp.corpus import BlockSchema, Labels, LabelSchema
 from hdsp.execution import InProcess
 from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.model import Fit, LocalSettings, Priors, make_problem
-from hdsp.prediction.calibration.calibrate import Documents, calibrate, learn
+from hdsp.prediction.calibration.calibrate import calibrate, equal_weights
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
-from hdsp.prediction.calibration.regression import Regression, label_sets, regress
+from hdsp.prediction.calibration.learn import Documents, learn
+from hdsp.prediction.calibration.regression import Regression, label_sets, observe, regress
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.variance import feedback, overdispersion, read_with_shift
 from hdsp.scaling import bind_labels
@@ -147,10 +148,10 @@ def learned(design, tokens, returned=0.0):
     names = tuple(f"t{j}" for j in range(design.shape[1]))
     space = bind_labels("auto", LabelSchema((BlockSchema("tags", "tags", names),)))
     found = learn(
-        Documents(design, tokens.copy(), design, tokens),
+        Documents(design, observe(design, tokens), np.empty_like(tokens), design, tokens),
         space,
         lambda found: np.full(found.coefficients.shape, returned),
-    )
+    ).calibration
     return found, found.variance
 
 
@@ -319,6 +320,41 @@ def test_errors_grow_by_what_returns():
     assert said > 1.15
 
 
+def test_documents_weigh_the_same_whatever_their_length():
+    """A level's long documents have another topic than its short ones."""
+    n_documents = 400
+    levels = np.array(["a", "b"])[np.arange(n_documents) % 2]
+    long = np.arange(n_documents) % 8 < 2
+    words = np.where(long, 0, 10) + np.random.default_rng(0).integers(10, size=(200, n_documents))
+    counts = np.zeros((n_documents, 20))
+    for m in range(n_documents):
+        np.add.at(counts[m], words[: 200 if long[m] else 20, m], 1)
+    model = HDSP(2, fixed_number=True, random_state=0).fit(
+        counts, labels=pd.DataFrame({"level": levels})
+    )
+    asked = pd.DataFrame({"level": ["a"]})
+    about_long = int(model.components_[:, :10].sum(axis=1).argmax())
+    by_document = model.expected_topics(asked)[0, about_long]
+    by_token = model.expected_topics(asked, weight="tokens")[0, about_long]
+    assert by_document == pytest.approx(0.25, abs=0.02)
+    assert by_token == pytest.approx(200 / (200 + 3 * 20), abs=0.02)
+    seen = model.transform(counts, labels=pd.DataFrame({"level": levels}))
+    assert by_document == pytest.approx(seen[levels == "a", about_long].mean(), abs=0.03)
+    for weight, expected in (("documents", by_document), ("tokens", by_token)):
+        table = model.label_effects(weight=weight, labels="a")
+        assert table["expected"][about_long] == pytest.approx(expected, abs=1e-6)
+    with pytest.raises(ValueError, match=r"`weight` of HDSP\.label_effects must be"):
+        model.label_effects(weight="words")
+    with pytest.raises(ValueError, match=r"`weight` of HDSP\.expected_topics must be"):
+        model.expected_topics(asked, weight="words")
+
+
+def test_a_document_without_words_weighs_nothing():
+    weight = equal_weights(np.array([0.0, 10.0, 30.0]))
+    np.testing.assert_allclose(weight, [0.0, 2.0, 2.0 / 3.0])
+    np.testing.assert_array_equal(equal_weights(np.zeros(2)), 0.0)
+
+
 @pytest.mark.parametrize("share", [0.3, 0.02])
 def test_posterior_variances_hold_the_true_weights(share):
     """Common labels, and labels of thirty documents; weights up to a constant of the label."""
@@ -382,13 +418,25 @@ def test_a_fit_is_calibrated_by_its_documents():
     tokens = read[:, :5].astype(float)
     np.testing.assert_array_equal(space.indicator, [True, True, True, True, False])
     np.testing.assert_array_equal(space.n_levels, [0, 0, 2, 2, 0])
-    found = calibrate(problem, fit, space, Run())
+    by_document, found = calibrate(problem, fit, space, Run())
     lengths = tokens.sum(axis=1)
-    own = learn(
-        Documents(problem.design, tokens.astype(np.float32), problem.design, tokens),
-        space,
-        lambda regression: feedback(problem, fit.state, regression),
-    )
+
+    def learn_from(tokens):
+        given = observe(problem.design, tokens)
+        room = np.empty_like(tokens, dtype=np.float32)
+        return learn(
+            Documents(problem.design, given, room, problem.design, tokens),
+            space,
+            lambda regression: feedback(problem, fit.state, regression),
+        ).calibration
+
+    own = learn_from(tokens)
+    # Where documents weigh the same, each has the mean number of tokens, in its own proportions.
+    equal = learn_from(lengths.mean() * tokens / lengths[:, None])
+    theta = by_document.proportions(problem.design)
+    np.testing.assert_allclose(theta, equal.proportions(problem.design), atol=5e-3)
+    # It starts elsewhere, and what returns is weighted alike.
+    np.testing.assert_allclose(by_document.variance, equal.variance, rtol=0.15)
     # Tokens are in single precision, and sums in another order.
     np.testing.assert_allclose(found.coefficients, own.coefficients, atol=2e-3)
     np.testing.assert_allclose(found.variance, own.variance, rtol=5e-3)

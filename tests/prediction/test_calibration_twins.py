@@ -8,8 +8,9 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import BlockSchema, LabelSchema
 from hdsp.prediction.calibration import variance as variance_module
-from hdsp.prediction.calibration.calibrate import Documents, learn
-from hdsp.prediction.calibration.regression import Regression, regression_path
+from hdsp.prediction.calibration.clusters import Clusters, clustered_dispersion, measure_leverage
+from hdsp.prediction.calibration.learn import Documents, learn
+from hdsp.prediction.calibration.regression import Regression, observe, regression_path
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.variance import information, overdispersion, own_shares
 from hdsp.scaling import bind_labels
@@ -31,6 +32,10 @@ def documents(seed, n_documents=60):
     tokens[:, 0] += 1.0
     regression = Regression(rng.normal(size=4), rng.normal(size=(5, 4)))
     return design, tokens, regression
+
+
+def path_of(design, tokens, ridges, n_sweeps):
+    return regression_path(design, observe(design, tokens), ridges, n_sweeps)
 
 
 @given(seed=SEEDS)
@@ -57,12 +62,37 @@ def test_information(seed):
 def test_shares_that_are_a_label_s_own(seed, ridge):
     design, tokens, _ = documents(seed)
     lengths, exclusive = tokens.sum(axis=1), np.array([False, False, True, True, False])
-    found = own_shares(csr_array(design), lengths, exclusive, ridge)
+    *found, own = own_shares(csr_array(design), lengths, exclusive, ridge)
     expected = twin.own_shares(design, lengths, exclusive, ridge)
     np.testing.assert_allclose(found, expected, rtol=1e-8)
+    left = own.of(csr_array(design))
+    np.testing.assert_allclose(left[:, 2:4], design[:, 2:4], atol=1e-12)
+    for j, others in ((0, [1, 4]), (1, [0, 4]), (4, [0, 1])):
+        expected = twin.own_column(design, lengths, j, others, ridge)
+        np.testing.assert_allclose(left[:, j], expected, rtol=1e-6, atol=1e-8)
     if ridge < 1.0:
         # Tags that go together leave each other less.
         assert (found[1][:2] < found[0][:2]).all()
+
+
+@given(seed=SEEDS)
+def test_the_dispersion_of_groups(seed):
+    design, tokens, regression = documents(seed, 30)
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(-3, 6, size=30)
+    exclusive = np.array([False, False, True, True, False])
+    own = own_shares(csr_array(design), tokens.sum(axis=1), exclusive, 1.0)[2]
+    clusters = Clusters.of(csr_array(design), tokens, groups)
+    leverage = measure_leverage(clusters, own)
+    single = np.full(4, 1.5)
+    found = clustered_dispersion(regression, clusters, own, leverage, single)
+    # Documents without a group are each on their own.
+    names = np.where(groups < 0, 100 + np.arange(30), groups)
+    left = own.of(csr_array(design))
+    expected = twin.clustered_dispersion(regression, design, tokens, names, left, single)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+    lengths = tokens.sum(axis=1)
+    np.testing.assert_allclose(leverage.degrees, twin.degrees(lengths, names, left), rtol=1e-8)
 
 
 @given(seed=SEEDS, scale=st.sampled_from([0.1, 0.5, 2.0]))
@@ -106,7 +136,7 @@ def test_the_variance_has_all_factors(seed, returned):
     design, tokens, _ = documents(seed)
     n_levels = np.array([0, 0, 2, 2, 0])
     parts = returned * np.random.default_rng(seed).random((5, 4))
-    expected = twin.learn(design, tokens, n_levels, parts, regression_path, csr_array)
+    expected = twin.learn(design, tokens, n_levels, parts, path_of, csr_array)
     schema = LabelSchema(
         (
             BlockSchema("tags", "tags", ("a", "b")),
@@ -114,11 +144,12 @@ def test_the_variance_has_all_factors(seed, returned):
             BlockSchema("x", "number", ("x",), (0.0,), (1.0,)),
         )
     )
+    sparse, single = csr_array(design), tokens.astype(np.float32)
     found = learn(
-        Documents(csr_array(design), tokens.astype(np.float32), csr_array(design), tokens),
+        Documents(sparse, observe(sparse, single), np.empty_like(single), sparse, tokens),
         bind_labels("auto", schema),
         lambda _: parts,
-    )
+    ).calibration
     # The regression is in single precision, and the penalties of one round decide the next.
     np.testing.assert_allclose(found.coefficients, expected[0].coefficients, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(found.variance, expected[1], rtol=1e-3)

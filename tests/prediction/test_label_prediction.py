@@ -55,14 +55,14 @@ def fitted():
 def word_probability(model, labels, column=None):
     """p(word | labels) of one document, by definition, with the words a label favours."""
     share = model.components_ / model.components_.sum(axis=1, keepdims=True)
-    probability = model.expected_topics(labels) @ share
+    probability = model.expected_topics(labels, weight="tokens") @ share
     if column is not None:
         counts, frame, _, _ = data()
         carried = {
             "place": lambda: frame["place"] == column[1],
             "tags": lambda: frame["tags"].map(lambda tags: column[1] in tags),
         }[column[0]]().to_numpy()
-        theta = model.expected_topics(frame)[carried]
+        theta = model.expected_topics(frame, weight="tokens")[carried]
         expected = (np.asarray(counts[carried].sum(axis=1))[:, None] * theta).sum(axis=0) @ share
         found = np.asarray(counts[carried].sum(axis=0))
         probability = probability * (found + STRENGTH) / (expected + STRENGTH)

@@ -66,6 +66,123 @@ def own_shares(design, lengths, exclusive, ridge):
     return beside_intercept, beside_all
 
 
+def own_column(design, lengths, j, others, ridge):
+    """r_mj: what the intercept and other columns leave of column j, with their ridge."""
+    weight = lengths / lengths.sum()
+    centred = design - (weight[:, None] * design).sum(axis=0)
+    rest = centred[:, others]
+    gram = rest.T @ (lengths[:, None] * rest) + ridge * np.eye(len(others))
+    return centred[:, j] - rest @ np.linalg.solve(gram, rest.T @ (lengths * centred[:, j]))
+
+
+def clustered_dispersion(regression, design, tokens, groups, own, single):
+    """Equation 25: o_jk of documents in `groups` [M], given own columns [M, J] and `single` [T]."""
+    theta, lengths = proportions(regression, design), tokens.sum(axis=1)
+    names = sorted(set(groups))
+    n_columns, n_topics = regression.coefficients.shape
+    found = np.zeros((n_columns, n_topics))
+    for k in range(n_topics):
+        residual = tokens[:, k] - lengths * theta[:, k]
+        chance = lengths * theta[:, k] * (1.0 - theta[:, k])
+        scale = np.sqrt(chance)
+        products = possible = 0.0
+        for m in range(len(groups)):
+            for other in range(len(groups)):
+                if m != other and groups[m] == groups[other]:
+                    products += residual[m] * residual[other]
+                    possible += scale[m] * scale[other]
+        correlation = max(products / possible, 0.0)
+        for j in range(n_columns):
+            r = own[:, j]
+            whole = (r**2 * lengths).sum()
+            among = alike = 0.0
+            for name in names:
+                chosen = groups == name
+                leverage = (r**2 * lengths)[chosen].sum() / whole
+                among += (r * residual)[chosen].sum() ** 2 / (1.0 - min(leverage, 0.99))
+                alike += (r * scale)[chosen].sum() ** 2 - (r**2 * chance)[chosen].sum()
+            expected = (r**2 * chance).sum()
+            floor = single[k] + correlation * max(alike, 0.0) / expected
+            found[j, k] = max(among / expected, floor)
+    return found
+
+
+def degrees(lengths, groups, own):
+    """How many groups tell of each column, less 1."""
+    found = []
+    for r in own.T:
+        parts = np.array([(r**2 * lengths)[groups == name].sum() for name in sorted(set(groups))])
+        found.append(max(parts.sum() ** 2 / (parts**2).sum() - 1.0, 1.0))
+    return np.array(found)
+
+
+def joint_covariance(information, score, penalty, deviation):
+    """Equation 26: (H + L)^-1 (M + L T L) (H + L)^-1 of one topic."""
+    bread = np.linalg.inv(information + np.diag(penalty))
+    return bread @ (score + np.diag(penalty**2 * deviation**2)) @ bread
+
+
+def block_columns(design, lengths, columns, ridge):
+    """What the intercept and columns outside of a block leave of it, with their ridge."""
+    weight = lengths / lengths.sum()
+    centred = design - (weight[:, None] * design).sum(axis=0)
+    others = [j for j in range(design.shape[1]) if j not in columns]
+    rest, own = centred[:, others], centred[:, columns]
+    gram = rest.T @ (lengths[:, None] * rest) + ridge * np.eye(len(others))
+    return own - rest @ np.linalg.solve(gram, rest.T @ (lengths[:, None] * own))
+
+
+def block_information(regression, design, lengths, own, k):
+    """H of a block's own columns [M, B] and a topic."""
+    theta = proportions(regression, design)[:, k]
+    return sum(
+        length * share * (1.0 - share) * np.outer(row, row)
+        for length, share, row in zip(lengths, theta, own, strict=True)
+    )
+
+
+def block_score(regression, design, tokens, groups, own, single, k):
+    """M of a block's own columns where documents come in groups, for a topic."""
+    theta, lengths = proportions(regression, design)[:, k], tokens.sum(axis=1)
+    residual = tokens[:, k] - lengths * theta
+    found = np.zeros((own.shape[1], own.shape[1]))
+    for name in sorted(set(groups)):
+        chosen = groups == name
+        part = (own**2 * lengths[:, None])[chosen].sum(axis=0) / (own**2 * lengths[:, None]).sum(
+            axis=0
+        )
+        score = (own * residual[:, None])[chosen].sum(axis=0) / np.sqrt(
+            1.0 - np.minimum(part, 0.99)
+        )
+        found += np.outer(score, score)
+    # As wide as each column alone.
+    chance = block_information(regression, design, lengths, own, k).diagonal()
+    alone = clustered_floor(regression, design, tokens, groups, own, single, k)
+    wider = np.sqrt(np.maximum(alone * chance / found.diagonal(), 1.0))
+    return found * np.outer(wider, wider)
+
+
+def clustered_floor(regression, design, tokens, groups, own, single, k):
+    """The least o_jk of each own column: documents of a group as alike as in all groups."""
+    theta, lengths = proportions(regression, design)[:, k], tokens.sum(axis=1)
+    residual, chance = tokens[:, k] - lengths * theta, lengths * theta * (1.0 - theta)
+    products = possible = 0.0
+    for m in range(len(groups)):
+        for other in range(len(groups)):
+            if m != other and groups[m] == groups[other]:
+                products += residual[m] * residual[other]
+                possible += np.sqrt(chance[m] * chance[other])
+    found = []
+    for r in own.T:
+        alike = sum(
+            (r * np.sqrt(chance))[groups == name].sum() ** 2 - (r**2 * chance)[groups == name].sum()
+            for name in sorted(set(groups))
+        )
+        likeness = max(products / possible, 0.0)
+        found.append(single[k] + likeness * max(alike, 0.0) / (r**2 * chance).sum())
+    return np.array(found)
+
+
 def returned_parts(design, theta, lengths, shifts, changes):
     """R_jk, from `changes` [M, T] of tokens by the `shifts` of ln theta, up and down.
 

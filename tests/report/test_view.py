@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from hdsp import HDSP, Categorical, Corpus, simulate
+from hdsp.answers.label_checks import check_sentence
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.report import TopicNames, make_view, render
 from hdsp.report.documents import (
@@ -405,3 +406,12 @@ def test_effect_tables_have_one_row_for_each_label(model):
     table = effect_table(model, labels="department")
     assert [model.label_names_[j] for j in table.labels] == ["bags", "dresses", "hats", "shoes"]
     assert table.contrasts[0] == "bags - other department"
+
+
+def test_documents_are_checked_against_their_labels(model, corpus):
+    view = make_view(model, corpus)
+    assert view.documents["check"] == check_sentence(model._check_columns(corpus))
+    assert view.documents["check"].endswith((".", "expected."))
+    unlabelled = HDSP(4, fixed_number=True, random_state=0, max_iter=3, tol=1.0).fit(corpus.counts)
+    plain = Corpus(corpus.counts, unlabelled.words_)
+    assert make_view(unlabelled, plain).documents["check"] == ""

@@ -310,9 +310,9 @@ def test_binding():
         (Categorical("kind") * LogLinear("kind"), ValueError, "'kind' twice"),
         (Categorical("rating"), ValueError, r"a number column.* Use LogLinear\('rating'\) instead"),
         (LogLinear() * LogLinear(), ValueError, "no label is left for"),
-        (LogLinear, TypeError, "must be 'auto' or a scaling function"),
-        ("automatic", ValueError, "must be 'auto' or a scaling function"),
-        (3, TypeError, "must be 'auto' or a scaling function. Got int"),
+        (LogLinear, TypeError, "must be 'auto', a formula, a scaling function or a term"),
+        ("automatic", ValueError, "must be 'auto', a formula such as '~ department"),
+        (3, TypeError, "a scaling function or a term. Got int"),
     ],
 )
 def test_binding_errors(scaling, error, message):

@@ -10,11 +10,11 @@ from threadpoolctl import threadpool_limits
 
 from hdsp import progress
 from hdsp.corpus import Corpus
-from hdsp.fit import Interruption, Run, fit_batch, interrupting_at_once
+from hdsp.fit import STARTS, Interruption, Run, fit_batch, initial_state, interrupting_at_once
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, Problem
-from hdsp.numerics.types import FloatArray
-from hdsp.prediction import Contrast, FittedModel, calibrate, expected_sides
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction import Contrast, FittedModel, Weight, calibrate, expected_sides
 
 # Both sides of contrasts, [2, C, T].
 Sides = FloatArray
@@ -48,15 +48,20 @@ class Resampling:
 def refit_sides(
     fitted: FittedModel,
     problem: Problem,
+    groups: IntArray | None,
     contrasts: list[Contrast],
     resampling: Resampling,
     seed: int,
+    weight: Weight = "documents",
 ) -> FloatArray:
     """Expected proportions on both sides of contrasts by topics of resampled documents.
 
-    Each refit draws as many documents with replacement, and starts at the fitted topics. All
-    documents are then read with the topics that it ends with, matched with those of the model.
-    Refits run side by side, with the same result for any number of threads.
+    Each refit draws as many documents with replacement, or as many groups of them. Every other one
+    starts afresh, as the model did and with as many topics, and the others at the fitted topics.
+    All documents are then read with the topics that a refit ends with, matched with the model's.
+    A topic that a refit does not find is matched with what is left: the effect then differs as much
+    as that of another topic, and its interval says that the effect belongs to this fit. Refits run
+    side by side, with the same result for any number of threads.
 
     Parameters
     ----------
@@ -64,12 +69,16 @@ def refit_sides(
         The fitted model.
     problem : Problem
         The documents that it was fitted to.
+    groups : int array of shape [M] or None
+        The groups of documents that are not independent; -1 is a document of its own.
     contrasts : list of Contrast
         The C contrasts.
     resampling : Resampling
         How often, and how.
     seed : int
         Equal seeds give equal results.
+    weight : str, default="documents"
+        Whether each document weighs the same, or each token.
 
     Returns
     -------
@@ -81,7 +90,7 @@ def refit_sides(
     def work(number: int) -> Sides:
         rng = np.random.default_rng([seed, number])
         run = Run(resampling.max_iter, resampling.tol, interruption=interruption)
-        return _refit(fitted, problem, contrasts, run, rng)
+        return _refit(fitted, problem, groups, contrasts, run, rng, weight, number % 2 == 0)
 
     n_jobs = joblib.effective_n_jobs(-1 if resampling.n_jobs is None else resampling.n_jobs)
 
@@ -92,21 +101,47 @@ def refit_sides(
 def _refit(
     fitted: FittedModel,
     problem: Problem,
+    groups: IntArray | None,
     contrasts: list[Contrast],
     run: Run,
     rng: np.random.Generator,
+    weight: Weight,
+    afresh: bool,
 ) -> Sides:
-    drawn = np.sort(rng.integers(problem.n_documents, size=problem.n_documents))
-    state = fit_batch(problem.take(drawn), fitted.state, run, run.new_history()).state
+    drawn = _resample(problem.n_documents, groups, rng)
+    resampled, found = problem.take(drawn), fitted.state
+    if afresh:
+        init = fitted.report.init
+        found = initial_state(
+            resampled,
+            found.n_topics,
+            init if init in STARTS else "nmf",
+            found.corpus_concentration,
+            found.document_concentration,
+            rng,
+        )
+    state = fit_batch(resampled, found, run, run.new_history()).state
     if run.interrupted:
         # Nobody waits for the result.
         return np.empty(0)
     copies = np.bincount(drawn, minlength=problem.n_documents)
-    calibration = calibrate(problem, Fit(state, None), fitted.space, run, copies)
+    calibrations = calibrate(problem, Fit(state, None), fitted.space, run, copies, groups=groups)
+    calibration = getattr(calibrations, weight)
     sides = np.array(expected_sides(calibration, fitted.space, fitted.training.sample, contrasts))
     # A fit orders its topics by size.
     partner, _ = match_topics(fitted.state.topics.T, state.topics.T)
     return np.asarray(sides[:, :, partner])
+
+
+def _resample(n_documents: int, groups: IntArray | None, rng: np.random.Generator) -> IntArray:
+    """Documents drawn with replacement, in order: as many, or as many whole groups."""
+    if groups is None:
+        return np.sort(rng.integers(n_documents, size=n_documents))
+    own = np.where(groups < 0, -1 - np.arange(n_documents), groups)
+    _, member = np.unique(own, return_inverse=True)
+    n_groups = int(member.max()) + 1
+    copies = np.bincount(rng.integers(n_groups, size=n_groups), minlength=n_groups)
+    return np.repeat(np.arange(n_documents), copies[member])
 
 
 def _in_threads(

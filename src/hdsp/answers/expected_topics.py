@@ -5,16 +5,19 @@ from scipy.sparse import csr_array, eye_array
 
 from hdsp.answers.new_documents import read_labels
 from hdsp.numerics.types import FloatArray
-from hdsp.prediction import METHODS, FittedModel, Method
+from hdsp.prediction import METHODS, WEIGHTS, FittedModel, Method, Weight
 from hdsp.validation import check_choice
 
 
-def expected_topics(fitted: FittedModel, labels: object, method: Method) -> FloatArray:
+def expected_topics(
+    fitted: FittedModel, labels: object, method: Method, weight: Weight
+) -> FloatArray:
     """Expected proportions given labels alone, [M, T]; see `HDSP.expected_topics`."""
     owner = "HDSP.expected_topics"
     check_choice(method, METHODS, "method", owner)
+    check_choice(weight, WEIGHTS, "weight", owner)
     _, design = read_labels(fitted, labels, None, owner)
-    return fitted.groups.sum(fitted.expected(design, method))
+    return fitted.groups.sum(fitted.expected(design, method, weight))
 
 
 def label_scale(fitted: FittedModel) -> FloatArray:

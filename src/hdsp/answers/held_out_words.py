@@ -66,7 +66,7 @@ def _predict_tokens(
     for _, counts, design in parts:
         with make_executor(None, n_jobs):
             if given == "labels":
-                proportions, scored = fitted.expected(design, method), counts
+                proportions, scored = fitted.expected(design, method, "tokens"), counts
             else:
                 observed, scored = split_tokens(counts, halves)
                 proportions = fitted.posterior(observed, design)

@@ -3,16 +3,23 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.stats import false_discovery_control
+
 from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.answers.new_documents import read_documents
-from hdsp.answers.topic_tables import Columns, name_column
-from hdsp.corpus import Corpus, StoredCorpus
+from hdsp.answers.topic_tables import Columns, name_column, top_words
+from hdsp.corpus import Corpus, StoredCorpus, group_numbers
 from hdsp.model import Problem, make_problem
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.persistence import fingerprint
-from hdsp.prediction import FittedModel, make_contrasts, over_refits
+from hdsp.prediction import WEIGHTS, Contrast, FittedModel, Weight, make_contrasts, over_refits
 from hdsp.validation import check_choice, check_share, check_whole
 
 _OWNER = "HDSP.label_effects"
+# Words of a topic in the table.
+_WORDS = 5
 
 
 def effect_columns(
@@ -23,15 +30,20 @@ def effect_columns(
     method: Literal["calibrated", "ratio"] = "calibrated",
     random_state: int = 0,
     resampling: Resampling | None = None,
+    weight: Weight = "documents",
+    owner: str = _OWNER,
 ) -> Columns:
-    """The columns of `HDSP.label_effects`."""
+    """The columns of `HDSP.label_effects`, and a column `p` where another `owner` asks."""
     problem = None if resampling is None else _resampled(fitted, method, resampling)
-    check_share(level, "level", _OWNER)
+    check_share(level, "level", owner)
     check_choice(method, ("calibrated", "ratio"), "method", _OWNER)
-    contrasts = make_contrasts(fitted.schema, fitted.used, labels, contrast, fitted.missing())
-    found = fitted.effects(contrasts, level, method, random_state)
+    check_choice(weight, WEIGHTS, "weight", _OWNER)
+    contrasts = make_contrasts(
+        fitted.schema, fitted.used, labels, contrast, fitted.missing(), owner
+    )
+    found = fitted.effects(contrasts, level, method, random_state, weight)
     if resampling is not None and problem is not None and contrasts:
-        sides = refit_sides(fitted, problem, contrasts, resampling, random_state)
+        sides = refit_sides(fitted, *problem, contrasts, resampling, random_state, weight)
         found = over_refits(found, fitted.groups.sum(sides), level)
     n_topics = len(fitted.groups)
     columns: Columns = {
@@ -40,13 +52,51 @@ def effect_columns(
         "topic": list(range(n_topics)) * len(contrasts),
     }
     columns |= name_column(fitted, columns["topic"])
+    columns["words"] = [" ".join(own) for own in top_words(fitted, _WORDS)] * len(contrasts)
     for name in ("effect", "lower", "upper", "expected", "otherwise"):
         columns[name] = getattr(found, name).ravel().tolist()
+    carriers = [_n_documents(fitted, contrast) for contrast in contrasts]
+    columns["n_documents"] = [n for n in carriers for _ in range(n_topics)]
+    if owner != _OWNER:
+        freedom = getattr(fitted.calibrations, weight).degrees
+        own = [contrast.second for contrast in contrasts]
+        freedom = None if freedom is None else freedom[fitted.space.own[own]][:, None]
+        columns["p"] = chances(found.effect, found.error, freedom).ravel().tolist()
     return columns
 
 
-def _resampled(fitted: FittedModel, method: str, resampling: Resampling) -> Problem:
-    """The documents that are resampled: those of training."""
+def chances(effect: FloatArray, error: FloatArray, freedom: FloatArray | None) -> FloatArray:
+    """How often an effect would be as large if there were none: two-sided, normal or t."""
+    ratio = -np.abs(effect) / np.maximum(error, 1e-300)
+    if freedom is None:
+        return np.asarray(2.0 * ndtr(ratio))
+    # Errors are those of normal variables with the same middle nine tenths.
+    return np.asarray(2.0 * stdtr(freedom, ratio * stdtrit(freedom, 0.95) / ndtri(0.95)))
+
+
+def adjusted(chance: FloatArray, method: str | None) -> FloatArray:
+    """The p values [C, T] of contrasts, adjusted over topics."""
+    if method is None or chance.size == 0:
+        return chance
+    if method == "fdr":
+        return np.asarray(false_discovery_control(chance, axis=1))
+    order, n_topics = np.argsort(chance, axis=1), chance.shape[1]
+    ranked = np.take_along_axis(chance, order, axis=1) * np.arange(n_topics, 0, -1)
+    found = np.empty_like(chance)
+    np.put_along_axis(found, order, np.minimum(np.maximum.accumulate(ranked, axis=1), 1.0), axis=1)
+    return found
+
+
+def _n_documents(fitted: FittedModel, contrast: Contrast) -> int:
+    """Training documents with a tag, a level or a number; of two levels, with either."""
+    compared = {contrast.second, contrast.second if contrast.first is None else contrast.first}
+    return int(sum(fitted.training.carriers[j] for j in compared))
+
+
+def _resampled(
+    fitted: FittedModel, method: str, resampling: Resampling
+) -> tuple[Problem, IntArray | None]:
+    """The documents that are resampled, those of training, and their groups."""
     corpus = resampling.corpus
     check_whole(resampling.n_refits, "refits", 2)
     if method != "calibrated":
@@ -64,11 +114,12 @@ def _resampled(fitted: FittedModel, method: str, resampling: Resampling) -> Prob
     counts, design = read_documents(fitted, corpus, None, _OWNER)
     problem = make_problem(counts, design, fitted.scaling, fitted.priors)
     if isinstance(corpus, StoredCorpus) and corpus.fingerprint == fitted.source.fingerprint:
-        return problem
-    if fingerprint(counts, problem.design) != fitted.source.fingerprint:
+        return problem, None
+    groups = None if corpus.groups is None else group_numbers(corpus.groups)
+    if fingerprint(counts, problem.design, groups) != fitted.source.fingerprint:
         raise ValueError(
             f"`corpus` of {_OWNER} must be the documents that the model was fitted to, with the "
-            f"same labels and in the same order. Got {len(corpus)} documents, where training had "
-            f"{fitted.training.n_documents}, or others."
+            f"same labels and groups and in the same order. Got {len(corpus)} documents, where "
+            f"training had {fitted.training.n_documents}, or others."
         )
-    return problem
+    return problem, groups

@@ -71,18 +71,24 @@ def read_documents(
             raise ValueError(
                 f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
             )
-        counts, labels, words = X.counts, X.labels, fitted.source.words
-        if X.words != words:
-            raise ValueError(
-                f"X of {owner} has other words than the model: {len(X.words)} against "
-                f"{len(words)}, or in another order. Count it with the vectoriser the "
-                "model was trained with."
-            )
+        check_words(fitted, X, owner)
+        counts, labels = X.counts, X.labels
     else:
         counts, _ = read_counts(X, owner, fitted.source)
     if counts.shape[0] == 0:
         raise ValueError(f"X of {owner} has no documents.")
     return counts, read_labels(fitted, labels, counts.shape[0], owner, warn)[1]
+
+
+def check_words(fitted: FittedModel, corpus: Corpus, owner: str, name: str = "X") -> None:
+    """Raise unless a corpus has the model's words."""
+    words = fitted.source.words
+    if corpus.words != words:
+        raise ValueError(
+            f"{name} of {owner} has other words than the model: {len(corpus.words)} against "
+            f"{len(words)}, or in another order. Count it with the vectoriser the "
+            "model was trained with."
+        )
 
 
 def document_parts(

@@ -15,6 +15,8 @@ from hdsp.validation import quoted
 Columns: TypeAlias = dict[str, list[Any]]
 # Labels in each of the columns `raised_by` and `lowered_by` of the table of topics.
 _ASSOCIATED = 3
+# They are those whose interval of this level excludes 0; of very many labels, the commonest.
+_LEVEL, _MOST_LABELS = 0.9, 500
 
 
 def name_column(fitted: FittedModel, topics: Iterable[int]) -> Columns:
@@ -46,9 +48,13 @@ def topic_columns(fitted: FittedModel, n_words: int = 10) -> Columns:
     }
     contrasts = make_contrasts(fitted.schema, fitted.used, None, None, fitted.missing())
     if contrasts:
-        effect = fitted.groups.sum(fitted.typical_effects(contrasts))
+        carriers = fitted.training.carriers
+        commonest = sorted(range(len(contrasts)), key=lambda n: -carriers[contrasts[n].second])
+        contrasts = [contrasts[n] for n in sorted(commonest[:_MOST_LABELS])]
+        found = fitted.effects(contrasts, _LEVEL, "calibrated", seed=0)
+        sure = (found.lower > 0) | (found.upper < 0)
         names = [contrast.label for contrast in contrasts]
-        raised, lowered = associated_labels(effect, _ASSOCIATED)
+        raised, lowered = associated_labels(np.where(sure, found.effect, 0.0), _ASSOCIATED)
         columns["raised_by"] = [[names[j] for j in row] for row in raised]
         columns["lowered_by"] = [[names[j] for j in row] for row in lowered]
     return columns

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 # Parameters that options of the same name stand for, and those whose options have other names.
 _SAME_NAME = (
-    *("checkpoint", "contrast", "corpus", "delimiter", "encoding", "format", "language", "level"),
+    *("checkpoint", "contrast", "corpus", "delimiter", "encoding", "format", "formula", "group"),
+    *("language", "level", "time"),
     *("max_df", "max_iter", "metadata", "min_df", "numeric", "refits", "seeds", "stop_words"),
     *("tag_separator", "tags", "target", "text", "tol"),
 )
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {
     "categories": "--category",
+    "groups": "--group",
     "interval": "--level",
     "max_features": "--max-words",
     "n_components": "--topics",
@@ -169,7 +171,10 @@ def reading(file: str) -> progress.Task:
 
 
 def read_documents(
-    options: argparse.Namespace, model: "HDSP", target: str | None = None
+    options: argparse.Namespace,
+    model: "HDSP",
+    target: str | None = None,
+    further: Iterable[str] = (),
 ) -> "Corpus":
     """Read new documents: the words of the model, and those of its labels that the file has.
 
@@ -181,6 +186,9 @@ def read_documents(
         A fitted model.
     target : str, default=None
         A label column that is not read, because it is to be predicted.
+    further : iterable of str, default=()
+        Columns that the model does not know: numbers or dates if all their values are, otherwise
+        categories.
     """
     from hdsp.corpus.readers import read_table, table_columns
 
@@ -198,18 +206,20 @@ def read_documents(
         for block in blocks:
             if block.name in present and block.name != target:
                 columns[block.kind].append(block.name)
+        new = [name for name in dict.fromkeys(further) if name not in columns_of(columns)]
+        columns["category"] += new
         ids = getattr(options, "id", None)
         if ids is None and "id" in present:
             ids = "id"
         names = [block.name for block in blocks]
-        if names and present.isdisjoint(names):
+        if names and present.isdisjoint(names) and not new:
             warnings.warn(
                 f"{options.file} has none of the model's label columns ({', '.join(names)}), so "
                 "all labels are missing.",
                 MissingLabelsWarning,
                 stacklevel=2,
             )
-        return read_table(
+        corpus = read_table(
             documents,
             text=options.text,
             tags=columns["tags"],
@@ -219,8 +229,52 @@ def read_documents(
             tag_separator=options.tag_separator,
             like=model,
             ids=ids,
+            group=getattr(options, "group", None),
             **written,
         )
+    return with_numbers(corpus, new) if new else corpus
+
+
+def columns_of(columns: Mapping[str, Iterable[str]]) -> set[str]:
+    """The names of columns of all kinds."""
+    return {name for own in columns.values() for name in own}
+
+
+def with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":
+    """The corpus in which categories whose levels are all numbers or dates are numbers."""
+    from hdsp.corpus import Corpus, Labels
+    from hdsp.corpus.blocks import numeric_levels
+
+    blocks = [
+        (numeric_levels(block) if block.name in names else None) or block
+        for block in corpus.labels.blocks
+    ]
+    return Corpus.trusted(
+        corpus.counts,
+        corpus.words,
+        Labels(tuple(blocks), len(corpus)),
+        corpus.text_settings,
+        corpus.ids,
+        corpus.groups,
+    )
+
+
+def written_formula(text: str) -> str:
+    """A formula, whose first sign may be left out."""
+    return text if text.lstrip().startswith("~") else f"~ {text}"
+
+
+def formula_columns(text: str | None) -> list[str]:
+    """The columns of labels that a formula names."""
+    if text is None:
+        return []
+    from hdsp.scaling import Product, parse_formula
+
+    found = parse_formula(written_formula(text))
+    factors = found.factors if isinstance(found, Product) else (found,)
+    names = [name for one in factors for name in one.columns]
+    names += [name for one in factors for term in one.terms for name in term.learns_from]
+    return list(dict.fromkeys(names))
 
 
 def check_format(options: argparse.Namespace, files: Sequence[str]) -> None:

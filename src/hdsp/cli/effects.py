@@ -23,6 +23,7 @@ def add_parser(commands: Any) -> None:
             "hdsp effects model.hdsp --label rating --contrast 1 5",
             "hdsp effects model.hdsp -o effects.csv",
             "hdsp effects model.hdsp --refits 20 --corpus reviews.parquet",
+            "hdsp effects model.hdsp --corpus posts.csv --formula '~ side * s(day)' --group blog",
         ),
         run,
     )
@@ -48,7 +49,13 @@ def add_parser(commands: Any) -> None:
         f"(default {_LABELS_SHOWN}, or those of --label)",
     )
     shown.add_argument("--all", action="store_true", help="print all labels")
-    refits = parser.add_argument_group("refits")
+    refits = parser.add_argument_group("documents")
+    refits.add_argument(
+        "--formula",
+        metavar="FORMULA",
+        help="effects of other labels than those of the fit: columns of --corpus, such as "
+        "'~ ideology * s(day)'",
+    )
     refits.add_argument(
         "--refits",
         type=int,
@@ -57,7 +64,16 @@ def add_parser(commands: Any) -> None:
         "how much topics differ; 20 are enough",
     )
     refits.add_argument(
-        "--corpus", dest="file", metavar="FILE", help="the documents that the model was fitted to"
+        "--corpus",
+        dest="file",
+        metavar="FILE",
+        help="the documents that the model was fitted to; with --formula also others",
+    )
+    refits.add_argument(
+        "--group",
+        metavar="COLUMN",
+        help="its column of groups, whose documents are not independent: for --refits that of the "
+        "fit, if it had one",
     )
     common.add_table_options(refits)
     common.add_output(parser, None)
@@ -68,13 +84,22 @@ def run(options: argparse.Namespace) -> None:
     """Print the largest effects, or write all."""
     common.check_table_output(options.output)
     common.check_counts(options, "most", "top")
-    if (options.refits is None) != (options.file is None):
-        raise ValueError("--refits and --corpus go together: how often, and with which documents.")
+    if options.formula is not None and (options.file is None or options.refits is not None):
+        raise ValueError("--formula needs --corpus, the documents, and goes without --refits.")
+    if options.formula is None and (options.refits is None) != (options.file is None):
+        raise ValueError(
+            "--refits and --corpus go together, how often and with which documents; or --formula "
+            "and --corpus."
+        )
     model = common.load(options)
-    corpus = None
+    corpus, further = None, common.formula_columns(options.formula)
     if options.file is not None:
         with common.printed_warnings():
-            corpus = common.read_documents(options, model)
+            corpus = common.read_documents(options, model, further=further)
+    regression = None
+    if options.formula is not None and corpus is not None:
+        with common.printed_warnings():
+            regression = model.estimate_effects(corpus, common.written_formula(options.formula))
     with progress.task("Finding effects of labels"):
         from hdsp.answers.effect_refits import Resampling
         from hdsp.answers.label_effects import effect_columns
@@ -82,14 +107,19 @@ def run(options: argparse.Namespace) -> None:
         resampling = None
         if options.refits is not None:
             resampling = Resampling(options.refits, corpus, model.max_iter, model.tol, model.n_jobs)
-        table = effect_columns(
-            common.fitted_model(model),
-            options.level,
-            labels=options.label,
-            contrast=options.contrast,
-            random_state=options.seed,
-            resampling=resampling,
-        )
+        if regression is not None:
+            table = regression._effect_columns(
+                options.level, options.label, options.contrast, random_state=options.seed
+            )
+        else:
+            table = effect_columns(
+                common.fitted_model(model),
+                options.level,
+                labels=options.label,
+                contrast=options.contrast,
+                random_state=options.seed,
+                resampling=resampling,
+            )
     if common.is_answered(options, table, "effects", level=options.level):
         return
     rows = records(table)
@@ -108,14 +138,14 @@ def run(options: argparse.Namespace) -> None:
     if not options.all and (options.top is not None or options.label is None):
         most = options.top or _LABELS_SHOWN
     for (label, contrast), found in by_strength[:most]:
-        print(printable(f"{label} ({contrast})"))
+        print(printable(f"{label} ({contrast}; {found[0]['n_documents']:,} documents)"))
         largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
         common.print_columns(
             {
                 "  topic": [f"  {row['topic']}" for row in largest],
-                "effect": [f"{row['effect']:+.1%}" for row in largest],
+                "effect": [f"{100 * row['effect']:+.1f} points" for row in largest],
                 f"{options.level:.0%} interval": [
-                    f"{row['lower']:+.1%} to {row['upper']:+.1%}" for row in largest
+                    f"{100 * row['lower']:+.1f} to {100 * row['upper']:+.1f}" for row in largest
                 ],
                 "words": [words[row["topic"]] for row in largest],
             }

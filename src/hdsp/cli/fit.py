@@ -5,7 +5,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hdsp.cli.common import add_command, add_json, check_output, print_json, printed_warnings
+from hdsp.cli.common import (
+    add_command,
+    add_json,
+    check_output,
+    print_json,
+    printed_warnings,
+    written_formula,
+)
 from hdsp.cli.reading import add_reading, opened_corpus
 from hdsp.progress import printable
 
@@ -19,6 +26,9 @@ def add_parser(commands: Any) -> None:
         (
             "hdsp fit reviews.parquet --category department --numeric rating -o model.hdsp",
             "hdsp fit papers.csv --text abstract --tags keywords --tag-separator ';' -o a.hdsp",
+            "hdsp fit reviews.parquet --category department --group reviewer -o model.hdsp",
+            "hdsp fit reviews.parquet --category department --numeric rating "
+            "--formula '~ department * s(rating)' -o curves.hdsp",
             "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
             "hdsp fit corpus/ -o model.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
@@ -32,6 +42,11 @@ def add_parser(commands: Any) -> None:
     model.add_argument("--topics", type=int, default=200, help="at most this many (default 200)")
     model.add_argument(
         "--fixed-number", action="store_true", help="exactly as many topics as --topics says"
+    )
+    model.add_argument(
+        "--formula",
+        metavar="FORMULA",
+        help='what labels do, such as "~ ideology * s(day) + (1 | blog)"; default: each by itself',
     )
     model.add_argument(
         "--seeds",
@@ -72,6 +87,7 @@ def run(options: argparse.Namespace) -> None:
         model = HDSP(
             options.topics,
             fixed_number=options.fixed_number,
+            scaling="auto" if options.formula is None else written_formula(options.formula),
             max_iter=options.max_iter,
             tol=options.tol,
             n_jobs=options.jobs,

@@ -28,6 +28,12 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     ):
         labels.add_argument(name, action="append", default=[], metavar="COLUMN", help=help_text)
     labels.add_argument("--tag-separator", help="between tags written as one text, such as ;")
+    labels.add_argument(
+        "--group",
+        metavar="COLUMN",
+        help="a table's column of authors, outlets or respondents, whose documents are not "
+        "independent",
+    )
     labels.add_argument("--metadata", metavar="FILE", help="a table of labels beside the file")
     labels.add_argument("--id", default="id", help="the column of documents' names (default: id)")
     text = parser.add_argument_group("text")
@@ -93,6 +99,11 @@ def prepare(options: argparse.Namespace, folder: str, like: object = None) -> "C
             raise ValueError(
                 f"Several files must be tables, and {file} is none: name one file, or a folder."
             )
+    if options.group is not None:
+        raise ValueError(
+            "--group goes with documents that are fitted at once in memory: name one table to "
+            "hdsp fit, or leave it out."
+        )
     if options.metadata is not None:
         raise ValueError("--metadata means nothing for the format table: leave it out.")
     check_format(options, options.files)
@@ -147,6 +158,7 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         "--category": ("categories", options.category),
         "--numeric": ("numeric", options.numeric),
         "--tag-separator": ("tag_separator", options.tag_separator),
+        "--group": ("group", getattr(options, "group", None)),
         "--metadata": (beside, options.metadata),
         "--vocabulary": ("words", options.vocabulary),
         "--delimiter": ("delimiter", options.delimiter),

@@ -125,13 +125,17 @@ def run(options: argparse.Namespace) -> None:
         _print_stable(model, table, refits)
         return
     labels = table.get("raised_by", [()] * len(table["topic"]))
+    fitted = common.fitted_model(model)
+    carriers = dict(zip(fitted.schema.names, fitted.training.carriers, strict=True))
     common.print_columns(
         {
             **_named(table),
             "tokens": common.percentages(table["token_share"]),
             "coherence": ["" if value != value else f"{value:.2f}" for value in table["coherence"]],
             "words": table["top_words"],
-            "raised by": [", ".join(raised) for raised in labels],
+            "raised by (documents)": [
+                ", ".join(f"{name} ({carriers[name]:,.0f})" for name in raised) for raised in labels
+            ],
         }
     )
 

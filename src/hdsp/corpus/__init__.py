@@ -3,6 +3,7 @@
 from hdsp.corpus import readers
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.frames import library_of, make_frame
+from hdsp.corpus.groups import as_groups, group_numbers
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers import *  # noqa: F403 - whatever the readers' registry has
@@ -28,7 +29,9 @@ __all__ = [
     "Shard",
     "StoredCorpus",
     "TextSettings",
+    "as_groups",
     "as_labels",
+    "group_numbers",
     "library_of",
     "make_frame",
     "open_corpus",

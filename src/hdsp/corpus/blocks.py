@@ -1,14 +1,16 @@
 """Blocks of labels from columns of values."""
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
-from hdsp.corpus.labels import Kind, LabelBlock
-from hdsp.corpus.values import LIST_TYPES, is_missing, level_name, number_of
+from hdsp.corpus.labels import Kind, LabelBlock, Labels
+from hdsp.corpus.values import LIST_TYPES, is_missing, level_name, written_date, written_number
+from hdsp.exceptions import DatesAsLevelsWarning
 from hdsp.numerics.sparse import csr_from_entries
 from hdsp.numerics.types import FloatArray
-from hdsp.validation import check_not_infinite
+from hdsp.validation import check_not_infinite, quoted
 
 
 def make_block(
@@ -92,6 +94,23 @@ def number_block(
     )
 
 
+def warn_dates(labels: Labels, remedy: str) -> None:
+    """Warn of categories whose levels are all dates, and offer them as numbers."""
+    found = [
+        block.name
+        for block in labels.blocks
+        if block.kind == "category" and block.columns and all(map(written_date, block.columns))
+    ]
+    if found:
+        one = len(found) == 1
+        warnings.warn(
+            f"{quoted(found)} {'holds' if one else 'hold'} dates as text, each of which is a level "
+            f"of its own: {remedy} to read {'it' if one else 'them'} as dates, in years.",
+            DatesAsLevelsWarning,
+            stacklevel=4,
+        )
+
+
 def _level(value: object, name: str, position: int, subject: str, single: bool = False) -> str:
     """The name of a tag, or of a category's single level."""
     level = level_name(value)
@@ -111,7 +130,7 @@ def _numbers(values: Sequence[object], name: str, subject: str, first_row: int) 
     for position, value in enumerate(values):
         if is_missing(value):
             continue
-        number = number_of(value)
+        number = written_number(value)
         if number is None:
             raise TypeError(
                 f"{subject} must hold numbers or dates in column {name!r}. "
@@ -120,3 +139,15 @@ def _numbers(values: Sequence[object], name: str, subject: str, first_row: int) 
             )
         numbers[position] = number
     return numbers
+
+
+def numeric_levels(block: LabelBlock) -> LabelBlock | None:
+    """A category whose levels are all numbers or dates as a number; None if they are not."""
+    numbers = [written_number(level) for level in block.columns]
+    known = [number for number in numbers if number is not None]
+    if block.kind != "category" or not known or len(known) < len(numbers):
+        return None
+    rows = np.repeat(np.arange(block.values.shape[0]), np.diff(block.values.indptr))
+    data = np.array(known)[block.values.indices]
+    values = csr_from_entries(rows, np.zeros_like(rows), data, (block.values.shape[0], 1))
+    return LabelBlock(block.name, "number", (block.name,), values)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp.corpus.counting import counting_rules
+from hdsp.corpus.groups import as_groups
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.schema import LabelSchema
@@ -43,6 +44,9 @@ class Corpus:
         How the counts were made from texts, so that further texts can be counted in the same way.
     ids : iterable of str, default=None
         Names of the M documents, such as those of their files.
+    groups : iterable of values, default=None
+        The group of each document, such as its author, outlet or respondent, where documents of a
+        group are not independent; None or NaN is a document of its own.
 
     Attributes
     ----------
@@ -56,6 +60,8 @@ class Corpus:
         How the counts were made from texts; None where counts were given.
     ids : tuple of str or None
         Names of the M documents.
+    groups : tuple of str or None
+        The groups of the M documents, "" for a document of its own.
 
     Examples
     --------
@@ -71,6 +77,7 @@ class Corpus:
     labels: Labels
     text_settings: TextSettings | None
     ids: tuple[str, ...] | None
+    groups: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -80,6 +87,7 @@ class Corpus:
         *,
         text_settings: TextSettings | None = None,
         ids: Iterable[str] | None = None,
+        groups: Any = None,
     ) -> None:
         matrix = check_counts(counts, "Corpus")
         object.__setattr__(self, "counts", matrix)
@@ -92,6 +100,7 @@ class Corpus:
                 f"`ids` of Corpus must name each of the {count_of(len(self), 'document')}. "
                 f"Got {count_of(len(self.ids), 'id')}. Pass one id per document."
             )
+        object.__setattr__(self, "groups", as_groups(groups, len(self), "Corpus"))
 
     @classmethod
     def from_texts(
@@ -102,6 +111,7 @@ class Corpus:
         text_settings: object = None,
         like: object = None,
         ids: Iterable[str] | None = None,
+        groups: Any = None,
     ) -> Self:
         """Count the words of texts.
 
@@ -119,6 +129,8 @@ class Corpus:
             dropped.
         ids : iterable of str, default=None
             The documents' names.
+        groups : iterable of values, default=None
+            The group of each document, where documents of a group are not independent.
 
         Returns
         -------
@@ -145,7 +157,7 @@ class Corpus:
                 f"Got {count_of(len(documents), 'text')} of which no word is left. "
                 "Pass more texts, or `text_settings` that keep more words."
             ) from error
-        return cls(counts, words, known_labels, text_settings=settings, ids=ids)
+        return cls(counts, words, known_labels, text_settings=settings, ids=ids, groups=groups)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -173,6 +185,11 @@ class Corpus:
         return self.ids is not None
 
     @property
+    def has_groups(self) -> bool:
+        """Whether documents have groups."""
+        return self.groups is not None
+
+    @property
     def schema(self) -> LabelSchema:
         """The label space of a model that is trained on the corpus."""
         return LabelSchema.of(self.labels)
@@ -182,9 +199,17 @@ class Corpus:
 
     def __getitem__(self, key: object) -> "Corpus":
         rows = row_positions(key, self.n_documents, "Corpus")
-        ids = None if self.ids is None else tuple(self.ids[row] for row in rows)
+        ids, groups = (
+            None if names is None else tuple(names[row] for row in rows)
+            for names in (self.ids, self.groups)
+        )
         return Corpus.trusted(
-            frozen_csr(self.counts[rows]), self.words, self.labels[rows], self.text_settings, ids
+            frozen_csr(self.counts[rows]),
+            self.words,
+            self.labels[rows],
+            self.text_settings,
+            ids,
+            groups,
         )
 
     @staticmethod
@@ -194,6 +219,7 @@ class Corpus:
         labels: Labels,
         text_settings: TextSettings | None,
         ids: tuple[str, ...] | None,
+        groups: tuple[str, ...] | None = None,
     ) -> "Corpus":
         """Return a corpus of checked values, because checking all words takes its time.
 
@@ -209,6 +235,8 @@ class Corpus:
             How the counts were made from texts.
         ids : tuple of str or None
             Names of the M documents.
+        groups : tuple of str or None, default=None
+            Their groups.
 
         Returns
         -------
@@ -221,7 +249,26 @@ class Corpus:
         object.__setattr__(corpus, "labels", labels)
         object.__setattr__(corpus, "text_settings", text_settings)
         object.__setattr__(corpus, "ids", ids)
+        object.__setattr__(corpus, "groups", groups)
         return corpus
+
+    def with_groups(self, groups: Any) -> "Corpus":
+        """Return the same documents, in memory, with groups.
+
+        Parameters
+        ----------
+        groups : iterable of values or None
+            The group of each document, such as its author; None or NaN is a document of its own.
+
+        Returns
+        -------
+        Corpus
+            The documents, with these groups in place of any that they had.
+        """
+        known = as_groups(groups, len(self), "Corpus.with_groups")
+        return Corpus.trusted(
+            self.counts, self.words, self.labels, self.text_settings, self.ids, known
+        )
 
     def parts(self) -> Iterator["Corpus"]:
         """Yield the documents in order, some at a time: one shard after another if on disk.

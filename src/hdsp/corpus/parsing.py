@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from hdsp.corpus.blocks import category_block, make_block, tags_block
+from hdsp.corpus.blocks import category_block, make_block, tags_block, warn_dates
 from hdsp.corpus.frames import (
     column_kind,
     column_values,
@@ -102,7 +102,10 @@ def _read(
         raise _unsupported(labels, subject)
     if not isinstance(labels, (list, tuple, np.ndarray)):
         if is_frame(labels):
-            return Labels(_frame_blocks(labels, subject, kinds), len(labels))
+            found = Labels(_frame_blocks(labels, subject, kinds), len(labels))
+            if kinds is None:
+                warn_dates(found, "convert the column, or use Labels.from_frame(..., numeric=...)")
+            return found
         if is_series(labels):
             column = open_series(labels)
             labels, order = list(column.to_list()), level_order(column)

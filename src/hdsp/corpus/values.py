@@ -97,11 +97,27 @@ def written_number(value: object) -> float | None:
     """
     number = number_of(value)
     if number is None and isinstance(value, str):
-        try:
-            return decimal_year(datetime.fromisoformat(value.strip()))
-        except ValueError:
-            return None
+        day = written_date(value)
+        return None if day is None else decimal_year(day)
     return number
+
+
+def written_date(text: str) -> datetime | None:
+    """Return the date, or the time, that a text writes as ISO 8601 does, or None.
+
+    Examples
+    --------
+    >>> written_date("2024-05-01"), written_date("May 2024")
+    (datetime.datetime(2024, 5, 1, 0, 0), None)
+    """
+    text = text.strip()
+    # Without its hyphens a date cannot be told from a number.
+    if not text[:5].endswith("-"):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def decimal_year(day: date) -> float:

@@ -48,7 +48,12 @@ def add_placebo_tags(
     blocks = (*corpus.labels.blocks, LabelBlock("placebo", "tags", names, csr_array(carried)))
     labels = Labels(blocks, len(corpus))
     return Corpus(
-        corpus.counts, corpus.words, labels, text_settings=corpus.text_settings, ids=corpus.ids
+        corpus.counts,
+        corpus.words,
+        labels,
+        text_settings=corpus.text_settings,
+        ids=corpus.ids,
+        groups=corpus.groups,
     )
 
 

@@ -5,7 +5,7 @@ Internal: names here may change without notice.
 
 from hdsp.execution.choice import check_executor, make_executor
 from hdsp.execution.executor import Executor, InProcess, Kept, Step, tree_sum
-from hdsp.execution.passes import fit_documents, sum_documents, sum_tokens
+from hdsp.execution.passes import fit_documents, is_alone, sum_documents, sum_tokens
 from hdsp.execution.processes import Processes
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Step",
     "check_executor",
     "fit_documents",
+    "is_alone",
     "make_executor",
     "sum_documents",
     "sum_tokens",

@@ -91,15 +91,15 @@ def sum_tokens(
     fit : Fit
         The fit; without its documents another pass is made.
     member : sparse array of shape [G, M]
-        Ones where a document belongs to a group. With G = M every document must be its own group,
-        in order, and the result is the documents' own array.
+        The weights of documents in groups, mostly ones. Where every document is its own group, in
+        order, the result is the documents' own array.
     settings : LocalSettings
         How documents are fitted if they were not kept.
     executor : InProcess
         Adds up the results.
     """
     if fit.documents is not None:
-        if member.shape[0] == problem.n_documents:
+        if is_alone(member):
             return fit.documents.token_counts
         return sparse_product(member, fit.documents.token_counts)
     view = make_view(fit.state, problem.scaling, problem.dtype)
@@ -110,6 +110,12 @@ def sum_tokens(
         return np.asarray(member[:, block.rows] @ documents.token_counts)
 
     return executor.sum(step, len(problem.blocks))
+
+
+def is_alone(member: csr_array) -> bool:
+    """Whether every document is its own group, in order."""
+    n_groups, n_documents = member.shape
+    return bool(n_groups == n_documents and np.array_equal(member.indices, np.arange(n_documents)))
 
 
 @dataclass(frozen=True, eq=False)

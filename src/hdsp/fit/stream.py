@@ -17,7 +17,7 @@ from hdsp.fit.sample import Sample, document_keys
 from hdsp.fit.stochastic import SETTINGS, Stream, default_batch_size, stochastic_step
 from hdsp.model import GlobalState, Priors, Problem, ShardedProblem, make_block
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import Design, DesignLimits, LabelSpace, ScalingFunction, move_labels
+from hdsp.scaling import Design, DesignLimits, LabelSpace, Scaling, move_labels
 
 # A word joins the model once so many documents have it.
 WORD_DOCUMENTS = 5
@@ -138,9 +138,7 @@ def stream_from(
     )
 
 
-def absorb(
-    opened: OpenStream, corpus: Corpus, scaling: str | ScalingFunction, run: Run
-) -> OpenStream:
+def absorb(opened: OpenStream, corpus: Corpus, scaling: Scaling, run: Run) -> OpenStream:
     """Go on with further documents.
 
     Parameters
@@ -149,7 +147,7 @@ def absorb(
         The stream so far.
     corpus : Corpus
         Documents in memory, with words and labels that may be new.
-    scaling : str or ScalingFunction
+    scaling : str, ScalingFunction or Term
         How labels scale topics, as it was before it was bound to labels.
     run : Run
         Where steps run, and what they report to.
@@ -188,7 +186,7 @@ def _step(opened: OpenStream, counts: csr_array, design: Design, run: Run) -> Op
     )
 
 
-def with_labels(opened: OpenStream, labels: Labels, scaling: str | ScalingFunction) -> OpenStream:
+def with_labels(opened: OpenStream, labels: Labels, scaling: Scaling) -> OpenStream:
     """The stream with room for all of these labels: new ones have no effect yet."""
     before = opened.space
     schema = grown_schema(before.schema, labels)

@@ -20,7 +20,7 @@ from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
 from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_problem
 from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import LabelSpace, ScalingFunction, bind_labels
+from hdsp.scaling import LabelSpace, Scaling, bind_labels
 
 # Where documents have more words than this on average, those of a document say enough of it.
 _LONG = 100.0
@@ -213,7 +213,7 @@ class FitSource:
 def survey_shards(
     shards: Sequence[Readable],
     schema: LabelSchema,
-    scaling: str | ScalingFunction,
+    scaling: Scaling,
     priors_of: Callable[[FloatArray], Priors],
     plan: Plan,
     run: Run,
@@ -226,7 +226,7 @@ def survey_shards(
         The documents.
     schema : LabelSchema
         The label columns.
-    scaling : str or ScalingFunction
+    scaling : str, ScalingFunction or Term
         How labels scale topics.
     priors_of : callable
         The hyperparameters, given the tokens of each word [V].

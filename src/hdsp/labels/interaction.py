@@ -13,11 +13,27 @@ from hdsp.numerics.types import IntArray
 class Interaction(Term):
     """The products of the columns of two labels: the effect of one may depend on the other.
 
-    It takes the names of two label columns, whose own effects the model has besides.
+    Parameters
+    ----------
+    *columns : str
+        The names of two label columns, whose own effects the model has besides.
+
+    Examples
+    --------
+    >>> Interaction("ideology", "day")
+    Interaction('ideology', 'day')
     """
 
     main = False
     n_sources = 2
+
+    def __init__(self, *columns: str) -> None:
+        if len(columns) > self.n_sources:
+            raise ValueError(
+                f"Interaction takes two label columns, and not {', '.join(map(repr, columns))}: "
+                "products of three labels are not possible."
+            )
+        super().__init__(*columns)
 
     @property
     def names(self) -> tuple[str, ...]:

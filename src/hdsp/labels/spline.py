@@ -8,15 +8,14 @@ from scipy.interpolate import BSpline
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from hdsp.labels.term import Term
-from hdsp.numerics.sparse import csr_from_entries
+from hdsp.labels.term import NO_EFFECT, Term, number_columns
 from hdsp.numerics.types import FloatArray, IntArray
 
 _DEGREE = 3
 # Numbers of which fewer different values are known have no curve, only a line.
 _FEWEST_VALUES = 4
-# Points of a table between two knots.
-_POINTS_BETWEEN = 17
+# Points of a table between two knots, and in all, where there are many periods.
+_POINTS_BETWEEN, _MOST_POINTS = 17, 20_000
 
 
 class Spline(Term):
@@ -24,29 +23,50 @@ class Spline(Term):
 
     The columns besides the line are the spline's Demmler-Reinsch functions: in training they are
     uncorrelated with each other and with the line, and each is scaled so that a coefficient of
-    variance 1 has the same expected roughness. So coefficients that share a variance make a
-    smoothing spline, and can be drawn one by one. Beyond the outermost knots curves go on as they
+    variance 1 has the same expected roughness, the integral of the squared second derivative. So
+    coefficients that share a variance make a smoothing spline, whose smoothing is learned with the
+    variance; the line has a variance of its own. Beyond the outermost knots curves go on as they
     end.
+
+    With a period, as for months and hours, the curve and its slope go on where they began, and
+    there is no line.
 
     Parameters
     ----------
     *columns : str
         The name of the number.
     n_knots : int, default=8
-        The number of intervals, each with as many training documents.
+        The number of intervals, each with as many training documents; with a period, each as long.
+    period : float or None, default=None
+        After how much of the number the curve begins again: 12 for months, 24 for hours. Dates
+        count in years, so that 1 is a year; a week is 7 / 365.25.
+
+    Examples
+    --------
+    >>> Spline("month", period=12)
+    Spline('month', n_knots=8, period=12.0)
     """
 
     kinds = frozenset({"number"})
 
-    def __init__(self, *columns: str, n_knots: int = 8) -> None:
+    def __init__(self, *columns: str, n_knots: int = 8, period: float | None = None) -> None:
         super().__init__(*columns)
         if type(n_knots) is not int or not 1 <= n_knots <= 100:
             raise ValueError(f"`n_knots` of Spline must be 1 to 100. Got {n_knots!r}.")
+        number = isinstance(period, (int, float)) and not isinstance(period, bool)
+        if period is not None and not (number and 0.0 < period < np.inf):
+            raise ValueError(
+                f"`period` of Spline must be a positive number or None. Got {period!r}."
+            )
+        if period is not None and n_knots < 3:
+            raise ValueError(f"Spline with a period needs `n_knots` of 3 or more. Got {n_knots}.")
         self.n_knots = n_knots
+        self.period = None if period is None else float(period)
 
     def settings(self) -> dict[str, Any]:
-        """The number of knots."""
-        return {"n_knots": self.n_knots}
+        """The number of knots, and the period if there is one."""
+        period = {} if self.period is None else {"period": self.period}
+        return {"n_knots": self.n_knots, **period}
 
     def bound(
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
@@ -59,35 +79,66 @@ class Spline(Term):
         copy = super().bound(sources, fitted or {"knots": [], "coefficients": []})
         n_splines = len(copy._knots) - _DEGREE - 1
         fits = len(copy.fitted["coefficients"]) % max(n_splines, 1) == 0
-        if len(copy._knots) and (n_splines < 1 or not fits or (np.diff(copy._knots) < 0).any()):
+        knots = copy._knots
+        # Of curves that come round, the period is between the inner knots.
+        empty = (
+            self.period is not None
+            and not (knots[_DEGREE:-_DEGREE] > knots[_DEGREE : _DEGREE + 1]).any()
+        )
+        if len(knots) and (n_splines < 1 or not fits or (np.diff(knots) < 0).any() or empty):
             raise ValueError("A spline's knots must rise, and its coefficients be one per spline.")
         return copy
 
-    def learn(self, parts: Sequence[csr_array]) -> Mapping[str, list[float]]:
-        """Knots at quantiles, and the coefficients of the functions in B-splines."""
+    @property
+    def value_scale(self) -> float:
+        """A period has no line."""
+        return 1.0 if self.period is None else NO_EFFECT
+
+    def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
+        """Knots, and the coefficients of the functions in B-splines."""
         values = np.asarray(parts[0].data, dtype=np.float64)
-        different = np.unique(values)
-        if len(different) < _FEWEST_VALUES:
+        if self.period is None:
+            different = np.unique(values)
+            fewest = _FEWEST_VALUES
+        else:
+            period = self.period / unit
+            start = values.min(initial=np.inf)
+            values = start + np.mod(values - start, period) if len(values) else values
+            # Months are the same month whatever year they are of, but for rounding.
+            different = np.unique(np.round((values - start) / period, 9) % 1.0)
+            fewest = 2
+        if len(different) < fewest:
             return {"knots": [], "coefficients": []}
-        inner = np.unique(np.quantile(values, np.linspace(0.0, 1.0, self.n_knots + 1)))
-        knots = np.concatenate([np.full(_DEGREE, inner[0]), inner, np.full(_DEGREE, inner[-1])])
-        n_splines = len(knots) - _DEGREE - 1
-        basis = BSpline(knots, np.eye(n_splines), _DEGREE)(values)
-        line = np.column_stack([np.ones(len(values)), values])
-        # What a line explains is taken out: of the functions, in training.
-        greville = np.array([knots[i + 1 : i + 1 + _DEGREE].mean() for i in range(n_splines)])
-        explained = np.linalg.lstsq(line, basis, rcond=None)[0]
-        in_splines = np.column_stack([np.ones_like(greville), greville])
-        without_line = np.eye(n_splines) - in_splines @ explained
-        gram = (basis @ without_line).T @ (basis @ without_line) / len(values)
-        roughness = _roughness(knots, n_splines)
+        if self.period is None:
+            inner = np.unique(np.quantile(values, np.linspace(0.0, 1.0, self.n_knots + 1)))
+            knots = np.concatenate([np.full(_DEGREE, inner[0]), inner, np.full(_DEGREE, inner[-1])])
+            to_splines = np.eye(len(knots) - _DEGREE - 1)
+            # What a line explains is taken out: of the functions, in training.
+            greville = np.array(
+                [knots[i + 1 : i + 1 + _DEGREE].mean() for i in range(len(to_splines))]
+            )
+            free = np.column_stack([np.ones_like(greville), greville])
+        else:
+            step = period / self.n_knots
+            knots = start + step * np.arange(-_DEGREE, self.n_knots + _DEGREE + 1)
+            # The last splines are the first ones again.
+            places = np.arange(self.n_knots + _DEGREE) % self.n_knots
+            to_splines = np.eye(self.n_knots)[places]
+            free = np.ones((self.n_knots, 1))
+        basis = BSpline(knots, to_splines, _DEGREE)(values)
+        without = np.eye(len(free)) - free @ np.linalg.lstsq(basis @ free, basis, rcond=None)[0]
+        gram = (basis @ without).T @ (basis @ without) / len(values)
+        roughness = to_splines.T @ _roughness(knots) @ to_splines
         # Directions that are uncorrelated in training, from the smoothest to the roughest.
-        n_free = min(n_splines, len(different)) - line.shape[1]
+        n_free = min(len(free), len(different)) - free.shape[1]
         size, axes = np.linalg.eigh(gram)
         axes = axes[:, -n_free:] / np.sqrt(size[-n_free:])
         rough, turn = eigh(axes.T @ roughness @ axes)
-        coefficients = without_line @ axes @ turn / np.sqrt(np.maximum(rough / rough[0], 1.0))
-        return {"knots": knots.tolist(), "coefficients": coefficients.ravel().tolist()}
+        coefficients = without @ axes @ turn / np.sqrt(np.maximum(rough / rough[0], 1.0))
+        return {
+            "knots": knots.tolist(),
+            "coefficients": (to_splines @ coefficients).ravel().tolist(),
+        }
 
     @property
     def _knots(self) -> FloatArray:
@@ -115,6 +166,13 @@ class Spline(Term):
         knots = np.unique(self._knots)
         if not len(knots):
             return super().points(low, high)
+        if self.period is not None:
+            step = knots[1] - knots[0]
+            n_points = _POINTS_BETWEEN * ((high - low) / step + 2.0)
+            if n_points > _MOST_POINTS:
+                return np.linspace(low, high, _MOST_POINTS)
+            first, last = np.floor((np.array([low, high]) - knots[0]) / step)
+            knots = knots[0] + step * np.arange(first, last + 2.0)
         within = np.linspace(knots[:-1], knots[1:], _POINTS_BETWEEN, axis=1).ravel()
         return np.unique(np.concatenate([[low, high], within[(within > low) & (within < high)]]))
 
@@ -122,26 +180,23 @@ class Spline(Term):
         """The number, and the functions at its values, [M, n]."""
         values = csr_array(parts[0])
         coefficients = self._coefficients
-        entries = np.empty((values.nnz, 1 + coefficients.shape[1]))
-        entries[:, 0] = values.data
+        functions = np.zeros((values.nnz, coefficients.shape[1]))
         if coefficients.shape[1]:
-            knots = self._knots
-            inside = np.clip(values.data.astype(np.float64), knots[0], knots[-1])
-            entries[:, 1:] = BSpline(knots, coefficients, _DEGREE)(inside)
-        rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
-        n = entries.shape[1]
-        return csr_from_entries(
-            np.repeat(rows, n),
-            np.tile(np.arange(n), values.nnz),
-            entries.ravel(),
-            (values.shape[0], n),
-        )
+            knots, inside = self._knots, values.data.astype(np.float64)
+            if self.period is None:
+                inside = np.clip(inside, knots[0], knots[-1])
+            else:
+                first, last = knots[_DEGREE], knots[-_DEGREE - 1]
+                inside = first + np.mod(inside - first, last - first)
+            functions = BSpline(knots, coefficients, _DEGREE)(inside)
+        return number_columns(values, functions, self.value_scale)
 
 
-def _roughness(knots: FloatArray, n_splines: int) -> FloatArray:
-    """The integrals of products of second derivatives, [n, n]."""
+def _roughness(knots: FloatArray) -> FloatArray:
+    """The integrals of products of the splines' second derivatives, [n, n]."""
+    n_splines = len(knots) - _DEGREE - 1
     second = BSpline(knots, np.eye(n_splines), _DEGREE).derivative(2)
-    inner = np.unique(knots)
+    inner = np.unique(knots[_DEGREE : len(knots) - _DEGREE])
     # Second derivatives are lines between knots: Simpson's rule is exact for their products.
     width = np.diff(inner)
     total = np.zeros((n_splines, n_splines))

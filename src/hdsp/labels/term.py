@@ -12,10 +12,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.numerics.sparse import csr_from_entries
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 
 # Points at which a term of a number is tabulated.
 _POINTS = 129
+# What values are multiplied by where they have no effect by themselves. A power of 2, so that they
+# can be had back to the last bit; so small that whatever is learned of them is nothing.
+NO_EFFECT = 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +44,32 @@ def stored_column(values: FloatArray) -> csr_array:
     return csr_array((values, np.zeros(n, dtype=np.int64), np.arange(n + 1)), shape=(n, 1))
 
 
+def number_columns(values: csr_array, functions: FloatArray, value_scale: float) -> csr_array:
+    """Stored numbers [M, 1] times `value_scale`, then functions [n_stored, n] of them."""
+    n_columns = 1 + functions.shape[1]
+    rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+    entries = np.column_stack([value_scale * values.data, functions])
+    stored = entries != 0.0
+    stored[:, 0] = True
+    places = np.broadcast_to(np.arange(n_columns), entries.shape)
+    return csr_from_entries(
+        np.repeat(rows, stored.sum(axis=1)),
+        places[stored],
+        entries[stored],
+        (values.shape[0], n_columns),
+    )
+
+
 class Term(ABC):
     """Columns of the design that are made from label columns.
 
     A *main* term is made from the values of one label column (indicators of tags or levels, or a
-    number in standard units), and its first columns are these values themselves: every label column
-    has one main term. Other terms are made from the columns of the main terms of their label
-    columns.
+    number in standard units), and its first columns are these values times `value_scale`, so that
+    values can be had back from a design: every label column has one main term. Other terms are made
+    from the columns of the main terms of their label columns.
+
+    Terms multiply like scaling functions: ``Categorical("dept") * Spline("day")``. A term is then a
+    `LogLinear` of it.
 
     Parameters
     ----------
@@ -70,12 +93,14 @@ class Term(ABC):
     exclusive : bool
         Whether a document has at most one of the columns, whose effects are compared with each
         other.
+    value_scale : float
+        1, or `NO_EFFECT` where the values have no effect by themselves, only the further columns.
     """
 
     main: ClassVar[bool] = True
     n_sources: ClassVar[int] = 1
     kinds: ClassVar[frozenset[str]] = frozenset({"tags", "category", "number"})
-    exclusive: ClassVar[bool] = False
+    exclusive: bool = False
 
     def __init__(self, *columns: str) -> None:
         name = type(self).__name__
@@ -99,9 +124,22 @@ class Term(ABC):
     def __hash__(self) -> int:
         return hash(repr(self))
 
+    def __mul__(self, other: "Term | TermProduct") -> "TermProduct":
+        return TermProduct(self) * other
+
     def settings(self) -> dict[str, Any]:
         """The term's own settings, by the names that its constructor takes."""
         return {}
+
+    @property
+    def value_scale(self) -> float:
+        """What the values are multiplied by in the first columns of a main term."""
+        return 1.0
+
+    @property
+    def learns_from(self) -> tuple[str, ...]:
+        """The label columns that `learn` sees."""
+        return self.columns
 
     def bound(
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
@@ -120,13 +158,16 @@ class Term(ABC):
         copy.fitted = dict(fitted or {})
         return copy
 
-    def learn(self, parts: Sequence[csr_array]) -> Mapping[str, list[float]]:
+    def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
         """What the term learns from training, such as knots: plain lists of numbers.
 
         Parameters
         ----------
         parts : sequence of sparse array
-            Some training documents' columns of each source; a stored value is an observed one.
+            Some training documents' columns of each of `learns_from`; a stored value is an observed
+            one.
+        unit : float, default=1.0
+            How much of the number one standard unit is.
         """
         return {}
 
@@ -154,7 +195,8 @@ class Term(ABC):
 
     def table(self, low: float, high: float) -> Table | None:
         """The columns along a number, between two values; None for other terms."""
-        if self.n_sources > 1 or len(self.sources[0]) > 1 or self.indicator.any():
+        own = self.indicator[: len(self.sources[0])]
+        if self.n_sources > 1 or len(self.sources[0]) > 1 or own.any():
             return None
         values = self.points(low, high)
         return Table(values, self.expand([stored_column(values)]).toarray())
@@ -167,3 +209,32 @@ class Term(ABC):
     def products(self) -> tuple[tuple[int, int], ...]:
         """For each column the columns of the two sources that it is the product of, if it is."""
         return ()
+
+
+class TermProduct:
+    """Terms that are multiplied with each other, before a scaling function takes them.
+
+    Parameters
+    ----------
+    *terms : Term
+        The terms.
+    """
+
+    def __init__(self, *terms: Term) -> None:
+        self.terms = terms
+
+    def __mul__(self, other: "Term | TermProduct") -> "TermProduct":
+        if isinstance(other, Term):
+            return TermProduct(*self.terms, other)
+        if isinstance(other, TermProduct):
+            return TermProduct(*self.terms, *other.terms)
+        return NotImplemented
+
+    def __repr__(self) -> str:
+        return " * ".join(map(repr, self.terms))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TermProduct) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return hash(self.terms)

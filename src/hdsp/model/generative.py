@@ -9,7 +9,7 @@ from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Design, ScalingFunction, bind_labels
+from hdsp.scaling import Design, Scaling, ScalingFunction, bind_labels
 from hdsp.validation import count_rows
 
 # Documents whose proportions and tokens are in memory at once.
@@ -145,7 +145,7 @@ def simulate(
     n_topics: int = 10,
     n_words: int = 100,
     document_length: float = 100.0,
-    scaling: str | ScalingFunction = "auto",
+    scaling: Scaling = "auto",
     topic_prior: float = 0.1,
     corpus_concentration: float = 1.0,
     document_concentration: float = 1.0,
@@ -167,7 +167,7 @@ def simulate(
         The number of words V.
     document_length : float, default=100.0
         The mean number of tokens per document; lengths are Poisson distributed.
-    scaling : str or ScalingFunction, default="auto"
+    scaling : str, ScalingFunction or Term, default="auto"
         How labels scale topics, as in `HDSP`.
     topic_prior : float, default=0.1
         The Dirichlet parameter eta of topics over words.

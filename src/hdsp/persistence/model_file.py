@@ -20,14 +20,17 @@ from hdsp.persistence.states import put_state, take_state
 from hdsp.persistence.streams import put_open_stream, take_open_stream
 from hdsp.prediction import (
     Calibration,
+    Calibrations,
     FitReport,
     FittedModel,
+    Joint,
     LabelRegression,
     Source,
     TrainingLabels,
     count_known_features,
+    joint_blocks,
 )
-from hdsp.scaling import ScalingFunction
+from hdsp.scaling import LabelSpace, ScalingFunction, is_formula, of_terms
 from hdsp.storage import (
     LARGEST,
     UNREADABLE,
@@ -44,6 +47,8 @@ _KIND = "model"
 _NOT_STORED = ("checkpoint",)
 # The other attributes follow from the labels.
 _CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
+# By documents and by tokens. Files of older versions hold the latter only, which then is both.
+_CALIBRATIONS = ("document_calibration", "calibration")
 
 
 def save_model(
@@ -63,8 +68,14 @@ def save_model(
         Where `partial_fit` goes on.
     """
     arrays: dict[str, AnyArray] = {}
-    calibration = {name: getattr(model.calibration, name) for name in _CALIBRATION}
-    put_all(arrays, "calibration", calibration)
+    for prefix, calibration in zip(_CALIBRATIONS, model.calibrations, strict=True):
+        put_all(arrays, prefix, {name: getattr(calibration, name) for name in _CALIBRATION})
+        if calibration.degrees is not None:
+            arrays[f"{prefix}.degrees"] = calibration.degrees
+        if calibration.mean_variance is not None:
+            arrays[f"{prefix}.mean_variance"] = calibration.mean_variance
+        for number, block in enumerate(calibration.joint):
+            arrays[f"{prefix}.joint.{number}"] = block.factor
     put_sparse(arrays, "training.sample", model.training.sample)
     arrays["training.carriers"] = model.training.carriers
     values = [model.training.values[j] for j in sorted(model.training.values)]
@@ -188,16 +199,10 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
     schema = get.schema(manifest)
     space = decode_space(manifest["space"], schema)
     state = take_state(manifest, arrays, space.scaling, space.n_columns)
-    by_label = (space.n_columns, state.n_topics)
-    calibration = Calibration(
-        arrays.numbers("calibration.intercept", (state.n_topics,)),
-        arrays.numbers("calibration.coefficients", by_label),
-        variance=arrays.numbers("calibration.variance", by_label, positive=True),
-        indicator=space.indicator,
-        label_tokens=arrays.numbers("calibration.label_tokens", by_label),
-    )
-    if (calibration.label_tokens[space.indicator] < 0).any():
-        raise WrongContents("its array 'calibration.label_tokens' holds numbers out of range")
+    by_document, by_token = _CALIBRATIONS
+    tokens = documents = _decode_calibration(by_token, arrays, space, state.n_topics)
+    if any(f"{by_document}.{name}" in arrays for name in _CALIBRATION):
+        documents = _decode_calibration(by_document, arrays, space, state.n_topics)
     label_words = arrays.sparse("label_words", (schema.n_labels, len(state.topics)))
     merged = get.merged_topics(manifest, state.n_topics)
     n_topics = state.n_topics if merged is None else len(merged)
@@ -206,7 +211,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         space,
         _decode_priors(manifest, arrays, state),
         get.positive(manifest, "predictive_concentration"),
-        calibration,
+        Calibrations(documents, tokens),
         _decode_training(manifest, arrays, schema),
         label_words,
         _decode_source(manifest, arrays, len(state.topics)),
@@ -215,6 +220,45 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         get.topic_names(manifest, n_topics),
         merged,
         get.positive(manifest, "sampled"),
+    )
+
+
+def _decode_calibration(
+    name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
+) -> Calibration:
+    by_label, degrees, mean_variance = (space.n_columns, n_topics), None, None
+    if f"{name}.degrees" in arrays:
+        # Of documents in groups.
+        degrees = arrays.numbers(f"{name}.degrees", (space.n_columns,), least=1.0)
+    if f"{name}.mean_variance" in arrays:
+        # Files of older versions have none.
+        mean_variance = arrays.numbers(f"{name}.mean_variance", (n_topics,), positive=True)
+    calibration = Calibration(
+        arrays.numbers(f"{name}.intercept", (n_topics,)),
+        arrays.numbers(f"{name}.coefficients", by_label),
+        variance=arrays.numbers(f"{name}.variance", by_label, positive=True),
+        indicator=space.indicator,
+        label_tokens=arrays.numbers(f"{name}.label_tokens", by_label),
+        degrees=degrees,
+        joint=_decode_joint(name, arrays, space, n_topics),
+        mean_variance=mean_variance,
+    )
+    if (calibration.label_tokens[space.indicator] < 0).any():
+        raise WrongContents(f"its array '{name}.label_tokens' holds numbers out of range")
+    return calibration
+
+
+def _decode_joint(
+    name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
+) -> tuple[Joint, ...]:
+    """The blocks that are drawn together; files of older versions have none."""
+    blocks = joint_blocks(space)
+    if not any(f"{name}.joint.{number}" in arrays for number, _ in enumerate(blocks)):
+        return ()
+    shapes = [(n_topics, len(columns), len(columns)) for columns in blocks]
+    return tuple(
+        Joint(columns, arrays.numbers(f"{name}.joint.{number}", shape))
+        for number, (columns, shape) in enumerate(zip(blocks, shapes, strict=True))
     )
 
 
@@ -308,8 +352,9 @@ def _encode_parameters(
     parameters: Mapping[str, Any], arrays: dict[str, AnyArray]
 ) -> dict[str, Any]:
     stored = {name: value for name, value in parameters.items() if name not in _NOT_STORED}
-    if isinstance(stored["scaling"], ScalingFunction):
-        stored["scaling"] = encode_scaling(stored["scaling"])
+    scaling = of_terms(stored["scaling"])
+    if isinstance(scaling, ScalingFunction):
+        stored["scaling"] = encode_scaling(scaling)
     if not isinstance(stored["init"], str):
         start = np.asarray(stored["init"])
         small = start.dtype == np.float32
@@ -331,7 +376,7 @@ def _decode_parameters(
         raise WrongContents("its settings are not those of HDSP")
     if isinstance(parameters["scaling"], dict):
         parameters["scaling"] = decode_scaling(parameters["scaling"])
-    elif parameters["scaling"] != "auto":
+    elif parameters["scaling"] != "auto" and not is_formula(parameters["scaling"]):
         raise WrongContents("its setting `scaling` is no scaling function")
     if parameters["init"] is None:
         parameters["init"] = arrays.numbers("init", (None, None), least=0.0)

@@ -7,14 +7,17 @@ pyplot, so that a notebook shows it.
 from hdsp.plots.documents import observed
 from hdsp.plots.fits import history, search
 from hdsp.plots.labels import curves, effects, expected_topics, heat_map
+from hdsp.plots.levels import curve, levels
 from hdsp.plots.topics import topic_map, words
 
 __all__ = [
+    "curve",
     "curves",
     "effects",
     "expected_topics",
     "heat_map",
     "history",
+    "levels",
     "observed",
     "search",
     "topic_map",

@@ -3,8 +3,23 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.prediction.calibration import Calibration, calibrate
+from hdsp.prediction.calibration import (
+    WEIGHTS,
+    Calibration,
+    Calibrations,
+    Joint,
+    Weight,
+    calibrate,
+    joint_blocks,
+)
+from hdsp.prediction.checks import expected_errors, make_cells, measure_misfit
 from hdsp.prediction.contrasts import make_contrasts
+from hdsp.prediction.dependence import (
+    find_dependence,
+    warn_few_groups,
+    warn_of_dependence,
+    warn_overlaps,
+)
 from hdsp.prediction.effects import Effects, over_refits
 from hdsp.prediction.fitted import (
     LABEL_METHODS,
@@ -20,6 +35,14 @@ from hdsp.prediction.fitted import (
 )
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import LabelRegression, count_known_features
+from hdsp.prediction.levels import (
+    Estimates,
+    Setting,
+    contrast_settings,
+    estimate_levels,
+    label_setting,
+)
+from hdsp.prediction.other_labels import ReadDocuments, is_training, read_tokens, with_other_labels
 from hdsp.prediction.perplexity import bootstrap_interval
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.sampled import SampledFit, make_fitted_from_sample
@@ -31,32 +54,53 @@ from hdsp.prediction.training import TrainingLabels
 __all__ = [
     "LABEL_METHODS",
     "METHODS",
+    "WEIGHTS",
     "Calibration",
+    "Calibrations",
     "Contrast",
     "Effects",
+    "Estimates",
     "FitReport",
     "FittedModel",
+    "Joint",
     "LabelMethod",
     "LabelRegression",
     "Method",
+    "ReadDocuments",
     "SampledFit",
+    "Setting",
     "Source",
     "TopicGroups",
     "TrainingLabels",
+    "Weight",
     "associated_labels",
     "bootstrap_interval",
     "calibrate",
+    "contrast_settings",
     "count_known_features",
     "distinctive_words",
+    "estimate_levels",
     "exact_proportions",
+    "expected_errors",
     "expected_sides",
+    "find_dependence",
+    "is_training",
+    "joint_blocks",
+    "label_setting",
     "make_candidates",
+    "make_cells",
     "make_contrasts",
     "make_fitted",
     "make_fitted_from_sample",
+    "measure_misfit",
     "over_refits",
     "ratio_proportions",
+    "read_tokens",
     "topic_tokens",
+    "warn_few_groups",
+    "warn_of_dependence",
+    "warn_overlaps",
     "with_label_regressions",
+    "with_other_labels",
     "without_target",
 ]

@@ -22,6 +22,7 @@ def make_contrasts(
     labels: Any,
     contrast: Any,
     missing: BoolArray | None = None,
+    owner: str = _OWNER,
 ) -> list[Contrast]:
     """The contrasts of the chosen labels, in the order of the label space.
 
@@ -37,18 +38,20 @@ def make_contrasts(
         Two levels of the category, or two values of the number, that `labels` names.
     missing : bool array of shape [J] or None, default=None
         Labels that no training document has: they are left out, or refused if they are named.
+    owner : str, default="HDSP.label_effects"
+        The method that was asked, for messages.
     """
     if missing is None:
         missing = np.zeros(len(used), dtype=np.bool_)
-    chosen = _chosen_columns(schema, labels)
+    chosen = _chosen_columns(schema, labels, owner)
     slices, names = schema.slices(), schema.names
     if chosen and missing[sorted(chosen)].all():
         raise ValueError(
-            f"`labels` of {_OWNER} must name labels that documents had in training. "
+            f"`labels` of {owner} must name labels that documents had in training. "
             f"{quoted(names[j] for j in sorted(chosen))} had no value in any of them."
         )
     if contrast is not None:
-        return [_pair(schema, chosen, contrast)]
+        return [_pair(schema, chosen, contrast, owner)]
     result = []
     for block in schema.blocks:
         start = slices[block.name].start
@@ -67,12 +70,12 @@ def make_contrasts(
     return result
 
 
-def _chosen_columns(schema: LabelSchema, labels: Any) -> set[int] | None:
+def _chosen_columns(schema: LabelSchema, labels: Any, owner: str) -> set[int] | None:
     if labels is None:
         return None
     wanted = [labels] if isinstance(labels, str) else labels
     if not isinstance(wanted, Iterable) or not all(isinstance(name, str) for name in wanted):
-        raise TypeError(f"`labels` of {_OWNER} must be None, a name or a list of names.")
+        raise TypeError(f"`labels` of {owner} must be None, a name or a list of names.")
     slices = schema.slices()
     position = {name: j for j, name in enumerate(schema.names)}
     chosen: set[int] = set()
@@ -83,19 +86,19 @@ def _chosen_columns(schema: LabelSchema, labels: Any) -> set[int] | None:
             chosen.add(position[name])
         else:
             raise ValueError(
-                f"`labels` of {_OWNER} names {name!r}, which the model does not know. It knows "
+                f"`labels` of {owner} names {name!r}, which the model does not know. It knows "
                 f"{quoted((*slices, *position))}."
             )
     return chosen
 
 
-def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contrast:
+def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any, owner: str) -> Contrast:
     """The contrast between two levels of a category, or two values of a number."""
     try:
         first, second = contrast
     except (TypeError, ValueError):
         raise ValueError(
-            f"`contrast` of {_OWNER} must be two levels of a category, or two values of a "
+            f"`contrast` of {owner} must be two levels of a category, or two values of a "
             f"number. Got {contrast!r}."
         ) from None
     slices = schema.slices()
@@ -106,7 +109,7 @@ def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contra
     ]
     if not whole or whole[0].kind == "tags" or len(whole[0].mean) > 1:
         raise ValueError(
-            f"`contrast` of {_OWNER} needs `labels` to name one category or one number."
+            f"`contrast` of {owner} needs `labels` to name one category or one number."
         )
     (block,) = whole
     start = slices[block.name].start
@@ -115,13 +118,13 @@ def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contra
         numbers = [written_number(value) for value in (first, second)]
         if None in numbers:
             raise ValueError(
-                f"`contrast` of {_OWNER} must be two numbers or dates, since {block.name!r} is a "
+                f"`contrast` of {owner} must be two numbers or dates, since {block.name!r} is a "
                 f"number. Got {contrast!r}."
             )
         low, high = ((x - block.mean[0]) / block.scale[0] for x in numbers if x is not None)
         if not max(abs(low), abs(high)) <= _FARTHEST:
             raise ValueError(
-                f"`contrast` of {_OWNER} must be two finite numbers of the size of those in "
+                f"`contrast` of {owner} must be two finite numbers of the size of those in "
                 f"training. Got {contrast!r}."
             )
         return Contrast(block.name, described, block.name, start, start=low, stop=high)
@@ -129,7 +132,7 @@ def _pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any) -> Contra
     for value, level in zip((first, second), levels, strict=True):
         if level not in block.columns:
             raise ValueError(
-                f"`contrast` of {_OWNER} names {value!r}, which is no level of {block.name!r}. "
+                f"`contrast` of {owner} names {value!r}, which is no level of {block.name!r}. "
                 f"Its levels are {quoted(block.columns)}."
             )
     return Contrast(

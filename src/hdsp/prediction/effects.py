@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtrit
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.calibration import Regression
+from hdsp.prediction.calibration import Calibration, Regression
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.sides import Contrast, expected_sides, make_sides
 from hdsp.scaling import LabelSpace
@@ -31,12 +31,13 @@ _HIGHEST_LEVEL = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """Expected proportions on both sides of contrasts, [C, T], and limits of their differences."""
+    """Expected proportions on both sides of contrasts, [C, T]; limits and errors of differences."""
 
     otherwise: FloatArray
     expected: FloatArray
     lower: FloatArray
     upper: FloatArray
+    error: FloatArray
 
     @property
     def effect(self) -> FloatArray:
@@ -49,24 +50,25 @@ class Effects:
 Draw = Callable[[IntArray], Iterator[FloatArray]]
 
 
-def draw_by_column(
-    draw: Callable[[int, np.random.Generator, int], FloatArray], space: LabelSpace, seed: int
-) -> Draw:
-    """Draws of coefficients that are independent between columns.
+def draws_of(calibration: Calibration, space: LabelSpace, seed: int) -> Draw:
+    """Draws of coefficients, independent between columns except where they are drawn together."""
+    blocks = {int(j): block for block in calibration.joint for j in block.columns}
 
-    `draw` takes a column, its stream of random numbers and the number of draws.
-    """
+    def stream_of(column: int) -> np.random.Generator:
+        # By names, so that the order of labels does not matter.
+        return np.random.default_rng([seed, zlib.crc32(space.names[column].encode())])
 
     def parts(columns: IntArray) -> Iterator[FloatArray]:
-        # By names, so that the order of labels does not matter.
-        keys = [zlib.crc32(space.names[j].encode()) for j in columns]
-        streams = [np.random.default_rng([seed, key]) for key in keys]
+        wanted = [int(j) for j in columns]
+        alone = {j: stream_of(j) for j in wanted if j not in blocks}
+        together = {int(blocks[j].columns[0]): blocks[j] for j in wanted if j in blocks}
+        streams = {first: stream_of(first) for first in together}
         for _ in range(0, DRAWS, _DRAWS_AT_ONCE):
-            drawn = [
-                draw(int(j), stream, _DRAWS_AT_ONCE)
-                for j, stream in zip(columns, streams, strict=True)
-            ]
-            yield np.stack(drawn, axis=1).astype(np.float32)
+            drawn = {j: calibration.draw(j, stream, _DRAWS_AT_ONCE) for j, stream in alone.items()}
+            for first, block in together.items():
+                own = calibration.draw_joint(block, streams[first], _DRAWS_AT_ONCE)
+                drawn |= {int(j): own[:, i] for i, j in enumerate(block.columns)}
+            yield np.stack([drawn[j] for j in wanted], axis=1).astype(np.float32)
 
     return parts
 
@@ -102,24 +104,43 @@ def label_effects(
     groups = groups or TopicGroups.single(len(regression.intercept))
     otherwise, expected = map(groups.sum, expected_sides(regression, space, documents, contrasts))
     effect = expected - otherwise
-    lower, upper = np.empty((2, *effect.shape))
+    lower, upper, error = np.empty((3, *effect.shape))
     if not contrasts:
-        return Effects(otherwise, expected, lower, upper)
-    # Spread over all documents: corpora are often sorted by a label, which the first would share.
-    n_fewer = min(documents.shape[0], _DOCUMENTS_PER_DRAW)
-    fewer = documents[np.linspace(0, documents.shape[0] - 1, n_fewer).round().astype(np.int64)]
-    changes = _Changes(regression, draw, space, fewer)
-    drawn_level = min(level, _HIGHEST_LEVEL)
-    wider = ndtri((1.0 + level) / 2.0) / ndtri((1.0 + drawn_level) / 2.0)
-    tail = (1.0 - drawn_level) / 2.0
+        return Effects(otherwise, expected, lower, upper, error)
+    changes = _Changes(regression, draw, space, spread_documents(documents))
     for first in range(0, len(contrasts), _CONTRASTS_AT_ONCE):
         part = slice(first, first + _CONTRASTS_AT_ONCE)
         drawn = groups.sum(changes.of(contrasts[part]))
-        limits = wider * np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+        limits = drawn_limits(drawn, level)
+        error[part] = drawn_error(drawn)
         # Draws average over fewer documents, which could move a limit past what is possible.
         lower[part] = np.maximum(effect[part] + limits[0], -1.0)
         upper[part] = np.minimum(effect[part] + limits[1], 1.0)
-    return Effects(otherwise, expected, lower, upper)
+    return Effects(otherwise, expected, lower, upper, error)
+
+
+def spread_documents(documents: csr_array) -> csr_array:
+    """Some documents, fewer where there are many, for draws to average over.
+
+    Spread over all documents: corpora are often sorted by a label, which the first would share.
+    """
+    n_fewer = min(documents.shape[0], _DOCUMENTS_PER_DRAW)
+    rows = np.linspace(0, documents.shape[0] - 1, n_fewer).round().astype(np.int64)
+    return csr_array(documents[rows])
+
+
+def drawn_limits(drawn: FloatArray, level: float) -> FloatArray:
+    """Limits [2, ...] of draws [DRAWS, ...] that hold `level` of them."""
+    drawn_level = min(level, _HIGHEST_LEVEL)
+    wider = ndtri((1.0 + level) / 2.0) / ndtri((1.0 + drawn_level) / 2.0)
+    tail = (1.0 - drawn_level) / 2.0
+    return np.asarray(wider * np.quantile(drawn, [tail, 1.0 - tail], axis=0))
+
+
+def drawn_error(drawn: FloatArray) -> FloatArray:
+    """The standard error of draws [DRAWS, ...], by their middle nine tenths."""
+    low, high = drawn_limits(drawn, _HIGHEST_LEVEL)
+    return np.asarray((high - low) / (2.0 * ndtri((1.0 + _HIGHEST_LEVEL) / 2.0)))
 
 
 def over_refits(effects: Effects, sides: FloatArray, level: float) -> Effects:
@@ -141,13 +162,15 @@ def over_refits(effects: Effects, sides: FloatArray, level: float) -> Effects:
     """
     n_refits = len(sides)
     change = sides[:, 1] - sides[:, 0] - effects.effect
-    wider = stdtrit(n_refits, (1.0 + level) / 2.0) ** 2 * (change**2).mean(axis=0)
+    among = (change**2).mean(axis=0)
+    wider = stdtrit(n_refits, (1.0 + level) / 2.0) ** 2 * among
     below = np.sqrt((effects.effect - effects.lower) ** 2 + wider)
     above = np.sqrt((effects.upper - effects.effect) ** 2 + wider)
     return replace(
         effects,
         lower=np.maximum(effects.effect - below, -1.0),
         upper=np.minimum(effects.effect + above, 1.0),
+        error=np.sqrt(effects.error**2 + among),
     )
 
 

@@ -24,10 +24,11 @@ from hdsp.model import (
 )
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
-from hdsp.prediction.calibration import Calibration, Regression, calibrate
+from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
-from hdsp.prediction.effects import DRAWS, Effects, draw_by_column, label_effects
+from hdsp.prediction.dependence import find_dependence, warn_of_dependence
+from hdsp.prediction.effects import DRAWS, Effects, draws_of, label_effects
 from hdsp.prediction.evidence import LabelCounts, count_label_words, label_word_ratios
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import (
@@ -128,8 +129,8 @@ class FittedModel:
         The hyperparameters.
     predictive_concentration : float
         The beta that new documents are predicted with.
-    calibration : Calibration
-        The regression of topics on labels.
+    calibrations : Calibrations
+        The regressions of topics on labels, by documents and by tokens.
     training : TrainingLabels
         A summary of the training documents' labels.
     label_words : sparse array of shape [n_labels, V]
@@ -158,7 +159,7 @@ class FittedModel:
     space: LabelSpace
     priors: Priors
     predictive_concentration: float
-    calibration: Calibration
+    calibrations: Calibrations
     training: TrainingLabels
     label_words: csr_array
     source: Source
@@ -205,10 +206,16 @@ class FittedModel:
         """Which labels the scaling function takes, [n_labels]."""
         return self.space.used_labels
 
-    def expected(self, design: Design, method: Method) -> FloatArray:
-        """Expected proportions given labels alone, [M, T]."""
+    @property
+    def calibration(self) -> Calibration:
+        """The regression of topics on labels in which documents weigh the same."""
+        return self.calibrations.documents
+
+    def expected(self, design: Design, method: Method, weight: Weight = "documents") -> FloatArray:
+        """Expected proportions given labels alone, [M, T]: means over documents, or over tokens."""
         if method == "calibrated":
-            return self.calibration.proportions(design)
+            found: Calibration = getattr(self.calibrations, weight)
+            return found.proportions(design)
         if method == "exact":
             return exact_proportions(self.state, self.scaling, design)
         return ratio_proportions(self.state, self.scaling, design)
@@ -233,15 +240,21 @@ class FittedModel:
         return np.asarray(self.used & (self.training.carriers == 0))
 
     def effects(
-        self, contrasts: list[Contrast], level: float, method: Method, seed: int
+        self,
+        contrasts: list[Contrast],
+        level: float,
+        method: Method,
+        seed: int,
+        weight: Weight = "documents",
     ) -> Effects:
         """Effects of contrasts on topics, with intervals.
 
-        The method ``"calibrated"`` uses the regression and its variance, ``"ratio"`` the scaling
-        function's own posterior.
+        The method ``"calibrated"`` uses the regression by `weight` and its variance, ``"ratio"``
+        the scaling function's own posterior.
         """
-        mean: Regression = self.calibration
-        draw = draw_by_column(self.calibration.draw, self.space, seed)
+        calibration: Calibration = getattr(self.calibrations, weight)
+        mean: Regression = calibration
+        draw = draws_of(calibration, self.space, seed)
         if method != "calibrated":
             prior = np.log(np.maximum(self.state.prior_shape, 1e-300))
             alone = eye_array(self.space.n_columns, format="csr")
@@ -280,9 +293,10 @@ class FittedModel:
             ratios: FloatArray = np.ones((len(candidates.names), len(self.state.topics)))
             if kind != "number":
                 own = columns.start + candidates.positions
-                expected = self.calibration.label_tokens[self.space.own[own]]
+                expected = self.space.of_labels(self.calibrations.tokens.label_tokens)[own]
                 ratios = label_word_ratios(self.label_words[own], expected, self.word_share())
-            words = WordProbabilities(self.space, self.calibration, self.word_share(), ratios)
+            tokens = self.calibrations.tokens
+            words = WordProbabilities(self.space, tokens, self.word_share(), ratios)
             return label_probabilities(counts, known, candidates, words)
         regression = self.label_regressions[target]
         evidence = label_evidence(
@@ -312,7 +326,7 @@ class FittedModel:
         tokens = self.sampled * expected_tokens(self.state, self.priors)
         return LabelCounts(
             self.label_words,
-            self.calibration.label_tokens[self.space.own],
+            self.space.of_labels(self.calibrations.tokens.label_tokens),
             np.maximum(tokens.sum(axis=1), 0.0),
             np.maximum(tokens.sum(axis=0), 0.0),
             self.training.carriers / max(self.training.n_documents, 1),
@@ -337,24 +351,25 @@ def make_fitted(
     run: Run,
     predictive_concentration: float | None = None,
     learned_from: int | None = None,
+    groups: IntArray | None = None,
 ) -> FittedModel:
     """The fitted model, with the calibration and summaries that are computed after inference.
 
     Overwrites the documents of `fit`, to save memory. Without a `predictive_concentration`, the
     one that predicts training documents best is chosen. Topics were `learned_from` so many
-    documents, if not from those of `problem`.
+    documents, if not from those of `problem`. Documents of one of `groups` [M] are not independent.
     """
     if predictive_concentration is None:
         with run.stage("concentration"):
             predictive_concentration = choose_concentration(problem, fit.state, run.here)
-    calibration = calibrate(problem, fit, space, run, learned_from=learned_from)
+    calibrations = calibrate(problem, fit, space, run, learned_from=learned_from, groups=groups)
     labels = space.values(problem.design)
     return FittedModel(
         fit.state,
         space,
         problem.priors,
         predictive_concentration,
-        calibration,
+        calibrations,
         TrainingLabels.of(space.schema, labels),
         count_label_words(problem.counts, labels, np.flatnonzero(space.used_labels)),
         source,
@@ -389,11 +404,14 @@ def _regress_labels(model: FittedModel, problem: Problem) -> dict[str, LabelRegr
     rows = sample_rows(problem.n_documents, MOST_DOCUMENTS)
     words, design = problem.counts[rows], csr_array(problem.design[rows])
     lengths = np.asarray(words.sum(axis=1), dtype=np.float64)
+    labels, proportions = model.space.values(design), model._posterior_of_words(words)
+    if model.calibration.degrees is None:
+        # Without groups.
+        dependence = find_dependence(schema, labels, proportions)
+        if dependence is not None:
+            warn_of_dependence(dependence)
     documents = WeighedDocuments(
-        words,
-        model.space.values(design),
-        model._posterior_of_words(words),
-        lengths[:, None] * model.calibration.proportions(design),
+        words, labels, proportions, lengths[:, None] * model.calibrations.tokens.proportions(design)
     )
     return fit_label_regressions(
         documents, schema, model.label_counts(), model.word_share(), log_priors, values

@@ -211,12 +211,12 @@ class _AnySides:
         n_documents, n_labels = self.own.shape
         if self.kind == "category":
             self.changes = [
-                change(_constant(n_documents, n_labels, level, 1.0)) for level in range(n_labels)
+                change(constant(n_documents, n_labels, level, 1.0)) for level in range(n_labels)
             ]
         elif self.kind == "tags":
             self.changes = []
             for contrast in contrasts:
-                one = _constant(n_documents, n_labels, contrast.second - self.start, 1.0)
+                one = constant(n_documents, n_labels, contrast.second - self.start, 1.0)
                 others = self.own - self.own.multiply(one)
                 self.changes += [change(csr_array(others)), change(csr_array(others + one))]
         else:
@@ -225,11 +225,11 @@ class _AnySides:
                 place = contrast.second - self.start
                 first, stop = self.own, self.own.toarray()
                 if contrast.start is not None:
-                    first = _with_column(self.own, place, np.full(n_documents, contrast.start))
+                    first = with_column(self.own, place, np.full(n_documents, contrast.start))
                     stop[:, place] = contrast.stop
                 else:
                     stop[:, place] += contrast.stop
-                second = _with_column(self.own, place, stop[:, place])
+                second = with_column(self.own, place, stop[:, place])
                 self.changes += [change(first), change(second)]
 
     def __call__(
@@ -281,7 +281,7 @@ def _compare_levels(
     return first, second
 
 
-def _constant(n_documents: int, n_columns: int, column: int, value: float) -> csr_array:
+def constant(n_documents: int, n_columns: int, column: int, value: float) -> csr_array:
     """A matrix with one entry per document, all in one column."""
     return csr_array(
         (np.full(n_documents, value), np.full(n_documents, column), np.arange(n_documents + 1)),
@@ -289,12 +289,12 @@ def _constant(n_documents: int, n_columns: int, column: int, value: float) -> cs
     )
 
 
-def _with_column(values: csr_array, column: int, numbers: FloatArray) -> csr_array:
+def with_column(values: csr_array, column: int, numbers: FloatArray) -> csr_array:
     """Values of labels in which all documents have a number."""
     there = np.ones(values.shape[1])
     there[column] = 0.0
     n_documents, n_columns = values.shape
-    one = _constant(n_documents, n_columns, column, 1.0)
+    one = constant(n_documents, n_columns, column, 1.0)
     one.data = np.asarray(numbers, dtype=np.float64)
     if values.shape[1] == 1:
         return one

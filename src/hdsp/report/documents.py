@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus import Corpus
 from hdsp.corpus.text import TextSettings
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.report.model_access import label_check
 from hdsp.report.packing import pack_rounded, rounded
 from hdsp.report.topics import topic_words
 
@@ -226,6 +227,7 @@ def document_view(
             "expected": pack_rounded(groups.expected),
             "error": pack_rounded(groups.error),
         },
+        "check": label_check(model, corpus),
     }
     return view, proportions
 

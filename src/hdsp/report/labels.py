@@ -1,9 +1,12 @@
 """Labels as the report shows them, and what their expected topics follow from."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from hdsp.labels import Table, Term
 from hdsp.report.model_access import LabelRecord
 from hdsp.report.packing import pack_exact
 
@@ -53,10 +56,8 @@ def form_view(record: LabelRecord) -> dict[str, Any]:
             first, second = (column_of[name] for name in term.columns)
             products.append([first + i, second + j, column])
         if term.main and len(term.names) > len(term.sources[0]):
-            label = space.schema.slices()[term.columns[0]].start
-            values = record.values[label][0]
-            table = term.table(float(values[0]), float(values[-1])) if len(values) else None
-            if table is not None:
+            labels = space.schema.slices()[term.columns[0]]
+            for label, table in _tables(record, term, labels):
                 tables[label] = {
                     "values": pack_exact(table.values, "float64"),
                     "columns": pack_exact(table.columns, "float32"),
@@ -69,6 +70,22 @@ def form_view(record: LabelRecord) -> dict[str, Any]:
         "coefficients": pack_exact(record.coefficients, "float32"),
         "topic_of": record.topic_of,
     }
+
+
+def _tables(record: LabelRecord, term: Term, labels: slice) -> Iterator[tuple[int, Table]]:
+    """Tables of the columns of each of a term's labels, from the label's own column on."""
+    if record.space.schema.kind(term.columns[0]) == "number":
+        values = record.values[labels.start][0]
+        table = term.table(float(values[0]), float(values[-1])) if len(values) else None
+        if table is not None:
+            yield labels.start, table
+        return
+    n_labels = labels.stop - labels.start
+    there = term.expand([csr_array(np.eye(n_labels))]).toarray()
+    for level in range(n_labels):
+        # Of a level that is absent nothing, and of one that is present its row.
+        row = there[level, level:]
+        yield labels.start + level, Table(np.array([0.0, 1.0]), np.array([0.0 * row, row]))
 
 
 def _number(record: LabelRecord, column: int, mean: float, scale: float) -> dict[str, float]:

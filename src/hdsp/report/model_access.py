@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.answers.label_checks import check_sentence
+from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import Effects, TopicGroups, make_contrasts
 from hdsp.scaling import LabelSpace
@@ -86,6 +88,14 @@ def effects_along(
     ]
     found: Effects = fitted.effects(contrasts, level, "calibrated", seed=0)
     return found
+
+
+def label_check(model: Any, corpus: Corpus) -> str:
+    """Whether documents have the topics that their labels lead one to expect, in a sentence."""
+    if not model.label_names_ or isinstance(corpus, StoredCorpus):
+        # Documents on disk may be too many to read again.
+        return ""
+    return check_sentence(model._check_columns(corpus))
 
 
 def model_key(model: Any) -> str:

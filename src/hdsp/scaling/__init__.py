@@ -3,10 +3,13 @@
 from hdsp.scaling import functions
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction, take_topics
 from hdsp.scaling.by_label import mix_labels, move_labels, scale_labels
+from hdsp.scaling.formula import is_formula, parse_formula
 from hdsp.scaling.functions import *  # noqa: F403
 from hdsp.scaling.functions import FUNCTIONS
+from hdsp.scaling.loglinear import of_terms
+from hdsp.scaling.overlap import describe_overlaps
 from hdsp.scaling.product import Product
-from hdsp.scaling.space import LabelSpace, bind_labels
+from hdsp.scaling.space import LabelSpace, Scaling, bind_labels
 
 __all__ = [
     "FUNCTIONS",
@@ -15,10 +18,15 @@ __all__ = [
     "LabelSpace",
     "Parameters",
     "Product",
+    "Scaling",
     "ScalingFunction",
     "bind_labels",
+    "describe_overlaps",
+    "is_formula",
     "mix_labels",
     "move_labels",
+    "of_terms",
+    "parse_formula",
     "scale_labels",
     "take_topics",
 ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
-from hdsp.labels import Term
+from hdsp.labels import Term, TermProduct
 from hdsp.numerics.types import FloatArray
 
 if TYPE_CHECKING:
@@ -121,12 +121,18 @@ class ScalingFunction(ABC):
     def __hash__(self) -> int:
         return hash(repr(self))
 
-    def __mul__(self, other: "ScalingFunction") -> "Product":
+    def __mul__(self, other: "ScalingFunction | Term | TermProduct") -> "Product":
+        from hdsp.scaling.loglinear import of_terms
         from hdsp.scaling.product import Product
 
-        if not isinstance(other, ScalingFunction):
-            return NotImplemented
-        return Product(self, other)
+        factor = of_terms(other)
+        return Product(self, factor) if isinstance(factor, ScalingFunction) else NotImplemented
+
+    def __rmul__(self, other: "Term | TermProduct") -> "Product":
+        from hdsp.scaling.loglinear import of_terms
+
+        factor = of_terms(other)
+        return factor * self if isinstance(factor, ScalingFunction) else NotImplemented
 
     def settings(self) -> dict[str, float]:
         """The function's own numbers, by the names its constructor takes."""

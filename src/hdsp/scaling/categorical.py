@@ -3,7 +3,7 @@
 import numpy as np
 
 from hdsp import kernels
-from hdsp.labels import Term
+from hdsp.labels import Pooled, Term
 from hdsp.numerics.gamma import expected_log_gamma, gamma_divergence
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
@@ -24,24 +24,40 @@ class Categorical(ScalingFunction):
         The prior's a_w.
     weight_rate : float, default=1.0
         The prior's b_w.
+    parents : str or None, default=None
+        A category in whose levels those of `columns` are nested, such as venues of authors: it has
+        weights of its own, and the weights of its children are drawn around them (see `Pooled`).
 
     Examples
     --------
     >>> Categorical("department", weight_shape=2.0)
     Categorical('department', weight_shape=2.0, weight_rate=1.0)
+    >>> Categorical("author", parents="venue")
+    Categorical(Pooled('author', parents='venue'), weight_shape=1.0, weight_rate=1.0)
     """
 
     kinds = frozenset({"tags", "category"})
     positive = frozenset({"shape", "rate"})
 
     def __init__(
-        self, *columns: str | Term, weight_shape: float = 1.0, weight_rate: float = 1.0
+        self,
+        *columns: str | Term,
+        weight_shape: float = 1.0,
+        weight_rate: float = 1.0,
+        parents: str | None = None,
     ) -> None:
         if not (weight_shape > 0 and weight_rate > 0):
             raise ValueError(
                 "`weight_shape` and `weight_rate` of Categorical must be positive. "
                 f"Got {weight_shape} and {weight_rate}."
             )
+        if parents is not None:
+            if not columns or not all(isinstance(column, str) for column in columns):
+                raise ValueError(
+                    "`parents` of Categorical needs the names of the label columns that are nested "
+                    f"in {parents!r}."
+                )
+            columns = tuple(Pooled(str(column), parents=parents) for column in columns)
         super().__init__(*columns)
         # A NumPy number would decide the precision of what it is added to.
         self.weight_shape = float(weight_shape)

@@ -3,12 +3,19 @@
 import numpy as np
 
 from hdsp import kernels
-from hdsp.labels import Term
+from hdsp.labels import Term, TermProduct
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 # exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1
 _QUADRATIC = np.e - 2.0
+
+
+def of_terms(value: object) -> object:
+    """The log-linear function of a term or of several, and anything else as it is."""
+    if isinstance(value, Term):
+        return LogLinear(value)
+    return LogLinear(*value.terms) if isinstance(value, TermProduct) else value
 
 
 class LogLinear(ScalingFunction):

@@ -3,20 +3,25 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.schema import LabelSchema
-from hdsp.labels import Term, plain_term
-from hdsp.numerics.types import BoolArray, IntArray
+from hdsp.labels import Pooled, Term, TermProduct, plain_term
+from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.scaling.base import Design, ScalingFunction
 from hdsp.scaling.categorical import Categorical
 from hdsp.scaling.constant import Constant
+from hdsp.scaling.formula import is_formula, parse_formula
 from hdsp.scaling.functions import FUNCTIONS
-from hdsp.scaling.loglinear import LogLinear
+from hdsp.scaling.loglinear import LogLinear, of_terms
 from hdsp.scaling.product import Product
+
+# What a user may write: "auto", a formula, or an expression.
+Scaling: TypeAlias = str | ScalingFunction | Term | TermProduct
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +78,13 @@ class LabelSpace:
         )
         return np.concatenate([np.zeros(0, dtype=np.int64), *starts])
 
+    @cached_property
+    def own_scale(self) -> FloatArray:
+        """What the values of each label are multiplied by in its own column, one per label."""
+        mains = zip(self.schema.blocks, self.terms, strict=False)
+        scales = [np.full(len(block.columns), term.value_scale) for block, term in mains]
+        return np.concatenate([np.zeros(0), *scales])
+
     @property
     def used_labels(self) -> BoolArray:
         """Which labels the scaling function takes, one per label."""
@@ -119,6 +131,7 @@ class LabelSpace:
 
         Columns that the scaling function does not take are empty.
         """
+        values = self._with_parents(values)
         design = values
         if not self.plain:
             parts = {
@@ -136,9 +149,31 @@ class LabelSpace:
 
     def values(self, design: Design) -> csr_array:
         """The values of labels in documents with this design, one column per label."""
-        return design if self.plain else csr_array(csr_array(design)[:, self.own])
+        if self.plain:
+            return design
+        found = csr_array(csr_array(design)[:, self.own])
+        return found if (self.own_scale == 1.0).all() else _divided(found, self.own_scale)
 
-    def grown(self, schema: LabelSchema, scaling: "str | ScalingFunction") -> "LabelSpace":
+    def of_labels(self, sums: FloatArray) -> FloatArray:
+        """Sums over documents of the design's columns times something, [J, n], those of labels."""
+        return np.asarray(sums[self.own] / self.own_scale[:, None])
+
+    def _with_parents(self, values: csr_array) -> csr_array:
+        """Values of labels, with the parents that nested levels imply where they are missing."""
+        slices = self.schema.slices()
+        for term in self.terms:
+            if isinstance(term, Pooled) and term.parents is not None:
+                place = slices[term.parents]
+                own, parents = (
+                    csr_array(values[:, columns]) for columns in (slices[term.columns[0]], place)
+                )
+                filled = term.implied(own, parents)
+                if filled is not parents:
+                    sides = [values[:, : place.start], filled, values[:, place.stop :]]
+                    values = csr_array(hstack(sides, format="csr"))
+        return values
+
+    def grown(self, schema: LabelSchema, scaling: Scaling) -> "LabelSpace":
         """The space of a schema with further labels; what terms have learned stays."""
         learned = {term: term.fitted for term in self.terms}
         return bind_labels(scaling, schema, learned=learned)
@@ -150,13 +185,26 @@ class LabelSpace:
         for term in self.terms:
             later, part = places[term]
             place = {pair: i for i, pair in enumerate(later.products)}
-            own = [place[pair] for pair in term.products] or range(len(term.names))
+            own = [place[pair] for pair in term.products] or _grown_places(term, later)
             found.append(part.start + np.array(own, dtype=np.int64))
         return np.concatenate([np.zeros(0, dtype=np.int64), *found])
 
 
+def _divided(values: csr_array, scale: FloatArray) -> csr_array:
+    """Stored values, each divided by the scale of its column."""
+    return csr_array(
+        (values.data / scale[values.indices], values.indices, values.indptr), values.shape
+    )
+
+
+def _grown_places(term: Term, later: Term) -> list[int]:
+    """The columns of a main term among those of one with more values: these come first."""
+    n_values, n_later = len(term.sources[0]), len(later.sources[0])
+    return [i if i < n_values else i + n_later - n_values for i in range(len(term.names))]
+
+
 def bind_labels(
-    scaling: "str | ScalingFunction",
+    scaling: Scaling,
     schema: LabelSchema,
     values: csr_array | None = None,
     learned: Mapping[Term, Mapping[str, list[float]]] | None = None,
@@ -165,8 +213,9 @@ def bind_labels(
 
     Parameters
     ----------
-    scaling : ScalingFunction or "auto"
-        ``"auto"`` is `Categorical` on tags and categories times `LogLinear` on numbers.
+    scaling : str, ScalingFunction or Term
+        ``"auto"`` is `Categorical` on tags and categories times `LogLinear` on numbers; a formula
+        begins with ``~``.
     schema : LabelSchema
         The label columns and their kinds.
     values : sparse array or None, default=None
@@ -179,7 +228,7 @@ def bind_labels(
     Factors that name columns or terms take those; then each factor without any, the one that takes
     fewer kinds first (`Categorical` before `LogLinear`), takes what is left of its kinds.
     """
-    factors, required = _factors(scaling)
+    factors, required = _factors(scaling, schema)
     slices, known = schema.slices(), dict(learned or {})
     _check_names(factors, schema)
     taken = _take_columns(factors, schema)
@@ -195,10 +244,12 @@ def bind_labels(
         parts = {name: csr_array(values[:, columns]) for name, columns in slices.items()}
     bound: list[Term] = []
     for term in wanted:
-        fitted = known.get(term)
+        sources, fitted = [names[name] for name in term.columns], known.get(term)
         if fitted is None and parts:
-            fitted = term.learn([parts[name] for name in term.columns])
-        bound.append(term.bound([names[name] for name in term.columns], fitted))
+            (*_, unit) = (1.0, *schema.block(term.columns[0]).scale)
+            seen = [parts[name] for name in term.learns_from]
+            fitted = term.bound(sources).learn(seen, unit)
+        bound.append(term.bound(sources, fitted))
         if term.main:
             (name,) = term.columns
             names[name] = bound[-1].names
@@ -226,19 +277,25 @@ def bind_labels(
     return LabelSpace(schema, unbound.terms, bound_scaling)
 
 
-def _factors(scaling: "str | ScalingFunction") -> tuple[tuple[ScalingFunction, ...], bool]:
+def _factors(scaling: Scaling, schema: LabelSchema) -> tuple[tuple[ScalingFunction, ...], bool]:
     """The factors of a scaling function, and whether each must have labels."""
     if isinstance(scaling, str):
-        if scaling != "auto":
+        if scaling == "auto":
+            return (Categorical(), LogLinear()), False
+        if not is_formula(scaling):
             raise ValueError(
-                "`scaling` of HDSP must be 'auto' or a scaling function such as "
-                f"Categorical('tags') * LogLinear('rating'). Got {scaling!r}."
+                "`scaling` of HDSP must be 'auto', a formula such as '~ department + s(day)' or a "
+                "scaling function such as Categorical('tags') * LogLinear('rating'). "
+                f"Got {scaling!r}."
             )
-        return (Categorical(), LogLinear()), False
-    if isinstance(scaling, ScalingFunction):
-        return (scaling.factors if isinstance(scaling, Product) else (scaling,)), True
+        kinds = {block.name: block.kind for block in schema.blocks}
+        scaling = parse_formula(scaling, kinds)
+    function = of_terms(scaling)
+    if isinstance(function, ScalingFunction):
+        return (function.factors if isinstance(function, Product) else (function,)), True
     raise TypeError(
-        f"`scaling` of HDSP must be 'auto' or a scaling function. Got {type(scaling).__name__}."
+        "`scaling` of HDSP must be 'auto', a formula, a scaling function or a term. "
+        f"Got {type(scaling).__name__}."
     )
 
 
@@ -248,7 +305,8 @@ def _check_names(factors: Sequence[ScalingFunction], schema: LabelSchema) -> Non
     named: set[str] = set()
     for factor in factors:
         main = [term for term in factor.terms if term.main]
-        for name in (*factor.columns, *(name for term in factor.terms for name in term.columns)):
+        of_terms = (name for term in factor.terms for name in term.learns_from)
+        for name in (*factor.columns, *of_terms):
             if name not in slices:
                 raise ValueError(
                     f"`scaling` of HDSP names the label column {name!r}, which the labels do not "
@@ -269,12 +327,12 @@ def _check_names(factors: Sequence[ScalingFunction], schema: LabelSchema) -> Non
                     f"Use {' or '.join(f'{other}({name!r})' for other in others)} instead."
                 )
         for term in factor.terms:
-            if "number" not in factor.kinds:
+            if not term.kinds <= factor.kinds:
                 raise ValueError(
                     f"{type(factor).__name__} takes tags and categories, not terms such as "
                     f"{term!r}. Use LogLinear({term!r}) instead."
                 )
-            for name in term.columns:
+            for name in term.learns_from:
                 if (kind := schema.kind(name)) not in term.kinds:
                     raise ValueError(
                         f"{type(term).__name__} takes {' and '.join(sorted(term.kinds))} columns. "
@@ -287,6 +345,12 @@ def _take_columns(factors: Sequence[ScalingFunction], schema: LabelSchema) -> li
     taken: list[list[str]] = [list(factor.columns) for factor in factors]
     main = [term.columns[0] for factor in factors for term in factor.terms if term.main]
     named = {*main, *(name for factor in factors for name in factor.columns)}
+    for number, factor in enumerate(factors):
+        # Parents have effects of their own, beside their children's if nothing else is said.
+        for term in factor.terms:
+            for name in set(term.learns_from) - {*term.columns, *named}:
+                taken[number].append(name)
+                named.add(name)
     free = [name for name in schema.slices() if name not in named]
     # The function of fewer kinds chooses first: LogLinear() would leave Categorical() nothing.
     for number in sorted(range(len(factors)), key=lambda n: len(factors[n].kinds)):

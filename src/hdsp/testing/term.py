@@ -111,7 +111,9 @@ def _make_case(term: Term, kinds: Sequence[Kind], n_levels: int = _LEVELS) -> Te
     columns: tuple[str, ...]
     for name, kind in zip(term.columns, kinds, strict=True):
         if kind == "number":
-            dense, columns = rng.normal(size=(_DOCUMENTS, 1)), (name,)
+            # Some values several times, none of them 0.
+            dense = (np.floor(3.0 * rng.normal(size=(_DOCUMENTS, 1))) + 0.5) / 3.0
+            columns = (name,)
         else:
             columns = tuple(f"{name}{i}" for i in range(n_levels))
             dense = np.zeros((_DOCUMENTS, n_levels))

@@ -57,17 +57,20 @@ class Wanted:
         Column of the documents' ids.
     tag_separator : str or None
         What separates tags that are written as one text.
+    groups : str or None
+        Column of the documents' groups.
     """
 
     kinds: Mapping[str, Kind]
     text: str | None = None
     ids: str | None = None
     tag_separator: str | None = None
+    groups: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All wanted columns, without repeats."""
-        named = (self.text, self.ids, *self.kinds)
+        named = (self.text, self.ids, self.groups, *self.kinds)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
@@ -110,7 +113,7 @@ class Columns:
         self.wanted = wanted
         self.n_rows = 0
         self._first_row = first_row
-        kept = [*wanted.kinds, *([] if wanted.ids is None else [wanted.ids])]
+        kept = [*wanted.kinds, *(name for name in (wanted.ids, wanted.groups) if name is not None)]
         self._values: dict[str, list[object]] = {column: [] for column in kept}
 
     def texts(self, batches: Iterable[Batch]) -> Iterator[str]:
@@ -148,6 +151,19 @@ class Columns:
                 raise self._error(self.wanted.ids, row, value, "no id", remedy)
             ids.append(identity)
         return tuple(ids)
+
+    def groups(self) -> tuple[str, ...] | None:
+        """Return the documents' groups, "" for none, or None where they are not wanted."""
+        if self.wanted.groups is None:
+            return None
+        found = []
+        for row, value in enumerate(self._values[self.wanted.groups], self._first_row):
+            name = "" if is_missing(value) else level_name(value)
+            if name is None:
+                remedy = "name a column of texts or numbers with `group`"
+                raise self._error(self.wanted.groups, row, value, "no group", remedy)
+            found.append(name)
+        return tuple(found)
 
     def labels(self) -> Labels:
         """Return the labels of all rows."""

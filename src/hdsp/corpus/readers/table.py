@@ -1,5 +1,6 @@
 """Tables: one document per row, in CSV, TSV, JSON Lines, Parquet or Arrow."""
 
+from hdsp.corpus.blocks import warn_dates
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Names, label_kinds
@@ -21,6 +22,7 @@ def read_table(
     text_settings: object = None,
     like: object = None,
     ids: str | None = None,
+    group: str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
 ) -> Corpus:
@@ -54,6 +56,9 @@ def read_table(
         A corpus or a fitted model whose words are counted, in its order; other words are dropped.
     ids : str, default=None
         Column of the documents' names.
+    group : str, default=None
+        Column of the documents' groups, such as authors, outlets or respondents: documents of a
+        group are not independent. One without a value is on its own.
     encoding : str, default="utf-8"
         The encoding of a text file.
     delimiter : str, default=None
@@ -73,13 +78,16 @@ def read_table(
     """
     owner = "read_table"
     kinds = label_kinds(tags, categories, numeric, owner)
-    columns = Columns(name_of(path), Wanted(kinds, text, ids, tag_separator))
+    columns = Columns(name_of(path), Wanted(kinds, text, ids, tag_separator, group))
     rules = counting_rules(text_settings, like, owner)
     with open_table(path, owner, format, encoding, delimiter) as (table_format, file):
-        return corpus_of_texts(
+        corpus = corpus_of_texts(
             columns.name,
             columns.texts(table_format.batches(file, columns.wanted)),
             rules,
             lambda: (columns.labels(), columns.ids()),
             f"column {text!r}",
         )
+    if like is None:
+        warn_dates(corpus.labels, "name the column with `numeric` (on the command line, --numeric)")
+    return corpus if group is None else corpus.with_groups(columns.groups())

@@ -78,6 +78,8 @@ class StoredCorpus(Corpus):
         How the counts were made from texts.
     ids : tuple of str or None
         Names of the M documents; reads the whole corpus, if there are any.
+    groups : tuple of str or None
+        Groups of the M documents; reads the whole corpus, if there are any.
     """
 
     _folder: Path
@@ -176,6 +178,16 @@ class StoredCorpus(Corpus):
     def ids(self) -> tuple[str, ...] | None:
         """Names of the M documents; reads the whole corpus, if there are any."""
         return self[:].ids if self.has_ids else None
+
+    @property
+    def groups(self) -> tuple[str, ...] | None:
+        """Groups of the M documents; reads the whole corpus, if there are any."""
+        return self[:].groups if self.has_groups else None
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether documents have groups."""
+        return self._manifest.has_groups
 
     @property
     def has_ids(self) -> bool:

@@ -67,6 +67,8 @@ class Manifest:
         For each block, the sums of each column of numbers; empty for other kinds.
     shards : tuple of ShardRecord
         The shards, in the order of the documents.
+    has_groups : bool, default=False
+        Whether documents have groups.
     """
 
     words: tuple[str, ...]
@@ -75,6 +77,7 @@ class Manifest:
     labels: Labels
     moments: LabelMoments
     shards: tuple[ShardRecord, ...]
+    has_groups: bool = False
 
     @property
     def n_documents(self) -> int:
@@ -109,6 +112,8 @@ class Manifest:
             "words": list(self.words),
             "text_settings": None if settings is None else settings.to_dict(),
             "ids": self.has_ids,
+            # Manifests of corpora without groups are as they were before there were any.
+            **({"groups": True} if self.has_groups else {}),
             "blocks": [
                 {
                     "name": block.name,
@@ -181,6 +186,9 @@ def _manifest(data: Mapping[str, Any]) -> Manifest:
         raise WrongContents("two blocks of labels have one name")
     if not isinstance(data["ids"], bool):
         raise WrongContents("it does not say whether documents have ids")
+    has_groups = data.get("groups", False)
+    if not isinstance(has_groups, bool):
+        raise WrongContents("it does not say whether documents have groups")
     shards = tuple(_record(*shard) for shard in data["shards"])
     if not shards:
         raise WrongContents("it has no shards")
@@ -189,7 +197,9 @@ def _manifest(data: Mapping[str, Any]) -> Manifest:
         text_settings = None if settings is None else TextSettings.from_dict(settings)
     except UNREADABLE as error:
         raise WrongContents("its text settings are none that a file may hold") from error
-    return Manifest(words, text_settings, data["ids"], Labels(blocks, 0), moments, shards)
+    return Manifest(
+        words, text_settings, data["ids"], Labels(blocks, 0), moments, shards, has_groups
+    )
 
 
 def _names(names: Sequence[Any], what: str) -> tuple[str, ...]:

@@ -156,15 +156,17 @@ def joined(parts: list[Corpus]) -> Corpus:
     for number, block in enumerate(first.labels.blocks):
         values = vstack([part.labels.blocks[number].values for part in parts], format="csr")
         blocks.append(replace(block, values=values))
-    ids = None
-    if first.ids is not None:
-        ids = tuple(name for part in parts for name in part.ids or ())
+    ids, groups = (
+        None if names[0] is None else tuple(name for part in names for name in part or ())
+        for names in ([part.ids for part in parts], [part.groups for part in parts])
+    )
     return Corpus.trusted(
         frozen_csr(vstack([part.counts for part in parts], format="csr")),
         first.words,
         Labels(tuple(blocks), sum(map(len, parts))),
         first.text_settings,
         ids,
+        groups,
     )
 
 
@@ -195,6 +197,8 @@ def write_shard(path: Path, part: Corpus) -> tuple[ShardRecord, LabelMoments]:
         _put_matrix(arrays, f"labels.{number}", block.values, values)
     if part.ids is not None:
         put_texts(arrays, "ids", part.ids)
+    if part.groups is not None:
+        put_texts(arrays, "groups", part.groups)
     with path.open("xb") as file:
         write_arrays(file, arrays, "corpus shard")
     record = ShardRecord(
@@ -225,12 +229,17 @@ def _documents(arrays: Mapping[str, AnyArray], n_documents: int, manifest: Manif
         name, shape = f"labels.{number}", (n_documents, len(block.columns))
         values = _matrix(arrays, name, shape, ones=block.kind != "number")
         blocks.append(replace(block, values=values))
-    ids = StoredArrays(arrays).texts("ids") if manifest.has_ids else None
-    if ids is not None and len(ids) != n_documents:
-        raise WrongContents(f"it has {len(ids)} ids for {n_documents} documents")
-    return Corpus.trusted(
-        counts, manifest.words, Labels(tuple(blocks), n_documents), manifest.text_settings, ids
-    )
+    ids = _names(arrays, "ids", n_documents) if manifest.has_ids else None
+    groups = _names(arrays, "groups", n_documents) if manifest.has_groups else None
+    labels = Labels(tuple(blocks), n_documents)
+    return Corpus.trusted(counts, manifest.words, labels, manifest.text_settings, ids, groups)
+
+
+def _names(arrays: Mapping[str, AnyArray], what: str, n_documents: int) -> tuple[str, ...]:
+    names = StoredArrays(arrays).texts(what)
+    if len(names) != n_documents:
+        raise WrongContents(f"it has {len(names)} {what} for {n_documents} documents")
+    return names
 
 
 def _matrix(

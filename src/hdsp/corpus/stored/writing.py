@@ -56,8 +56,8 @@ def write_shards(
     total = added(moments)
     # Raises where numbers are too large to be standardised, before anyone waits for a fit.
     LabelSchema.of(head.labels, total)
-    has_ids = head.ids is not None
-    Manifest(head.words, settings, has_ids, head.labels, total, records).write(folder)
+    has_ids, has_groups = head.ids is not None, head.groups is not None
+    Manifest(head.words, settings, has_ids, head.labels, total, records, has_groups).write(folder)
 
 
 def regrouped(parts: Iterable[Corpus], size: int) -> Iterator[Corpus]:

@@ -6,7 +6,19 @@ their labels, made once after inference, predicts held-out words much better, an
 calibrated intervals. The design need not be the one of the fit.
 """
 
-from hdsp.prediction.calibration.calibrate import Calibration, calibrate
+from hdsp.prediction.calibration.calibrate import WEIGHTS, Calibrations, Weight, calibrate
+from hdsp.prediction.calibration.coefficients import Calibration, Joint
+from hdsp.prediction.calibration.joint import joint_blocks
 from hdsp.prediction.calibration.regression import Regression, group_rows
 
-__all__ = ["Calibration", "Regression", "calibrate", "group_rows"]
+__all__ = [
+    "WEIGHTS",
+    "Calibration",
+    "Calibrations",
+    "Joint",
+    "Regression",
+    "Weight",
+    "calibrate",
+    "group_rows",
+    "joint_blocks",
+]

@@ -1,33 +1,24 @@
 """How topics depend on labels, learned once after inference."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import repeat
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from hdsp.execution import sum_tokens
+from hdsp.execution import is_alone, sum_tokens
 from hdsp.fit import Run
+from hdsp.kernels import sparse_product
 from hdsp.model import Fit, Problem
 from hdsp.numerics.sampling import sample_rows
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction.calibration.clusters import Clusters
+from hdsp.prediction.calibration.coefficients import Calibration
 from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
-from hdsp.prediction.calibration.regression import Regression, label_sets, regression_path
-from hdsp.prediction.calibration.shrinkage import prior_deviations
-from hdsp.prediction.calibration.variance import (
-    TYPICAL_VARIANCE,
-    feedback,
-    information,
-    mean_information,
-    overdispersion,
-    own_shares,
-)
-from hdsp.scaling import Design, LabelSpace
+from hdsp.prediction.calibration.learn import Documents, Learned, Start, learn
+from hdsp.prediction.calibration.regression import Observed, Regression, label_sets, observe
+from hdsp.prediction.calibration.variance import read_again, returned_parts
+from hdsp.scaling import LabelSpace
 
-# Penalties are learned in so many rounds of so many sweeps, from the first.
-_ROUNDS, _SWEEPS_PER_ROUND, _LAST_SWEEPS = 4, 8, 16
-_FIRST_PENALTY = 40.0
 # Where documents are not kept, the regression uses at most this many label sets.
 _MOST_LABEL_SETS = 20_000
 # Of more documents than this, none brings topics noticeably nearer to itself.
@@ -36,68 +27,17 @@ _MANY_DOCUMENTS = 50_000
 _MOST_DOCUMENTS = 4_000
 # And the feedback from at most this many, which are read several times.
 _MOST_READ_AGAIN = 2_000
-_SMALLEST_INFORMATION = 1e-12
+
+# Whether each document weighs the same, or each token.
+Weight = Literal["documents", "tokens"]
+WEIGHTS: tuple[Weight, ...] = ("documents", "tokens")
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration(Regression):
-    """The regression of topics on labels, with the uncertainty of its coefficients.
+class Calibrations(NamedTuple):
+    """The regression in which documents weigh the same, and the one in which tokens do."""
 
-    Attributes
-    ----------
-    intercept : float array of shape [T]
-        The intercepts u_k.
-    coefficients : float array of shape [J, T]
-        The coefficients v_jk.
-    variance : float array of shape [J, T]
-        The posterior variance of the coefficients, which includes overdispersion.
-    indicator : bool array of shape [J]
-        Whether a column of the design holds only 0 and 1.
-    label_tokens : float array of shape [J, T]
-        The expected tokens of topics by column, sum_m r_mj N_m theta_mk.
-    """
-
-    variance: FloatArray
-    indicator: BoolArray
-    label_tokens: FloatArray
-
-    def draw(self, column: int, stream: np.random.Generator, n_draws: int) -> FloatArray:
-        """Draw the coefficients of a column from their posterior, [n_draws, T].
-
-        They are normal. For indicators exp(v) is gamma distributed, like a rate of counted tokens:
-        a topic that does not occur with a label may be nearly ruled out, but is unlikely to be
-        common.
-        """
-        size = (n_draws, len(self.intercept))
-        if self.indicator[column]:
-            shape = 1.0 / self.variance[column]
-            ratio = stream.standard_gamma(shape, size=size) / shape
-            noise = np.log(np.maximum(ratio, 1e-12))
-        else:
-            noise = np.sqrt(self.variance[column]) * stream.standard_normal(size)
-        return np.asarray(self.coefficients[column] + noise)
-
-
-@dataclass(frozen=True, eq=False)
-class Documents:
-    """What a regression is learned from: the topics of documents, and the design.
-
-    Attributes
-    ----------
-    design : sparse array of shape [G, J]
-        The design of documents, or of groups of documents with equal labels.
-    tokens : float array of shape [G, K]
-        Their tokens by topic, padded; overwritten.
-    single_design : sparse array of shape [S, J]
-        The design of single documents.
-    single : float array of shape [S, T]
-        Their tokens by topic.
-    """
-
-    design: Design
-    tokens: FloatArray
-    single_design: Design
-    single: FloatArray
+    documents: Calibration
+    tokens: Calibration
 
 
 def calibrate(
@@ -107,8 +47,14 @@ def calibrate(
     run: Run,
     copies: IntArray | None = None,
     learned_from: int | None = None,
-) -> Calibration:
+    groups: IntArray | None = None,
+    tokens: FloatArray | None = None,
+) -> Calibrations:
     """Regress the topics of documents on their labels.
+
+    Twice, of documents that are read once: each with the tokens that it has, which predicts words
+    best; and each with as many as documents have on average, shared out in its own proportions,
+    which describes the mean proportions of documents. The latter are what effects are about.
 
     Documents are cross-fitted: read as new ones are, with topics that lack their own words. Topics
     as they were learned are nearer to these documents, and labels would seem to change them more.
@@ -133,98 +79,81 @@ def calibrate(
         How often each document was among those that topics were learned from; None is once.
     learned_from : int or None, default=None
         The number of documents that topics were learned from, if it is not M.
+    groups : int array of shape [M] or None, default=None
+        The group of each document, where documents of a group are not independent; -1 is a
+        document of its own.
+    tokens : float array of shape [M, K] or None, default=None
+        The documents' tokens by topic, padded, where they have been read already.
     """
 
     def read(member: csr_array) -> FloatArray:
+        if tokens is not None:
+            return tokens.copy() if is_alone(member) else sparse_product(member, tokens)
         if (learned_from or problem.n_documents) > _MANY_DOCUMENTS:
             return sum_tokens(problem, fit, member, run.settings, run.here)
-        return cross_fitted_tokens(problem, fit, member, run.settings, run.here, copies)
+        return cross_fitted_tokens(problem, fit, member, run.settings, run.here, copies, groups)
 
-    n_topics = fit.state.n_topics
-    sets = label_sets(problem.design, None if fit.documents is not None else _MOST_LABEL_SETS)
-    chosen = sample_rows(problem.n_documents, _MOST_DOCUMENTS)
+    n_documents, n_topics = problem.n_documents, fit.state.n_topics
+    most = None if fit.documents is not None else _MOST_LABEL_SETS
+    sets = label_sets(problem.design, most, together=groups is None)
+    chosen = sample_rows(n_documents, _MOST_DOCUMENTS)
     n_sets = sets.member.shape[0]
+    equal = equal_weights(problem.lengths)
     with run.stage("cross-fitting"):
-        if n_sets == problem.n_documents:
-            tokens = read(sets.member)
-            single = tokens[chosen]
+        if n_sets == n_documents:
+            room = read(sets.member)
+            by_token = observe(sets.design, room)
+            by_document = observe(sets.design, room, equal)
+            single = room[chosen]
         else:
-            member = csr_array(vstack([sets.member, _select_rows(chosen, problem.n_documents)]))
-            tokens = read(member)
-            tokens, single = tokens[:n_sets], tokens[n_sets:]
+            weighted = csr_array(sets.member.multiply(equal[None, :].astype(np.float32)))
+            parts = [sets.member, weighted, _select_rows(chosen, n_documents)]
+            sums = read(csr_array(vstack(parts)))
+            room, single = sums[:n_sets], sums[2 * n_sets :]
+            by_token = observe(sets.design, room)
+            by_document = observe(sets.design, sums[n_sets : 2 * n_sets])
+    single = single[:, :n_topics]
+    apart = room[:, :n_topics].copy() if groups is not None else single
+    some = sample_rows(n_documents, _MOST_READ_AGAIN)
+    again: list[tuple[FloatArray, FloatArray]] = []
 
-    def measured_feedback(found: Regression) -> FloatArray:
-        some = sample_rows(problem.n_documents, _MOST_READ_AGAIN)
-        return feedback(problem.take(some), fit.state, found)
+    def measured_feedback(found: Regression, weight: FloatArray) -> FloatArray:
+        # Documents are read again once, for both regressions.
+        again.extend([] if again else [read_again(problem.take(some), fit.state, found)])
+        returned, whole = again[0]
+        own = weight[some, None]
+        return returned_parts(problem.design[some], own * returned, own * whole)
 
-    documents = Documents(sets.design, tokens, problem.design[chosen], single[:, :n_topics])
+    def learned(observed: Observed, weight: FloatArray, start: Start | None = None) -> Learned:
+        clusters = None
+        if groups is not None:
+            # Each row of the design is one document then.
+            rows = sets.member.indices
+            clusters = Clusters.of(sets.design, weight[rows, None] * apart, groups[rows])
+        documents = Documents(
+            sets.design,
+            observed,
+            room,
+            problem.design[chosen],
+            weight[chosen, None] * single,
+            clusters,
+        )
+        return learn(documents, space, lambda found: measured_feedback(found, weight), start)
+
     with run.stage("calibration"):
-        return learn(documents, space, measured_feedback)
+        first = learned(by_token, np.ones(n_documents))
+        second = learned(by_document, equal, first.end)
+    return Calibrations(second.calibration, first.calibration)
 
 
-def learn(
-    documents: Documents, space: LabelSpace, measured_feedback: Callable[[Regression], FloatArray]
-) -> Calibration:
-    """The regression of topics on a design, and the variance of its coefficients.
+def equal_weights(lengths: FloatArray) -> FloatArray:
+    """What the tokens of documents are multiplied by for all to have as many, [M].
 
-    With the information H_jk about a coefficient, its estimate without penalty would be
-    v_jk (1 + penalty_jk / H_jk). The estimate has the variance of equation 23; the coefficients of
-    a group themselves vary by tau^2. The two variances decide the penalty, and it decides the
-    regression.
-
-    What other columns explain of a column is not known of its own coefficients. It widens their
-    variance, but takes no part in tau: labels that go together share an effect, and each has the
-    size of its part.
-
-    Parameters
-    ----------
-    documents : Documents
-        The documents' topics and design.
-    space : LabelSpace
-        What the columns of the design are.
-    measured_feedback : callable
-        Takes the regression, and returns the feedback R [J, T].
+    They then have the mean number of tokens; documents without words have none.
     """
-    tokens, n_topics = documents.tokens, documents.single.shape[1]
-    lengths = tokens.sum(axis=1, dtype=np.float64)
-    # Columns that only pad the array have a penalty too, so that nothing is divided by zero.
-    penalty = np.full((documents.design.shape[1], tokens.shape[1]), _FIRST_PENALTY)
-    # A view, which every round changes; the next one reads the whole array again.
-    own_penalty = penalty[:, :n_topics]
-    sweeps = [_SWEEPS_PER_ROUND] * _ROUNDS + [_LAST_SWEEPS]
-    # Estimates of C levels sum nearly to 0, as if C - 1 of them were free; two levels are to be
-    # shrunk as much as one tag.
-    n_levels = space.n_levels
-    free = np.where(n_levels > 1, n_levels / np.maximum(n_levels - 1, 1), 1.0)[:, None]
-    shares: tuple[FloatArray, FloatArray] | None = None
-    amplified: FloatArray | None = None
-    path = regression_path(
-        documents.design, tokens, repeat(penalty, len(sweeps)), sweeps, overwrite=True
-    )
-    for found in path:
-        found = Regression(found.intercept[:n_topics], found.coefficients[:, :n_topics].copy())
-        about_all, label_tokens = information(found, documents.design, lengths)
-        if amplified is None:
-            amplified = (1.0 - measured_feedback(found)) ** -2
-        dispersion = overdispersion(found, documents.single_design, documents.single)
-        if shares is None:
-            ridge = float(dispersion.mean()) / TYPICAL_VARIANCE / mean_information(found)
-            shares = own_shares(documents.design, lengths, n_levels > 0, ridge)
-        centred, alone = shares
-        noise = amplified * dispersion
-        about = np.maximum(centred[:, None] * about_all, _SMALLEST_INFORMATION)
-        estimate = found.coefficients * (1.0 + own_penalty / about)
-        deviation = prior_deviations(free * estimate**2, noise / about, space.groups)[:, None]
-        own = np.maximum(alone[:, None] * about_all, _SMALLEST_INFORMATION)
-        variance = 1.0 / (own / noise + 1.0 / deviation**2)
-        own_penalty[:] = noise / deviation**2
-    return Calibration(
-        found.intercept,
-        found.coefficients,
-        variance=variance,
-        indicator=space.indicator,
-        label_tokens=label_tokens,
-    )
+    lengths = np.asarray(lengths, dtype=np.float64)
+    mean = lengths.sum() / max(np.count_nonzero(lengths), 1)
+    return np.where(lengths > 0, mean / np.maximum(lengths, 1e-300), 0.0)
 
 
 def _select_rows(documents: IntArray, n_documents: int) -> csr_array:

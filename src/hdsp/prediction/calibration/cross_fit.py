@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution import InProcess, fit_documents, is_alone
 from hdsp.kernels import sparse_product
 from hdsp.model import Fit, GlobalState, LocalSettings, Problem
 from hdsp.model.seeds import add_seeds
@@ -27,6 +27,7 @@ def cross_fitted_tokens(
     settings: LocalSettings,
     executor: InProcess,
     copies: IntArray | None = None,
+    groups: IntArray | None = None,
 ) -> FloatArray:
     """The tokens that topics hold in groups of documents, read as new documents are, [G, K].
 
@@ -42,21 +43,22 @@ def cross_fitted_tokens(
     fit : Fit
         The fit; its documents are overwritten, to save memory.
     member : sparse array of shape [G, M]
-        Ones where a document belongs to a group. With G = M every document must be its own group,
-        in order.
+        The weights of documents in groups, mostly ones.
     settings : LocalSettings
         How documents are fitted; they are iterated for longer than in a fit.
     executor : InProcess
         Where blocks are processed.
     copies : int array of shape [M] or None, default=None
         How often each document was among those that topics were learned from; None is once.
+    groups : int array of shape [M] or None, default=None
+        Documents that are left out together; -1 is a document of its own.
     """
     reading = replace(settings, max_iter=MOST_ITERATIONS, tol=TOL, restart=False)
-    single = member.shape[0] == problem.n_documents
+    single = is_alone(member)
     kept = fit.documents if single and copies is None else None
     total: FloatArray | None = None if kept is None else kept.token_counts
     needed = np.bincount(member.indices, minlength=problem.n_documents) > 0
-    fold = folds(problem)
+    fold = folds(problem, groups)
     for number in range(_FOLDS):
         rows = np.flatnonzero(needed & (fold == number))
         if len(rows) == 0:
@@ -113,12 +115,13 @@ def leave_out(
     return replace(state, topics=topics)
 
 
-def folds(problem: Problem) -> IntArray:
+def folds(problem: Problem, groups: IntArray | None = None) -> IntArray:
     """The fold of each document, [M].
 
     It follows from the document's words, so that neither their order nor other documents matter,
-    and equal documents are left out together.
+    and equal documents are left out together; or from the number of its group, unless that is -1.
     """
     directions = np.random.default_rng(0).random(problem.n_words)
     projected = np.asarray(problem.entries @ directions)
-    return np.asarray(np.floor(1e3 * projected % 1.0 * _FOLDS), dtype=np.int64)
+    found = np.asarray(np.floor(1e3 * projected % 1.0 * _FOLDS), dtype=np.int64)
+    return found if groups is None else np.where(groups < 0, found, groups % _FOLDS)

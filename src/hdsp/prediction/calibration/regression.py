@@ -14,6 +14,7 @@ from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design
 
 _SWEEPS = 40
+_CHUNK = 2_048
 # Keeps the logarithm finite for a topic that holds nothing.
 _SMALLEST_COUNT = 1e-3
 
@@ -38,57 +39,90 @@ class Regression:
         return normalised_exp(np.asarray(design @ self.coefficients) + self.intercept)
 
 
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What a regression takes from documents, or from groups of them: sums of their tokens.
+
+    Attributes
+    ----------
+    lengths : float array of shape [G]
+        Tokens of each row of the design.
+    by_column : float array of shape [J, K]
+        Tokens of topics by column of the design, sum_g r_gj n_gk.
+    total : float array of shape [K]
+        Tokens of topics.
+    """
+
+    lengths: FloatArray
+    by_column: FloatArray
+    total: FloatArray
+
+
+def observe(design: Design, tokens: FloatArray, weight: FloatArray | None = None) -> Observed:
+    """Sum tokens [G, K] of rows with a `design` [G, J], each times its `weight` [G]."""
+    lengths = tokens.sum(axis=1, dtype=np.float64)
+    by_label = csr_array(csr_array(design, dtype=np.float32).T)
+    if weight is None:
+        total = tokens.sum(axis=0, dtype=np.float64)
+    else:
+        # Unlike a product of matrices, it makes no copy in double precision.
+        lengths, total = weight * lengths, np.einsum("g,gk->k", weight, tokens)
+        by_label.data = by_label.data * weight.astype(np.float32)[by_label.indices]
+    return Observed(lengths, sparse_product(by_label, tokens.astype(np.float32, copy=False)), total)
+
+
 def regress(
-    design: Design,
-    tokens: FloatArray,
-    ridge: float | FloatArray,
-    n_sweeps: int = _SWEEPS,
-    overwrite: bool = False,
+    design: Design, tokens: FloatArray, ridge: float | FloatArray, n_sweeps: int = _SWEEPS
 ) -> Regression:
     """The maximum of sum_gk n_gk ln theta_gk - sum_jk ridge_jk v_jk^2 / 2, for tokens n [G, T].
 
     A single `ridge` is the penalty of all coefficients; otherwise it is [J, 1] or [J, T].
     """
-    return next(regression_path(design, tokens, (ridge,), (n_sweeps,), overwrite))
+    return next(regression_path(design, observe(design, tokens), (ridge,), (n_sweeps,)))
 
 
 def regression_path(
     design: Design,
-    tokens: FloatArray,
+    observed: Observed,
     ridges: Iterable[float | FloatArray],
     n_sweeps: Sequence[int],
-    overwrite: bool = False,
+    room: FloatArray | None = None,
+    start: Regression | None = None,
 ) -> Iterator[Regression]:
     """`regress` for several penalties, each continued from the one before.
 
-    Coordinate descent over labels, with so many sweeps for each penalty. With `overwrite` the
-    array `tokens` is used as working space.
+    Coordinate descent over labels, with so many sweeps for each penalty, from the coefficients of
+    `start`. An array `room` [G, K] in single precision is used as working space.
     """
-    observed_total = tokens.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
+    observed_total = observed.total + _SMALLEST_COUNT
     intercept = np.log(observed_total / observed_total.sum())
-    n_topics = tokens.shape[1]
+    n_topics = len(observed_total)
     if design.nnz == 0:
         for _ in ridges:
             yield Regression(intercept, np.zeros((design.shape[1], n_topics)))
         return
-    lengths = tokens.sum(axis=1)
+    lengths = observed.lengths.astype(np.float32)
     # Documents without words carry no information, and have no proportions to scale.
     with_words = lengths > 0
     if not with_words.all():
-        design, tokens, lengths = design[with_words], tokens[with_words], lengths[with_words]
-    lengths = lengths.astype(np.float32)
+        design, lengths = design[with_words], lengths[with_words]
     by_label = csr_array(csr_array(design, dtype=np.float32).T)
-    tokens = tokens.astype(np.float32, copy=False)
-    observed = sparse_product(by_label, tokens)
     share = np.exp(intercept).astype(np.float32)
-    expected = np.multiply(lengths[:, None], share, out=tokens if overwrite else None)
+    out = None if room is None else room[: len(lengths)]
+    expected = np.multiply(lengths[:, None], share, out=out)
     coefficients = np.zeros((design.shape[1], n_topics), dtype=np.float32)
+    if start is not None:
+        coefficients += start.coefficients
+        intercept = start.intercept
+        for first in range(0, len(lengths), _CHUNK):
+            part = slice(first, first + _CHUNK)
+            expected[part] = lengths[part, None] * start.proportions(design[part])
     arrays = csr_arrays(by_label)
     for ridge, number in zip(ridges, n_sweeps, strict=True):
         penalty = np.ascontiguousarray(np.broadcast_to(ridge, coefficients.shape), dtype=np.float32)
         for _ in range(number):
             kernels.sweep_softmax_weights(
-                *arrays, lengths, observed, penalty, expected, coefficients
+                *arrays, lengths, observed.by_column, penalty, expected, coefficients
             )
             # The intercept is a label that every document carries, without a penalty.
             total = expected.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
@@ -118,11 +152,14 @@ class LabelSets:
     member: csr_array
 
 
-def label_sets(design: Design, most: int | None = None) -> LabelSets:
-    """Group documents [M, J] by their labels; a random `most` of the groups, if there are more."""
+def label_sets(design: Design, most: int | None = None, together: bool = True) -> LabelSets:
+    """Group documents [M, J] by their labels; a random `most` of the groups, if there are more.
+
+    Not `together`, each document is a group.
+    """
     n_documents = design.shape[0]
     first, group = group_rows(design)
-    if 2 * len(first) > n_documents:
+    if not together or 2 * len(first) > n_documents:
         # Grouping saves little, so each document is its own group, which needs no copy.
         first = group = np.arange(n_documents)
     member = csr_array(

@@ -49,6 +49,15 @@ def information(
     return found, expected
 
 
+def total_information(regression: Regression, design: Design, lengths: FloatArray) -> FloatArray:
+    """The information sum_g N_g theta_gk (1 - theta_gk) about the intercepts, [T]."""
+    found = np.zeros(len(regression.intercept))
+    for first in range(0, design.shape[0], _CHUNK):
+        share = regression.proportions(design[first : first + _CHUNK])
+        found += lengths[first : first + _CHUNK] @ (share * (1.0 - share))
+    return found
+
+
 def overdispersion(regression: Regression, design: Design, tokens: FloatArray) -> FloatArray:
     """The ratio o_k of residual to multinomial variance in single documents, [T], at least 1.
 
@@ -67,31 +76,64 @@ def mean_information(regression: Regression) -> float:
     return float((share * (1.0 - share)).mean()) or 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class OwnColumns:
+    """What columns of a design are beside the intercept and all other columns.
+
+    Attributes
+    ----------
+    mean : float array of shape [J]
+        What the intercept explains of each column.
+    transform : float array of shape [J, B] or None
+        What turns columns, less their means, to the own parts of B of them; None leaves all.
+    """
+
+    mean: FloatArray
+    transform: FloatArray | None
+
+    @property
+    def n_columns(self) -> int:
+        """The number B of own columns."""
+        return len(self.mean) if self.transform is None else int(self.transform.shape[1])
+
+    def of(self, design: Design) -> FloatArray:
+        """The parts of a design [M, J] that are the columns' own, [M, B]."""
+        if self.transform is None:
+            return np.asarray(design.toarray() - self.mean)
+        return np.asarray(design @ self.transform) - self.mean @ self.transform
+
+
 def own_shares(
     design: Design, lengths: FloatArray, exclusive: BoolArray, ridge: float
-) -> tuple[FloatArray, FloatArray]:
-    """The shares g_j of columns' sums of squares that are their own, [J] each.
+) -> tuple[FloatArray, FloatArray, OwnColumns]:
+    """The shares g_j of columns' sums of squares that are their own, [J] each, and these parts.
 
     The first is what the intercept does not explain, the second what the intercept and all other
     columns do not. For columns that exclude each other, and are compared with each other, both are
     1. The second has a ridge, for the prior: tags of which each document has exactly one could
     otherwise not be told from the intercept.
     """
-    centred, alone = np.ones((2, design.shape[1]))
+    n_columns = design.shape[1]
+    centred, alone = np.ones((2, n_columns))
     columns = np.flatnonzero(~exclusive)
+    means = np.zeros(n_columns)
     if len(columns) == 0 or lengths.sum() == 0:
-        return centred, alone
+        return centred, alone, OwnColumns(means, None)
     chosen = csr_array(design[:, columns], dtype=np.float64)
     square = np.maximum(np.asarray(chosen.power(2).T @ lengths), 1e-300)
-    mean = np.asarray(chosen.T @ lengths) / lengths.sum()
+    means[columns] = mean = np.asarray(chosen.T @ lengths) / lengths.sum()
     left = np.maximum(square - lengths.sum() * mean**2, 0.0)
     centred[columns] = alone[columns] = left / square
-    if len(columns) <= _MOST_COLUMNS:
-        weighted = csr_array(chosen.multiply(lengths[:, None]))
-        gram = (weighted.T @ chosen).toarray() - lengths.sum() * np.outer(mean, mean)
-        np.fill_diagonal(gram, gram.diagonal() + ridge)
-        alone[columns] = np.clip(1.0 / np.linalg.inv(gram).diagonal() / square, 0.0, 1.0)
-    return centred, alone
+    if len(columns) > _MOST_COLUMNS:
+        return centred, alone, OwnColumns(means, None)
+    weighted = csr_array(chosen.multiply(lengths[:, None]))
+    gram = (weighted.T @ chosen).toarray() - lengths.sum() * np.outer(mean, mean)
+    np.fill_diagonal(gram, gram.diagonal() + ridge)
+    inverse = np.linalg.inv(gram)
+    alone[columns] = np.clip(1.0 / inverse.diagonal() / square, 0.0, 1.0)
+    transform = np.eye(n_columns)
+    transform[np.ix_(columns, columns)] = inverse / inverse.diagonal()
+    return centred, alone, OwnColumns(means, transform)
 
 
 # How many random changes are tried, each up and down, and their standard deviation: small enough
@@ -103,13 +145,17 @@ _LARGEST = 0.8
 
 
 def feedback(problem: Problem, state: GlobalState, regression: Regression) -> FloatArray:
-    """The part R_jk of an error in labels' weights that returns in the tokens of topics, [J, T].
+    """The part R_jk of an error in labels' weights that returns in the tokens of topics, [J, T]."""
+    return returned_parts(problem.design, *read_again(problem, state, regression))
+
+
+def read_again(
+    problem: Problem, state: GlobalState, regression: Regression
+) -> tuple[FloatArray, FloatArray]:
+    """Tokens that follow changes of what documents are led to expect, and that were asked for.
 
     What each document is led to expect is changed at random, up and down, and documents are read
-    again: R is the change of their tokens over the change of those that are expected. It is
-    measured by label and by topic, since documents differ in length and topics in how clear they
-    are; for a label and a topic together 1 - R_jk = (1 - R_j) (1 - R_k) / (1 - R). Topics have
-    adapted to these documents, so that R is rather too small than too large.
+    again.
 
     Parameters
     ----------
@@ -119,6 +165,13 @@ def feedback(problem: Problem, state: GlobalState, regression: Regression) -> Fl
         The fitted state.
     regression : Regression
         The proportions that labels lead one to expect.
+
+    Returns
+    -------
+    returned : float array of shape [M, T]
+        The change of tokens, weighted by the change that was made.
+    whole : float array of shape [M, T]
+        The change of those that are expected, weighted likewise.
     """
     theta = regression.proportions(problem.design)
     lengths = problem.lengths.astype(np.float64)[:, None]
@@ -130,8 +183,18 @@ def feedback(problem: Problem, state: GlobalState, regression: Regression) -> Fl
         centred = shift - (theta * shift).sum(axis=1, keepdims=True)
         returned += centred * change / 2.0
         whole += lengths * theta * centred**2
+    return returned, whole
+
+
+def returned_parts(design: Design, returned: FloatArray, whole: FloatArray) -> FloatArray:
+    """The part R_jk of the changes of `read_again` that returns, [J, T].
+
+    It is measured by label and by topic, since documents differ in length and topics in how clear
+    they are; for a label and a topic together 1 - R_jk = (1 - R_j) (1 - R_k) / (1 - R). Topics have
+    adapted to these documents, so that R is rather too small than too large.
+    """
     remains = _remaining(returned.sum(), whole.sum(), 1.0)
-    squares = csr_array(problem.design, dtype=np.float64).power(2).T
+    squares = csr_array(design, dtype=np.float64).power(2).T
     by_label = _remaining(squares @ returned.sum(axis=1), squares @ whole.sum(axis=1), remains)
     by_topic = _remaining(returned.sum(axis=0), whole.sum(axis=0), remains)
     return np.asarray(1.0 - np.clip(np.outer(by_label, by_topic) / remains, 1.0 - _LARGEST, 1.0))

@@ -442,7 +442,7 @@ export function documentsView(room) {
       title: `Observed against expected: ${name}`,
       caption:
         `Mean proportions in the ${thousands(data.observed.sizes[own.observed])} documents of the corpus ` +
-        "with this label, from their words, and what all their labels lead one to expect.",
+        `with this label, from their words, and what all their labels lead one to expect. ${data.check}`,
     });
   }
 

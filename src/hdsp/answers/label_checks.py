@@ -1,0 +1,168 @@
+"""The table of cells of labels: what was found in documents, and what is expected of them."""
+
+from typing import Any
+
+import numpy as np
+
+from hdsp.answers.new_documents import read_documents
+from hdsp.answers.topic_tables import Columns, name_column, top_words
+from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
+from hdsp.corpus.values import written_number
+from hdsp.fit import Run
+from hdsp.model import make_problem
+from hdsp.numerics.types import FloatArray
+from hdsp.prediction import (
+    Calibration,
+    FittedModel,
+    ReadDocuments,
+    Weight,
+    expected_errors,
+    is_training,
+    make_cells,
+    measure_misfit,
+    read_tokens,
+)
+from hdsp.validation import check_choice, quoted
+
+_WORDS = 5
+ORDER = "order"
+
+
+def read_again(
+    fitted: FittedModel, corpus: Any, groups: object, run: Run, owner: str
+) -> tuple[ReadDocuments, bool]:
+    """Documents with the model's own labels, and whether they are those of training."""
+    corpus = in_memory(corpus, owner)
+    counts, design = read_documents(fitted, corpus, None, owner, warn=False)
+    known = group_names(corpus, groups, owner)
+    numbers = None if known is None else group_numbers(known)
+    problem = make_problem(counts, design, fitted.scaling, fitted.priors)
+    tokens, _ = read_tokens(fitted, problem, fitted.state, run, numbers)
+    values = fitted.space.values(problem.design)
+    own = tokens[:, : fitted.state.n_topics]
+    return ReadDocuments(values, own, numbers), is_training(fitted, counts)
+
+
+def in_memory(corpus: Any, owner: str) -> Corpus:
+    """A corpus whose documents are in memory."""
+    if not isinstance(corpus, Corpus):
+        raise TypeError(
+            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
+            "Corpus(X, words=model.words_, labels=labels)."
+        )
+    return corpus[:] if isinstance(corpus, StoredCorpus) else corpus
+
+
+def group_names(corpus: Corpus, groups: object, owner: str) -> tuple[str, ...] | None:
+    """The groups of documents: of a column of labels, of an array, or those of the corpus."""
+    if groups is None:
+        return corpus.groups
+    if not isinstance(groups, str):
+        return as_groups(groups, len(corpus), owner)
+    values = column_values(corpus, groups, "groups", owner)
+    return as_groups(
+        [None if value is None else str(value) for value in values], len(corpus), owner
+    )
+
+
+def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list[Any]:
+    """The values of a category or number of a corpus, one per document; None where missing."""
+    block = next((one for one in corpus.labels.blocks if one.name == name), None)
+    if block is None or block.kind == "tags" or (block.kind == "number" and len(block.columns) > 1):
+        known = quoted(one.name for one in corpus.labels.blocks if one.kind != "tags")
+        raise ValueError(
+            f"`{parameter}` of {owner} must name a category or a number of the corpus, or hold one "
+            f"value per document. Got {name!r}; there are {known or 'none'}."
+        )
+    found: list[Any] = [None] * len(corpus)
+    rows = np.repeat(np.arange(len(corpus)), np.diff(block.values.indptr))
+    for row, column, value in zip(rows, block.values.indices, block.values.data, strict=True):
+        found[row] = float(value) if block.kind == "number" else block.columns[column]
+    return found
+
+
+def time_of(corpus: Corpus, time: Any, owner: str) -> tuple[FloatArray | None, str]:
+    """The documents' time as numbers, NaN where it is missing, and what it is called."""
+    if time is None:
+        return None, ""
+    if isinstance(time, str) and time == ORDER:
+        return np.arange(float(len(corpus))), ORDER
+    name = time if isinstance(time, str) else "time"
+    values = column_values(corpus, time, "time", owner) if isinstance(time, str) else list(time)
+    numbers = [None if value is None else written_number(value) for value in values]
+    if len(numbers) != len(corpus) or all(number is None for number in numbers):
+        raise ValueError(
+            f"`time` of {owner} must name a number or date of the corpus, be 'order', or hold one "
+            "number or date per document."
+        )
+    return np.array([np.nan if one is None else one for one in numbers]), name
+
+
+def check_columns(
+    fitted: FittedModel,
+    documents: ReadDocuments,
+    weight: Weight,
+    in_training: bool,
+    time: tuple[FloatArray | None, str] = (None, ""),
+) -> Columns:
+    """The columns of `HDSP.check_labels`: the largest misfit first."""
+    check_choice(weight, ("documents", "tokens"), "weight", "HDSP.check_labels")
+    calibration: Calibration = getattr(fitted.calibrations, weight)
+    space = fitted.space
+    cells = make_cells(space, documents.values, *time)
+    lengths = documents.lengths
+    share = lengths if weight == "tokens" else (lengths > 0).astype(np.float64)
+    expected = fitted.groups.sum(calibration.proportions(space.design(documents.values)))
+    error = None
+    if not in_training:
+        error = expected_errors(calibration, space, documents.values, cells)
+        error = np.sqrt(fitted.groups.sum(error**2))
+    found = fitted.groups.sum(documents.proportions)
+    misfit = measure_misfit(cells, found, expected, share, documents.groups, error)
+    n_topics = len(fitted.groups)
+    order = np.argsort(-np.abs(misfit.z).ravel(), kind="stable")
+    cell, topic = (part.tolist() for part in np.divmod(order, n_topics))
+    beyond = (np.abs(misfit.z) > misfit.limit).ravel()[order]
+    words = [" ".join(own) for own in top_words(fitted, _WORDS)]
+    columns: Columns = {
+        "label": [cells[c].label for c in cell],
+        "cell": [cells[c].cell for c in cell],
+        "n_documents": [len(cells[c].rows) for c in cell],
+        "topic": topic,
+    }
+    columns |= name_column(fitted, topic)
+    columns["words"] = [words[k] for k in topic]
+    for name in ("found", "expected"):
+        columns[name] = getattr(misfit, name).ravel()[order].tolist()
+    columns["difference"] = (misfit.found - misfit.expected).ravel()[order].tolist()
+    columns["error"] = misfit.error.ravel()[order].tolist()
+    columns["z"] = misfit.z.ravel()[order].tolist()
+    columns["verdict"] = [
+        cells[c].shows if out else "" for c, out in zip(cell, beyond, strict=True)
+    ]
+    return columns
+
+
+def check_sentence(columns: Columns) -> str:
+    """What a table of cells says, in one sentence."""
+    if not columns["label"]:
+        return "There is no cell of labels with enough documents to check."
+    bad = [row for row, verdict in enumerate(columns["verdict"]) if verdict]
+    n_cells = len(set(zip(columns["label"], columns["cell"], strict=True)))
+    if not bad:
+        return f"In none of {n_cells} cells of labels do documents differ from what is expected."
+    worst = bad[0]
+    named = dict.fromkeys((columns["verdict"][row], columns["label"][row]) for row in bad)
+    said = {
+        "curvature": "the line or curve of {} misses a bend",
+        "interaction": "labels act together in {}",
+        "drift": "effects change with {}",
+        "level": "documents of {} differ from what is expected",
+    }
+    parts = [said[verdict].format(label) for verdict, label in list(named)[:3]]
+    found, expected = columns["found"][worst], columns["expected"][worst]
+    return (
+        f"{'; '.join(parts)[0].upper()}{'; '.join(parts)[1:]}: for example topic "
+        f"{columns['topic'][worst]} has {found:.1%} in documents with {columns['label'][worst]} "
+        f"{columns['cell'][worst]}, where {expected:.1%} is expected."
+    )

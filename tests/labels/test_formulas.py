@@ -1,0 +1,155 @@
+"""Formulas: what they stand for, and how they are refused."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hdsp import (
+    HDSP,
+    Categorical,
+    Constant,
+    Factor,
+    Interaction,
+    LogLinear,
+    Ordered,
+    Pooled,
+    Spline,
+)
+from hdsp.scaling import parse_formula
+
+KINDS = {
+    "ideology": "category",
+    "blog": "category",
+    "day": "number",
+    "rating": "number",
+    "tags": "tags",
+    "first name": "category",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "scaling"),
+    [
+        ("~ 1", Constant()),
+        ("~ day", LogLinear("day")),
+        ("~ ideology + tags", Categorical("ideology", "tags")),
+        ("~1+ideology+day", Categorical("ideology") * LogLinear("day")),
+        (
+            "~ ideology * s(day) + (1 | blog)",
+            Categorical("ideology", Pooled("blog"))
+            * LogLinear(Spline("day"), Interaction("ideology", "day")),
+        ),
+        (
+            "~ rating:ideology + ideology",
+            Categorical("ideology") * LogLinear("rating", Interaction("rating", "ideology")),
+        ),
+        ("~ day:rating + rating * day", LogLinear("day", "rating", Interaction("day", "rating"))),
+        ("~ s(day, 5)", LogLinear(Spline("day", n_knots=5))),
+        ("~ s(day, period=7)", LogLinear(Spline("day", period=7))),
+        ("~ s(day, n_knots = 12, period=0.5)", LogLinear(Spline("day", n_knots=12, period=0.5))),
+        ("~ o(rating) + factor(day)", LogLinear(Ordered("rating"), Factor("day"))),
+        ("~ factor(blog)", Categorical("blog")),
+        ("~ `first name`", Categorical("first name")),
+    ],
+)
+def test_what_formulas_stand_for(text, scaling):
+    assert parse_formula(text, KINDS) == scaling
+
+
+def test_without_kinds_everything_is_log_linear():
+    assert parse_formula("~ ideology + (1 | blog)") == LogLinear("ideology", Pooled("blog"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("y ~ day", "has no '~' at position 1: a formula begins with '~'"),
+        ("~", "has nothing at position 2: write terms such as a + b"),
+        ("~ day +", "has nothing at position 8: write terms such as a + b"),
+        ("~ day - 1", "has '-' at position 7: write terms such as a + b"),
+        ("~ 0 + day", "has '0' at position 3: write terms"),
+        ("~ day ^ 2", "has '^' at position 7: write terms"),
+        ("~ log(day)", "has log() at position 3: there are s() for curves"),
+        ("~ s(day", "has no ')' in s() at position 8: s() needs ')' here."),
+        ("~ s(day] + rating", "has ']' at position 8: s() needs ')' here."),
+        ("~ s()", "has ')' at position 5: s() needs the name of a label here."),
+        ("~ s(day, knots=3)", "has 'knots' at position 10: s() takes a number of knots and period"),
+        ("~ s(day, 3, 4)", "has '4' at position 13: s() takes a number of knots and period=, each"),
+        ("~ s(day, period=x)", "has 'x' at position 17: period needs a number here."),
+        ("~ s(day, 0)", "has s(day) at position 3: `n_knots` of Spline must be 1 to 100, not 0."),
+        ("~ s(blog)", "has s(blog) at position 3: it takes a number, and 'blog' is a category."),
+        ("~ o(tags)", "it takes a number or category, and 'tags' is tags."),
+        ("~ (1 | day)", "has (1 | day) at position 3: it takes a tags or category, and 'day' is"),
+        ("~ (1 + day | blog)", "has slopes that differ at position 3: only (1 | author)"),
+        ("~ (1 | blog/day)", "has '/' at position 12: (1 | author) needs ')' here."),
+        ("~ (day + rating) * blog", "has a bracket at position 3: brackets hold (1 | author)"),
+        ("~ day * rating * blog", "has a product of three labels, 'day * rating *' at position 3"),
+        ("~ day:day", "has 'day' multiplied with itself at position 3: name two labels."),
+        ("~ day + s(day)", "beside day at position 9: write 'day' in one way throughout."),
+        ("~ ideologi", "'ideologi', which no label is called, at position 3: did you mean"),
+        ("~ xyzw", "'xyzw', which no label is called, at position 3: there are 'ideology'"),
+        ("~ `first", "has '`' at position 3: write terms"),
+        ("~ " + "day + " * 1000, "A formula must have at most 2000 characters. Got 6002."),
+    ],
+)
+def test_what_is_refused(text, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        parse_formula(text, KINDS)
+
+
+def test_there_may_be_no_labels():
+    with pytest.raises(ValueError, match="at position 3: there are no labels"):
+        parse_formula("~ day", {})
+
+
+WORDS = "~ + * : ( ) | , = ` 1 2.5 s( o( factor( period day rating ideology blog é __import__ - ²"
+PARTS = st.sampled_from([*WORDS.split(), " ", "\n"])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.text(max_size=40), st.lists(PARTS, max_size=14).map("".join)))
+def test_nothing_but_a_sentence_comes_of_any_text(text):
+    for kinds in (KINDS, None):
+        try:
+            parse_formula(f"~{text}", kinds)
+        except ValueError as error:
+            message = str(error)
+            assert message.endswith(".")
+            assert "\n" not in message
+
+
+def labels(n_documents=200):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "ideology": rng.choice(["left", "right"], n_documents),
+            "day": rng.uniform(size=n_documents),
+            "blog": rng.choice(["a", "b", "c"], n_documents),
+        }
+    )
+
+
+def test_a_model_takes_and_keeps_a_formula(tmp_path):
+    frame, counts = labels(), np.random.default_rng(1).poisson(1.0, size=(200, 12))
+    text = "~ ideology * s(day) + (1 | blog)"
+    model = HDSP(3, fixed_number=True, scaling=text, random_state=0, n_jobs=1)
+    model.fit(counts, labels=frame)
+    written = Categorical("ideology", Pooled("blog")) * Spline("day")
+    same = HDSP(
+        3,
+        fixed_number=True,
+        scaling=written * Interaction("ideology", "day"),
+        random_state=0,
+        n_jobs=1,
+    ).fit(counts, labels=frame)
+    np.testing.assert_allclose(model.expected_topics(frame), same.expected_topics(frame), atol=0.02)
+    model.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    assert loaded.scaling == text
+    np.testing.assert_array_equal(loaded.expected_topics(frame), model.expected_topics(frame))
+    with pytest.raises(ValueError, match="'dayy', which no label is called"):
+        HDSP(3, scaling="~ dayy").fit(counts, labels=frame)

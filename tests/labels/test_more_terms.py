@@ -1,0 +1,481 @@
+"""Seasons, ordered values, nested labels, and labels that determine each other."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from hdsp import (
+    HDSP,
+    Categorical,
+    Corpus,
+    DatesAsLevelsWarning,
+    Factor,
+    Interaction,
+    Labels,
+    LogLinear,
+    Ordered,
+    OverlappingLabelsWarning,
+    Pooled,
+    Spline,
+    TextSettings,
+    open_corpus,
+    read_table,
+)
+from hdsp.cli import main
+from hdsp.corpus import LabelSchema
+from hdsp.report.labels import form_view
+from hdsp.report.model_access import label_record
+from hdsp.scaling import bind_labels, describe_overlaps
+
+N_DOCUMENTS = 600
+
+
+def bind(frame, scaling):
+    labels = Labels.from_frame(frame)
+    schema = LabelSchema.of(labels)
+    values = schema.encode(labels)
+    return bind_labels(scaling, schema, values), values
+
+
+def counts_of(share, seed=0):
+    """Documents of 60 words, whose proportions of topics vary about the expected ones."""
+    topics = np.random.default_rng(0).dirichlet(np.full(60, 0.05), size=share.shape[1])
+    rng = np.random.default_rng(seed)
+    drawn = np.array([rng.dirichlet(10.0 * row) for row in share])
+    return np.array([rng.multinomial(60, row) for row in drawn @ topics])
+
+
+def softmax(score):
+    return np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+
+
+def fit(counts, frame, scaling, n_topics=3):
+    model = HDSP(n_topics, fixed_number=True, scaling=scaling, random_state=0, n_jobs=1)
+    return model.fit(counts, labels=frame)
+
+
+# Seasons
+
+
+def test_a_season_ends_where_it_begins_and_has_no_line():
+    month = np.random.default_rng(0).uniform(0.0, 36.0, N_DOCUMENTS)
+    space, values = bind(pd.DataFrame({"month": month}), Spline("month", period=12))
+    (term,) = space.terms
+    _, scale = values.data.std(), month.std()
+    x = np.linspace(-1.0, 1.0, 50)
+    at = [term.expand([csr_array((x + k * 12.0 / scale)[:, None])]).toarray() for k in (0, 1, -3)]
+    np.testing.assert_allclose(at[1][:, 1:], at[0][:, 1:], atol=1e-9)
+    np.testing.assert_allclose(at[2][:, 1:], at[0][:, 1:], atol=1e-9)
+    # Slopes go on, too.
+    seam, step = (0.0 - month.mean()) / scale, 1e-4
+    near = seam + step * np.array([-2.0, -1.0, 1.0, 2.0])
+    columns = term.expand([csr_array(near[:, None])]).toarray()[:, 1:]
+    before, after = columns[1] - columns[0], columns[3] - columns[2]
+    np.testing.assert_allclose(before, after, atol=1e-5)
+    # And the values are still there.
+    np.testing.assert_array_equal(space.values(space.design(values)).toarray(), values.toarray())
+    # Uncorrelated, as smoothness alone decides, and without the line.
+    bends = space.design(values).toarray()[:, 1:]
+    np.testing.assert_allclose(np.corrcoef(bends.T), np.eye(bends.shape[1]), atol=1e-6)
+    assert np.abs(space.design(values).toarray()[:, 0]).max() < 1e-10
+
+
+def test_expected_topics_follow_a_season():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"month": rng.integers(1, 13, N_DOCUMENTS).astype(float)})
+
+    def share(month):
+        score = np.zeros((len(month), 3))
+        score[:, 0] = 1.5 * np.sin(2.0 * np.pi * month / 12.0)
+        return softmax(score)
+
+    model = fit(counts_of(share(frame["month"])), frame, Spline("month", period=12))
+    grid = pd.DataFrame({"month": np.arange(1.0, 13.0)})
+    found = model.expected_topics(grid)
+    rises = np.argmax(np.abs(np.corrcoef(found.T, share(grid["month"]).T)[:3, 3]))
+    # A line of months would be off by .3 somewhere.
+    assert np.abs(found[:, rises] - share(grid["month"])[:, 0]).max() < 0.12
+    later = pd.DataFrame({"month": np.arange(13.0, 25.0)})
+    np.testing.assert_allclose(model.expected_topics(later), found, atol=1e-6)
+    # From one month to the same of another year nothing changes.
+    same = model.label_effects(labels="month", contrast=(1, 13))
+    assert np.abs(same["effect"]).max() < 1e-6
+    found = model.predict_labels(counts_of(share(grid["month"])), "month")
+    assert found.shape == (12, 12)
+
+
+def test_settings_of_a_season():
+    for period in (0, -1.0, float("inf"), "12", True):
+        with pytest.raises(ValueError, match="`period` of Spline must be a positive number"):
+            Spline("x", period=period)
+    with pytest.raises(ValueError, match="Spline with a period needs `n_knots` of 3 or more"):
+        Spline("x", n_knots=2, period=12)
+    with pytest.raises(ValueError, match="A spline's knots must rise"):
+        Spline("x", period=12).bound([["x"]], {"knots": [0.0] * 9, "coefficients": [1.0] * 5})
+    constant = Spline("x", period=12)
+    assert constant.learn([csr_array(np.full((5, 1), 2.0))])["knots"] == []
+    # A week over thirty years of dates is no reason for a page of millions of points.
+    assert (
+        len(
+            bind(pd.DataFrame({"x": np.linspace(0, 30, 99)}), Spline("x", period=0.02))[0]
+            .terms[0]
+            .points(-2, 2)
+        )
+        <= 20_000
+    )
+
+
+# Ordered values
+
+
+def test_ordered_effects_are_a_random_walk():
+    rating = np.random.default_rng(0).choice(5, N_DOCUMENTS, p=[0.1, 0.1, 0.1, 0.2, 0.5]) + 1.0
+    space, values = bind(pd.DataFrame({"rating": rating}), Ordered("rating"))
+    design = space.design(values).toarray()
+    assert space.names[0] == "rating"
+    functions = np.unique(design[:, 1:], axis=0)
+    assert functions.shape == (5, 4)
+    # Of coefficients with one variance, changes from value to value are independent and as large.
+    order = [np.flatnonzero(rating == star)[0] for star in range(1, 6)]
+    steps = np.diff(design[order, 1:], axis=0)
+    together = steps @ steps.T
+    np.testing.assert_allclose(together, together[0, 0] * np.eye(4), atol=1e-8)
+    np.testing.assert_array_equal(space.groups, [0, 1, 1, 1, 1])
+
+
+def test_ordered_levels_keep_their_order():
+    rng = np.random.default_rng(0)
+    size = rng.choice(["small", "medium", "large"], 200)
+    levels = ["small", "medium", "large"]
+    given, values = bind(pd.DataFrame({"size": size}), Ordered("size", levels=levels))
+    table = pd.DataFrame({"size": pd.Categorical(size, categories=levels, ordered=True)})
+    known, _ = bind(table, Ordered("size"))
+    rows = [np.flatnonzero(size == level)[0] for level in levels]
+    first = given.design(values).toarray()[rows, 3:]
+    steps = np.diff(first, axis=0)
+    np.testing.assert_allclose(steps @ steps.T, (steps[0] @ steps[0]) * np.eye(2), atol=1e-8)
+    labels = Labels.from_frame(table)
+    second = known.design(known.schema.encode(labels)).toarray()[rows, 3:]
+    np.testing.assert_allclose(np.abs(first), np.abs(second), atol=1e-8)
+    # Levels that are numbers are in the order of numbers.
+    space, values = bind(
+        pd.DataFrame({"wave": pd.Series(["2", "10", "9"] * 5, dtype="string")}), Ordered("wave")
+    )
+    assert space.schema.names == ("10", "2", "9")
+    steps = np.diff(space.design(values).toarray()[[0, 2, 1], 3:], axis=0)
+    assert steps[0] @ steps[1] == pytest.approx(0.0, abs=1e-8)
+
+
+def test_a_page_and_predictions_take_ordered_levels(monkeypatch):
+    rng = np.random.default_rng(2)
+    size = rng.choice(["s", "m", "l"], N_DOCUMENTS)
+    rank = pd.Series(size).map({"s": -1.0, "m": 0.0, "l": 1.0}).to_numpy()
+    share = softmax(np.column_stack([1.5 * rank, -rank, 0.0 * rank]))
+    frame = pd.DataFrame({"size": size})
+    model = fit(counts_of(share), frame, Ordered("size", levels=["s", "m", "l"]))
+    levels = pd.DataFrame({"size": ["l", "m", "s"]})
+    expected = model.expected_topics(levels)
+    assert np.abs(np.sort(expected[0]) - np.sort(share[size == "l"][0])).max() < 0.06
+    # As the page computes: a level sets the columns from its own on, by its table at 1.
+    monkeypatch.setattr("hdsp.report.labels.pack_exact", lambda values, dtype: values)
+    form = form_view(label_record(model))
+    for label, level in enumerate(("l", "m", "s")):
+        score, first = form["intercept"].copy(), form["column"][label]
+        for j, entry in enumerate(form["tables"][label]["columns"][1]):
+            score += entry * form["coefficients"][first + j]
+        row = expected[["l", "m", "s"].index(level)]
+        np.testing.assert_allclose(softmax(score[None])[0], row, atol=1e-6)
+    effects = model.label_effects(labels="size", contrast=("s", "l"))
+    np.testing.assert_allclose(effects["effect"], expected[0] - expected[2], atol=1e-6)
+    for method in ("calibrated", "generative"):
+        found = model.predict_labels(counts_of(share), "size", method=method)
+        assert (found.idxmax(axis=1) == size).mean() > 0.55
+
+
+def test_factors_are_free_and_do_not_guess():
+    rng = np.random.default_rng(3)
+    year = rng.integers(2000, 2004, N_DOCUMENTS)
+    space, values = bind(pd.DataFrame({"year": year}), LogLinear(Factor("year")))
+    design = space.design(values).toarray()
+    np.testing.assert_array_equal(design[:, 1:], np.eye(4)[year - 2000])
+    unknown = space.encode(Labels.from_frame(pd.DataFrame({"year": [1999.0, 2001.5, 2002.0]})))
+    np.testing.assert_array_equal(unknown.toarray()[:, 1:].sum(axis=1), [0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("frame", "scaling", "message"),
+    [
+        (
+            pd.DataFrame({"x": np.arange(60.0)}),
+            Ordered("x"),
+            "Ordered takes labels of at most 50 different values. 'x' has 60: use Spline('x')",
+        ),
+        (
+            pd.DataFrame({"x": [f"{i:02}" for i in range(60)]}),
+            Ordered("x"),
+            "'x' has 60: use Categorical('x') instead.",
+        ),
+        (
+            pd.DataFrame({"x": ["high", "low", "medium"]}),
+            Ordered("x"),
+            "Ordered needs the order of the levels of 'x': write Ordered('x', levels=[...])",
+        ),
+        (
+            pd.DataFrame({"x": ["high", "low", "medium"]}),
+            Ordered("x", levels=["low", "high"]),
+            "must have all levels of the label. It lacks 'medium'.",
+        ),
+        (
+            pd.DataFrame({"x": ["a", "b"], "y": [1.0, 2.0]}),
+            Categorical("x", parents="y"),
+            "Pooled takes category and tags columns. 'y' is of kind number.",
+        ),
+        (
+            pd.DataFrame({"x": ["a", "b"]}),
+            Categorical("x", parents="y"),
+            "names the label column 'y', which the labels do not have",
+        ),
+    ],
+)
+def test_labels_that_terms_do_not_take(frame, scaling, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        bind(frame, scaling)
+
+
+def test_arguments():
+    for levels in ("abc", ["a"], ["a", "a"], [1, 2]):
+        with pytest.raises(ValueError, match="`levels` of Ordered must be a list of two or more"):
+            Ordered("x", levels=levels)
+    with pytest.raises(ValueError, match="`parents` of 'x' must be the name of another label"):
+        Pooled("x", parents="x")
+    with pytest.raises(ValueError, match="`parents` of Categorical needs the names"):
+        Categorical(parents="venue")
+    with pytest.raises(ValueError, match=r"Factor takes a single number\. 'x' has 2 columns\."):
+        Factor("x").bound([["a", "b"]])
+    with pytest.raises(ValueError, match="The values of a term must rise"):
+        Factor("x").bound([["x"]], {"values": [2.0, 1.0], "basis": [1.0, 2.0]})
+    with pytest.raises(
+        ValueError, match="Interaction takes two label columns, and not 'a', 'b', 'c'"
+    ):
+        Interaction("a", "b", "c")
+    with pytest.raises(TypeError, match="Interaction takes 2 names of label columns"):
+        Interaction("a")
+
+
+# Products of terms
+
+
+def test_a_term_in_a_product_is_a_log_linear_function_of_it():
+    product = Categorical("dept") * Spline("day") * Interaction("dept", "day")
+    assert product == Categorical("dept") * LogLinear(Spline("day")) * LogLinear(
+        Interaction("dept", "day")
+    )
+    assert Spline("day") * Categorical("dept") == LogLinear(Spline("day")) * Categorical("dept")
+    both = Spline("day") * Ordered("rating")
+    assert repr(both) == "Spline('day', n_knots=8) * Ordered('rating')"
+    assert both == Spline("day") * Ordered("rating")
+    assert hash(both) == hash(Spline("day") * Ordered("rating"))
+    assert both * (both * both) == both * both * both
+    assert (both * Categorical("dept")).factors[0] == LogLinear(Spline("day"), Ordered("rating"))
+    with pytest.raises(TypeError):
+        both * 3
+    with pytest.raises(TypeError):
+        Categorical("dept") * 3
+
+
+def test_terms_alone_are_a_scaling(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"day": rng.uniform(size=200), "rating": rng.integers(5, size=200)})
+    counts = rng.poisson(1.0, size=(200, 12))
+    model = fit(counts, frame, Spline("day") * Ordered("rating"))
+    model.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    np.testing.assert_array_equal(loaded.expected_topics(frame), model.expected_topics(frame))
+    assert loaded.scaling == LogLinear(Spline("day"), Ordered("rating"))
+
+
+# Nested labels
+
+
+def authors(n_documents=N_DOCUMENTS):
+    rng = np.random.default_rng(4)
+    author = rng.integers(12, size=n_documents)
+    return pd.DataFrame(
+        {"author": [f"a{i:02}" for i in author], "venue": np.where(author < 6, "north", "south")}
+    )
+
+
+@pytest.mark.filterwarnings("ignore::hdsp.DependentDocumentsWarning")
+def test_children_imply_their_parents(tmp_path):
+    frame = authors()
+    scaling = Categorical("author", parents="venue")
+    frame.loc[::3, "venue"] = None
+    space, values = bind(frame, scaling)
+    parents = space.values(space.design(values)).toarray()[:, -2:]
+    wanted = authors()["venue"].to_numpy()
+    np.testing.assert_array_equal(parents, np.column_stack([wanted == "north", wanted == "south"]))
+    np.testing.assert_array_equal(space.groups[:12], 0)
+    assert space.terms[0].exclusive
+    # A model of what is given is a model of what is implied.
+    south = (authors()["venue"] == "south").to_numpy()
+    score = np.column_stack([1.0 * south, -1.0 * south, 0.0 * south])
+    counts = counts_of(softmax(score))
+    model, same = fit(counts, frame, scaling), fit(counts, authors(), scaling)
+    np.testing.assert_array_equal(model.components_, same.components_)
+    # Of an author, the venue is known; of an unknown author it is what is known.
+    known = pd.DataFrame({"author": ["a07", "a07"], "venue": ["south", None]})
+    first, second = model.expected_topics(known)
+    np.testing.assert_array_equal(first, second)
+    with pytest.warns(UserWarning, match="unknown"):
+        new = model.expected_topics(pd.DataFrame({"author": ["new"], "venue": ["south"]}))
+    venue = model.expected_topics(pd.DataFrame({"venue": ["south"]}))
+    np.testing.assert_array_equal(new, venue)
+    assert np.abs(venue - model.expected_topics(pd.DataFrame({"venue": ["north"]}))).max() > 0.2
+    model.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    np.testing.assert_array_equal(loaded.expected_topics(known), model.expected_topics(known))
+
+
+def test_tags_have_parents_too():
+    labels = Labels(
+        (
+            *Labels.from_tags([["a", "b"], ["a"], ["c"], ["a", "c", "b"]] * 10, "author").blocks,
+            *Labels.from_frame(pd.DataFrame({"venue": ["x", "x", "y", None] * 10})).blocks,
+        ),
+        40,
+    )
+    schema = LabelSchema.of(labels)
+    values = schema.encode(labels)
+    space = bind_labels(Categorical("author", parents="venue"), schema, values)
+    assert not space.terms[0].exclusive
+    # Two of the three authors are of x.
+    np.testing.assert_array_equal(space.design(values).toarray()[3], [1, 1, 1, 1, 0])
+
+
+def test_parents_of_parents():
+    frame = authors()
+    frame["field"] = np.where(frame["venue"] == "north", "one", "two")
+    space, _ = bind(
+        frame, Categorical("author", parents="venue") * Categorical("venue", parents="field")
+    )
+    assert space.used.all()
+
+
+# Labels that determine each other
+
+
+def overlaps(frame, scaling="auto"):
+    return describe_overlaps(*bind(frame, scaling))
+
+
+def test_labels_that_determine_each_other_are_named():
+    frame = authors()
+    (found,) = overlaps(frame)
+    assert found == (
+        "'author' determines 'venue', so that the effect of 'venue' is what all 'author' in it "
+        "have in common and that of 'author' how each differs from it: leave one out, or write "
+        "Categorical('author', parents='venue')"
+    )
+    # An exception in some hundred documents changes nothing, and missing labels do not.
+    frame.loc[0, "venue"] = "north" if frame.loc[0, "venue"] == "south" else "south"
+    frame.loc[5:50, "venue"] = None
+    assert overlaps(frame) == [found]
+    assert overlaps(frame, Categorical("author")) == []
+    assert overlaps(frame, "~ venue + (1 | author)") == []
+    (crossed,) = overlaps(frame, Categorical("author", parents="venue"))
+    assert crossed.startswith("1 of 12 levels of 'author' occur with several of 'venue', such as")
+    same = pd.DataFrame({"a": frame["author"], "b": "of " + frame["author"]})
+    assert overlaps(same) == [
+        "'a' and 'b' determine each other, and each has a part of one effect: leave one out"
+    ]
+    year = np.random.default_rng(0).integers(2000, 2010, 300)
+    numbers = pd.DataFrame({"year": year, "volume": 3.0 * year - 5.0})
+    assert overlaps(numbers) == [
+        "'year' and 'volume' rise and fall together, and each has a part of one effect: leave one "
+        "out"
+    ]
+    party = pd.DataFrame({"year": year, "party": np.where(year < 2006, "a", "b")})
+    assert overlaps(party)[0].endswith("how each differs from it: leave one out")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_labels_of_chance_determine_nothing(seed):
+    rng = np.random.default_rng(seed)
+    n_documents = int(rng.integers(5, 300))
+    frame = pd.DataFrame(
+        {
+            "some": rng.choice(list("abcdefghi")[: rng.integers(1, 9)], n_documents),
+            "many": [
+                f"m{i}" for i in rng.integers(rng.integers(1, n_documents + 1), size=n_documents)
+            ],
+            "rare": np.where(rng.random(n_documents) < 0.05, "yes", "no"),
+            "star": rng.integers(4, size=n_documents),
+            "age": rng.normal(size=n_documents),
+        }
+    )
+    assert overlaps(frame) == []
+
+
+def test_a_fit_warns_once_in_memory_and_on_disk(tmp_path):
+    frame = authors(200)
+    corpus = Corpus(np.random.default_rng(0).poisson(1.0, size=(200, 12)), labels=frame)
+    with pytest.warns(OverlappingLabelsWarning, match="Labels say the same of documents: 'author'"):
+        HDSP(2, fixed_number=True, random_state=0).fit(corpus)
+    corpus.write(tmp_path / "corpus")
+    with pytest.warns(OverlappingLabelsWarning) as caught:
+        HDSP(2, fixed_number=True, random_state=0).fit(open_corpus(tmp_path / "corpus"))
+    assert sum(one.category is OverlappingLabelsWarning for one in caught) == 1
+
+
+# Dates
+
+
+def test_texts_that_are_dates_are_offered_as_dates(tmp_path):
+    frame = pd.DataFrame({"when": ["2024-05-01", "2024-05-02T10:00", None], "who": ["a", "b", "a"]})
+    with pytest.warns(DatesAsLevelsWarning, match="'when' holds dates as text, each of which"):
+        Corpus(np.ones((3, 2), dtype=int), labels=frame)
+    numbers = Labels.from_frame(frame, numeric="when")
+    assert numbers.blocks[0].values.data == pytest.approx(
+        [2024 + 121 / 366, 2024 + 122.41667 / 366]
+    )
+    frame.assign(text=["red hat", "red", "hat"]).to_csv(tmp_path / "a.csv", index=False)
+    settings = TextSettings(min_df=1, max_df=1.0)
+    with pytest.warns(DatesAsLevelsWarning, match="name the column with `numeric`"):
+        read_table(tmp_path / "a.csv", categories="when", text_settings=settings)
+    with pytest.raises(TypeError, match=r"must hold numbers or dates in column 'who'\. Got 'a'"):
+        Labels.from_frame(frame, numeric="who")
+
+
+@pytest.mark.filterwarnings("error")
+def test_years_and_names_are_no_dates():
+    for values in (["2024", "2025"], ["May 2024", "June"], ["2024-05-01", "long ago"], []):
+        Corpus(
+            np.ones((len(values), 2), dtype=int), labels=pd.DataFrame({"when": values}, dtype=str)
+        )
+
+
+# The command line
+
+
+def test_a_formula_on_the_command_line(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    words = [a + b for a in ("ba", "mo", "ti", "su", "re") for b in ("lan", "dor", "kis", "vem")]
+    frame = pd.DataFrame(
+        {
+            "text": [" ".join(rng.choice(words, 6)) for _ in range(80)],
+            "dept": rng.choice(["a", "b"], 80),
+            "day": rng.uniform(size=80),
+        }
+    )
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    model = str(tmp_path / "model.hdsp")
+    command = ["fit", str(tmp_path / "a.csv"), "--category", "dept", "--numeric", "day"]
+    command += ["--topics", "2", "--fixed-number", "-o", model]
+    assert main([*command, "--formula", "dept * s(day)"]) == 0
+    assert HDSP.load(model).scaling == "~ dept * s(day)"
+    capsys.readouterr()
+    assert main([*command, "--formula", "~ dept * log(day)"]) == 2
+    assert "has log() at position 10" in capsys.readouterr().err
