@@ -38,6 +38,7 @@ from hdsp.progress import shown
 from hdsp.scaling import ScalingFunction
 from hdsp.validation import (
     check_choice,
+    check_content,
     check_flag,
     check_folder,
     check_jobs,
@@ -74,6 +75,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How labels scale topics. ``"auto"`` is `Categorical` for tags and categories times
         `LogLinear` for numbers; or a scaling function such as
         ``Categorical("tags") * LogLinear("rating")``.
+    content : str or None, default=None
+        A category of the labels, of at most fifty levels, whose documents speak differently of the
+        same topics: each level has its own version of every topic's words. The shared words, which
+        `components_` and `topics` hold, pull versions towards them, as strongly as the corpus asks.
     topic_prior : float, default=0.05
         The Dirichlet parameter eta of topics over words; not learned.
     corpus_concentration : float, default=1.0
@@ -207,6 +212,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fixed_number: bool = False,
         number_by: str = "evidence",
         scaling: str | ScalingFunction = "auto",
+        content: str | None = None,
         topic_prior: float = 0.05,
         corpus_concentration: float = 1.0,
         document_concentration: float = 2.0,
@@ -232,6 +238,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.fixed_number = fixed_number
         self.number_by = number_by
         self.scaling = scaling
+        self.content = content
         self.topic_prior = topic_prior
         self.corpus_concentration = corpus_concentration
         self.document_concentration = document_concentration
@@ -335,6 +342,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         priors = self._check_settings()
         check_not_dask(X, "HDSP.partial_fit")
         settings = self._settings()
+        if self.content is not None:
+            raise ValueError(
+                "HDSP.partial_fit does not learn versions of topics, which `content` asks for. Call "
+                "fit with all documents, or leave `content` out."
+            )
         if not self.__sklearn_is_fitted__():
             training = read_training(X, labels)
             learned = learn(settings, priors, training, stream=True)
@@ -1098,6 +1110,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.batch_size is not None:
             check_whole(self.batch_size, "batch_size", 1)
         check_executor(self.executor)
+        check_content(self.content, self.inference)
         check_seeds(self.seeds, self.n_components)
         check_positive(self.seed_strength, "seed_strength")
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):

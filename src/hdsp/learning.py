@@ -50,7 +50,7 @@ from hdsp.prediction import (
     topic_tokens,
     with_label_regressions,
 )
-from hdsp.scaling import ScalingFunction, bind_labels
+from hdsp.scaling import ScalingFunction, bind_labels, content_columns
 from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
@@ -64,6 +64,7 @@ class Settings:
     fixed_number: bool
     number_by: str
     scaling: str | ScalingFunction
+    content: str | None
     topic_prior: float
     corpus_concentration: float
     document_concentration: float
@@ -199,7 +200,10 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         data = fingerprint(corpus.counts, design)
         if here:
             tokens = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64)
-            problem = make_problem(corpus.counts, design, space.scaling, priors_of(tokens))
+            content = content_columns(space, settings.content)
+            problem = make_problem(
+                corpus.counts, design, space.scaling, priors_of(tokens), content=content
+            )
             source = FitSource(problem, problem, space)
         del design, values
     known_as = Source(corpus.words, training.named, training.frames, data, corpus.text_settings)
@@ -208,7 +212,9 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         plan = make_plan(settings, None if here else corpus.n_documents)
         if source is None:
             parts = readable_parts(corpus)
-            source = survey_shards(parts, schema, settings.scaling, priors_of, plan, run)
+            source = survey_shards(
+                parts, schema, settings.scaling, settings.content, priors_of, plan, run
+            )
         outcome = fit(source, plan, run)
         state, survey = outcome.fit.state, source.survey
         opened = None

@@ -62,7 +62,9 @@ def _resampled(fitted: FittedModel, method: str, resampling: Resampling) -> Prob
             "Corpus(X, words=model.words_, labels=labels)."
         )
     counts, design = read_documents(fitted, corpus, None, _OWNER)
-    problem = make_problem(counts, design, fitted.scaling, fitted.priors)
+    problem = make_problem(
+        counts, design, fitted.scaling, fitted.priors, content=fitted.state.content
+    )
     if isinstance(corpus, StoredCorpus) and corpus.fingerprint == fitted.source.fingerprint:
         return problem
     if fingerprint(counts, problem.design) != fitted.source.fingerprint:

@@ -38,6 +38,11 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help='words that steer topics, as JSON: {"budget": ["tax", "deficit"]}',
     )
+    model.add_argument(
+        "--content",
+        metavar="LABEL",
+        help="a category whose levels have their own words for the same topics",
+    )
     model.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
     model.add_argument("--max-iter", type=int, default=100, help="passes at most (default 100)")
     model.add_argument("--tol", type=float, default=1e-3, help="when to stop (default 0.001)")
@@ -76,6 +81,7 @@ def run(options: argparse.Namespace) -> None:
             tol=options.tol,
             n_jobs=options.jobs,
             seeds=seeds,
+            content=options.content,
             random_state=options.seed,
             checkpoint=options.checkpoint,
             inference="stochastic" if options.stochastic else "batch",

@@ -13,9 +13,10 @@ from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import Run
 from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
-from hdsp.model.by_topic import TopicWeights, proportion_terms, word_terms
-from hdsp.model.documents import word_table
+from hdsp.model.by_topic import TopicWeights, proportion_terms, version_terms, word_terms
+from hdsp.model.documents import word_factors
 from hdsp.model.seeds import add_seeds, seed_sets
+from hdsp.model.updates import update_versions
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import DesignLimits, Parameters, ScalingFunction, take_topics
@@ -31,6 +32,8 @@ _PAIRS_PER_TOPIC = 2.0
 _LEAST_GAIN = 0.1
 _LEAST_SHARE = 1e-6
 _ROUNDS = 60
+# Strengths of the shared words' pull on versions of topics that merges are also judged by.
+_STRENGTHS = (1e5, 1e4, 1e3, 1e2, 1e1)
 
 
 def merge_topics(
@@ -73,12 +76,34 @@ def _merge_once(
     bound = elbo(documents.problem, state, statistics)
     run.record(history, documents.problem, state, statistics, bound)
     least = max(_LEAST_GAIN, _LEAST_SHARE * abs(bound.total))
-    chosen = choose_merges(snapshot, propose_merges(snapshot), least)
+    snapshot, chosen = _best_merges(snapshot, least)
     if not chosen:
         return snapshot.state, 0
     state, members = merged_state(snapshot, chosen)
     documents.regroup(members)
     return state, len(chosen)
+
+
+def _best_merges(snapshot: "Snapshot", least: float) -> tuple["Snapshot", list["Merge"]]:
+    """The merges of a round; with versions of topics also the strength that goes with them.
+
+    Where a topic is there once for each group, versions have nothing to say, and no merge of two
+    of these alone gains: all of them do, once versions may differ.
+    """
+    gains = document_gains(snapshot)
+    best, chosen = snapshot, choose_merges(snapshot, propose_merges(snapshot, gains), least)
+    versions = snapshot.state.versions
+    if versions is None or gains is None:
+        return best, chosen
+    alone = own_words(snapshot).sum()
+    highest = sum(merge.gain for merge in chosen)
+    for strength in _STRENGTHS:
+        tried = snapshot.with_strength(strength)
+        merges = choose_merges(tried, propose_merges(tried, gains), least)
+        total = sum(merge.gain for merge in merges) + own_words(tried).sum() - alone
+        if merges and total > highest:
+            best, chosen, highest = tried, merges, total
+    return best, chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +117,7 @@ class Snapshot:
     state : GlobalState
         The state after its global step.
     topic_words : float array of shape [T, V]
-        Expected tokens of each word and topic.
+        Expected tokens of each word and topic; of the groups' words where these have versions.
     table : float array of shape [V, K]
         The words' factors of the responsibilities.
     limits : DesignLimits
@@ -110,6 +135,20 @@ class Snapshot:
         """The seed set that steers each topic, or -1, [T]."""
         return seed_sets(self.state.n_topics, self.state.seeded)
 
+    @property
+    def shared_words(self) -> FloatArray:
+        """Expected tokens of each word and topic, whatever the group, [T, V]."""
+        versions = self.state.versions
+        if versions is None:
+            return self.topic_words
+        return np.ascontiguousarray(versions.shared_tokens().T, dtype=self.topic_words.dtype)
+
+    def with_strength(self, strength: float) -> "Snapshot":
+        """The same fit, with another strength of the shared words' pull on versions."""
+        assert self.state.versions is not None
+        versions = replace(self.state.versions, strength=strength)
+        return replace(self, state=replace(self.state, versions=versions))
+
 
 def take_snapshot(
     documents: Documents, state: GlobalState, settings: LocalSettings
@@ -120,7 +159,7 @@ def take_snapshot(
         documents,
         documents.update(state, statistics),
         np.ascontiguousarray(statistics.word_counts.T),
-        word_table(state.topics, documents.problem.dtype),
+        word_factors(state, documents.problem.dtype),
         statistics.limits,
     ), statistics
 
@@ -157,32 +196,78 @@ def choose_merges(snapshot: Snapshot, merges: Iterable[Merge], least: float) -> 
     return chosen
 
 
-def propose_merges(snapshot: Snapshot) -> list[Merge]:
-    """Merges of likely pairs, with their gains, the best first; gains may be negative."""
+@dataclass(frozen=True, eq=False)
+class DocumentGains:
+    """What likely merges gain in documents.
+
+    Attributes
+    ----------
+    pairs : int array of shape [Q, 2]
+        The topics that would become one.
+    merged : TopicWeights
+        The topics that pairs would become.
+    gain : float array of shape [Q]
+        What the proportions and the responsibilities' entropy gain.
+    """
+
+    pairs: IntArray
+    merged: TopicWeights
+    gain: FloatArray
+
+
+def document_gains(snapshot: Snapshot) -> DocumentGains | None:
+    """The documents' part of the gains of likely merges; None if there are none."""
     state, documents = snapshot.state, snapshot.documents
-    pairs = likely_pairs(snapshot.topic_words, _PAIRS_PER_TOPIC)
+    pairs = likely_pairs(snapshot.shared_words, _PAIRS_PER_TOPIC)
     # Every seeded topic stays one of its own, but may take in others.
     pairs = pairs[~np.isin(pairs, state.seeded).all(axis=1)]
     if len(pairs) == 0:
-        return []
-    function, priors = documents.problem.scaling, documents.problem.priors
+        return None
     alone = TopicWeights(state.prior_shape, state.scaling)
     merged = documents.update_merged(pairs, alone.merged(pairs), snapshot.limits)
-    words, sets = snapshot.topic_words, snapshot.seed_sets
-
-    def merged_words(first: int, last: int) -> FloatArray:
-        one, other = pairs[first:last].T
-        return word_terms(priors, words[one] + words[other], np.maximum(sets[one], sets[other]))
-
-    own = word_terms(priors, words, sets) + function.prior_terms(state.scaling)
+    function = documents.problem.scaling
     gain = documents.sum(SumGains(function, snapshot.table, pairs, alone, merged))
-    gain += np.concatenate(run_ranges(merged_words, len(pairs), _PAIR_RANGE))
+    return DocumentGains(pairs, merged, gain)
+
+
+def propose_merges(snapshot: Snapshot, gains: DocumentGains | None = None) -> list[Merge]:
+    """Merges of likely pairs, with their gains, the best first; gains may be negative."""
+    gains = gains or document_gains(snapshot)
+    if gains is None:
+        return []
+    pairs, merged = gains.pairs, gains.merged
+    function = snapshot.documents.problem.scaling
+    own = own_words(snapshot) + function.prior_terms(snapshot.state.scaling)
+    gain = gains.gain + np.concatenate(
+        run_ranges(lambda a, b: _merged_words(snapshot, pairs[a:b]), len(pairs), _PAIR_RANGE)
+    )
     gain += function.prior_terms(merged.scaling) - own[pairs].sum(axis=1)
     merges = [
         Merge((int(j), int(k)), float(gain[i]), take_topics(merged.scaling, [i]))
         for i, (j, k) in enumerate(pairs)
     ]
     return sorted(merges, key=lambda merge: -merge.gain)
+
+
+def own_words(snapshot: Snapshot) -> FloatArray:
+    """The words' part of the bound by topic, [T]."""
+    priors, state = snapshot.documents.problem.priors, snapshot.state
+    if state.versions is not None:
+        return version_terms(priors, state.topics, state.versions, snapshot.seed_sets)
+    return word_terms(priors, snapshot.topic_words, snapshot.seed_sets)
+
+
+def _merged_words(snapshot: Snapshot, pairs: IntArray) -> FloatArray:
+    """The words' part of the bound of the topics that pairs would become, [Q]."""
+    priors, state = snapshot.documents.problem.priors, snapshot.state
+    words, sets = snapshot.topic_words, snapshot.seed_sets
+    one, other = pairs.T
+    steered = np.maximum(sets[one], sets[other])
+    if state.versions is None:
+        return word_terms(priors, words[one] + words[other], steered)
+    topics = state.topics[:, one] + state.topics[:, other]
+    tokens = np.ascontiguousarray((words[one] + words[other]).T)
+    return version_terms(priors, topics, replace(state.versions, tokens=tokens), steered)
 
 
 def likely_pairs(topic_words: FloatArray, per_topic: float) -> IntArray:
@@ -277,7 +362,7 @@ def merged_state(
     members: list[tuple[int, ...]] = [
         partner[k].pair if k in partner else (k,) for k in left.tolist()
     ]
-    topics = np.empty((problem.n_words, len(left)), dtype=problem.dtype)
+    topics = np.empty((snapshot.topic_words.shape[1], len(left)), dtype=problem.dtype)
     scaling = take_topics(state.scaling, left)
     for place, own in enumerate(members):
         topics[:, place] = snapshot.topic_words[own[0]]
@@ -285,14 +370,15 @@ def merged_state(
             topics[:, place] += snapshot.topic_words[own[1]]
             for name, value in partner[own[0]].scaling.items():
                 scaling[name][place] = value[0]
-    topics += problem.dtype.type(problem.priors.topic_prior)
     home = {topic: place for place, own in enumerate(members) for topic in own}
     seeded = np.array([home[topic] for topic in state.seeded.tolist()], dtype=np.int64)
     weight = prior_shape[left]
-    return replace(
-        state,
-        topics=add_seeds(topics, problem.priors.seeds, seeded),
-        sticks=sticks_from_weights(weight / weight.sum()),
-        scaling=scaling,
-        seeded=seeded,
-    ), members
+    merged = replace(
+        state, sticks=sticks_from_weights(weight / weight.sum()), scaling=scaling, seeded=seeded
+    )
+    if state.versions is not None:
+        shared = np.stack([state.topics[:, own].sum(axis=1) for own in members], axis=1)
+        start = replace(merged, topics=shared)
+        return update_versions(problem.priors, start, topics, learn_strength=False), members
+    topics += problem.dtype.type(problem.priors.topic_prior)
+    return replace(merged, topics=add_seeds(topics, problem.priors.seeds, seeded)), members

@@ -18,6 +18,7 @@ from hdsp.kernels import run_ranges, sparse_product
 from hdsp.model import GlobalState, Problem
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
 from hdsp.model.state import padded
+from hdsp.model.versions import Versions, no_versions
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 
@@ -72,7 +73,15 @@ def initial_state(
         document_concentration=document_concentration,
         scaling=problem.scaling.initial(n_topics, problem.design.shape[1]),
         seeded=seeded,
+        versions=_versions(problem, n_topics),
     )
+
+
+def _versions(problem: Problem, n_topics: int) -> Versions | None:
+    """Versions that are the shared words, where groups have versions."""
+    if not len(problem.content):
+        return None
+    return no_versions(problem.n_words, n_topics, problem.content, problem.dtype)
 
 
 def _start(

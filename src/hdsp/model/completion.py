@@ -13,6 +13,7 @@ from hdsp import kernels
 from hdsp.kernels import csr_arrays, run_ranges
 from hdsp.model.documents import expected_rates, pad
 from hdsp.model.state import GlobalState, padded
+from hdsp.model.versions import Versions
 from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
@@ -39,12 +40,15 @@ class PredictiveView:
         Bound to the columns of designs.
     parameters : mapping of str to array
         The scaling function's.
+    versions : Versions or None
+        The topics' words by group, whose shares `word_share` [V (G + 1), K] then are.
     """
 
     word_share: FloatArray
     topic_weight: FloatArray
     scaling: ScalingFunction
     parameters: Parameters
+    versions: Versions | None
 
     def proportions(
         self, counts: csr_array, design: Design, concentration: float, tol: float = _TOL
@@ -62,6 +66,7 @@ class PredictiveView:
         tol : float, default=1e-3
             The share of a document's tokens that may still move when it stops.
         """
+        counts = _by_group(counts, design, self.versions)
         width, dtype = self.word_share.shape[1], self.word_share.dtype
         prior_shape = pad(concentration * self.topic_weight, width, dtype)
         out = np.empty((counts.shape[0], len(self.topic_weight)))
@@ -120,12 +125,13 @@ def predict_proportions(
 
 def make_predictive_view(state: GlobalState, scaling: ScalingFunction) -> PredictiveView:
     """What new documents see of `state`."""
-    share = word_share(state)
+    share = version_share(state)
     return PredictiveView(
         pad(share, padded(state.n_topics), np.dtype(np.float32)),
         state.topic_weight,
         scaling,
         state.scaling,
+        state.versions,
     )
 
 
@@ -133,6 +139,33 @@ def word_share(state: GlobalState) -> FloatArray:
     """E[phi], [V, T]; columns sum to 1."""
     topics = state.topics.astype(np.float64)
     return np.asarray(topics / topics.sum(axis=0))
+
+
+def version_share(state: GlobalState) -> FloatArray:
+    """E[phi] of the groups' words, [V (G + 1), T]; without versions those of all, [V, T]."""
+    share, versions = word_share(state), state.versions
+    if versions is None:
+        return share
+    found = np.repeat(share, versions.n_groups, axis=0)
+    if np.isinf(versions.strength):
+        return found
+    by_group = found.reshape(len(share), versions.n_groups, -1)
+    by_group[:, 1:] *= versions.strength
+    by_group[:, 1:] += versions.by_group()[:, 1:]
+    by_group[:, 1:] /= versions.strength + versions.totals()[1:]
+    return found
+
+
+def document_log_likelihood(
+    state: GlobalState, counts: csr_array, design: Design, proportions: FloatArray
+) -> FloatArray:
+    """The log likelihood of each document's words by the versions of its group, [M]."""
+    counts = _by_group(counts, design, state.versions)
+    return word_log_likelihood(counts, proportions, version_share(state))
+
+
+def _by_group(counts: csr_array, design: Design, versions: Versions | None) -> csr_array:
+    return counts if versions is None else versions.expand(counts, design)
 
 
 def word_log_likelihood(
@@ -216,12 +249,13 @@ class HeldOut:
 
         `near` is where the search for that concentration starts.
         """
-        view, share = make_predictive_view(state, scaling), word_share(state)
+        view, share = make_predictive_view(state, scaling), version_share(state)
 
         def likelihood(concentration: float) -> FloatArray:
             total = np.zeros(len(self.tokens))
             for seen, hidden in (self._halves, self._halves[::-1]):
                 proportions = view.proportions(seen, self._design, concentration, _HELD_OUT_TOL)
+                hidden = _by_group(hidden, self._design, state.versions)
                 total += word_log_likelihood(hidden, proportions, share)
             return total
 

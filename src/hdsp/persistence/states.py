@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.model import GlobalState
+from hdsp.model import GlobalState, Versions
 from hdsp.model.seeds import NOT_SEEDED
 from hdsp.numerics.types import IntArray
 from hdsp.persistence.manifest import positive
@@ -20,7 +20,13 @@ def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, floa
     put_all(arrays, "scaling", state.scaling)
     if len(state.seeded):
         arrays["seeded"] = state.seeded
-    return {
+    numbers = {}
+    if state.versions is not None:
+        arrays["versions.tokens"] = state.versions.tokens
+        arrays["versions.columns"] = state.versions.columns
+        # JSON has no infinity.
+        numbers["version_slackness"] = 1.0 / state.versions.strength
+    return numbers | {
         "corpus_concentration": state.corpus_concentration,
         "document_concentration": state.document_concentration,
     }
@@ -47,7 +53,24 @@ def take_state(
         positive(manifest, "document_concentration"),
         parameters,
         _take_seeded(arrays, n_topics),
+        _take_versions(manifest, arrays, topics.shape, n_labels),
     )
+
+
+def _take_versions(
+    manifest: Mapping[str, Any], arrays: StoredArrays, shape: tuple[int, ...], n_labels: int
+) -> Versions | None:
+    """The versions of topics [V, T], if there are any."""
+    if "versions.tokens" not in arrays:
+        return None
+    columns = arrays.whole("versions.columns", (None,), n_labels)
+    require(len(np.unique(columns)) == len(columns) > 0, "its versions share a label")
+    tokens = arrays.numbers("versions.tokens", (shape[0] * (len(columns) + 1), shape[1]), least=0.0)
+    slackness = manifest["version_slackness"]
+    require(
+        isinstance(slackness, float) and 0.0 <= slackness <= 1.0, "its versions have no strength"
+    )
+    return Versions(tokens, 1.0 / slackness if slackness else np.inf, columns)
 
 
 def _take_seeded(arrays: StoredArrays, n_topics: int) -> IntArray:

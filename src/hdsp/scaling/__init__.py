@@ -3,6 +3,7 @@
 from hdsp.scaling import functions
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction, take_topics
 from hdsp.scaling.by_label import mix_labels, move_labels, scale_labels
+from hdsp.scaling.content import content_columns
 from hdsp.scaling.functions import *  # noqa: F403
 from hdsp.scaling.functions import FUNCTIONS
 from hdsp.scaling.product import Product
@@ -17,6 +18,7 @@ __all__ = [
     "Product",
     "ScalingFunction",
     "bind_labels",
+    "content_columns",
     "mix_labels",
     "move_labels",
     "scale_labels",
