@@ -344,8 +344,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         settings = self._settings()
         if self.content is not None:
             raise ValueError(
-                "HDSP.partial_fit does not learn versions of topics, which `content` asks for. Call "
-                "fit with all documents, or leave `content` out."
+                "HDSP.partial_fit does not learn versions of topics, which `content` asks for. "
+                "Call fit with all documents, or leave `content` out."
             )
         if not self.__sklearn_is_fitted__():
             training = read_training(X, labels)

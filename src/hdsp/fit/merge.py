@@ -33,7 +33,7 @@ _LEAST_GAIN = 0.1
 _LEAST_SHARE = 1e-6
 _ROUNDS = 60
 # Strengths of the shared words' pull on versions of topics that merges are also judged by.
-_STRENGTHS = (1e5, 1e4, 1e3, 1e2, 1e1)
+_STRENGTHS = (1e4, 1e3, 1e2)
 
 
 def merge_topics(
@@ -97,7 +97,7 @@ def _best_merges(snapshot: "Snapshot", least: float) -> tuple["Snapshot", list["
         return best, chosen
     alone = own_words(snapshot).sum()
     highest = sum(merge.gain for merge in chosen)
-    for strength in _STRENGTHS:
+    for strength in [one for one in _STRENGTHS if one < versions.strength]:
         tried = snapshot.with_strength(strength)
         merges = choose_merges(tried, propose_merges(tried, gains), least)
         total = sum(merge.gain for merge in merges) + own_words(tried).sum() - alone

@@ -29,6 +29,8 @@ _LDA_PASSES = 3
 _MOST_DOCUMENTS = 20_000
 # The share of an initial topic that is spread over all words, so that none is ruled out.
 _SMOOTHING = 0.5
+# Tokens that each group is taken to have of a word beside those that it has, as all groups do.
+_COMMON_TOKENS = 5.0
 
 
 def initial_state(
@@ -91,12 +93,14 @@ def _start(
     counts = problem.counts
     if isinstance(init, str):
         if init in ("nmf", "words"):
-            sample = counts
+            sample, weight = counts, common_words(problem)
             if counts.shape[0] > _MOST_DOCUMENTS:
                 sample = counts[np.sort(rng.permutation(counts.shape[0])[:_MOST_DOCUMENTS])]
             if init == "words":
-                return _shares(word_topics(sample, n_topics, rng) + problem.priors.topic_prior)
-            words, loadings = nmf_topics(sample, n_topics, rng)
+                found = word_topics(_weighted(sample, weight), n_topics, rng)
+                found = found if weight is None else found / weight[:, None]
+                return _shares(found + problem.priors.topic_prior)
+            words, loadings = nmf_topics(sample, n_topics, rng, weight=weight)
             return _from_factors(sample, words, loadings)
         if init == "lda":
             return _shares(lda_topics(counts, n_topics, problem.priors.topic_prior, rng))
@@ -116,6 +120,26 @@ def _start(
         f"({n_topics}, {problem.n_words}), topics by words. Got "
         f"{repr(init) if isinstance(init, str) else type(init).__name__}{shape}."
     )
+
+
+def common_words(problem: Problem) -> FloatArray | None:
+    """How alike groups use each word, [V]: 1 where all do, near 0 for words of one group.
+
+    A start from words that only some groups use would have topics of single groups, which versions
+    of the same topics explain better. None where groups have no versions.
+    """
+    if not len(problem.content):
+        return None
+    member = csr_array(csr_array(problem.design)[:, problem.content].T)
+    found = np.asarray((member @ problem.counts).toarray(), dtype=np.float64)
+    share = found.sum(axis=1, keepdims=True) / max(found.sum(), 1e-300)
+    expected = share * found.sum(axis=0)
+    apart = np.abs(np.log((found + _COMMON_TOKENS) / (expected + _COMMON_TOKENS)))
+    return np.asarray(np.exp(-(share * apart).sum(axis=0)))
+
+
+def _weighted(counts: csr_array, weight: FloatArray | None) -> csr_array:
+    return counts if weight is None else csr_array(counts.multiply(weight[None, :]))
 
 
 def _shares(words: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -169,7 +193,11 @@ _EMPTY = 1e-12
 
 
 def nmf_topics(
-    counts: csr_array, n_topics: int, rng: np.random.Generator, n_sweeps: int = 20
+    counts: csr_array,
+    n_topics: int,
+    rng: np.random.Generator,
+    n_sweeps: int = 20,
+    weight: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Topics and documents' loadings from non-negative matrix factorisation.
 
@@ -183,6 +211,8 @@ def nmf_topics(
         Chooses the seeds of k-means.
     n_sweeps : int, default=20
         Sweeps of alternating least squares.
+    weight : float array of shape [V] or None, default=None
+        Weights of the words; None weighs all alike.
 
     Returns
     -------
@@ -195,6 +225,7 @@ def nmf_topics(
     # 1 + ln c for counts above 1; smaller counts as they are, so that no weight is negative.
     rows.data = np.minimum(rows.data, 1.0) + np.log(np.maximum(rows.data, 1.0))
     rows = csr_array(TfidfTransformer(norm=None).fit_transform(rows), dtype=np.float32)
+    rows = csr_array(_weighted(rows, weight), dtype=np.float32)
     norms = np.maximum(np.sqrt(np.asarray(rows.power(2).sum(axis=1))), 1e-30)[:, None]
     unit = csr_array(rows.multiply(1.0 / norms))
     # Long documents have more weight than short ones, but not in proportion to their length.

@@ -69,30 +69,27 @@ def sum_versions(
     place = first // size
     for i in range(first, last):
         for k in range(n_topics):
-            held = 0.0
+            most, few = 0.0, 0.0
             for g in range(1, n_groups):
-                held += np.float64(tokens[i * n_groups + g, k])
-            tables[i, k] = 0.0
-            if held <= 0.0:
+                n = np.float64(tokens[i * n_groups + g, k])
+                most = max(most, n)
+                few += n if n < least else 0.0
+            tables[i, k] = few
+            if most <= 0.0:
                 continue
             digamma, _ = digamma_and_log_gamma(np.float64(topics[i, k]))
             log_shared = digamma - digamma_total[k]
             log_x = max(log_strength + log_shared, _SMALLEST_LOG)
-            x = np.exp(log_x)
-            digamma_x, log_gamma_x = digamma_and_log_gamma(x)
-            total, valued, sloped = 0.0, 0.0, 0.0
-            for g in range(1, n_groups):
-                n = np.float64(tokens[i * n_groups + g, k])
-                if n >= least:
-                    digamma_n, log_gamma_n = digamma_and_log_gamma(x + n)
-                    total += x * (digamma_n - digamma_x)
-                    valued += log_gamma_n - log_gamma_x
-                    sloped += n * digamma_n
-                else:
-                    total += n
-                    valued += n * log_x
-                    sloped += n * log_x
-            tables[i, k] = total
-            value[place, k] += valued
-            pull[place, k] += total * log_shared
-            slope[place, k] += sloped
+            value[place, k] += few * log_x
+            slope[place, k] += few * log_x
+            if most >= least:
+                x = np.exp(log_x)
+                digamma_x, log_gamma_x = digamma_and_log_gamma(x)
+                for g in range(1, n_groups):
+                    n = np.float64(tokens[i * n_groups + g, k])
+                    if n >= least:
+                        digamma_n, log_gamma_n = digamma_and_log_gamma(x + n)
+                        tables[i, k] += x * (digamma_n - digamma_x)
+                        value[place, k] += log_gamma_n - log_gamma_x
+                        slope[place, k] += n * digamma_n
+            pull[place, k] += tables[i, k] * log_shared

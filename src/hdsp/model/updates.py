@@ -21,8 +21,8 @@ from hdsp.scaling import DesignLimits, Parameters, take_topics
 _LARGEST_LOGIT = 18.0
 # Topics whose E[pi] is in memory at once while the scaling function is updated.
 _TOPIC_RANGE = 32
-# Updates of shared words and of kappa in a global step.
-_VERSION_ROUNDS = 2
+# Updates of the shared words in a global step, with kappa in between.
+_VERSION_UPDATES = 2
 
 
 def global_step(
@@ -107,14 +107,15 @@ def update_versions(
         Whether to update kappa.
     """
     assert state.versions is not None
-    versions, topics = replace(state.versions, tokens=tokens), state.topics
+    topics: FloatArray = state.topics
+    versions = replace(state.versions, tokens=tokens)
     # Documents without a group use the shared words themselves.
     own = versions.by_group()[:, 0] + tokens.dtype.type(priors.topic_prior)
     own = add_seeds(own, priors.seeds, state.seeded)
-    for _ in range(_VERSION_ROUNDS):
-        topics = (own + sum_versions(topics, versions).tables).astype(tokens.dtype)
-        if learn_strength:
+    for update in range(_VERSION_UPDATES):
+        if update and learn_strength:
             versions = update_strength(topics, versions)
+        topics = np.asarray(own + sum_versions(topics, versions).tables, dtype=tokens.dtype)
     return replace(state, topics=topics, versions=versions)
 
 

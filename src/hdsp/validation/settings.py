@@ -120,7 +120,8 @@ def check_content(value: Any, inference: str) -> None:
         return
     if not isinstance(value, str):
         raise ValueError(
-            f"`content` of HDSP must be None or the name of a category of the labels. Got {value!r}."
+            "`content` of HDSP must be None or the name of a category of the labels. "
+            f"Got {value!r}."
         )
     if inference != "batch":
         raise ValueError(
