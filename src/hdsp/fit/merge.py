@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.execution import Step
@@ -13,10 +15,10 @@ from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import Run
 from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
-from hdsp.model.by_topic import TopicWeights, proportion_terms, version_terms, word_terms
+from hdsp.model.by_topic import TopicWeights, proportion_terms, word_terms
+from hdsp.model.differing import Parts, TreePrior, best_values, topic_values, update_versions
 from hdsp.model.documents import word_factors
 from hdsp.model.seeds import add_seeds, seed_sets
-from hdsp.model.updates import update_versions
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import DesignLimits, Parameters, ScalingFunction, take_topics
@@ -32,8 +34,6 @@ _PAIRS_PER_TOPIC = 2.0
 _LEAST_GAIN = 0.1
 _LEAST_SHARE = 1e-6
 _ROUNDS = 60
-# Strengths of the shared words' pull on versions of topics that merges are also judged by.
-_STRENGTHS = (1e4, 1e3, 1e2)
 
 
 def merge_topics(
@@ -76,34 +76,12 @@ def _merge_once(
     bound = elbo(documents.problem, state, statistics)
     run.record(history, documents.problem, state, statistics, bound)
     least = max(_LEAST_GAIN, _LEAST_SHARE * abs(bound.total))
-    snapshot, chosen = _best_merges(snapshot, least)
+    chosen = choose_merges(snapshot, propose_merges(snapshot), least)
     if not chosen:
         return snapshot.state, 0
     state, members = merged_state(snapshot, chosen)
     documents.regroup(members)
     return state, len(chosen)
-
-
-def _best_merges(snapshot: "Snapshot", least: float) -> tuple["Snapshot", list["Merge"]]:
-    """The merges of a round; with versions of topics also the strength that goes with them.
-
-    Where a topic is there once for each group, versions have nothing to say, and no merge of two
-    of these alone gains: all of them do, once versions may differ.
-    """
-    gains = document_gains(snapshot)
-    best, chosen = snapshot, choose_merges(snapshot, propose_merges(snapshot, gains), least)
-    versions = snapshot.state.versions
-    if versions is None or gains is None:
-        return best, chosen
-    alone = own_words(snapshot).sum()
-    highest = sum(merge.gain for merge in chosen)
-    for strength in [one for one in _STRENGTHS if one < versions.strength]:
-        tried = snapshot.with_strength(strength)
-        merges = choose_merges(tried, propose_merges(tried, gains), least)
-        total = sum(merge.gain for merge in merges) + own_words(tried).sum() - alone
-        if merges and total > highest:
-            best, chosen, highest = tried, merges, total
-    return best, chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,19 +113,11 @@ class Snapshot:
         """The seed set that steers each topic, or -1, [T]."""
         return seed_sets(self.state.n_topics, self.state.seeded)
 
-    @property
-    def shared_words(self) -> FloatArray:
+    @cached_property
+    def pooled_words(self) -> FloatArray:
         """Expected tokens of each word and topic, whatever the group, [T, V]."""
         versions = self.state.versions
-        if versions is None:
-            return self.topic_words
-        return np.ascontiguousarray(versions.shared_tokens().T, dtype=self.topic_words.dtype)
-
-    def with_strength(self, strength: float) -> "Snapshot":
-        """The same fit, with another strength of the shared words' pull on versions."""
-        assert self.state.versions is not None
-        versions = replace(self.state.versions, strength=strength)
-        return replace(self, state=replace(self.state, versions=versions))
+        return self.topic_words if versions is None else np.ascontiguousarray(versions.pooled().T)
 
 
 def take_snapshot(
@@ -196,50 +166,21 @@ def choose_merges(snapshot: Snapshot, merges: Iterable[Merge], least: float) -> 
     return chosen
 
 
-@dataclass(frozen=True, eq=False)
-class DocumentGains:
-    """What likely merges gain in documents.
-
-    Attributes
-    ----------
-    pairs : int array of shape [Q, 2]
-        The topics that would become one.
-    merged : TopicWeights
-        The topics that pairs would become.
-    gain : float array of shape [Q]
-        What the proportions and the responsibilities' entropy gain.
-    """
-
-    pairs: IntArray
-    merged: TopicWeights
-    gain: FloatArray
-
-
-def document_gains(snapshot: Snapshot) -> DocumentGains | None:
-    """The documents' part of the gains of likely merges; None if there are none."""
+def propose_merges(snapshot: Snapshot) -> list[Merge]:
+    """Merges of likely pairs, with their gains, the best first; gains may be negative."""
     state, documents = snapshot.state, snapshot.documents
-    pairs = likely_pairs(snapshot.shared_words, _PAIRS_PER_TOPIC)
+    pairs = likely_pairs(snapshot.pooled_words, _PAIRS_PER_TOPIC)
     # Every seeded topic stays one of its own, but may take in others.
     pairs = pairs[~np.isin(pairs, state.seeded).all(axis=1)]
     if len(pairs) == 0:
-        return None
+        return []
+    function = documents.problem.scaling
     alone = TopicWeights(state.prior_shape, state.scaling)
     merged = documents.update_merged(pairs, alone.merged(pairs), snapshot.limits)
-    function = documents.problem.scaling
+    own = own_words(snapshot) + function.prior_terms(state.scaling)
     gain = documents.sum(SumGains(function, snapshot.table, pairs, alone, merged))
-    return DocumentGains(pairs, merged, gain)
-
-
-def propose_merges(snapshot: Snapshot, gains: DocumentGains | None = None) -> list[Merge]:
-    """Merges of likely pairs, with their gains, the best first; gains may be negative."""
-    gains = gains or document_gains(snapshot)
-    if gains is None:
-        return []
-    pairs, merged = gains.pairs, gains.merged
-    function = snapshot.documents.problem.scaling
-    own = own_words(snapshot) + function.prior_terms(snapshot.state.scaling)
-    gain = gains.gain + np.concatenate(
-        run_ranges(lambda a, b: _merged_words(snapshot, pairs[a:b]), len(pairs), _PAIR_RANGE)
+    gain += np.concatenate(
+        run_ranges(lambda a, b: merged_words(snapshot, pairs[a:b]), len(pairs), _PAIR_RANGE)
     )
     gain += function.prior_terms(merged.scaling) - own[pairs].sum(axis=1)
     merges = [
@@ -252,22 +193,28 @@ def propose_merges(snapshot: Snapshot, gains: DocumentGains | None = None) -> li
 def own_words(snapshot: Snapshot) -> FloatArray:
     """The words' part of the bound by topic, [T]."""
     priors, state = snapshot.documents.problem.priors, snapshot.state
-    if state.versions is not None:
-        return version_terms(priors, state.topics, state.versions, snapshot.seed_sets)
-    return word_terms(priors, snapshot.topic_words, snapshot.seed_sets)
+    terms = word_terms(priors, snapshot.pooled_words, snapshot.seed_sets)
+    versions = state.versions
+    if versions is None:
+        return terms
+    prior = TreePrior.of(priors, state.seeded, versions)
+    return terms + topic_values(versions, Parts.of(versions), prior)
 
 
-def _merged_words(snapshot: Snapshot, pairs: IntArray) -> FloatArray:
+def merged_words(snapshot: Snapshot, pairs: IntArray) -> FloatArray:
     """The words' part of the bound of the topics that pairs would become, [Q]."""
-    priors, state = snapshot.documents.problem.priors, snapshot.state
-    words, sets = snapshot.topic_words, snapshot.seed_sets
+    priors, versions = snapshot.documents.problem.priors, snapshot.state.versions
+    words, sets = snapshot.pooled_words, snapshot.seed_sets
     one, other = pairs.T
     steered = np.maximum(sets[one], sets[other])
-    if state.versions is None:
-        return word_terms(priors, words[one] + words[other], steered)
-    topics = state.topics[:, one] + state.topics[:, other]
-    tokens = np.ascontiguousarray((words[one] + words[other]).T)
-    return version_terms(priors, topics, replace(state.versions, tokens=tokens), steered)
+    terms = word_terms(priors, words[one] + words[other], steered)
+    if versions is None:
+        return terms
+    tokens = np.ascontiguousarray((snapshot.topic_words[one] + snapshot.topic_words[other]).T)
+    seeded = np.flatnonzero(steered >= 0)
+    seeds = None if priors.seeds is None else csr_array(priors.seeds[steered[seeded]])
+    both = replace(versions, tokens=tokens, common=np.ones(len(pairs)))
+    return terms + best_values(both, replace(priors, seeds=seeds), seeded)
 
 
 def likely_pairs(topic_words: FloatArray, per_topic: float) -> IntArray:
@@ -377,8 +324,7 @@ def merged_state(
         state, sticks=sticks_from_weights(weight / weight.sum()), scaling=scaling, seeded=seeded
     )
     if state.versions is not None:
-        shared = np.stack([state.topics[:, own].sum(axis=1) for own in members], axis=1)
-        start = replace(merged, topics=shared)
-        return update_versions(problem.priors, start, topics, learn_strength=False), members
+        versions = state.versions.take(np.array([own[0] for own in members]))
+        return update_versions(problem.priors, replace(merged, versions=versions), topics), members
     topics += problem.dtype.type(problem.priors.topic_prior)
     return replace(merged, topics=add_seeds(topics, problem.priors.seeds, seeded)), members

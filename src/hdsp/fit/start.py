@@ -5,6 +5,7 @@ k-means++ seeds gives the first factors, and hierarchical alternating least squa
 on the sparse matrix, in float32.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from hdsp.fit.seeding import place_seeds
 from hdsp.fit.words import word_topics
 from hdsp.kernels import run_ranges, sparse_product
 from hdsp.model import GlobalState, Problem
+from hdsp.model.differing import differing_words
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
 from hdsp.model.state import padded
-from hdsp.model.versions import Versions, no_versions
+from hdsp.model.versions import Versions
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 
@@ -83,7 +85,7 @@ def _versions(problem: Problem, n_topics: int) -> Versions | None:
     """Versions that are the shared words, where groups have versions."""
     if not len(problem.content):
         return None
-    return no_versions(problem.n_words, n_topics, problem.content, problem.dtype)
+    return Versions.none(problem.n_words, n_topics, problem.content, problem.dtype)
 
 
 def _start(
@@ -130,12 +132,17 @@ def common_words(problem: Problem) -> FloatArray | None:
     """
     if not len(problem.content):
         return None
-    member = csr_array(csr_array(problem.design)[:, problem.content].T)
-    found = np.asarray((member @ problem.counts).toarray(), dtype=np.float64)
+    tokens = np.asarray(problem.entries.sum(axis=0), dtype=np.float64)[:, None]
+    versions = Versions.none(problem.n_words, 1, problem.content, tokens.dtype)
+    differ, _ = differing_words(replace(versions, tokens=tokens))
+    found = tokens.reshape(problem.n_words, -1)[:, 1:].T
     share = found.sum(axis=1, keepdims=True) / max(found.sum(), 1e-300)
+    found = found[:, differ]
     expected = share * found.sum(axis=0)
     apart = np.abs(np.log((found + _COMMON_TOKENS) / (expected + _COMMON_TOKENS)))
-    return np.asarray(np.exp(-(share * apart).sum(axis=0)))
+    weight = np.ones(problem.n_words)
+    weight[differ] = np.exp(-(share * apart).sum(axis=0))
+    return weight
 
 
 def _weighted(counts: csr_array, weight: FloatArray | None) -> csr_array:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from hdsp.kernels.softmax import sweep_softmax_weights
     from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
-    from hdsp.kernels.versions import fill_version_table, sum_versions
     from hdsp.kernels.words import count_ids, find_words, merge_words
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "dirichlet_terms",
     "exp_product",
     "fill_document_terms",
-    "fill_version_table",
     "fill_word_table",
     "find_words",
     "mean_proportions",
@@ -45,7 +43,6 @@ __all__ = [
     "sum_log_gamma",
     "sum_pair_entropies",
     "sum_proportion_terms",
-    "sum_versions",
     "sweep_gamma_weights",
     "sweep_normal_weights",
     "sweep_softmax_weights",
@@ -63,7 +60,6 @@ _MODULES = (
     "softmax",
     "terms",
     "topics",
-    "versions",
     "words",
 )
 

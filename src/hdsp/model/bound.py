@@ -5,11 +5,11 @@ from scipy.special import gammaln, psi
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
+from hdsp.model.differing import version_terms
 from hdsp.model.documents import WORD_RANGE
 from hdsp.model.problem import BlockProblem, Priors
 from hdsp.model.seeds import prior_totals, seed_bound
 from hdsp.model.state import BoundTerms, GlobalState, Statistics
-from hdsp.model.versions import sum_versions
 from hdsp.numerics.gamma import log_gamma_density
 
 
@@ -58,4 +58,4 @@ def topic_terms(state: GlobalState, priors: Priors) -> float:
     terms = float(gap.sum() + whole.sum()) + seeds
     if state.versions is None:
         return terms
-    return terms + float(sum_versions(topics, state.versions).term.sum())
+    return terms + version_terms(state, priors)

@@ -22,15 +22,12 @@ from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import expected_rates
 from hdsp.model.problem import Priors
-from hdsp.model.seeds import add_seeds, prior_totals, seed_word_terms
-from hdsp.model.versions import Versions, sum_versions
+from hdsp.model.seeds import prior_totals, seed_word_terms
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design, Parameters, ScalingFunction, take_topics
 
 # Topics per task of a thread; fixed, so that results do not depend on the number of threads.
 _TOPIC_RANGE = 8
-# Updates of the shared words of topics whose versions are compared.
-_SHARED_ROUNDS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,37 +78,6 @@ def word_terms(priors: Priors, topic_words: FloatArray, seed_sets: IntArray) -> 
     prior_total = prior_totals(topic_words.shape[1], len(out), prior, own, steered)
     total = topic_words.sum(axis=1, dtype=np.float64)
     return np.asarray(out + gammaln(prior_total) - gammaln(prior_total + total))
-
-
-def version_terms(
-    priors: Priors, topics: FloatArray, versions: Versions, seed_sets: IntArray
-) -> FloatArray:
-    """What takes the place of `word_terms` where groups have versions of topics, [Q].
-
-    With the shared words at their optimum for a tangent (25): value - pull
-    + ln B(eta + n_0 + tables) - ln B(eta).
-
-    Parameters
-    ----------
-    priors : Priors
-        Hyperparameters.
-    topics : float array of shape [V, Q]
-        Where the shared words start.
-    versions : Versions
-        The tokens of Q topics.
-    seed_sets : int array of shape [Q]
-        The seed set that steers each topic, or -1.
-    """
-    without = versions.by_group()[:, 0]
-    sums = sum_versions(topics, versions)
-    if np.isfinite(versions.strength):
-        for _ in range(_SHARED_ROUNDS):
-            own = without + priors.topic_prior + sums.tables
-            steered = np.flatnonzero(seed_sets >= 0)
-            seeds = None if priors.seeds is None else priors.seeds[seed_sets[steered]]
-            sums = sum_versions(add_seeds(own, seeds, steered), versions)
-    held = np.ascontiguousarray((without + sums.tables).T)
-    return np.asarray(sums.value - sums.pull + word_terms(priors, held, seed_sets))
 
 
 def proportion_terms(

@@ -4,16 +4,18 @@ New documents are solved by CVB0: each token's topic is judged by the other toke
 (equation 22), which predicts better than the document step of a fit.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.kernels import csr_arrays, run_ranges
+from hdsp.model.differing import update_versions, version_share
 from hdsp.model.documents import expected_rates, pad
+from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, padded
-from hdsp.model.versions import Versions
+from hdsp.model.versions import Versions, expand_counts
 from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
@@ -125,7 +127,7 @@ def predict_proportions(
 
 def make_predictive_view(state: GlobalState, scaling: ScalingFunction) -> PredictiveView:
     """What new documents see of `state`."""
-    share = version_share(state)
+    share = group_share(state)
     return PredictiveView(
         pad(share, padded(state.n_topics), np.dtype(np.float32)),
         state.topic_weight,
@@ -141,19 +143,10 @@ def word_share(state: GlobalState) -> FloatArray:
     return np.asarray(topics / topics.sum(axis=0))
 
 
-def version_share(state: GlobalState) -> FloatArray:
+def group_share(state: GlobalState) -> FloatArray:
     """E[phi] of the groups' words, [V (G + 1), T]; without versions those of all, [V, T]."""
-    share, versions = word_share(state), state.versions
-    if versions is None:
-        return share
-    found = np.repeat(share, versions.n_groups, axis=0)
-    if np.isinf(versions.strength):
-        return found
-    by_group = found.reshape(len(share), versions.n_groups, -1)
-    by_group[:, 1:] *= versions.strength
-    by_group[:, 1:] += versions.by_group()[:, 1:]
-    by_group[:, 1:] /= versions.strength + versions.totals()[1:]
-    return found
+    share = word_share(state)
+    return share if state.versions is None else version_share(state, share)
 
 
 def document_log_likelihood(
@@ -161,7 +154,7 @@ def document_log_likelihood(
 ) -> FloatArray:
     """The log likelihood of each document's words by the versions of its group, [M]."""
     counts = _by_group(counts, design, state.versions)
-    return word_log_likelihood(counts, proportions, version_share(state))
+    return word_log_likelihood(counts, proportions, group_share(state))
 
 
 def _by_group(counts: csr_array, design: Design, versions: Versions | None) -> csr_array:
@@ -213,10 +206,23 @@ def _with_data(counts: csr_array, data: FloatArray) -> csr_array:
     return matrix
 
 
+def group_frequencies(problem: Problem) -> FloatArray:
+    """The share of each word in the documents of each group, [V (G + 1)]: of a single topic."""
+    tokens = np.asarray(problem.entries.sum(axis=0), dtype=np.float64)[:, None]
+    priors = replace(problem.priors, seeds=None)
+    versions = Versions.none(problem.n_words, 1, problem.content, tokens.dtype)
+    state = GlobalState(tokens[:1], np.empty(0), 1.0, 1.0, {}, versions=versions)
+    for _ in range(_GROUP_UPDATES):
+        state = update_versions(priors, state, tokens)
+    return version_share(state, word_share(state))[:, 0]
+
+
 # Concentrations that are tried are powers of two times the first, within these limits.
 _LEAST, _MOST = 2.0**-4, 2.0**10
 # Scores differ by far more between numbers of topics than between these tolerances.
 _HELD_OUT_TOL = 1e-2
+# Updates of the words that groups use differently, whatever the topics.
+_GROUP_UPDATES = 5
 
 
 class HeldOut:
@@ -230,26 +236,31 @@ class HeldOut:
         The documents.
     design : sparse array of shape [M, J]
         Their labels.
-    frequency : float array of shape [V]
-        Word counts of the documents that are fitted. A word that none of them has only shows how
-        much topics are smoothed, and is left out.
+    fitted : Problem
+        The documents that are fitted. A word that none of them has only shows how much topics are
+        smoothed, and is left out.
     """
 
-    def __init__(self, counts: csr_array, design: Design, frequency: FloatArray) -> None:
+    def __init__(self, counts: csr_array, design: Design, fitted: Problem) -> None:
+        frequency = np.asarray(fitted.counts.sum(axis=0), dtype=np.float64)
         counts = csr_array(counts.multiply(frequency > 0))
         counts.eliminate_zeros()
         self._halves = split_tokens(counts)
         self._design = design
         self.tokens: FloatArray = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        known = np.log(np.maximum(frequency, 1.0) / frequency.sum())
-        self.unigram: FloatArray = np.asarray(counts @ known)
+        known = np.maximum(frequency, 1.0) / frequency.sum()
+        if len(fitted.content):
+            # Words that groups use differently, whatever the topics, are not the topics' merit.
+            counts = expand_counts(counts, design, fitted.content)
+            known = group_frequencies(fitted)
+        self.unigram: FloatArray = np.asarray(counts @ np.log(known))
 
     def score(self, state: GlobalState, scaling: ScalingFunction, near: float) -> "Score":
         """The log likelihood of documents at the concentration that predicts them best.
 
         `near` is where the search for that concentration starts.
         """
-        view, share = make_predictive_view(state, scaling), version_share(state)
+        view, share = make_predictive_view(state, scaling), group_share(state)
 
         def likelihood(concentration: float) -> FloatArray:
             total = np.zeros(len(self.tokens))

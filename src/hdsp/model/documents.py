@@ -8,9 +8,9 @@ from scipy.special import psi
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
+from hdsp.model.differing import version_table
 from hdsp.model.problem import Block
 from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics, padded
-from hdsp.model.versions import version_table
 from hdsp.numerics.types import BoolArray, FloatArray
 from hdsp.scaling import Design, DesignLimits, Parameters, ScalingFunction
 
@@ -104,7 +104,7 @@ def make_view(
 def word_factors(state: GlobalState, dtype: np.dtype[np.floating]) -> FloatArray:
     """The words' factors of the responsibilities, [V, K]: of the groups' words with versions."""
     table = word_table(state.topics, dtype)
-    return table if state.versions is None else version_table(table, state.versions)
+    return table if state.versions is None else version_table(table, state)
 
 
 def word_table(topics: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:

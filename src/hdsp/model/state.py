@@ -39,7 +39,7 @@ class GlobalState:
     seeded : int array of shape [S]
         The topics that seed words steer; empty where there are none.
     versions : Versions or None, default=None
-        The topics' words by group, if groups have versions; `topics` are then the shared words.
+        The topics' words by group, if groups have versions; `topics` are then those of all.
     """
 
     topics: FloatArray
@@ -72,8 +72,7 @@ class GlobalState:
 
     def by_size(self) -> IntArray:
         """The order of topics in which the largest is first, [T]."""
-        held = self.topics if self.versions is None else self.versions.tokens
-        return np.argsort(-held.sum(axis=0, dtype=np.float64), kind="stable")
+        return np.argsort(-self.topics.sum(axis=0, dtype=np.float64), kind="stable")
 
     def reordered(self, order: IntArray) -> "GlobalState":
         """The same topics in another order; their weights go with them."""

@@ -8,11 +8,11 @@ from scipy.sparse import csr_array
 from scipy.special import expit, gammaln, logit, psi
 
 from hdsp.kernels import run_ranges
+from hdsp.model.differing import update_versions
 from hdsp.model.documents import mean_proportions
 from hdsp.model.problem import BlockProblem, Priors, Problem
 from hdsp.model.seeds import add_seeds
 from hdsp.model.state import DocumentState, GlobalState, Statistics
-from hdsp.model.versions import sum_versions, update_strength
 from hdsp.numerics.sticks import weights_from_sticks
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import DesignLimits, Parameters, take_topics
@@ -21,8 +21,6 @@ from hdsp.scaling import DesignLimits, Parameters, take_topics
 _LARGEST_LOGIT = 18.0
 # Topics whose E[pi] is in memory at once while the scaling function is updated.
 _TOPIC_RANGE = 32
-# Updates of the shared words in a global step, with kappa in between.
-_VERSION_UPDATES = 2
 
 
 def global_step(
@@ -90,39 +88,8 @@ def update_topics(problem: BlockProblem, state: GlobalState, statistics: Statist
     return replace(state, topics=add_seeds(topics, priors.seeds, state.seeded))
 
 
-def update_versions(
-    priors: Priors, state: GlobalState, tokens: FloatArray, learn_strength: bool = True
-) -> GlobalState:
-    """The shared words, their versions and kappa (equations 25 to 28).
-
-    Parameters
-    ----------
-    priors : Priors
-        Hyperparameters.
-    state : GlobalState
-        Where the shared words and kappa start.
-    tokens : float array of shape [V (G + 1), T]
-        Expected tokens of the groups' words.
-    learn_strength : bool, default=True
-        Whether to update kappa.
-    """
-    assert state.versions is not None
-    topics: FloatArray = state.topics
-    versions = replace(state.versions, tokens=tokens)
-    # Documents without a group use the shared words themselves.
-    own = versions.by_group()[:, 0] + tokens.dtype.type(priors.topic_prior)
-    own = add_seeds(own, priors.seeds, state.seeded)
-    for update in range(_VERSION_UPDATES):
-        if update and learn_strength:
-            versions = update_strength(topics, versions)
-        topics = np.asarray(own + sum_versions(topics, versions).tables, dtype=tokens.dtype)
-    return replace(state, topics=topics, versions=versions)
-
-
 def expected_tokens(state: GlobalState, priors: Priors) -> FloatArray:
     """What topics hold beyond their prior, [V, T], in float64: `update_topics` backwards."""
-    if state.versions is not None:
-        return state.versions.shared_tokens()
     tokens = state.topics.astype(np.float64) - priors.topic_prior
     return add_seeds(tokens, None if priors.seeds is None else -priors.seeds, state.seeded)
 

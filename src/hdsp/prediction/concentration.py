@@ -28,8 +28,7 @@ def choose_concentration(problem: Problem, state: GlobalState, executor: InProce
     n_held_out = min(int(_SHARE * n_documents), _MOST_HELD_OUT)
     chosen, kept = sample_apart(n_documents, n_held_out, _MOST_OTHERS)
     others = problem.take(kept)
-    frequency = np.asarray(others.counts.sum(axis=0), dtype=np.float64)
-    held_out = HeldOut(problem.counts[chosen], problem.design[chosen], frequency)
+    held_out = HeldOut(problem.counts[chosen], problem.design[chosen], others)
     if not held_out.tokens.sum():
         return state.document_concentration
     learned = state.document_concentration

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 from hdsp.execution import InProcess, fit_documents
 from hdsp.kernels import sparse_product
 from hdsp.model import Fit, GlobalState, LocalSettings, Problem
+from hdsp.model.differing import update_versions
 from hdsp.model.seeds import add_seeds
-from hdsp.model.updates import update_versions
 from hdsp.numerics.sampling import parts_of
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 
@@ -107,7 +107,7 @@ def leave_out(
         return state
     if state.versions is not None:
         tokens = np.maximum(state.versions.tokens - own, 0.0)
-        state = update_versions(priors, state, tokens.astype(own.dtype), learn_strength=False)
+        state = update_versions(priors, state, tokens.astype(own.dtype), learn=False)
     else:
         topics = np.maximum(state.topics - own, prior).astype(state.topics.dtype)
         state = replace(state, topics=topics)
@@ -115,7 +115,7 @@ def leave_out(
     if others is None:
         return state
     if state.versions is not None:
-        return update_versions(priors, state, others, learn_strength=False)
+        return update_versions(priors, state, others, learn=False)
     topics = add_seeds(others + prior, priors.seeds, state.seeded)
     return replace(state, topics=topics.astype(state.topics.dtype))
 
