@@ -5,7 +5,6 @@ k-means++ seeds gives the first factors, and hierarchical alternating least squa
 on the sparse matrix, in float32.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from hdsp.fit.seeding import place_seeds
 from hdsp.fit.words import word_topics
 from hdsp.kernels import run_ranges, sparse_product
 from hdsp.model import GlobalState, Problem
-from hdsp.model.differing import differing_words
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
 from hdsp.model.state import padded
 from hdsp.model.versions import Versions
@@ -132,17 +130,17 @@ def common_words(problem: Problem) -> FloatArray | None:
     """
     if not len(problem.content):
         return None
-    tokens = np.asarray(problem.entries.sum(axis=0), dtype=np.float64)[:, None]
-    versions = Versions.none(problem.n_words, 1, problem.content, tokens.dtype)
-    differ, _ = differing_words(replace(versions, tokens=tokens))
-    found = tokens.reshape(problem.n_words, -1)[:, 1:].T
+    # Documents that have a word: its tokens are no independent evidence.
+    held = np.bincount(problem.entries.indices, minlength=problem.entries.shape[1])
+    found = held.reshape(problem.n_words, -1)[:, 1:].T.astype(np.float64)
     share = found.sum(axis=1, keepdims=True) / max(found.sum(), 1e-300)
-    found = found[:, differ]
-    expected = share * found.sum(axis=0)
+    expected = np.maximum(share * found.sum(axis=0), 1e-300)
+    evidence = (found * np.log(np.maximum(found, 1e-300) / expected)).sum(axis=0)
+    evidence -= 0.5 * (len(found) - 1) * np.log1p(found.sum(axis=0))
     apart = np.abs(np.log((found + _COMMON_TOKENS) / (expected + _COMMON_TOKENS)))
-    weight = np.ones(problem.n_words)
-    weight[differ] = np.exp(-(share * apart).sum(axis=0))
-    return weight
+    # One word by chance among all would already change the start.
+    differs = evidence > np.log(problem.n_words)
+    return np.where(differs, np.exp(-(share * apart).sum(axis=0)), 1.0)
 
 
 def _weighted(counts: csr_array, weight: FloatArray | None) -> csr_array:

@@ -17,10 +17,10 @@ from hdsp.model.state import GlobalState
 from hdsp.model.versions import Versions
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 
-# A word of a topic differs one time in twenty, before anything is known of it.
+# One word in twenty differs in nineteen of twenty topics, and the others in one of twenty.
 _LOG_ODDS = float(np.log(19.0))
-# Fewer tokens of a word cannot tell that it does.
-_FEWEST_TOKENS = 4.0
+# Fewer tokens of a word tell nothing.
+_FEWEST_TOKENS = 1.0
 _LEAST_STRENGTH, _MOST_STRENGTH = 1.0, 1e6
 # The most that an update changes ln kappa, and less than which is not worth it.
 _LARGEST_STEP, _SMALL_STEP = 2.0, 1e-3
@@ -292,8 +292,9 @@ def update_strength(versions: Versions, parts: Parts) -> Versions:
 def differing_words(versions: Versions) -> tuple[IntArray, IntArray]:
     """The words of topics whose shares of a topic's tokens differ between groups: words, topics.
 
-    Those where the likelihood ratio of a share for each group against one for all exceeds what the
-    further shares cost (half a logarithm of the tokens each) and the odds against it.
+    The log Bayes factor of a word in a topic is the likelihood ratio of a share for each group
+    against one for all, less half a logarithm of the tokens for each further share. Some words
+    differ in most topics, and most in few: which of the two a word is like, all topics tell.
     """
     by_group = versions.by_group()[:, 1:]
     totals = by_group.sum(axis=0, dtype=np.float64)
@@ -302,10 +303,13 @@ def differing_words(versions: Versions) -> tuple[IntArray, IntArray]:
     n = by_group[words, :, topics].astype(np.float64)
     of_word = n.sum(axis=1)
     expected = of_word[:, None] * share[:, topics].T
-    ratio = (n * np.log(np.maximum(n, 1e-300) / np.maximum(expected, 1e-300))).sum(axis=1)
+    evidence = (n * np.log(np.maximum(n, 1e-300) / np.maximum(expected, 1e-300))).sum(axis=1)
     shares = (totals > 0.0).sum(axis=0)[topics]
-    differs = ratio > 0.5 * (shares - 1) * np.log(of_word) + _LOG_ODDS
-    return words[differs], topics[differs]
+    evidence -= 0.5 * (shares - 1) * np.log1p(of_word)
+    like = np.logaddexp(evidence + _LOG_ODDS, 0.0) - np.logaddexp(evidence, _LOG_ODDS)
+    differing = np.bincount(words, like, minlength=len(by_group)) > _LOG_ODDS
+    chosen = evidence > np.where(differing[words], -_LOG_ODDS, _LOG_ODDS)
+    return words[chosen], topics[chosen]
 
 
 def with_differing(
