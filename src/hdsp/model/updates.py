@@ -79,11 +79,16 @@ def update_weights(problem: BlockProblem, state: GlobalState, log_total: FloatAr
     return update_document_concentration(problem, state, log_total)
 
 
-def update_topics(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> GlobalState:
-    """lambda_ki = eta_ki + sum_m c_mi gamma_mik (equation 14)."""
+def update_topics(
+    problem: BlockProblem, state: GlobalState, statistics: Statistics, learn: bool = True
+) -> GlobalState:
+    """lambda_ki = eta_ki + sum_m c_mi gamma_mik (equation 14).
+
+    With versions of topics, `learn` also updates which words differ, and kappa.
+    """
     priors = problem.priors
     if state.versions is not None:
-        return update_versions(priors, state, statistics.word_counts)
+        return update_versions(priors, state, statistics.word_counts, learn)
     topics = statistics.word_counts + problem.dtype.type(priors.topic_prior)
     return replace(state, topics=add_seeds(topics, priors.seeds, state.seeded))
 

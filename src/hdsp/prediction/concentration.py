@@ -8,7 +8,6 @@ weights have learned their words; so a few passes over other documents let topic
 
 from dataclasses import replace
 
-import numpy as np
 
 from hdsp.execution import InProcess, fit_documents
 from hdsp.model import GlobalState, HeldOut, LocalSettings, Problem

@@ -23,6 +23,7 @@ from hdsp.prediction.calibration.variance import (
     overdispersion,
     own_shares,
 )
+from hdsp.prediction.calibration.version_noise import version_inflation
 from hdsp.scaling import Design, LabelSpace
 
 # Penalties are learned in so many rounds of so many sweeps, from the first.
@@ -155,7 +156,12 @@ def calibrate(
 
     def measured_feedback(found: Regression) -> FloatArray:
         some = sample_rows(problem.n_documents, _MOST_READ_AGAIN)
-        return feedback(problem.take(some), fit.state, found)
+        measured = feedback(problem.take(some), fit.state, found)
+        if fit.state.versions is None:
+            return measured
+        # The variance has the factor (1 - R)^-2.
+        widening = version_inflation(problem, fit.state, run.settings, run.here)
+        return np.asarray(1.0 - (1.0 - measured) / np.sqrt(widening)[:, None])
 
     documents = Documents(sets.design, tokens, problem.design[chosen], single[:, :n_topics])
     with run.stage("calibration"):
