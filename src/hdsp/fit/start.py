@@ -31,6 +31,8 @@ _MOST_DOCUMENTS = 20_000
 _SMOOTHING = 0.5
 # Tokens that each group is taken to have of a word beside those that it has, as all groups do.
 _COMMON_TOKENS = 5.0
+# Updates of the share of words that groups use differently.
+_SHARE_UPDATES = 3
 
 
 def initial_state(
@@ -138,8 +140,11 @@ def common_words(problem: Problem) -> FloatArray | None:
     evidence = (found * np.log(np.maximum(found, 1e-300) / expected)).sum(axis=0)
     evidence -= 0.5 * (len(found) - 1) * np.log1p(found.sum(axis=0))
     apart = np.abs(np.log((found + _COMMON_TOKENS) / (expected + _COMMON_TOKENS)))
-    # One word by chance among all would already change the start.
-    differs = evidence > np.log(problem.n_words)
+    # The share of words that differ is learned, from one word on: chance is not to change a start.
+    n_differing = 1.0
+    for _ in range(_SHARE_UPDATES):
+        differs = evidence > np.log(problem.n_words / n_differing)
+        n_differing = max(float(differs.sum()), 1.0)
     return np.where(differs, np.exp(-(share * apart).sum(axis=0)), 1.0)
 
 

@@ -308,7 +308,7 @@ def differing_words(versions: Versions) -> tuple[IntArray, IntArray]:
     evidence -= 0.5 * (shares - 1) * np.log1p(of_word)
     like = np.logaddexp(evidence + _LOG_ODDS, 0.0) - np.logaddexp(evidence, _LOG_ODDS)
     differing = np.bincount(words, like, minlength=len(by_group)) > _LOG_ODDS
-    chosen = evidence > np.where(differing[words], -_LOG_ODDS, _LOG_ODDS)
+    chosen = evidence > np.where(differing[words], 0.0, _LOG_ODDS)
     return words[chosen], topics[chosen]
 
 
