@@ -176,7 +176,8 @@ def hold_out(problem: Problem, rng: np.random.Generator) -> tuple[Problem, HeldO
     order = rng.permutation(n_documents)
     fitted = problem.take(np.sort(order[n_held_out : n_held_out + _MOST_FITTED]))
     rows = np.sort(order[:n_held_out])
-    return fitted, HeldOut(problem.counts[rows], problem.design[rows], fitted)
+    frequency = np.asarray(fitted.counts.sum(axis=0), dtype=np.float64)
+    return fitted, HeldOut(problem.counts[rows], problem.design[rows], frequency, fitted)
 
 
 def _short_fit(problem: Problem, state: GlobalState, run: Run) -> GlobalState:

@@ -236,20 +236,27 @@ class HeldOut:
         The documents.
     design : sparse array of shape [M, J]
         Their labels.
-    fitted : Problem
-        The documents that are fitted. A word that none of them has only shows how much topics are
-        smoothed, and is left out.
+    frequency : float array of shape [V]
+        Word counts of the documents that are fitted. A word that none of them has only shows how
+        much topics are smoothed, and is left out.
+    fitted : Problem or None, default=None
+        These documents, whose groups may have versions of topics.
     """
 
-    def __init__(self, counts: csr_array, design: Design, fitted: Problem) -> None:
-        frequency = np.asarray(fitted.counts.sum(axis=0), dtype=np.float64)
+    def __init__(
+        self,
+        counts: csr_array,
+        design: Design,
+        frequency: FloatArray,
+        fitted: Problem | None = None,
+    ) -> None:
         counts = csr_array(counts.multiply(frequency > 0))
         counts.eliminate_zeros()
         self._halves = split_tokens(counts)
         self._design = design
         self.tokens: FloatArray = np.asarray(counts.sum(axis=1), dtype=np.float64)
         known = np.maximum(frequency, 1.0) / frequency.sum()
-        if len(fitted.content):
+        if fitted is not None and len(fitted.content):
             # Words that groups use differently, whatever the topics, are not the topics' merit.
             counts = expand_counts(counts, design, fitted.content)
             known = group_frequencies(fitted)

@@ -21,11 +21,10 @@ def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, floa
     if len(state.seeded):
         arrays["seeded"] = state.seeded
     numbers = {}
-    if state.versions is not None:
-        arrays["versions.tokens"] = state.versions.tokens
-        arrays["versions.columns"] = state.versions.columns
-        # JSON has no infinity.
-        numbers["version_slackness"] = 1.0 / state.versions.strength
+    if (versions := state.versions) is not None:
+        names = ("tokens", "columns", "words", "topics", "shared", "common")
+        put_all(arrays, "versions", {name: getattr(versions, name) for name in names})
+        numbers["version_strength"] = versions.strength
     return numbers | {
         "corpus_concentration": state.corpus_concentration,
         "document_concentration": state.document_concentration,
@@ -63,14 +62,22 @@ def _take_versions(
     """The versions of topics [V, T], if there are any."""
     if "versions.tokens" not in arrays:
         return None
+    n_words, n_topics = shape
     columns = arrays.whole("versions.columns", (None,), n_labels)
     require(len(np.unique(columns)) == len(columns) > 0, "its versions share a label")
-    tokens = arrays.numbers("versions.tokens", (shape[0] * (len(columns) + 1), shape[1]), least=0.0)
-    slackness = manifest["version_slackness"]
-    require(
-        isinstance(slackness, float) and 0.0 <= slackness <= 1.0, "its versions have no strength"
+    words = arrays.whole("versions.words", (None,), n_words)
+    topics = arrays.whole("versions.topics", (len(words),), n_topics)
+    places = np.unique(words * n_topics + topics)
+    require(len(places) == len(words), "a word differs twice in one of its topics")
+    return Versions(
+        arrays.numbers("versions.tokens", (n_words * (len(columns) + 1), n_topics), least=0.0),
+        columns,
+        words,
+        topics,
+        arrays.numbers("versions.shared", (len(words),), positive=True),
+        arrays.numbers("versions.common", (n_topics,), positive=True),
+        positive(manifest, "version_strength"),
     )
-    return Versions(tokens, 1.0 / slackness if slackness else np.inf, columns)
 
 
 def _take_seeded(arrays: StoredArrays, n_topics: int) -> IntArray:

@@ -8,6 +8,7 @@ weights have learned their words; so a few passes over other documents let topic
 
 from dataclasses import replace
 
+import numpy as np
 
 from hdsp.execution import InProcess, fit_documents
 from hdsp.model import GlobalState, HeldOut, LocalSettings, Problem
@@ -27,7 +28,8 @@ def choose_concentration(problem: Problem, state: GlobalState, executor: InProce
     n_held_out = min(int(_SHARE * n_documents), _MOST_HELD_OUT)
     chosen, kept = sample_apart(n_documents, n_held_out, _MOST_OTHERS)
     others = problem.take(kept)
-    held_out = HeldOut(problem.counts[chosen], problem.design[chosen], others)
+    frequency = np.asarray(others.counts.sum(axis=0), dtype=np.float64)
+    held_out = HeldOut(problem.counts[chosen], problem.design[chosen], frequency)
     if not held_out.tokens.sum():
         return state.document_concentration
     learned = state.document_concentration
