@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from hdsp.answers.document_topics import transformed, typical_columns
 from hdsp.answers.effect_refits import Resampling
 from hdsp.answers.expected_topics import expected_topics, label_scale
+from hdsp.answers.group_words import label_word_columns, topic_word_columns
 from hdsp.answers.held_out_words import mean_log_probability, perplexity
 from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
@@ -652,6 +653,67 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             training labels, otherwise pandas.
         """
         return self._table(word_columns(self._model, word))
+
+    def topic_words(self, topic: int, by: str, *, n_words: int = 20, level: float = 0.9) -> Any:
+        """The words of a topic by level of the category that has versions of topics.
+
+        Parameters
+        ----------
+        topic : int
+            Its number.
+        by : str
+            The category, which was the `content` of the fit.
+        n_words : int, default=20
+            How many words: those that any level uses most in the topic.
+        level : float, default=0.9
+            The probability of intervals.
+
+        Returns
+        -------
+        table
+            One row per word and level: `word`; `label`, the level; `probability` of the word in the
+            level's version of the topic; `ratio` of its share in the level's tokens of the topic to
+            that in other levels', shrunk towards 1, with `lower` and `upper` limits (missing for
+            words of fewer than five tokens in the topic); and `n`, the expected tokens. Its
+            library is that of the training labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> import pandas as pd
+        >>> side = pd.DataFrame({"side": ["left", "right"] * 100})
+        >>> corpus, _ = hdsp.simulate(side, n_topics=3, random_state=0)
+        >>> model = hdsp.HDSP(3, fixed_number=True, content="side", random_state=0).fit(corpus)
+        >>> list(model.topic_words(0, by="side", n_words=1)["label"])
+        ['left', 'right']
+        """
+        return self._table(topic_word_columns(self._model, topic, by, n_words, level))
+
+    def label_words(
+        self, label: str | None = None, topic: int | None = None, *, level: float = 0.9
+    ) -> Any:
+        """Words that levels of a category use more or less than others in the same topics.
+
+        Parameters
+        ----------
+        label : str or None, default=None
+            One of the levels of the category that was the `content` of the fit, or the category;
+            None is all.
+        topic : int or None, default=None
+            The number of a topic; None is all.
+        level : float, default=0.9
+            The probability of intervals.
+
+        Returns
+        -------
+        table
+            One row per topic, level and word whose interval excludes 1: `topic`; `name`, if topics
+            have names; `label`, the level; `word`; `ratio` of the word's share in the level's
+            tokens of the topic to that in other levels', shrunk towards 1; `lower` and `upper`; and
+            `n`, the expected tokens of the word in the level. Its library is that of the training
+            labels, otherwise pandas.
+        """
+        return self._table(label_word_columns(self._model, label, topic, level))
 
     def typical_documents(
         self, X: Any, labels: object = None, *, label: str | None = None, n: int = 3

@@ -172,3 +172,87 @@ def test_the_command_line_takes_a_category(tmp_path, capsys):
     command = ["fit", source, "--text", "text", "--category", "party", "--content", "party"]
     assert main([*command, "--topics", "3", "--min-df", "1", "-o", target]) == 0
     assert HDSP.load(target).content == "party"
+
+
+def test_words_of_levels_are_those_that_differ(model):
+    _, words, _ = speeches()
+    moved = {i for i in range(N_WORDS) if (words[1][:, i] < words[0][:, i]).any()}
+    table = model.label_words()
+    assert list(table.columns) == ["topic", "label", "word", "ratio", "lower", "upper", "n"]
+    assert ((table["lower"] > 1.0) | (table["upper"] < 1.0)).all()
+    assert (table["lower"] <= table["ratio"]).all()
+    assert (table["ratio"] <= table["upper"]).all()
+    assert len(table) > 20
+    assert {int(word.rstrip("x")) for word in table["word"]} <= moved
+    # What one party has, the other lacks.
+    mine = table[table["label"] == "left"]
+    assert (mine["word"].str.endswith("x") == (mine["ratio"] < 1.0)).all()
+    one = model.label_words("right", topic=1)
+    assert set(one["label"]) == {"right"}
+    assert set(one["topic"]) == {1}
+    assert len(model.label_words("party")) == len(table)
+
+
+def test_words_of_a_topic_by_level(model):
+    table = model.topic_words(0, by="party", n_words=6)
+    assert list(table["label"]) == ["left", "right"] * 6
+    assert table.groupby("label")["probability"].sum().max() <= 1.0
+    both = table.pivot(index="word", columns="label", values="probability")
+    ratio = table.pivot(index="word", columns="label", values="ratio")["left"]
+    common = ~both.index.str.endswith("x") & (both["right"] > 0.3 * both["left"])
+    assert common.any()
+    assert (np.abs(np.log(ratio[common])) < 0.2).all()
+    merged = model.merged([0, 1]).topic_words(0, by="party", n_words=3)
+    assert (merged["n"] >= 0.0).all()
+
+
+def test_words_of_placebo_levels_do_not_differ():
+    corpus, _, frame = speeches(seed=3, differ=0.0)
+    model = HDSP(N_TOPICS, fixed_number=True, content="party", random_state=0).fit(corpus)
+    assert len(model.label_words()) <= 2
+
+
+def test_words_by_level_need_versions(model, corpus):
+    plain = HDSP(2, fixed_number=True, random_state=0, tol=1.0).fit(corpus)
+    for call in (lambda: plain.label_words(), lambda: plain.topic_words(0, by="party")):
+        with pytest.raises(ValueError, match="needs a model whose groups have their own words"):
+            call()
+    with pytest.raises(ValueError, match=r"must be 'party', whose levels .* Got 'kind'"):
+        model.label_words("kind")
+    with pytest.raises(ValueError, match=r"must be 'party', the `content` of the model"):
+        model.topic_words(0, by="kind")
+    with pytest.raises(ValueError, match=r"must be the number of a topic, from 0 to 3. Got 9"):
+        model.label_words(topic=9)
+    with pytest.raises(ValueError, match=r"must be the number of a topic, from 0 to 3. Got 9"):
+        model.topic_words(9, by="party")
+
+
+def test_the_command_line_prints_words_of_levels(model, corpus, tmp_path, capsys):
+    path = str(tmp_path / "model.hdsp")
+    model.save(path)
+    assert main(["words", path, "--label", "left", "--topic", "0"]) == 0
+    printed = capsys.readouterr().out
+    word = model.label_words("left", topic=0)["word"].iloc[0]
+    assert f"left: {word} (" in printed
+    assert main(["words", path, "-o", str(tmp_path / "words.csv")]) == 0
+    assert len(pd.read_csv(tmp_path / "words.csv")) == len(model.label_words())
+    same, _, _ = speeches(seed=3, differ=0.0)
+    HDSP(2, fixed_number=True, content="party", random_state=0).fit(same).save(path)
+    capsys.readouterr()
+    assert main(["words", path]) == 0
+    assert "No word differs between groups" in capsys.readouterr().out
+
+
+def test_perspectives_places_words_between_levels(model):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    ax = hdsp.plots.perspectives(model, 0, "party", n=8)
+    places = {text.get_text(): text.get_position()[0] for text in ax.texts}
+    table = model.label_words("right", topic=0)
+    for word, ratio in zip(table["word"], table["ratio"], strict=True):
+        assert word not in places or places[word] * np.log(ratio) > 0.0
+    other = hdsp.plots.perspectives(model, 0, "party", n=8, levels=("right", "left"))
+    flipped = {text.get_text(): text.get_position()[0] for text in other.texts}
+    assert flipped == pytest.approx({word: -x for word, x in places.items()})
+    with pytest.raises(ValueError, match=r"must be two levels of 'party'. Got 'up'"):
+        hdsp.plots.perspectives(model, 0, "party", levels=("up", "left"))
+    pyplot.close("all")

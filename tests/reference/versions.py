@@ -1,4 +1,4 @@
-"""Versions of topics from their definition (equations 23 to 28), topic by topic."""
+"""Versions of topics from their definition (equations 31 to 36), topic by topic."""
 
 import numpy as np
 from scipy.special import gammaln, psi
@@ -27,7 +27,7 @@ def log_shares(versions, topic):
 
 
 def log_table(state):
-    """ln of the words' factors (27), [V, G + 1, T]."""
+    """ln of the words' factors (35), [V, G + 1, T]."""
     versions, topics = state.versions, state.topics.astype(float)
     kappa, tokens = versions.strength, versions.by_group().astype(float)
     result = np.empty(tokens.shape)
@@ -57,7 +57,7 @@ def dirichlet_gap(parameters, prior):
 
 
 def topic_terms(state, priors):
-    """The topics' part of the bound: (10) of common words and of shared shares, and (26)."""
+    """The topics' part of the bound: (10) of common words and of shared shares, and (34)."""
     versions, topics = state.versions, state.topics.astype(float)
     kappa, tokens = versions.strength, versions.by_group().astype(float)
     prior = prior_words(priors, state.seeded, *topics.shape)

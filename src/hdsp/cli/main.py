@@ -7,7 +7,18 @@ import sys
 from collections.abc import Sequence
 
 from hdsp import progress
-from hdsp.cli import demo, effects, evaluate, fit, predict, prepare, report, topics, transform
+from hdsp.cli import (
+    demo,
+    effects,
+    evaluate,
+    fit,
+    predict,
+    prepare,
+    report,
+    topics,
+    transform,
+    words,
+)
 from hdsp.cli.common import one_line, with_option_names
 from hdsp.cli.plugins import add_plugins
 
@@ -97,7 +108,18 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"hdsp {version('hdsp')}")
     shtab.add_argument_to(parser, ["--print-completion"], help="print a shell's completion script")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (demo, prepare, fit, topics, effects, transform, predict, evaluate, report):
+    for module in (
+        demo,
+        prepare,
+        fit,
+        topics,
+        effects,
+        words,
+        transform,
+        predict,
+        evaluate,
+        report,
+    ):
         module.add_parser(commands)
     add_plugins(commands, asked)
     return parser

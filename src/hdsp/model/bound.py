@@ -34,7 +34,7 @@ def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> B
 
 
 def topic_terms(state: GlobalState, priors: Priors) -> float:
-    """E[ln p(phi)] - E[ln q(phi)] of all topics, with the terms of their versions (26).
+    """E[ln p(phi)] - E[ln q(phi)] of all topics, with the terms of their versions (34).
 
     For one topic, with L = sum_i lambda_i and H = sum_i eta_i: ln Gamma(H) - ln Gamma(L)
     + (L - H) psi(L) + sum_i (ln Gamma(lambda_i) - ln Gamma(eta_i)

@@ -3,7 +3,7 @@
 Most words of topic k are common to all groups: they have the same proportions chi_k to each other
 everywhere. Some differ. Group g divides its tokens of the topic between the common words together
 and each differing word by omega_kg ~ Dirichlet(kappa omega_k), where omega_k are the shared
-shares: equations 23 to 28. Where no word differs, this is the model without versions.
+shares: equations 31 to 36. Where no word differs, this is the model without versions.
 """
 
 from dataclasses import dataclass, replace
@@ -92,15 +92,15 @@ class VersionSums:
     Attributes
     ----------
     pairs, common : float arrays of shape [F] and [T]
-        The tokens that the shared shares answer for (25).
+        The tokens that the shared shares answer for (33).
     value : float array of shape [T]
-        (24) by topic.
+        (32) by topic.
     pull : float array of shape [T]
         Those tokens times E[ln omega], by topic.
     slope : float array of shape [T]
-        The tokens times the derivatives of (24).
+        The tokens times the derivatives of (32).
     rise : float
-        The derivative of all of (24) by ln kappa.
+        The derivative of all of (32) by ln kappa.
     """
 
     pairs: FloatArray
@@ -165,7 +165,7 @@ class TreePrior:
 
 
 def version_table(table: FloatArray, state: GlobalState) -> FloatArray:
-    """The words' factors of the responsibilities of the groups' words, [V (G + 1), K] (27).
+    """The words' factors of the responsibilities of the groups' words, [V (G + 1), K] (35).
 
     `table` [V, K] is exp(psi(lambda) - psi(sum lambda)) of `state.topics`.
     """
@@ -214,7 +214,7 @@ def _common_totals(state: GlobalState, versions: Versions) -> tuple[FloatArray, 
 
 
 def version_terms(state: GlobalState, priors: Priors) -> float:
-    """What versions add to the bound of topics whose words are all common (26)."""
+    """What versions add to the bound of topics whose words are all common (34)."""
     versions = state.versions
     assert versions is not None
     if not len(versions.words):
@@ -242,7 +242,7 @@ def _gap(parameter: FloatArray, prior: FloatArray) -> FloatArray:
 def topic_values(versions: Versions, parts: Parts, prior: TreePrior) -> FloatArray:
     """What versions add to ``ln B(eta + n_k) - ln B(eta)`` of all tokens, [T]; 0 if none differ.
 
-    With the shared shares at their optimum for the tangent (25).
+    With the shared shares at their optimum for the tangent (33).
     """
     sums = sum_versions(versions, parts)
     n_pairs, n_common = parts.pairs.sum(axis=1), parts.common.sum(axis=0)
@@ -263,7 +263,7 @@ def _rise(prior: FloatArray, tokens: FloatArray) -> FloatArray:
 
 
 def update_shares(versions: Versions, parts: Parts, prior: TreePrior) -> Versions:
-    """The shared shares (25): they never lower the bound."""
+    """The shared shares (33): they never lower the bound."""
     sums = sum_versions(versions, parts)
     return replace(
         versions,
@@ -273,7 +273,7 @@ def update_shares(versions: Versions, parts: Parts, prior: TreePrior) -> Version
 
 
 def update_strength(versions: Versions, parts: Parts) -> Versions:
-    """kappa by a Newton step on its logarithm (28), shortened until (24) is no lower."""
+    """kappa by a Newton step on its logarithm (36), shortened until (32) is no lower."""
     if not len(versions.words):
         return versions
     kappa = versions.strength

@@ -188,7 +188,7 @@ class BoundTerms:
     proportions : float, default=0.0
         (8) + (9) E[ln p(pi)] - E[ln q(pi)].
     topics : float, default=0.0
-        (10) E[ln p(phi)] - E[ln q(phi)], and (26) of versions.
+        (10) E[ln p(phi)] - E[ln q(phi)], and (34) of versions.
     scaling : float, default=0.0
         (10) E[ln p(w)] - E[ln q(w)].
     sticks : float, default=0.0

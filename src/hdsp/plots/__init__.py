@@ -7,6 +7,7 @@ pyplot, so that a notebook shows it.
 from hdsp.plots.documents import observed
 from hdsp.plots.fits import history, search
 from hdsp.plots.labels import curves, effects, expected_topics, heat_map
+from hdsp.plots.perspectives import perspectives
 from hdsp.plots.topics import topic_map, words
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "heat_map",
     "history",
     "observed",
+    "perspectives",
     "search",
     "topic_map",
     "words",
