@@ -207,7 +207,7 @@ def test_words_of_a_topic_by_level(model):
 
 
 def test_words_of_placebo_levels_do_not_differ():
-    corpus, _, frame = speeches(seed=3, differ=0.0)
+    corpus, _, _ = speeches(seed=3, differ=0.0)
     model = HDSP(N_TOPICS, fixed_number=True, content="party", random_state=0).fit(corpus)
     assert len(model.label_words()) <= 2
 

@@ -20,6 +20,7 @@ def add_parser(commands: Any) -> None:
             "hdsp fit reviews.parquet --category department --numeric rating -o model.hdsp",
             "hdsp fit papers.csv --text abstract --tags keywords --tag-separator ';' -o a.hdsp",
             "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
+            "hdsp fit reviews.parquet --category department --content department -o sides.hdsp",
             "hdsp fit corpus/ -o model.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
             "hdsp fit corpus/ --stochastic --dask local -o model.hdsp",

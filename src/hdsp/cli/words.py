@@ -16,9 +16,9 @@ def add_parser(commands: Any) -> None:
         "words",
         "print words that groups use otherwise in the same topics",
         (
-            "hdsp words model.hdsp --label party",
-            "hdsp words model.hdsp --topic 3",
-            "hdsp words model.hdsp -o words.csv",
+            "hdsp words sides.hdsp --label department",
+            "hdsp words sides.hdsp --topic 0",
+            "hdsp words sides.hdsp -o words.csv",
         ),
         run,
     )

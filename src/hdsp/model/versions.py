@@ -36,7 +36,7 @@ class Versions:
     common : float array of shape [T]
         Those of the common words together.
     strength : float
-        kappa, the tokens that the shared shares count in every group.
+        The tokens kappa that the shared shares count in every group.
     """
 
     tokens: FloatArray
