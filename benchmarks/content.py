@@ -2,13 +2,15 @@
 
     python benchmarks/content.py --data FOLDER
 
-Writes benchmarks/results/content_drawn.csv and content_renamed.csv. Drawn corpora have ten topics
-and documents of 80 words of two parties; the second party has other words for a share of each
-topic's words. Parties speak of the same topics equally often, or do not: then an interval should
-hold the difference of expected proportions in the distribution that documents are drawn from, for
-the true topic that a found one resembles most. On real text, a share of all words is renamed in a
-random half of the documents, so that every effect of the half is false. All with the default
-search for the number of topics, with and without ``content``.
+Writes benchmarks/results/content_drawn.csv, content_renamed.csv and content_words.csv.
+
+Drawn corpora have ten topics and documents of 80 words of two parties; the second party has other
+words for a share of each topic's words. Parties speak of the same topics equally often, or do not:
+then an interval should hold the difference of expected proportions in the distribution that
+documents are drawn from, for the true topic that a found one resembles most. On real text, a share
+of all words is renamed in a random half of the documents, so that every effect of the half is
+false, and ratios of words between the halves should exclude 1 for renamed words alone. All with
+the default search for the number of topics, with and without ``content``.
 """
 
 import time
@@ -22,6 +24,7 @@ from scipy.sparse import csr_array, hstack
 
 from hdsp import HDSP, Corpus
 from hdsp.metrics import match_topics
+from hdsp.prediction.group_words import FEWEST_TOKENS, word_ratios
 
 N_TOPICS, N_WORDS, LENGTH, TEST = 10, 800, 80, 500
 EFFECT = 1.0
@@ -161,6 +164,33 @@ def renamed_rows(folder, seeds):
             yield {"corpus": name, "words renamed": share, "content": content, **summary(found)}
 
 
+def word_rows(folder, seeds):
+    """Words of topics whose ratio excludes 1: among words that keep their name, and others."""
+    for name, share in product(CORPORA, (0.0, 0.1)):
+        train, _ = load(folder, name)
+        false, true = [], []
+        for seed in seeds:
+            counts, half = rename(train, share, seed)
+            model, _, _ = fit(counts, half, True, seed)
+            renamed = np.random.default_rng(seed).random(len(train.words)) < share
+            changed = np.append(renamed, np.ones(renamed.sum(), dtype=bool))
+            tokens = model._model.state.versions.by_group()[:, 1:].sum(axis=1)
+            # Of two levels each ratio is the inverse of the other.
+            own = word_ratios(*model._model.state.versions.by_group()[:, 1:].swapaxes(0, 1), 0.9)
+            found = np.zeros(tokens.shape, dtype=bool)
+            found[own.words, own.topics] = (own.lower > 1.0) | (own.upper < 1.0)
+            enough = tokens >= FEWEST_TOKENS
+            false.append(found[~changed][enough[~changed]].mean())
+            if share:
+                true.append(found[changed][enough[changed]].mean())
+        yield {
+            "corpus": name,
+            "words renamed": share,
+            "others exclude 1": digits(float(np.mean(false)), 4),
+            "renamed exclude 1": digits(float(np.mean(true)), 3) if true else "",
+        }
+
+
 if __name__ == "__main__":
     options = parser(__doc__.splitlines()[0])
     options.add_argument("--seeds", type=int, default=10)
@@ -170,3 +200,4 @@ if __name__ == "__main__":
     write("content_drawn", drawn_rows(seeds))
     if chosen.data is not None:
         write("content_renamed", renamed_rows(chosen.data, seeds[: max(chosen.seeds // 3, 1)]))
+        write("content_words", word_rows(chosen.data, seeds[: max(chosen.seeds // 3, 1)]))

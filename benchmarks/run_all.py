@@ -19,6 +19,7 @@ BENCHMARKS = (
     "cost",
     "labels",
     "seeds",
+    "content",
     "reading",
     "streams",
     "sensitivity",
