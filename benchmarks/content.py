@@ -174,9 +174,11 @@ def word_rows(folder, seeds):
             model, _, _ = fit(counts, half, True, seed)
             renamed = np.random.default_rng(seed).random(len(train.words)) < share
             changed = np.append(renamed, np.ones(renamed.sum(), dtype=bool))
-            tokens = model._model.state.versions.by_group()[:, 1:].sum(axis=1)
+            versions = model._model.state.versions
+            first, second = versions.by_group()[:, 1:].astype(float).swapaxes(0, 1)
+            tokens = first + second
             # Of two levels each ratio is the inverse of the other.
-            own = word_ratios(*model._model.state.versions.by_group()[:, 1:].swapaxes(0, 1), 0.9)
+            own = word_ratios(first, second, versions.spread, 0.9)
             found = np.zeros(tokens.shape, dtype=bool)
             found[own.words, own.topics] = (own.lower > 1.0) | (own.upper < 1.0)
             enough = tokens >= FEWEST_TOKENS

@@ -23,7 +23,7 @@ from hdsp.model.differing import (
     with_differing,
 )
 from hdsp.model.documents import word_factors, word_table
-from hdsp.model.versions import Versions, expand_counts
+from hdsp.model.versions import Versions, expand_counts, word_spread
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.scaling import Constant
 from tests.problems import bound_scaling, draw_seeds
@@ -47,7 +47,7 @@ def drawn(seed, n_seeded=0):
     size = rng.gamma(2.0, 200.0, size=(N_TOPICS, 1, N_GROUPS))
     tokens = rng.poisson(size * share / share.sum(axis=1, keepdims=True)).transpose(1, 2, 0)
     tokens = tokens.reshape(-1, N_TOPICS) * rng.uniform(0.5, 1.0, size=(1, N_TOPICS))
-    versions = Versions.none(N_WORDS, N_TOPICS, np.array([0, 1]), FLOAT64)
+    versions = Versions.none(np.ones(N_WORDS), N_TOPICS, np.array([0, 1]), FLOAT64)
     state = GlobalState(
         np.ones((N_WORDS, N_TOPICS)),
         sticks_from_weights(np.full(N_TOPICS, 1.0 / N_TOPICS)),
@@ -64,6 +64,11 @@ def objective(priors, state, tokens):
     """What the words and the topics add to the bound where topics hold these tokens."""
     table = word_factors(state, FLOAT64)[:, :N_TOPICS]
     return float((tokens * np.log(table)).sum()) + topic_terms(state, priors)
+
+
+def test_words_that_documents_repeat_are_spread():
+    counts = csr_array(np.array([[1.0, 4.0, 0.0, 0.5], [1.0, 2.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(word_spread(counts), [1.0, 3.0, 1.0, 1.0])
 
 
 def test_groups_words_are_words_of_their_own():
@@ -146,11 +151,14 @@ def test_words_differ_where_groups_do():
     # The first word is of one group in both topics, the second in one topic.
     tokens[0, 1:] = [[60.0, 60.0], [0.0, 0.0]]
     tokens[1, 1:, 1] = [0.0, 60.0]
-    versions = Versions.none(200, 2, np.array([0, 1]), FLOAT64)
+    versions = Versions.none(np.ones(200), 2, np.array([0, 1]), FLOAT64)
     words, topics = differing_words(replace(versions, tokens=tokens.reshape(-1, 2)))
     found = set(zip(words.tolist(), topics.tolist(), strict=True))
     assert {(0, 0), (0, 1), (1, 1)} <= found
     assert len(found) <= 6
+    # Tokens that came in a few documents tell less.
+    versions = replace(versions, spread=np.full(200, 30.0))
+    assert not len(differing_words(replace(versions, tokens=tokens.reshape(-1, 2)))[0])
 
 
 def corpus(seed, differ, n_documents=300):

@@ -111,10 +111,12 @@ def _tokens(fitted: FittedModel) -> FloatArray:
 
 
 def _ratios(fitted: FittedModel, levels: list[str], level: float) -> dict[str, WordRatios]:
+    versions = fitted.state.versions
+    assert versions is not None
     tokens = _tokens(fitted)[:, 1:]
     total = tokens.sum(axis=1)
     return {
-        name: word_ratios(tokens[:, g], total - tokens[:, g], level)
+        name: word_ratios(tokens[:, g], total - tokens[:, g], versions.spread, level)
         for g, name in enumerate(levels)
     }
 

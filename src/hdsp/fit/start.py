@@ -18,7 +18,7 @@ from hdsp.kernels import run_ranges, sparse_product
 from hdsp.model import GlobalState, Problem
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
 from hdsp.model.state import padded
-from hdsp.model.versions import Versions
+from hdsp.model.versions import Versions, word_spread
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 
@@ -31,8 +31,6 @@ _MOST_DOCUMENTS = 20_000
 _SMOOTHING = 0.5
 # Tokens that each group is taken to have of a word beside those that it has, as all groups do.
 _COMMON_TOKENS = 5.0
-# Updates of the share of words that groups use differently.
-_SHARE_UPDATES = 3
 
 
 def initial_state(
@@ -85,7 +83,7 @@ def _versions(problem: Problem, n_topics: int) -> Versions | None:
     """Versions that are the shared words, where groups have versions."""
     if not len(problem.content):
         return None
-    return Versions.none(problem.n_words, n_topics, problem.content, problem.dtype)
+    return Versions.none(word_spread(problem.counts), n_topics, problem.content, problem.dtype)
 
 
 def _start(
@@ -140,11 +138,8 @@ def common_words(problem: Problem) -> FloatArray | None:
     evidence = (found * np.log(np.maximum(found, 1e-300) / expected)).sum(axis=0)
     evidence -= 0.5 * (len(found) - 1) * np.log1p(found.sum(axis=0))
     apart = np.abs(np.log((found + _COMMON_TOKENS) / (expected + _COMMON_TOKENS)))
-    # The share of words that differ is learned, from one word on: chance is not to change a start.
-    n_differing = 1.0
-    for _ in range(_SHARE_UPDATES):
-        differs = evidence > np.log(problem.n_words / n_differing)
-        n_differing = max(float(differs.sum()), 1.0)
+    # One word by chance among all would already change the start.
+    differs = evidence > np.log(problem.n_words)
     return np.where(differs, np.exp(-(share * apart).sum(axis=0)), 1.0)
 
 

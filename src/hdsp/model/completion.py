@@ -15,7 +15,7 @@ from hdsp.model.differing import update_versions, version_share
 from hdsp.model.documents import expected_rates, pad
 from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, padded
-from hdsp.model.versions import Versions, expand_counts
+from hdsp.model.versions import Versions, expand_counts, word_spread
 from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
@@ -210,7 +210,7 @@ def group_frequencies(problem: Problem) -> FloatArray:
     """The share of each word in the documents of each group, [V (G + 1)]: of a single topic."""
     tokens = np.asarray(problem.entries.sum(axis=0), dtype=np.float64)[:, None]
     priors = replace(problem.priors, seeds=None)
-    versions = Versions.none(problem.n_words, 1, problem.content, tokens.dtype)
+    versions = Versions.none(word_spread(problem.counts), 1, problem.content, tokens.dtype)
     state = GlobalState(tokens[:1], np.empty(0), 1.0, 1.0, {}, versions=versions)
     for _ in range(_GROUP_UPDATES):
         state = update_versions(priors, state, tokens)

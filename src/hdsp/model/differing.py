@@ -289,12 +289,14 @@ def update_strength(versions: Versions, parts: Parts) -> Versions:
     return versions
 
 
-def differing_words(versions: Versions) -> tuple[IntArray, IntArray]:
+def differing_words(versions: Versions, odds: float = _LOG_ODDS) -> tuple[IntArray, IntArray]:
     """The words of topics whose shares of a topic's tokens differ between groups: words, topics.
 
     The log Bayes factor of a word in a topic is the likelihood ratio of a share for each group
-    against one for all, less half a logarithm of the tokens for each further share. Some words
-    differ in most topics, and most in few: which of the two a word is like, all topics tell.
+    against one for all, less half a logarithm of the tokens for each further share. Documents
+    repeat words, so that tokens count for fewer. Some words differ in most topics, and most in
+    few: which of the two a word is like, all topics tell. The log odds that words of the first
+    kind differ are `odds`.
     """
     by_group = versions.by_group()[:, 1:]
     totals = by_group.sum(axis=0, dtype=np.float64)
@@ -303,12 +305,14 @@ def differing_words(versions: Versions) -> tuple[IntArray, IntArray]:
     n = by_group[words, :, topics].astype(np.float64)
     of_word = n.sum(axis=1)
     expected = of_word[:, None] * share[:, topics].T
-    evidence = (n * np.log(np.maximum(n, 1e-300) / np.maximum(expected, 1e-300))).sum(axis=1)
-    shares = (totals > 0.0).sum(axis=0)[topics]
-    evidence -= 0.5 * (shares - 1) * np.log1p(of_word)
+    ratio = (n * np.log(np.maximum(n, 1e-300) / np.maximum(expected, 1e-300))).sum(axis=1)
+    further = 0.5 * ((totals > 0.0).sum(axis=0)[topics] - 1)
+    spread = versions.spread[words]
+    evidence = ratio / spread - further * np.log1p(of_word / spread)
     like = np.logaddexp(evidence + _LOG_ODDS, 0.0) - np.logaddexp(evidence, _LOG_ODDS)
     differing = np.bincount(words, like, minlength=len(by_group)) > _LOG_ODDS
-    chosen = evidence > np.where(differing[words], 0.0, _LOG_ODDS)
+    known = differing[words]
+    chosen = evidence > np.where(known, -odds, _LOG_ODDS)
     return words[chosen], topics[chosen]
 
 
@@ -329,9 +333,17 @@ def with_differing(
 
 
 def best_values(versions: Versions, priors: Priors, seeded: IntArray) -> FloatArray:
-    """What versions add to the bound of topics [T] where the words differ that seem to, or none."""
-    found = with_differing(versions, priors, seeded, *differing_words(versions))
-    return np.maximum(topic_values(*found), 0.0)
+    """What versions add to the bound of topics [T] where the words differ that seem to, or none.
+
+    Words that differ elsewhere differ at even odds, too: the higher bound counts.
+    """
+    values = np.zeros(versions.n_topics)
+    for odds in (_LOG_ODDS, 0.0):
+        chosen = differing_words(versions, odds)
+        values = np.maximum(
+            values, topic_values(*with_differing(versions, priors, seeded, *chosen))
+        )
+    return values
 
 
 def choose_differing(versions: Versions, priors: Priors, seeded: IntArray) -> Versions:

@@ -29,6 +29,8 @@ class Versions:
         Expected tokens of each word, group and topic.
     columns : int array of shape [G]
         The columns of the design that tell documents' groups.
+    spread : float array of shape [V]
+        By how much the tokens of a word vary more than by chance, as documents repeat it.
     words, topics : int arrays of shape [F]
         The words of topics that groups use differently; all others are common.
     shared : float array of shape [F]
@@ -41,6 +43,7 @@ class Versions:
 
     tokens: FloatArray
     columns: IntArray
+    spread: FloatArray
     words: IntArray
     topics: IntArray
     shared: FloatArray
@@ -49,12 +52,13 @@ class Versions:
 
     @classmethod
     def none(
-        cls, n_words: int, n_topics: int, columns: IntArray, dtype: np.dtype[np.floating]
+        cls, spread: FloatArray, n_topics: int, columns: IntArray, dtype: np.dtype[np.floating]
     ) -> "Versions":
         """Versions before anything is known of them: all words are common."""
         return cls(
-            np.zeros((n_words * (len(columns) + 1), n_topics), dtype=dtype),
+            np.zeros((len(spread) * (len(columns) + 1), n_topics), dtype=dtype),
             columns,
+            spread,
             NO_CONTENT,
             NO_CONTENT,
             np.empty(0),
@@ -96,6 +100,13 @@ class Versions:
     def expand(self, counts: csr_array, design: Design) -> csr_array:
         """Counts [M, V] as counts of the groups' words, [M, V (G + 1)]."""
         return expand_counts(counts, design, self.columns)
+
+
+def word_spread(counts: csr_array) -> FloatArray:
+    """The tokens of a word in a document that has it, [V]; 1 at least."""
+    tokens = np.asarray(counts.sum(axis=0), dtype=np.float64)
+    documents = np.bincount(counts.indices, minlength=counts.shape[1])
+    return np.maximum(tokens / np.maximum(documents, 1), 1.0)
 
 
 def expand_counts(counts: csr_array, design: Design, columns: IntArray) -> csr_array:

@@ -22,7 +22,7 @@ def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, floa
         arrays["seeded"] = state.seeded
     numbers = {}
     if (versions := state.versions) is not None:
-        names = ("tokens", "columns", "words", "topics", "shared", "common")
+        names = ("tokens", "columns", "spread", "words", "topics", "shared", "common")
         put_all(arrays, "versions", {name: getattr(versions, name) for name in names})
         numbers["version_strength"] = versions.strength
     return numbers | {
@@ -72,6 +72,7 @@ def _take_versions(
     return Versions(
         arrays.numbers("versions.tokens", (n_words * (len(columns) + 1), n_topics), least=0.0),
         columns,
+        arrays.numbers("versions.spread", (n_words,), least=1.0),
         words,
         topics,
         arrays.numbers("versions.shared", (len(words),), positive=True),

@@ -12,8 +12,6 @@ from hdsp.numerics.types import FloatArray, IntArray
 FEWEST_TOKENS = 5.0
 # A word of a topic differs one time in twenty, before anything is known of it.
 _LOG_ODDS = float(np.log(19.0))
-# The lower quartile of a squared standard normal variable.
-_QUARTILE = 0.1015
 # Tokens that a word is taken to have beside those counted, in proportion to the levels' tokens.
 _PRIOR_TOKENS = 1.0
 
@@ -40,18 +38,20 @@ class WordRatios:
     tokens: FloatArray
 
 
-def word_ratios(own: FloatArray, others: FloatArray, level: float) -> WordRatios:
+def word_ratios(
+    own: FloatArray, others: FloatArray, spread: FloatArray, level: float
+) -> WordRatios:
     """Ratios of shares in a level and in the others, from tokens [V, T] of both.
 
     The ratio of most words is 1. That it is not has the probability of the likelihood ratio, less
-    half a logarithm of the tokens, against odds of 19 to 1; then tokens are gamma distributed. A
-    document repeats its words, so that tokens vary more than by chance: how much more, the lower
-    quartile of the likelihood ratios tells, since most words do not differ.
+    half a logarithm of the tokens, against odds of 19 to 1; then tokens are gamma distributed.
 
     Parameters
     ----------
     own, others : float arrays of shape [V, T]
         Expected tokens.
+    spread : float array of shape [V]
+        By how much tokens of a word vary more than by chance.
     level : float
         The probability of intervals.
     """
@@ -60,9 +60,7 @@ def word_ratios(own: FloatArray, others: FloatArray, level: float) -> WordRatios
     totals = np.maximum(own.sum(axis=0), 1e-300), np.maximum(others.sum(axis=0), 1e-300)
     share = (totals[0] / (totals[0] + totals[1]))[topics]
     ratio = xlogy(n, n / (n + rest) / share) + xlogy(rest, rest / (n + rest) / (1.0 - share))
-    spread = 1.0
-    if len(words):
-        spread = max(2.0 * float(np.quantile(ratio, 0.25)) / _QUARTILE, 1.0)
+    spread = spread[words]
     evidence = ratio / spread - 0.5 * np.log1p((n + rest) / spread)
     probability = expit(evidence - _LOG_ODDS)
     found = beta(n / spread + _PRIOR_TOKENS * share, rest / spread + _PRIOR_TOKENS * (1.0 - share))
