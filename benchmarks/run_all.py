@@ -20,6 +20,7 @@ BENCHMARKS = (
     "labels",
     "terms",
     "seeds",
+    "content",
     "reading",
     "streams",
     "sensitivity",

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from hdsp.answers.document_topics import transformed, typical_columns
 from hdsp.answers.effect_refits import Resampling
 from hdsp.answers.expected_topics import expected_topics, label_scale
+from hdsp.answers.group_words import label_word_columns, topic_word_columns
 from hdsp.answers.held_out_words import mean_log_probability, perplexity
 from hdsp.answers.label_checks import check_columns, read_again, time_of
 from hdsp.answers.label_effects import effect_columns
@@ -54,6 +55,7 @@ from hdsp.progress import shown
 from hdsp.scaling import Scaling
 from hdsp.validation import (
     check_choice,
+    check_content,
     check_flag,
     check_folder,
     check_jobs,
@@ -92,6 +94,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How labels scale topics. ``"auto"`` is `Categorical` for tags and categories times
         `LogLinear` for numbers; or a scaling function such as
         ``Categorical("tags") * Spline("day")``, or a formula such as ``"~ tags * s(day)"``.
+    content : str or None, default=None
+        A category of the labels, of at most fifty levels, whose documents speak differently of the
+        same topics: each level has its own version of every topic's words. The shared words, which
+        `components_` and `topics` hold, pull versions towards them, as strongly as the corpus asks.
     topic_prior : float, default=0.05
         The Dirichlet parameter eta of topics over words; not learned.
     corpus_concentration : float, default=1.0
@@ -232,6 +238,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fixed_number: bool = False,
         number_by: str = "auto",
         scaling: Scaling = "auto",
+        content: str | None = None,
         topic_prior: float = 0.05,
         corpus_concentration: float = 1.0,
         document_concentration: float = 0.5,
@@ -257,6 +264,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.fixed_number = fixed_number
         self.number_by = number_by
         self.scaling = scaling
+        self.content = content
         self.topic_prior = topic_prior
         self.corpus_concentration = corpus_concentration
         self.document_concentration = document_concentration
@@ -364,6 +372,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         priors = self._check_settings()
         check_not_dask(X, "HDSP.partial_fit")
         settings = self._settings()
+        if self.content is not None:
+            raise ValueError(
+                "HDSP.partial_fit does not learn versions of topics, which `content` asks for. "
+                "Call fit with all documents, or leave `content` out."
+            )
         if not self.__sklearn_is_fitted__():
             training = read_training(X, labels)
             learned = learn(settings, priors, training, stream=True)
@@ -776,6 +789,67 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             training labels, otherwise pandas.
         """
         return self._table(word_columns(self._model, word))
+
+    def topic_words(self, topic: int, by: str, *, n_words: int = 20, level: float = 0.9) -> Any:
+        """The words of a topic by level of the category that has versions of topics.
+
+        Parameters
+        ----------
+        topic : int
+            Its number.
+        by : str
+            The category, which was the `content` of the fit.
+        n_words : int, default=20
+            How many words: those that any level uses most in the topic.
+        level : float, default=0.9
+            The probability of intervals.
+
+        Returns
+        -------
+        table
+            One row per word and level: `word`; `label`, the level; `probability` of the word in the
+            level's version of the topic; `ratio` of its share in the level's tokens of the topic to
+            that in other levels', shrunk towards 1, with `lower` and `upper` limits (missing for
+            words of fewer than five tokens in the topic); and `n`, the expected tokens. Its
+            library is that of the training labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> import pandas as pd
+        >>> side = pd.DataFrame({"side": ["left", "right"] * 100})
+        >>> corpus, _ = hdsp.simulate(side, n_topics=3, random_state=0)
+        >>> model = hdsp.HDSP(3, fixed_number=True, content="side", random_state=0).fit(corpus)
+        >>> list(model.topic_words(0, by="side", n_words=1)["label"])
+        ['left', 'right']
+        """
+        return self._table(topic_word_columns(self._model, topic, by, n_words, level))
+
+    def label_words(
+        self, label: str | None = None, topic: int | None = None, *, level: float = 0.9
+    ) -> Any:
+        """Words that levels of a category use more or less than others in the same topics.
+
+        Parameters
+        ----------
+        label : str or None, default=None
+            One of the levels of the category that was the `content` of the fit, or the category;
+            None is all.
+        topic : int or None, default=None
+            The number of a topic; None is all.
+        level : float, default=0.9
+            The probability of intervals.
+
+        Returns
+        -------
+        table
+            One row per topic, level and word whose interval excludes 1: `topic`; `name`, if topics
+            have names; `label`, the level; `word`; `ratio` of the word's share in the level's
+            tokens of the topic to that in other levels', shrunk towards 1; `lower` and `upper`; and
+            `n`, the expected tokens of the word in the level. Its library is that of the training
+            labels, otherwise pandas.
+        """
+        return self._table(label_word_columns(self._model, label, topic, level))
 
     def typical_documents(
         self, X: Any, labels: object = None, *, label: str | None = None, n: int = 3
@@ -1251,6 +1325,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.batch_size is not None:
             check_whole(self.batch_size, "batch_size", 1)
         check_executor(self.executor)
+        check_content(self.content, self.inference)
         check_seeds(self.seeds, self.n_components)
         check_positive(self.seed_strength, "seed_strength")
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):

@@ -61,7 +61,7 @@ from hdsp.prediction import (
     warn_overlaps,
     with_label_regressions,
 )
-from hdsp.scaling import Scaling, bind_labels
+from hdsp.scaling import Scaling, bind_labels, content_columns
 from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
@@ -80,6 +80,7 @@ class Settings:
     fixed_number: bool
     number_by: str
     scaling: Scaling
+    content: str | None
     topic_prior: float
     corpus_concentration: float
     document_concentration: float
@@ -233,7 +234,10 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         data = fingerprint(corpus.counts, design, groups)
         if here:
             tokens = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64)
-            problem = make_problem(corpus.counts, design, space.scaling, priors_of(tokens))
+            content = content_columns(space, settings.content)
+            problem = make_problem(
+                corpus.counts, design, space.scaling, priors_of(tokens), content=content
+            )
             source = FitSource(problem, problem, space)
         del design, values
     known_as = Source(corpus.words, training.named, training.frames, data, corpus.text_settings)
@@ -242,7 +246,9 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         plan = make_plan(settings, None if here else corpus.n_documents)
         if source is None:
             parts = readable_parts(corpus)
-            source = survey_shards(parts, schema, settings.scaling, priors_of, plan, run)
+            source = survey_shards(
+                parts, schema, settings.scaling, settings.content, priors_of, plan, run
+            )
             if stored and source.survey is not None:
                 known = source.survey.sample.design
                 warn_overlaps(source.space, source.space.values(known))

@@ -83,6 +83,9 @@ def folder(tmp_path_factory):
     arguments = ["fit", "reviews.parquet", "--tags", "labels", "--category", "department"]
     arguments += ["--numeric", "rating", "--topics", "8", "--fixed-number", "-o", "model.hdsp"]
     assert run(path, *arguments)[0] == 0
+    arguments = ["fit", "reviews.parquet", "--category", "department", "--content", "department"]
+    arguments += ["--topics", "4", "--fixed-number", "-o", "sides.hdsp"]
+    assert run(path, *arguments)[0] == 0
     return path
 
 

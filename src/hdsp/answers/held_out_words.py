@@ -6,7 +6,7 @@ import numpy as np
 
 from hdsp.answers.new_documents import document_parts
 from hdsp.execution import make_executor
-from hdsp.model import split_tokens, word_log_likelihood
+from hdsp.model import document_log_likelihood, split_tokens
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import METHODS, FittedModel, Method, bootstrap_interval
 from hdsp.validation import check_choice, check_share, check_weights
@@ -62,7 +62,6 @@ def _predict_tokens(
     """Log probabilities of the predicted tokens of each document, and their numbers, [M]."""
     log_likelihoods, numbers = [], []
     halves = np.random.default_rng(0)
-    word_share = fitted.word_share()
     for _, counts, design in parts:
         with make_executor(None, n_jobs):
             if given == "labels":
@@ -70,7 +69,9 @@ def _predict_tokens(
             else:
                 observed, scored = split_tokens(counts, halves)
                 proportions = fitted.posterior(observed, design)
-            log_likelihoods.append(word_log_likelihood(scored, proportions, word_share))
+            log_likelihoods.append(
+                document_log_likelihood(fitted.state, scored, design, proportions)
+            )
         numbers.append(np.asarray(scored.sum(axis=1)))
     return np.concatenate(log_likelihoods), np.concatenate(numbers)
 

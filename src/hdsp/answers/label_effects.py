@@ -112,7 +112,9 @@ def _resampled(
             "Corpus(X, words=model.words_, labels=labels)."
         )
     counts, design = read_documents(fitted, corpus, None, _OWNER)
-    problem = make_problem(counts, design, fitted.scaling, fitted.priors)
+    problem = make_problem(
+        counts, design, fitted.scaling, fitted.priors, content=fitted.state.content
+    )
     if isinstance(corpus, StoredCorpus) and corpus.fingerprint == fitted.source.fingerprint:
         return problem, None
     groups = None if corpus.groups is None else group_numbers(corpus.groups)

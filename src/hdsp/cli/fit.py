@@ -30,6 +30,7 @@ def add_parser(commands: Any) -> None:
             "hdsp fit reviews.parquet --category department --numeric rating "
             "--formula '~ department * s(rating)' -o curves.hdsp",
             "hdsp fit reviews.parquet --seeds seeds.json -o steered.hdsp",
+            "hdsp fit reviews.parquet --category department --content department -o sides.hdsp",
             "hdsp fit corpus/ -o model.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
             "hdsp fit corpus/ --stochastic --dask local -o model.hdsp",
@@ -52,6 +53,11 @@ def add_parser(commands: Any) -> None:
         "--seeds",
         metavar="FILE",
         help='words that steer topics, as JSON: {"budget": ["tax", "deficit"]}',
+    )
+    model.add_argument(
+        "--content",
+        metavar="LABEL",
+        help="a category whose levels have their own words for the same topics",
     )
     model.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
     model.add_argument("--max-iter", type=int, default=100, help="passes at most (default 100)")
@@ -92,6 +98,7 @@ def run(options: argparse.Namespace) -> None:
             tol=options.tol,
             n_jobs=options.jobs,
             seeds=seeds,
+            content=options.content,
             random_state=options.seed,
             checkpoint=options.checkpoint,
             inference="stochastic" if options.stochastic else "batch",

@@ -18,6 +18,7 @@ from hdsp.cli import (
     report,
     topics,
     transform,
+    words,
 )
 from hdsp.cli.common import one_line, with_option_names
 from hdsp.cli.plugins import add_plugins
@@ -110,7 +111,7 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (
         *(demo, prepare, fit, topics, effects, check),
-        *(transform, predict, evaluate, report),
+        *(words, transform, predict, evaluate, report),
     ):
         module.add_parser(commands)
     add_plugins(commands, asked)

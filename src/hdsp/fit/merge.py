@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.execution import Step
@@ -14,7 +16,8 @@ from hdsp.fit.run import Run
 from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
 from hdsp.model.by_topic import TopicWeights, proportion_terms, word_terms
-from hdsp.model.documents import word_table
+from hdsp.model.differing import Parts, TreePrior, best_values, topic_values, update_versions
+from hdsp.model.documents import word_factors
 from hdsp.model.seeds import add_seeds, seed_sets
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
@@ -92,7 +95,7 @@ class Snapshot:
     state : GlobalState
         The state after its global step.
     topic_words : float array of shape [T, V]
-        Expected tokens of each word and topic.
+        Expected tokens of each word and topic; of the groups' words where these have versions.
     table : float array of shape [V, K]
         The words' factors of the responsibilities.
     limits : DesignLimits
@@ -110,6 +113,12 @@ class Snapshot:
         """The seed set that steers each topic, or -1, [T]."""
         return seed_sets(self.state.n_topics, self.state.seeded)
 
+    @cached_property
+    def pooled_words(self) -> FloatArray:
+        """Expected tokens of each word and topic, whatever the group, [T, V]."""
+        versions = self.state.versions
+        return self.topic_words if versions is None else np.ascontiguousarray(versions.pooled().T)
+
 
 def take_snapshot(
     documents: Documents, state: GlobalState, settings: LocalSettings
@@ -120,7 +129,7 @@ def take_snapshot(
         documents,
         documents.update(state, statistics),
         np.ascontiguousarray(statistics.word_counts.T),
-        word_table(state.topics, documents.problem.dtype),
+        word_factors(state, documents.problem.dtype),
         statistics.limits,
     ), statistics
 
@@ -160,29 +169,52 @@ def choose_merges(snapshot: Snapshot, merges: Iterable[Merge], least: float) -> 
 def propose_merges(snapshot: Snapshot) -> list[Merge]:
     """Merges of likely pairs, with their gains, the best first; gains may be negative."""
     state, documents = snapshot.state, snapshot.documents
-    pairs = likely_pairs(snapshot.topic_words, _PAIRS_PER_TOPIC)
+    pairs = likely_pairs(snapshot.pooled_words, _PAIRS_PER_TOPIC)
     # Every seeded topic stays one of its own, but may take in others.
     pairs = pairs[~np.isin(pairs, state.seeded).all(axis=1)]
     if len(pairs) == 0:
         return []
-    function, priors = documents.problem.scaling, documents.problem.priors
+    function = documents.problem.scaling
     alone = TopicWeights(state.prior_shape, state.scaling)
     merged = documents.update_merged(pairs, alone.merged(pairs), snapshot.limits)
-    words, sets = snapshot.topic_words, snapshot.seed_sets
-
-    def merged_words(first: int, last: int) -> FloatArray:
-        one, other = pairs[first:last].T
-        return word_terms(priors, words[one] + words[other], np.maximum(sets[one], sets[other]))
-
-    own = word_terms(priors, words, sets) + function.prior_terms(state.scaling)
+    own = own_words(snapshot) + function.prior_terms(state.scaling)
     gain = documents.sum(SumGains(function, snapshot.table, pairs, alone, merged))
-    gain += np.concatenate(run_ranges(merged_words, len(pairs), _PAIR_RANGE))
+    gain += np.concatenate(
+        run_ranges(lambda a, b: merged_words(snapshot, pairs[a:b]), len(pairs), _PAIR_RANGE)
+    )
     gain += function.prior_terms(merged.scaling) - own[pairs].sum(axis=1)
     merges = [
         Merge((int(j), int(k)), float(gain[i]), take_topics(merged.scaling, [i]))
         for i, (j, k) in enumerate(pairs)
     ]
     return sorted(merges, key=lambda merge: -merge.gain)
+
+
+def own_words(snapshot: Snapshot) -> FloatArray:
+    """The words' part of the bound by topic, [T]."""
+    priors, state = snapshot.documents.problem.priors, snapshot.state
+    terms = word_terms(priors, snapshot.pooled_words, snapshot.seed_sets)
+    versions = state.versions
+    if versions is None:
+        return terms
+    prior = TreePrior.of(priors, state.seeded, versions)
+    return terms + topic_values(versions, Parts.of(versions), prior)
+
+
+def merged_words(snapshot: Snapshot, pairs: IntArray) -> FloatArray:
+    """The words' part of the bound of the topics that pairs would become, [Q]."""
+    priors, versions = snapshot.documents.problem.priors, snapshot.state.versions
+    words, sets = snapshot.pooled_words, snapshot.seed_sets
+    one, other = pairs.T
+    steered = np.maximum(sets[one], sets[other])
+    terms = word_terms(priors, words[one] + words[other], steered)
+    if versions is None:
+        return terms
+    tokens = np.ascontiguousarray((snapshot.topic_words[one] + snapshot.topic_words[other]).T)
+    seeded = np.flatnonzero(steered >= 0)
+    seeds = None if priors.seeds is None else csr_array(priors.seeds[steered[seeded]])
+    both = replace(versions, tokens=tokens, common=np.ones(len(pairs)))
+    return terms + best_values(both, replace(priors, seeds=seeds), seeded)
 
 
 def likely_pairs(topic_words: FloatArray, per_topic: float) -> IntArray:
@@ -277,7 +309,7 @@ def merged_state(
     members: list[tuple[int, ...]] = [
         partner[k].pair if k in partner else (k,) for k in left.tolist()
     ]
-    topics = np.empty((problem.n_words, len(left)), dtype=problem.dtype)
+    topics = np.empty((snapshot.topic_words.shape[1], len(left)), dtype=problem.dtype)
     scaling = take_topics(state.scaling, left)
     for place, own in enumerate(members):
         topics[:, place] = snapshot.topic_words[own[0]]
@@ -285,14 +317,14 @@ def merged_state(
             topics[:, place] += snapshot.topic_words[own[1]]
             for name, value in partner[own[0]].scaling.items():
                 scaling[name][place] = value[0]
-    topics += problem.dtype.type(problem.priors.topic_prior)
     home = {topic: place for place, own in enumerate(members) for topic in own}
     seeded = np.array([home[topic] for topic in state.seeded.tolist()], dtype=np.int64)
     weight = prior_shape[left]
-    return replace(
-        state,
-        topics=add_seeds(topics, problem.priors.seeds, seeded),
-        sticks=sticks_from_weights(weight / weight.sum()),
-        scaling=scaling,
-        seeded=seeded,
-    ), members
+    merged = replace(
+        state, sticks=sticks_from_weights(weight / weight.sum()), scaling=scaling, seeded=seeded
+    )
+    if state.versions is not None:
+        versions = state.versions.take(np.array([own[0] for own in members]))
+        return update_versions(problem.priors, replace(merged, versions=versions), topics), members
+    topics += problem.dtype.type(problem.priors.topic_prior)
+    return replace(merged, topics=add_seeds(topics, problem.priors.seeds, seeded)), members

@@ -45,7 +45,7 @@ def hold_out(problem: Problem, rng: np.random.Generator) -> tuple[Problem, HeldO
     fitted = problem.take(np.sort(order[n_held_out : n_held_out + MOST_FITTED]))
     rows = np.sort(order[:n_held_out])
     frequency = np.asarray(fitted.counts.sum(axis=0), dtype=np.float64)
-    return fitted, HeldOut(problem.counts[rows], problem.design[rows], frequency)
+    return fitted, HeldOut(problem.counts[rows], problem.design[rows], frequency, fitted)
 
 
 def short_fit(problem: Problem, state: GlobalState, run: Run) -> GlobalState:

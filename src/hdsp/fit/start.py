@@ -19,6 +19,7 @@ from hdsp.kernels import run_ranges, sparse_product
 from hdsp.model import GlobalState, Problem
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
 from hdsp.model.state import padded
+from hdsp.model.versions import Versions, word_spread
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.numerics.types import FloatArray, IntArray
 
@@ -33,6 +34,8 @@ _SWEEPS = 20
 _QUICK_DOCUMENTS, _QUICK_SWEEPS, _QUICK_STEPS = 5_000, 8, 30
 # The share of an initial topic that is spread over all words, so that none is ruled out.
 _SMOOTHING = 0.5
+# Tokens that each group is taken to have of a word beside those that it has, as all groups do.
+_COMMON_TOKENS = 5.0
 
 
 class WordSpaces:
@@ -52,7 +55,8 @@ class WordSpaces:
         """The vectors of a problem's words."""
         if self._last is None or self._last[0] is not problem:
             rng = np.random.default_rng(self._seed)
-            self._last = problem, word_space(_sample(problem.counts, rng), rng)
+            sample = _weighted(_sample(problem.counts, rng), common_words(problem))
+            self._last = problem, word_space(sample, rng)
         return self._last[1]
 
 
@@ -108,7 +112,15 @@ def initial_state(
         document_concentration=document_concentration,
         scaling=problem.scaling.initial(n_topics, problem.design.shape[1]),
         seeded=seeded,
+        versions=_versions(problem, n_topics),
     )
+
+
+def _versions(problem: Problem, n_topics: int) -> Versions | None:
+    """Versions that are the shared words, where groups have versions."""
+    if not len(problem.content):
+        return None
+    return Versions.none(word_spread(problem.counts), n_topics, problem.content, problem.dtype)
 
 
 def _start(
@@ -117,17 +129,19 @@ def _start(
     """Word shares [V, T] (columns sum to 1) and topic sizes [T] (sum to 1)."""
     counts, quick = problem.counts, spaces is not None
     if isinstance(init, str):
-        prior = problem.priors.topic_prior
+        prior, weight = problem.priors.topic_prior, common_words(problem)
         if init in ("words", "pairs"):
             space = (spaces or WordSpaces(int(rng.integers(2**62)))).of(problem)
             if init == "words":
-                return _shares(space.clusters(n_topics, rng, 1 if quick else RESTARTS) + prior)
-            n_steps = _QUICK_STEPS if quick else STEPS
-            return _shares(pair_topics(space, n_topics, prior, rng, n_steps) + prior)
+                found = space.clusters(n_topics, rng, 1 if quick else RESTARTS)
+            else:
+                n_steps = _QUICK_STEPS if quick else STEPS
+                found = pair_topics(space, n_topics, prior, rng, n_steps)
+            return _shares((found if weight is None else found / weight[:, None]) + prior)
         if init == "nmf":
             sample = _sample(counts, rng, _QUICK_DOCUMENTS if quick else _MOST_DOCUMENTS)
             n_sweeps = _QUICK_SWEEPS if quick else _SWEEPS
-            words, loadings = nmf_topics(sample, n_topics, rng, n_sweeps)
+            words, loadings = nmf_topics(sample, n_topics, rng, n_sweeps, weight)
             return _from_factors(sample, words, loadings)
         if init == "lda":
             return _shares(lda_topics(counts, n_topics, prior, rng))
@@ -147,6 +161,31 @@ def _start(
         f"({n_topics}, {problem.n_words}), topics by words. Got "
         f"{repr(init) if isinstance(init, str) else type(init).__name__}{shape}."
     )
+
+
+def common_words(problem: Problem) -> FloatArray | None:
+    """How alike groups use each word, [V]: 1 where all do, near 0 for words of one group.
+
+    A start from words that only some groups use would have topics of single groups, which versions
+    of the same topics explain better. None where groups have no versions.
+    """
+    if not len(problem.content):
+        return None
+    # Documents that have a word: its tokens are no independent evidence.
+    held = np.bincount(problem.entries.indices, minlength=problem.entries.shape[1])
+    found = held.reshape(problem.n_words, -1)[:, 1:].T.astype(np.float64)
+    share = found.sum(axis=1, keepdims=True) / max(found.sum(), 1e-300)
+    expected = np.maximum(share * found.sum(axis=0), 1e-300)
+    evidence = (found * np.log(np.maximum(found, 1e-300) / expected)).sum(axis=0)
+    evidence -= 0.5 * (len(found) - 1) * np.log1p(found.sum(axis=0))
+    apart = np.abs(np.log((found + _COMMON_TOKENS) / (expected + _COMMON_TOKENS)))
+    # One word by chance among all would already change the start.
+    differs = evidence > np.log(problem.n_words)
+    return np.where(differs, np.exp(-(share * apart).sum(axis=0)), 1.0)
+
+
+def _weighted(counts: csr_array, weight: FloatArray | None) -> csr_array:
+    return counts if weight is None else csr_array(counts.multiply(weight[None, :]))
 
 
 def _shares(words: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -200,7 +239,11 @@ _EMPTY = 1e-12
 
 
 def nmf_topics(
-    counts: csr_array, n_topics: int, rng: np.random.Generator, n_sweeps: int = _SWEEPS
+    counts: csr_array,
+    n_topics: int,
+    rng: np.random.Generator,
+    n_sweeps: int = _SWEEPS,
+    weight: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Topics and documents' loadings from non-negative matrix factorisation.
 
@@ -214,6 +257,8 @@ def nmf_topics(
         Chooses the seeds of k-means.
     n_sweeps : int, default=20
         Sweeps of alternating least squares.
+    weight : float array of shape [V] or None, default=None
+        Weights of the words; None weighs all alike.
 
     Returns
     -------
@@ -226,6 +271,7 @@ def nmf_topics(
     # 1 + ln c for counts above 1; smaller counts as they are, so that no weight is negative.
     rows.data = np.minimum(rows.data, 1.0) + np.log(np.maximum(rows.data, 1.0))
     rows = csr_array(TfidfTransformer(norm=None).fit_transform(rows), dtype=np.float32)
+    rows = csr_array(_weighted(rows, weight), dtype=np.float32)
     norms = np.maximum(np.sqrt(np.asarray(rows.power(2).sum(axis=1))), 1e-30)[:, None]
     unit = csr_array(rows.multiply(1.0 / norms))
     # Long documents have more weight than short ones, but not in proportion to their length.

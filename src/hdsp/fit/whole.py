@@ -20,7 +20,7 @@ from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
 from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_problem
 from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling import LabelSpace, Scaling, bind_labels
+from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
 
 # Where documents have more words than this on average, those of a document say enough of it.
 _LONG = 100.0
@@ -214,6 +214,7 @@ def survey_shards(
     shards: Sequence[Readable],
     schema: LabelSchema,
     scaling: Scaling,
+    content: str | None,
     priors_of: Callable[[FloatArray], Priors],
     plan: Plan,
     run: Run,
@@ -228,6 +229,8 @@ def survey_shards(
         The label columns.
     scaling : str, ScalingFunction or Term
         How labels scale topics.
+    content : str or None
+        The category whose levels have their own versions of topics.
     priors_of : callable
         The hyperparameters, given the tokens of each word [V].
     plan : Plan
@@ -244,7 +247,8 @@ def survey_shards(
         step = SurveyDocuments(seed, n_documents)
         survey: Survey = run.executor.run(step, blocks, keep=False)[1]
     space = bind_labels(scaling, schema, survey.sample.design)
-    survey, encoding = survey.designed(space), Encoding(space)
+    columns = content_columns(space, content)
+    survey, encoding = survey.designed(space), Encoding(space, columns)
     priors = priors_of(survey.word_tokens)
     sample = survey.sample.take(survey.sample.uniform())
     part = priors.for_part(len(sample) / n_documents)
@@ -255,11 +259,12 @@ def survey_shards(
         n_documents,
         len(survey.word_tokens),
         space.n_columns,
+        content=columns,
     )
     batches = None
     if plan.batch_size is not None:
         batches = ShardBatches(shards, encoding, plan.batch_size)
-    known = make_problem(sample.counts, sample.design, space.scaling, part)
+    known = make_problem(sample.counts, sample.design, space.scaling, part, content=columns)
     return FitSource(problem, known, space, survey, batches, seed)
 
 

@@ -7,6 +7,7 @@ from hdsp.model.bound import elbo
 from hdsp.model.completion import (
     HeldOut,
     PredictiveView,
+    document_log_likelihood,
     make_predictive_view,
     split_tokens,
     word_log_likelihood,
@@ -27,8 +28,10 @@ from hdsp.model.problem import (
 from hdsp.model.seeds import seed_prior
 from hdsp.model.state import BoundTerms, DocumentState, Fit, GlobalState, Statistics
 from hdsp.model.updates import expected_proportions, expected_tokens, global_step
+from hdsp.model.versions import NO_CONTENT, Versions
 
 __all__ = [
+    "NO_CONTENT",
     "Block",
     "BlockProblem",
     "BlockSource",
@@ -45,7 +48,9 @@ __all__ = [
     "ShardedProblem",
     "Statistics",
     "Truth",
+    "Versions",
     "block_step",
+    "document_log_likelihood",
     "draw_documents",
     "elbo",
     "expected_proportions",

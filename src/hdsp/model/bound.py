@@ -5,6 +5,7 @@ from scipy.special import gammaln, psi
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
+from hdsp.model.differing import version_terms
 from hdsp.model.documents import WORD_RANGE
 from hdsp.model.problem import BlockProblem, Priors
 from hdsp.model.seeds import prior_totals, seed_bound
@@ -33,7 +34,7 @@ def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> B
 
 
 def topic_terms(state: GlobalState, priors: Priors) -> float:
-    """E[ln p(phi)] - E[ln q(phi)] of all topics.
+    """E[ln p(phi)] - E[ln q(phi)] of all topics, with the terms of their versions (34).
 
     For one topic, with L = sum_i lambda_i and H = sum_i eta_i: ln Gamma(H) - ln Gamma(L)
     + (L - H) psi(L) + sum_i (ln Gamma(lambda_i) - ln Gamma(eta_i)
@@ -54,4 +55,7 @@ def topic_terms(state: GlobalState, priors: Priors) -> float:
     prior_total = prior_totals(n_words, n_topics, topic_prior, priors.seeds, state.seeded)
     whole = gammaln(prior_total) - gammaln(total) + (total - prior_total) * psi(total)
     seeds = seed_bound(topics, topic_prior, priors.seeds, state.seeded)
-    return float(gap.sum() + whole.sum()) + seeds
+    terms = float(gap.sum() + whole.sum()) + seeds
+    if state.versions is None:
+        return terms
+    return terms + version_terms(state, priors)

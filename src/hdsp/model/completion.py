@@ -4,15 +4,18 @@ New documents are solved by CVB0: each token's topic is judged by the other toke
 (equation 22), which predicts better than the document step of a fit.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.kernels import csr_arrays, run_ranges
+from hdsp.model.differing import update_versions, version_share
 from hdsp.model.documents import expected_rates, pad
+from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, padded
+from hdsp.model.versions import Versions, expand_counts, word_spread
 from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
@@ -39,12 +42,15 @@ class PredictiveView:
         Bound to the columns of designs.
     parameters : mapping of str to array
         The scaling function's.
+    versions : Versions or None
+        The topics' words by group, whose shares `word_share` [V (G + 1), K] then are.
     """
 
     word_share: FloatArray
     topic_weight: FloatArray
     scaling: ScalingFunction
     parameters: Parameters
+    versions: Versions | None
 
     def proportions(
         self, counts: csr_array, design: Design, concentration: float, tol: float = _TOL
@@ -62,6 +68,7 @@ class PredictiveView:
         tol : float, default=1e-3
             The share of a document's tokens that may still move when it stops.
         """
+        counts = _by_group(counts, design, self.versions)
         width, dtype = self.word_share.shape[1], self.word_share.dtype
         prior_shape = pad(concentration * self.topic_weight, width, dtype)
         out = np.empty((counts.shape[0], len(self.topic_weight)))
@@ -120,12 +127,13 @@ def predict_proportions(
 
 def make_predictive_view(state: GlobalState, scaling: ScalingFunction) -> PredictiveView:
     """What new documents see of `state`."""
-    share = word_share(state)
+    share = group_share(state)
     return PredictiveView(
         pad(share, padded(state.n_topics), np.dtype(np.float32)),
         state.topic_weight,
         scaling,
         state.scaling,
+        state.versions,
     )
 
 
@@ -133,6 +141,24 @@ def word_share(state: GlobalState) -> FloatArray:
     """E[phi], [V, T]; columns sum to 1."""
     topics = state.topics.astype(np.float64)
     return np.asarray(topics / topics.sum(axis=0))
+
+
+def group_share(state: GlobalState) -> FloatArray:
+    """E[phi] of the groups' words, [V (G + 1), T]; without versions those of all, [V, T]."""
+    share = word_share(state)
+    return share if state.versions is None else version_share(state, share)
+
+
+def document_log_likelihood(
+    state: GlobalState, counts: csr_array, design: Design, proportions: FloatArray
+) -> FloatArray:
+    """The log likelihood of each document's words by the versions of its group, [M]."""
+    counts = _by_group(counts, design, state.versions)
+    return word_log_likelihood(counts, proportions, group_share(state))
+
+
+def _by_group(counts: csr_array, design: Design, versions: Versions | None) -> csr_array:
+    return counts if versions is None else versions.expand(counts, design)
 
 
 def word_log_likelihood(
@@ -180,10 +206,23 @@ def _with_data(counts: csr_array, data: FloatArray) -> csr_array:
     return matrix
 
 
+def group_frequencies(problem: Problem) -> FloatArray:
+    """The share of each word in the documents of each group, [V (G + 1)]: of a single topic."""
+    tokens = np.asarray(problem.entries.sum(axis=0), dtype=np.float64)[:, None]
+    priors = replace(problem.priors, seeds=None)
+    versions = Versions.none(word_spread(problem.counts), 1, problem.content, tokens.dtype)
+    state = GlobalState(tokens[:1], np.empty(0), 1.0, 1.0, {}, versions=versions)
+    for _ in range(_GROUP_UPDATES):
+        state = update_versions(priors, state, tokens)
+    return version_share(state, word_share(state))[:, 0]
+
+
 # Concentrations that are tried are powers of two times the first, within these limits.
 _LEAST, _MOST = 2.0**-4, 2.0**10
 # Scores differ by far more between numbers of topics than between these tolerances.
 _HELD_OUT_TOL = 1e-2
+# Updates of the words that groups use differently, whatever the topics.
+_GROUP_UPDATES = 5
 
 
 class HeldOut:
@@ -200,28 +239,41 @@ class HeldOut:
     frequency : float array of shape [V]
         Word counts of the documents that are fitted. A word that none of them has only shows how
         much topics are smoothed, and is left out.
+    fitted : Problem or None, default=None
+        These documents, whose groups may have versions of topics.
     """
 
-    def __init__(self, counts: csr_array, design: Design, frequency: FloatArray) -> None:
+    def __init__(
+        self,
+        counts: csr_array,
+        design: Design,
+        frequency: FloatArray,
+        fitted: Problem | None = None,
+    ) -> None:
         counts = csr_array(counts.multiply(frequency > 0))
         counts.eliminate_zeros()
         self._halves = split_tokens(counts)
         self._design = design
         self.tokens: FloatArray = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        known = np.log(np.maximum(frequency, 1.0) / frequency.sum())
-        self.unigram: FloatArray = np.asarray(counts @ known)
+        known = np.maximum(frequency, 1.0) / frequency.sum()
+        if fitted is not None and len(fitted.content):
+            # Words that groups use differently, whatever the topics, are not the topics' merit.
+            counts = expand_counts(counts, design, fitted.content)
+            known = group_frequencies(fitted)
+        self.unigram: FloatArray = np.asarray(counts @ np.log(known))
 
     def score(self, state: GlobalState, scaling: ScalingFunction, near: float) -> "Score":
         """The log likelihood of documents at the concentration that predicts them best.
 
         `near` is where the search for that concentration starts.
         """
-        view, share = make_predictive_view(state, scaling), word_share(state)
+        view, share = make_predictive_view(state, scaling), group_share(state)
 
         def likelihood(concentration: float) -> FloatArray:
             total = np.zeros(len(self.tokens))
             for seen, hidden in (self._halves, self._halves[::-1]):
                 proportions = view.proportions(seen, self._design, concentration, _HELD_OUT_TOL)
+                hidden = _by_group(hidden, self._design, state.versions)
                 total += word_log_likelihood(hidden, proportions, share)
             return total
 

@@ -8,6 +8,7 @@ from scipy.special import psi
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
+from hdsp.model.differing import version_table
 from hdsp.model.problem import Block
 from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics, padded
 from hdsp.numerics.types import BoolArray, FloatArray
@@ -91,13 +92,19 @@ def make_view(
     """The view of `state` that documents are fitted with."""
     width = padded(state.n_topics)
     return DocumentView(
-        word_table(state.topics, dtype),
+        word_factors(state, dtype),
         pad(state.prior_shape, width, dtype),
         pad(state.topic_weight, width, dtype),
         scaling,
         state.scaling,
         state.n_topics,
     )
+
+
+def word_factors(state: GlobalState, dtype: np.dtype[np.floating]) -> FloatArray:
+    """The words' factors of the responsibilities, [V, K]: of the groups' words with versions."""
+    table = word_table(state.topics, dtype)
+    return table if state.versions is None else version_table(table, state)
 
 
 def word_table(topics: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.model.versions import NO_CONTENT, expand_counts
 from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design, ScalingFunction
@@ -120,6 +121,10 @@ class BlockProblem(Protocol):
     def n_labels(self) -> int:
         """J."""
 
+    @property
+    def content(self) -> IntArray:
+        """The columns of the design that tell groups with versions of topics, [G]."""
+
 
 @dataclass(frozen=True, eq=False)
 class ShardedProblem:
@@ -137,6 +142,8 @@ class ShardedProblem:
         M, V and J.
     dtype : numpy.dtype, default=float32
         The floating-point type of the document step.
+    content : int array of shape [G]
+        The columns of the design whose documents have their own versions of topics, if any.
     """
 
     blocks: Sequence[BlockSource]
@@ -146,6 +153,7 @@ class ShardedProblem:
     n_words: int
     n_labels: int
     dtype: np.dtype[np.floating] = _FLOAT32
+    content: IntArray = field(default_factory=NO_CONTENT.copy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +165,8 @@ class Problem:
     counts : sparse array of shape [M, V]
         The documents, as they were given.
     entries : sparse array of shape [M, V]
-        The same counts in the types that the document step takes; its data have `dtype`.
+        The same counts in the types that the document step takes; its data have `dtype`. With
+        versions of topics, counts of the groups' words (`hdsp.model.versions`).
     lengths : float array of shape [M]
         The document lengths N_m.
     blocks : tuple of Block
@@ -168,6 +177,8 @@ class Problem:
         Bound to the design's columns.
     priors : Priors
         Hyperparameters.
+    content : int array of shape [G]
+        The columns of the design whose documents have their own versions of topics, if any.
     """
 
     counts: csr_array
@@ -177,6 +188,7 @@ class Problem:
     design: Design
     scaling: ScalingFunction
     priors: Priors
+    content: IntArray = field(default_factory=NO_CONTENT.copy)
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
@@ -247,20 +259,30 @@ def _make_block(entries: csr_array, lengths: FloatArray, design: Design, rows: s
     )
 
 
-def make_block(counts: csr_array, design: Design, first: int = 0) -> Block:
+def make_block(
+    counts: csr_array, design: Design, first: int = 0, content: IntArray = NO_CONTENT
+) -> Block:
     """The block of documents `counts` [M, V] with labels `design` [M, J].
 
-    `first` is the place of its first document in the corpus.
+    `first` is the place of its first document in the corpus, and `content` [G] the columns of
+    the design whose documents have their own versions of topics.
     """
-    entries = _entries(counts, np.float32)
+    entries = _entries(counts, design, content, np.float32)
     lengths = np.asarray(counts.sum(axis=1)).astype(np.float32)
     rows = slice(0, counts.shape[0])
     block = _make_block(entries, lengths, csr_array(design, dtype=np.float32), rows)
     return replace(block, rows=slice(first, first + rows.stop))
 
 
-def _entries(counts: csr_array, dtype: np.dtype[np.floating] | type[np.floating]) -> csr_array:
+def _entries(
+    counts: csr_array,
+    design: Design,
+    content: IntArray,
+    dtype: np.dtype[np.floating] | type[np.floating],
+) -> csr_array:
     """The counts in the types that the document step takes."""
+    if len(content):
+        counts = expand_counts(counts, design, content)
     return csr_array(
         (counts.data.astype(dtype), counts.indices.astype(np.int32), counts.indptr),
         shape=counts.shape,
@@ -274,15 +296,20 @@ def make_problem(
     priors: Priors,
     dtype: type[np.floating] = np.float32,
     block_size: int = AT_ONCE,
+    content: IntArray = NO_CONTENT,
 ) -> Problem:
-    """The problem of fitting topics to `counts` [M, V] with labels `design` [M, J]."""
+    """The problem of fitting topics to `counts` [M, V] with labels `design` [M, J].
+
+    Documents of the columns `content` [G] of the design have their own versions of topics.
+    """
     whole = Problem(
         counts=counts,
-        entries=_entries(counts, dtype),
+        entries=_entries(counts, design, content, dtype),
         lengths=np.asarray(counts.sum(axis=1)).astype(dtype),
         blocks=(),
         design=csr_array(design, dtype=dtype),
         scaling=scaling,
         priors=priors,
+        content=content,
     )
     return whole.cut(block_size)

@@ -52,6 +52,19 @@ def prior_totals(
     return total
 
 
+def prior_at(
+    words: IntArray, topics: IntArray, topic_prior: float, seeds: csr_array | None, seeded: IntArray
+) -> FloatArray:
+    """The prior of some words of topics, [F]."""
+    prior = np.full(len(words), topic_prior)
+    if seeds is not None and len(words):
+        sets = np.full(int(max(topics.max(), seeded.max())) + 1, -1)
+        sets[seeded] = np.arange(len(seeded))
+        steered = np.flatnonzero(sets[topics] >= 0)
+        prior[steered] += np.asarray(seeds[sets[topics[steered]], words[steered]]).ravel()
+    return prior
+
+
 def seed_bound(
     topics: FloatArray, topic_prior: float, seeds: csr_array | None, seeded: IntArray
 ) -> float:

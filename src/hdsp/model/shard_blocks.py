@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, vstack
 from hdsp.corpus import Corpus
 from hdsp.corpus.stored import StoredCorpus
 from hdsp.model.problem import Block, make_block
+from hdsp.model.versions import NO_CONTENT
 from hdsp.numerics.types import IntArray
 from hdsp.scaling import Design, LabelSpace
 
@@ -38,11 +39,14 @@ class Encoding:
     ----------
     space : LabelSpace
         The labels of training.
+    content : int array of shape [G]
+        The columns of the design whose documents have their own versions of topics, if any.
     key : str
         By which a process knows the encoding again that another one sent.
     """
 
     space: LabelSpace
+    content: IntArray = field(default_factory=NO_CONTENT.copy)
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def __eq__(self, other: object) -> bool:
@@ -109,7 +113,8 @@ class ShardBlock:
 
     def load(self) -> Block:
         """Read the shard."""
-        return make_block(*self.encoding.read(self.shard.read()), self.first)
+        counts, design = self.encoding.read(self.shard.read())
+        return make_block(counts, design, self.first, self.encoding.content)
 
 
 def shard_blocks(shards: Sequence[Readable], encoding: Encoding) -> tuple[ShardBlock, ...]:
@@ -144,7 +149,7 @@ class MixedBlock:
         counts, design = (
             csr_array(vstack(part, format="csr")) for part in zip(*chosen, strict=True)
         )
-        return make_block(counts, design)
+        return make_block(counts, design, content=self.encoding.content)
 
 
 @lru_cache(maxsize=SHARDS_AT_ONCE)

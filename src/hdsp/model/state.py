@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.model.seeds import NOT_SEEDED
+from hdsp.model.versions import NO_CONTENT, Versions
 from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.sticks import sticks_from_weights, weights_from_sticks
 from hdsp.numerics.types import FloatArray, IntArray
@@ -37,6 +38,8 @@ class GlobalState:
         The scaling function's variational parameters.
     seeded : int array of shape [S]
         The topics that seed words steer; empty where there are none.
+    versions : Versions or None, default=None
+        The topics' words by group, if groups have versions; `topics` are then those of all.
     """
 
     topics: FloatArray
@@ -45,11 +48,17 @@ class GlobalState:
     document_concentration: float
     scaling: Parameters
     seeded: IntArray = field(default_factory=NOT_SEEDED.copy)
+    versions: Versions | None = None
 
     @property
     def n_topics(self) -> int:
         """T."""
         return int(self.topics.shape[1])
+
+    @property
+    def content(self) -> IntArray:
+        """The columns of the design that tell groups with versions of topics, [G]."""
+        return NO_CONTENT if self.versions is None else self.versions.columns
 
     @property
     def topic_weight(self) -> FloatArray:
@@ -73,6 +82,7 @@ class GlobalState:
             sticks=sticks_from_weights(self.topic_weight[order]),
             scaling=take_topics(self.scaling, order),
             seeded=np.argsort(order)[self.seeded],
+            versions=None if self.versions is None else self.versions.take(order),
         )
 
 
@@ -178,7 +188,7 @@ class BoundTerms:
     proportions : float, default=0.0
         (8) + (9) E[ln p(pi)] - E[ln q(pi)].
     topics : float, default=0.0
-        (10) E[ln p(phi)] - E[ln q(phi)].
+        (10) E[ln p(phi)] - E[ln q(phi)], and (34) of versions.
     scaling : float, default=0.0
         (10) E[ln p(w)] - E[ln q(w)].
     sticks : float, default=0.0
@@ -233,7 +243,7 @@ class Statistics:
     n_documents : int
         The number of documents M.
     word_counts : float array of shape [V, T]
-        Expected tokens, sum_m c_mi gamma_mik.
+        Expected tokens, sum_m c_mi gamma_mik; of the groups' words where these have versions.
     log_proportion : float array of shape [T]
         The sum over documents of E[ln pi_mk].
     label_total : float array of shape [J]

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit, gammaln, logit, psi
 
 from hdsp.kernels import run_ranges
+from hdsp.model.differing import update_versions
 from hdsp.model.documents import mean_proportions
 from hdsp.model.problem import BlockProblem, Priors, Problem
 from hdsp.model.seeds import add_seeds
@@ -78,9 +79,16 @@ def update_weights(problem: BlockProblem, state: GlobalState, log_total: FloatAr
     return update_document_concentration(problem, state, log_total)
 
 
-def update_topics(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> GlobalState:
-    """lambda_ki = eta_ki + sum_m c_mi gamma_mik (equation 14)."""
+def update_topics(
+    problem: BlockProblem, state: GlobalState, statistics: Statistics, learn: bool = True
+) -> GlobalState:
+    """lambda_ki = eta_ki + sum_m c_mi gamma_mik (equation 14).
+
+    With versions of topics, `learn` also updates which words differ, and kappa.
+    """
     priors = problem.priors
+    if state.versions is not None:
+        return update_versions(priors, state, statistics.word_counts, learn)
     topics = statistics.word_counts + problem.dtype.type(priors.topic_prior)
     return replace(state, topics=add_seeds(topics, priors.seeds, state.seeded))
 

@@ -372,6 +372,8 @@ def _decode_parameters(
     parameters = {
         name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
     }
+    # Files of older versions know no versions of topics.
+    parameters.setdefault("content", None)
     if parameters.keys() != set(known) - set(_NOT_STORED):
         raise WrongContents("its settings are not those of HDSP")
     if isinstance(parameters["scaling"], dict):

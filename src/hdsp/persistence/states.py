@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.model import GlobalState
+from hdsp.model import GlobalState, Versions
 from hdsp.model.seeds import NOT_SEEDED
 from hdsp.numerics.types import IntArray
 from hdsp.persistence.manifest import positive
@@ -20,7 +20,12 @@ def put_state(arrays: dict[str, AnyArray], state: GlobalState) -> dict[str, floa
     put_all(arrays, "scaling", state.scaling)
     if len(state.seeded):
         arrays["seeded"] = state.seeded
-    return {
+    numbers = {}
+    if (versions := state.versions) is not None:
+        names = ("tokens", "columns", "spread", "words", "topics", "shared", "common")
+        put_all(arrays, "versions", {name: getattr(versions, name) for name in names})
+        numbers["version_strength"] = versions.strength
+    return numbers | {
         "corpus_concentration": state.corpus_concentration,
         "document_concentration": state.document_concentration,
     }
@@ -47,6 +52,32 @@ def take_state(
         positive(manifest, "document_concentration"),
         parameters,
         _take_seeded(arrays, n_topics),
+        _take_versions(manifest, arrays, topics.shape, n_labels),
+    )
+
+
+def _take_versions(
+    manifest: Mapping[str, Any], arrays: StoredArrays, shape: tuple[int, ...], n_labels: int
+) -> Versions | None:
+    """The versions of topics [V, T], if there are any."""
+    if "versions.tokens" not in arrays:
+        return None
+    n_words, n_topics = shape
+    columns = arrays.whole("versions.columns", (None,), n_labels)
+    require(len(np.unique(columns)) == len(columns) > 0, "its versions share a label")
+    words = arrays.whole("versions.words", (None,), n_words)
+    topics = arrays.whole("versions.topics", (len(words),), n_topics)
+    places = np.unique(words * n_topics + topics)
+    require(len(places) == len(words), "a word differs twice in one of its topics")
+    return Versions(
+        arrays.numbers("versions.tokens", (n_words * (len(columns) + 1), n_topics), least=0.0),
+        columns,
+        arrays.numbers("versions.spread", (n_words,), least=1.0),
+        words,
+        topics,
+        arrays.numbers("versions.shared", (len(words),), positive=True),
+        arrays.numbers("versions.common", (n_topics,), positive=True),
+        positive(manifest, "version_strength"),
     )
 
 

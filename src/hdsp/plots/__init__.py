@@ -8,6 +8,7 @@ from hdsp.plots.documents import observed
 from hdsp.plots.fits import history, search
 from hdsp.plots.labels import curves, effects, expected_topics, heat_map
 from hdsp.plots.levels import curve, levels
+from hdsp.plots.perspectives import perspectives
 from hdsp.plots.topics import topic_map, words
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "history",
     "levels",
     "observed",
+    "perspectives",
     "search",
     "topic_map",
     "words",

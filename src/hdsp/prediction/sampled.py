@@ -60,7 +60,7 @@ def make_fitted_from_sample(
     uniform part, and from how many of all documents have each label.
     """
     sample, state, space, priors = fit.sample, fit.state, fit.space, fit.priors
-    known = make_problem(sample.counts, sample.design, space.scaling, priors)
+    known = make_problem(sample.counts, sample.design, space.scaling, priors, content=state.content)
     documents, _ = fit_documents(known, state, None, run.settings, run.here)
     model = make_fitted(
         known,
@@ -79,5 +79,7 @@ def make_fitted_from_sample(
         training=replace(training, carriers=fit.carriers, n_documents=fit.n_documents),
         sampled=float(known.n_tokens / max(expected_tokens(state, priors).sum(), 1e-300)),
     )
-    known = make_problem(uniform.counts, uniform.design, space.scaling, priors)
+    known = make_problem(
+        uniform.counts, uniform.design, space.scaling, priors, content=state.content
+    )
     return with_label_regressions(model, known, run)

@@ -3,6 +3,7 @@
 from hdsp.scaling import functions
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction, take_topics
 from hdsp.scaling.by_label import mix_labels, move_labels, scale_labels
+from hdsp.scaling.content import content_columns
 from hdsp.scaling.formula import is_formula, parse_formula
 from hdsp.scaling.functions import *  # noqa: F403
 from hdsp.scaling.functions import FUNCTIONS
@@ -21,6 +22,7 @@ __all__ = [
     "Scaling",
     "ScalingFunction",
     "bind_labels",
+    "content_columns",
     "describe_overlaps",
     "is_formula",
     "mix_labels",

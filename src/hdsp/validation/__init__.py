@@ -22,6 +22,7 @@ from hdsp.validation.documents import (
 )
 from hdsp.validation.settings import (
     check_choice,
+    check_content,
     check_flag,
     check_folder,
     check_jobs,
@@ -44,6 +45,7 @@ from hdsp.validation.wording import count_of, quoted
 
 __all__ = [
     "check_choice",
+    "check_content",
     "check_counts",
     "check_flag",
     "check_folder",

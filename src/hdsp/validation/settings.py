@@ -114,6 +114,22 @@ def check_seeds(value: Any, n_components: int) -> None:
         )
 
 
+def check_content(value: Any, inference: str) -> None:
+    """Raise unless `value`, the `content` of HDSP, is None or may name a category."""
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise ValueError(
+            "`content` of HDSP must be None or the name of a category of the labels. "
+            f"Got {value!r}."
+        )
+    if inference != "batch":
+        raise ValueError(
+            f"`content` of HDSP works with inference='batch', in memory or on an executor. Got "
+            f"inference={inference!r}."
+        )
+
+
 def make_generator(random_state: Any) -> np.random.Generator:
     """Return a generator from a seed, a NumPy generator, a `RandomState` or None."""
     if isinstance(random_state, np.random.Generator):

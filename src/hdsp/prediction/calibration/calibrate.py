@@ -17,6 +17,7 @@ from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
 from hdsp.prediction.calibration.learn import Documents, Learned, Start, learn
 from hdsp.prediction.calibration.regression import Observed, Regression, label_sets, observe
 from hdsp.prediction.calibration.variance import read_again, returned_parts
+from hdsp.prediction.calibration.version_noise import version_inflation
 from hdsp.scaling import LabelSpace
 
 # Where documents are not kept, the regression uses at most this many label sets.
@@ -122,7 +123,11 @@ def calibrate(
         again.extend([] if again else [read_again(problem.take(some), fit.state, found)])
         returned, whole = again[0]
         own = weight[some, None]
-        return returned_parts(problem.design[some], own * returned, own * whole)
+        measured = returned_parts(problem.design[some], own * returned, own * whole)
+        if widening is None:
+            return measured
+        # The variance has the factor (1 - R)^-2.
+        return np.asarray(1.0 - (1.0 - measured) / np.sqrt(widening)[:, None])
 
     def learned(observed: Observed, weight: FloatArray, start: Start | None = None) -> Learned:
         clusters = None
@@ -141,6 +146,9 @@ def calibrate(
         return learn(documents, space, lambda found: measured_feedback(found, weight), start)
 
     with run.stage("calibration"):
+        widening = None
+        if fit.state.versions is not None:
+            widening = version_inflation(problem, fit.state, run.settings, run.here)
         first = learned(by_token, np.ones(n_documents))
         second = learned(by_document, equal, first.end)
     return Calibrations(second.calibration, first.calibration)

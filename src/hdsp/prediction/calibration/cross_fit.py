@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from hdsp.execution import InProcess, fit_documents, is_alone
 from hdsp.kernels import sparse_product
 from hdsp.model import Fit, GlobalState, LocalSettings, Problem
+from hdsp.model.differing import update_versions
 from hdsp.model.seeds import add_seeds
 from hdsp.numerics.sampling import parts_of
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
@@ -89,14 +90,13 @@ def leave_out(
 
     The chosen documents' tokens are taken away, and topics learned once more from the others.
     """
-    prior = problem.priors.topic_prior
+    priors, prior = problem.priors, problem.priors.topic_prior
 
-    def word_counts(rows: IntArray, topics: FloatArray) -> FloatArray | None:
+    def word_counts(rows: IntArray, now: GlobalState) -> FloatArray | None:
         if copies is not None:
             rows = np.repeat(rows, copies[rows])
         if len(rows) == 0:
             return None
-        now = replace(state, topics=topics)
         return np.asarray(
             sum(
                 fit_documents(problem.take(part), now, None, settings, executor)[1].word_counts
@@ -104,15 +104,22 @@ def leave_out(
             )
         )
 
-    topics = state.topics
-    own = word_counts(np.flatnonzero(chosen), topics)
+    own = word_counts(np.flatnonzero(chosen), state)
     if own is None:
         return state
-    topics = np.maximum(topics - own, prior).astype(topics.dtype)
-    others = word_counts(np.flatnonzero(~chosen), topics)
-    if others is not None:
-        topics = add_seeds(others + prior, problem.priors.seeds, state.seeded).astype(topics.dtype)
-    return replace(state, topics=topics)
+    if state.versions is not None:
+        tokens = np.maximum(state.versions.tokens - own, 0.0)
+        state = update_versions(priors, state, tokens.astype(own.dtype), learn=False)
+    else:
+        topics = np.maximum(state.topics - own, prior).astype(state.topics.dtype)
+        state = replace(state, topics=topics)
+    others = word_counts(np.flatnonzero(~chosen), state)
+    if others is None:
+        return state
+    if state.versions is not None:
+        return update_versions(priors, state, others, learn=False)
+    topics = add_seeds(others + prior, priors.seeds, state.seeded)
+    return replace(state, topics=topics.astype(state.topics.dtype))
 
 
 def folds(problem: Problem, groups: IntArray | None = None) -> IntArray:
@@ -122,6 +129,7 @@ def folds(problem: Problem, groups: IntArray | None = None) -> IntArray:
     and equal documents are left out together; or from the number of its group, unless that is -1.
     """
     directions = np.random.default_rng(0).random(problem.n_words)
-    projected = np.asarray(problem.entries @ directions)
+    counts = problem.entries if not len(problem.content) else problem.counts
+    projected = np.asarray(counts @ directions)
     found = np.asarray(np.floor(1e3 * projected % 1.0 * _FOLDS), dtype=np.int64)
     return found if groups is None else np.where(groups < 0, found, groups % _FOLDS)

@@ -1,0 +1,137 @@
+"""How levels of a category use the words of topics: the tables of `HDSP`."""
+
+import numpy as np
+
+from hdsp.answers.topic_tables import Columns, name_column
+from hdsp.model.completion import group_share
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction import FittedModel
+from hdsp.prediction.group_words import WordRatios, word_ratios
+from hdsp.validation import check_share, check_whole, quoted
+
+_COLUMNS = ("topic", "label", "word", "ratio", "lower", "upper", "n")
+
+
+def label_word_columns(
+    fitted: FittedModel, label: str | None, topic: int | None, level: float
+) -> Columns:
+    """The columns of `HDSP.label_words`."""
+    owner = "HDSP.label_words"
+    check_share(level, "level", owner)
+    category, levels = _levels(fitted, owner)
+    if label is not None and label not in (category, *levels):
+        raise ValueError(
+            f"`label` of {owner} must be {category!r}, whose levels have their own words, or one "
+            f"of its levels: {quoted(levels)}. Got {label!r}."
+        )
+    _check_topic(fitted, topic, owner)
+    rows: Columns = {name: [] for name in _COLUMNS}
+    for name, found in _ratios(fitted, levels, level).items():
+        shown = (found.lower > 1.0) | (found.upper < 1.0)
+        if topic is not None:
+            shown &= found.topics == topic
+        if label not in (None, category, name):
+            continue
+        chosen = np.flatnonzero(shown)
+        chosen = chosen[np.lexsort((-found.ratio[chosen], found.topics[chosen]))]
+        _add_rows(rows, fitted, name, found, chosen)
+    order = np.argsort(rows["topic"], kind="stable").tolist()
+    table: Columns = {column: [values[i] for i in order] for column, values in rows.items()}
+    topics = table.pop("topic")
+    return {"topic": topics, **name_column(fitted, topics), **table}
+
+
+def topic_word_columns(
+    fitted: FittedModel, topic: int, by: str, n_words: int, level: float
+) -> Columns:
+    """The columns of `HDSP.topic_words`."""
+    owner = "HDSP.topic_words"
+    check_share(level, "level", owner)
+    check_whole(n_words, "n_words", 1)
+    category, levels = _levels(fitted, owner)
+    if by != category:
+        raise ValueError(
+            f"`by` of {owner} must be {category!r}, the `content` of the model: its levels have "
+            f"their own words. Got {by!r}."
+        )
+    _check_topic(fitted, topic, owner)
+    tokens = _tokens(fitted)
+    state = fitted.state
+    weight = fitted.topic_tokens()
+    share = group_share(state).reshape(len(tokens), len(levels) + 1, -1) * weight
+    share = fitted.groups.sum(share)[..., topic] / fitted.groups.sum(weight)[topic]
+    # The words that any of the levels uses most.
+    top = np.argsort(-share[:, 1:].max(axis=1), kind="stable")[:n_words]
+    words = fitted.source.words
+    columns: Columns = {
+        name: [] for name in ("word", "label", "probability", "ratio", "lower", "upper", "n")
+    }
+    ratios = _ratios(fitted, levels, level)
+    for word in top.tolist():
+        for number, name in enumerate(levels):
+            found = ratios[name]
+            place = np.flatnonzero((found.words == word) & (found.topics == topic))
+            values = [np.nan] * 3
+            if len(place):
+                values = [float(v[place[0]]) for v in (found.ratio, found.lower, found.upper)]
+            held = float(tokens[word, number + 1, topic])
+            row = [words[word], name, float(share[word, number + 1]), *values, held]
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+    return columns
+
+
+def _levels(fitted: FittedModel, owner: str) -> tuple[str, list[str]]:
+    """The category that has versions of topics, and its levels."""
+    if fitted.state.versions is None:
+        raise ValueError(
+            f"{owner} needs a model whose groups have their own words: fit with "
+            'HDSP(content="party"), where "party" is a category of the labels.'
+        )
+    first = int(fitted.state.versions.columns[0])
+    label = int(np.flatnonzero(fitted.space.own == first)[0])
+    for name, columns in fitted.schema.slices().items():
+        if columns.start <= label < columns.stop:
+            return name, list(fitted.schema.block(name).columns)
+    raise AssertionError("versions have a category")
+
+
+def _check_topic(fitted: FittedModel, topic: int | None, owner: str) -> None:
+    if topic is not None and topic not in range(len(fitted.groups)):
+        raise ValueError(
+            f"`topic` of {owner} must be the number of a topic, from 0 to "
+            f"{len(fitted.groups) - 1}. Got {topic!r}."
+        )
+
+
+def _tokens(fitted: FittedModel) -> FloatArray:
+    """The expected tokens of words by group, [V, G + 1, T], in float64; merged topics are sums."""
+    assert fitted.state.versions is not None
+    return fitted.groups.sum(fitted.state.versions.by_group().astype(np.float64))
+
+
+def _ratios(fitted: FittedModel, levels: list[str], level: float) -> dict[str, WordRatios]:
+    versions = fitted.state.versions
+    assert versions is not None
+    tokens = _tokens(fitted)[:, 1:]
+    total = tokens.sum(axis=1)
+    return {
+        name: word_ratios(tokens[:, g], total - tokens[:, g], versions.spread, level)
+        for g, name in enumerate(levels)
+    }
+
+
+def _add_rows(
+    rows: Columns, fitted: FittedModel, label: str, found: WordRatios, chosen: IntArray
+) -> None:
+    words = fitted.source.words
+    rows["topic"] += found.topics[chosen].tolist()
+    rows["label"] += [label] * len(chosen)
+    rows["word"] += [words[i] for i in found.words[chosen]]
+    for name, values in (
+        ("ratio", found.ratio),
+        ("lower", found.lower),
+        ("upper", found.upper),
+        ("n", found.tokens),
+    ):
+        rows[name] += values[chosen].tolist()

@@ -1,0 +1,62 @@
+"""`hdsp words`: which words groups use otherwise in the same topics."""
+
+import argparse
+from typing import Any
+
+from hdsp import progress
+from hdsp.cli import common
+from hdsp.cli.tables import records
+from hdsp.progress import printable
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = common.add_command(
+        commands,
+        "words",
+        "print words that groups use otherwise in the same topics",
+        (
+            "hdsp words sides.hdsp --label department",
+            "hdsp words sides.hdsp --topic 0",
+            "hdsp words sides.hdsp -o words.csv",
+        ),
+        run,
+    )
+    common.add_model(parser)
+    parser.add_argument(
+        "--label", metavar="LABEL", help="the category of --content, or one of its levels"
+    )
+    parser.add_argument("--topic", type=int, metavar="K", help="a topic (default: all)")
+    parser.add_argument("--level", type=float, default=0.9, help="of the intervals (default 0.9)")
+    parser.add_argument(
+        "--most", type=int, default=8, help="words printed per topic and level (default 8)"
+    )
+    common.add_output(parser, None)
+    common.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the words that differ most, or write all."""
+    common.check_table_output(options.output)
+    common.check_counts(options, "most")
+    model = common.load(options)
+    with progress.task("Comparing words"):
+        from hdsp.answers.group_words import label_word_columns
+
+        table = label_word_columns(
+            common.fitted_model(model), options.label, options.topic, options.level
+        )
+    if common.is_answered(options, table, "words", level=options.level):
+        return
+    rows = records(table)
+    if not rows:
+        print("No word differs between groups, as far as the corpus tells.")
+        return
+    top = [" ".join(own) for own in model.top_words(5)]
+    for topic in dict.fromkeys(row["topic"] for row in rows):
+        print(printable(f"{topic} · {model.topic_names_.get(topic) or top[topic]}"))
+        for label in dict.fromkeys(row["label"] for row in rows if row["topic"] == topic):
+            own = [row for row in rows if row["topic"] == topic and row["label"] == label]
+            more = [row for row in own if row["ratio"] > 1.0][: options.most]
+            shown = ", ".join(f"{row['word']} ({row['ratio']:.1f} times)" for row in more)
+            print(printable(f"  {label}: {shown or 'no words of its own'}"))

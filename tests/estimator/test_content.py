@@ -1,0 +1,258 @@
+"""Groups that use other words for the same topics, from the constructor to the file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import hdsp
+from hdsp import HDSP, Categorical, Corpus, ModelFileError
+from hdsp.cli.main import main
+from tests.persistence.models import rewrite
+
+N_TOPICS, N_WORDS = 4, 120
+
+
+def speeches(seed=0, differ=0.3, n_documents=700, missing=0.0):
+    """Documents of two parties that speak of the same topics; one has other words for them."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(N_WORDS, 0.05), size=N_TOPICS)
+    moved = np.where(rng.random(topics.shape) < differ, topics, 0.0)
+    words = np.stack([np.hstack([topics, 0.0 * topics]), np.hstack([topics - moved, moved])])
+    party = rng.integers(2, size=n_documents)
+    theta = rng.dirichlet(np.full(N_TOPICS, 0.2), size=n_documents)
+    counts = [rng.multinomial(60, t @ words[g]) for t, g in zip(theta, party, strict=True)]
+    names = np.where(rng.random(n_documents) < missing, None, np.array(["left", "right"])[party])
+    frame = pd.DataFrame({"party": names, "kind": rng.choice(["long", "short"], n_documents)})
+    vocabulary = [f"{word}{end}" for end in ("", "x") for word in range(N_WORDS)]
+    corpus = Corpus(csr_array(np.array(counts, dtype=float)), words=vocabulary, labels=frame)
+    return corpus, words, frame
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return speeches()[0]
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    return HDSP(30, content="party", random_state=0).fit(corpus)
+
+
+def shift(model):
+    table = model.label_effects()
+    return table[table["label"] == "right"]["effect"].abs().sum() / 2.0
+
+
+def test_other_words_are_neither_topics_nor_effects(model, corpus):
+    without = HDSP(30, random_state=0).fit(corpus)
+    assert without.n_topics_ > N_TOPICS
+    assert shift(without) > 0.3
+    assert model.n_topics_ == N_TOPICS
+    assert shift(model) < 0.1
+
+
+def test_topics_of_single_groups_become_one(corpus):
+    _, words, _ = speeches()
+    start = np.concatenate([words[0], words[1]]) + 1e-4
+    model = HDSP(2 * N_TOPICS, init=start, content="party", random_state=0).fit(corpus)
+    assert model.n_topics_ == N_TOPICS
+
+
+def test_new_documents_are_read_with_the_words_of_their_group(model):
+    fresh, _, frame = speeches()
+    other = frame.assign(party=frame["party"].map({"left": "right", "right": "left"}))
+    known, nothing, wrong = (
+        model.perplexity(fresh.counts, labels=labels, given="completion")
+        for labels in (frame, frame[["kind"]], other)
+    )
+    assert 1.05 * known < nothing < wrong
+    given = model.perplexity(fresh.counts, labels=frame, given="labels")
+    assert given < model.perplexity(fresh.counts, labels=other, given="labels")
+    assert np.abs(model.transform(fresh) - model.transform(fresh.counts, labels=other)).max() > 0.1
+
+
+def test_documents_without_a_group_take_part():
+    corpus, _, frame = speeches(missing=0.1)
+    model = HDSP(N_TOPICS, fixed_number=True, content="party", random_state=0).fit(corpus)
+    tokens = model._model.state.versions.by_group().sum(axis=(0, 2))
+    known = frame["party"].notna()
+    assert tokens[0] == pytest.approx(corpus.counts[~known.to_numpy()].sum(), rel=1e-4)
+    assert shift(model) < 0.1
+
+
+def test_components_are_the_words_of_all_groups(model, corpus):
+    assert model.components_.shape == (N_TOPICS, len(corpus.words))
+    assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
+
+
+def test_results_do_not_depend_on_threads(corpus):
+    one, two = (HDSP(12, content="party", random_state=0, n_jobs=n).fit(corpus) for n in (1, 2))
+    np.testing.assert_array_equal(one.components_, two.components_)
+    np.testing.assert_array_equal(
+        one._model.state.versions.shared, two._model.state.versions.shared
+    )
+
+
+def test_models_with_versions_are_stored(model, corpus, tmp_path):
+    path = tmp_path / "model.hdsp"
+    model.save(path)
+    again = HDSP.load(path)
+    assert again.content == "party"
+    np.testing.assert_array_equal(again.components_, model.components_)
+    np.testing.assert_array_equal(again.transform(corpus), model.transform(corpus))
+
+    def twice(arrays):
+        words, topics = arrays["versions.words"], arrays["versions.topics"]
+        words[1], topics[1] = words[0], topics[0]
+
+    rewrite(path, change_arrays=twice)
+    with pytest.raises(ModelFileError, match="a word differs twice"):
+        HDSP.load(path)
+    model.save(path)
+    rewrite(path, change_manifest=lambda manifest: manifest.update(version_strength=-1.0))
+    with pytest.raises(ModelFileError):
+        HDSP.load(path)
+
+
+def test_files_from_before_versions_are_read(tmp_path, corpus):
+    path = tmp_path / "model.hdsp"
+    HDSP(4, fixed_number=True, random_state=0, max_iter=2, tol=1.0).fit(corpus).save(path)
+    rewrite(path, change_manifest=lambda manifest: manifest["parameters"].pop("content"))
+    assert HDSP.load(path).content is None
+
+
+def test_shards_have_versions_too(corpus, tmp_path):
+    corpus.write(tmp_path / "corpus")
+    stored = hdsp.open_corpus(tmp_path / "corpus")
+    model = HDSP(30, content="party", random_state=0).fit(stored)
+    assert model.n_topics_ == N_TOPICS
+    assert shift(model) < 0.1
+
+
+def test_refits_have_versions_too(model, corpus):
+    plain, wide = (model.label_effects(refits=n, corpus=corpus) for n in (None, 3))
+    assert (wide["upper"] - wide["lower"]).mean() > (plain["upper"] - plain["lower"]).mean()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"content": "side"}, "which the labels do not have. They have: 'party', 'kind'"),
+        ({"content": 3}, "must be None or the name of a category of the labels. Got 3"),
+        ({"content": "party", "inference": "stochastic"}, "works with inference='batch'"),
+        ({"content": "party", "scaling": Categorical("kind")}, "which `scaling` leaves out"),
+    ],
+)
+def test_content_must_be_a_category_that_scales_topics(corpus, settings, message):
+    with pytest.raises(ValueError, match=message):
+        HDSP(4, **settings).fit(corpus)
+
+
+def test_other_kinds_and_many_levels_are_refused(corpus):
+    counts = corpus.counts[:60]
+    numbers = pd.DataFrame({"year": np.arange(60.0)})
+    with pytest.raises(ValueError, match=r"takes a category.*'year' is of kind number"):
+        HDSP(4, content="year").fit(counts, labels=numbers)
+    names = pd.DataFrame({"author": [f"a{i}" for i in range(60)]})
+    with pytest.raises(ValueError, match=r"at most 50 levels.*'author' has 60: join levels"):
+        HDSP(4, content="author").fit(counts, labels=names)
+
+
+def test_streams_do_not_learn_versions(corpus):
+    with pytest.raises(ValueError, match="partial_fit does not learn versions of topics"):
+        HDSP(4, content="party").partial_fit(corpus)
+
+
+def test_the_command_line_takes_a_category(tmp_path, capsys):
+    frame = pd.DataFrame({"text": ["silk gown fine", "sole boot walk"] * 60})
+    frame["party"] = ["left", "right", "left"] * 40
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    source, target = str(tmp_path / "data.csv"), str(tmp_path / "model.hdsp")
+    command = ["fit", source, "--text", "text", "--category", "party", "--content", "party"]
+    assert main([*command, "--topics", "3", "--min-df", "1", "-o", target]) == 0
+    assert HDSP.load(target).content == "party"
+
+
+def test_words_of_levels_are_those_that_differ(model):
+    _, words, _ = speeches()
+    moved = {i for i in range(N_WORDS) if (words[1][:, i] < words[0][:, i]).any()}
+    table = model.label_words()
+    assert list(table.columns) == ["topic", "label", "word", "ratio", "lower", "upper", "n"]
+    assert ((table["lower"] > 1.0) | (table["upper"] < 1.0)).all()
+    assert (table["lower"] <= table["ratio"]).all()
+    assert (table["ratio"] <= table["upper"]).all()
+    assert len(table) > 20
+    assert {int(word.rstrip("x")) for word in table["word"]} <= moved
+    # What one party has, the other lacks.
+    mine = table[table["label"] == "left"]
+    assert (mine["word"].str.endswith("x") == (mine["ratio"] < 1.0)).all()
+    one = model.label_words("right", topic=1)
+    assert set(one["label"]) == {"right"}
+    assert set(one["topic"]) == {1}
+    assert len(model.label_words("party")) == len(table)
+
+
+def test_words_of_a_topic_by_level(model):
+    table = model.topic_words(0, by="party", n_words=6)
+    assert list(table["label"]) == ["left", "right"] * 6
+    assert table.groupby("label")["probability"].sum().max() <= 1.0
+    both = table.pivot(index="word", columns="label", values="probability")
+    ratio = table.pivot(index="word", columns="label", values="ratio")["left"]
+    common = ~both.index.str.endswith("x") & (both["right"] > 0.3 * both["left"])
+    assert common.any()
+    assert (np.abs(np.log(ratio[common])) < 0.2).all()
+    merged = model.merged([0, 1]).topic_words(0, by="party", n_words=3)
+    assert (merged["n"] >= 0.0).all()
+
+
+def test_words_of_placebo_levels_do_not_differ():
+    corpus, _, _ = speeches(seed=3, differ=0.0)
+    model = HDSP(N_TOPICS, fixed_number=True, content="party", random_state=0).fit(corpus)
+    assert len(model.label_words()) <= 2
+
+
+def test_words_by_level_need_versions(model, corpus):
+    plain = HDSP(2, fixed_number=True, random_state=0, tol=1.0).fit(corpus)
+    for call in (lambda: plain.label_words(), lambda: plain.topic_words(0, by="party")):
+        with pytest.raises(ValueError, match="needs a model whose groups have their own words"):
+            call()
+    with pytest.raises(ValueError, match=r"must be 'party', whose levels .* Got 'kind'"):
+        model.label_words("kind")
+    with pytest.raises(ValueError, match=r"must be 'party', the `content` of the model"):
+        model.topic_words(0, by="kind")
+    with pytest.raises(ValueError, match=r"must be the number of a topic, from 0 to 3. Got 9"):
+        model.label_words(topic=9)
+    with pytest.raises(ValueError, match=r"must be the number of a topic, from 0 to 3. Got 9"):
+        model.topic_words(9, by="party")
+
+
+def test_the_command_line_prints_words_of_levels(model, corpus, tmp_path, capsys):
+    path = str(tmp_path / "model.hdsp")
+    model.save(path)
+    assert main(["words", path, "--label", "left", "--topic", "0"]) == 0
+    printed = capsys.readouterr().out
+    word = model.label_words("left", topic=0)["word"].iloc[0]
+    assert f"left: {word} (" in printed
+    assert main(["words", path, "-o", str(tmp_path / "words.csv")]) == 0
+    assert len(pd.read_csv(tmp_path / "words.csv")) == len(model.label_words())
+    same, _, _ = speeches(seed=3, differ=0.0)
+    HDSP(2, fixed_number=True, content="party", random_state=0).fit(same).save(path)
+    capsys.readouterr()
+    assert main(["words", path]) == 0
+    assert "No word differs between groups" in capsys.readouterr().out
+
+
+def test_perspectives_places_words_between_levels(model):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    ax = hdsp.plots.perspectives(model, 0, "party", n=8)
+    places = {text.get_text(): text.get_position()[0] for text in ax.texts}
+    table = model.label_words("right", topic=0)
+    for word, ratio in zip(table["word"], table["ratio"], strict=True):
+        assert word not in places or places[word] * np.log(ratio) > 0.0
+    other = hdsp.plots.perspectives(model, 0, "party", n=8, levels=("right", "left"))
+    flipped = {text.get_text(): text.get_position()[0] for text in other.texts}
+    assert flipped == pytest.approx({word: -x for word, x in places.items()})
+    with pytest.raises(ValueError, match=r"must be two levels of 'party'. Got 'up'"):
+        hdsp.plots.perspectives(model, 0, "party", levels=("up", "left"))
+    pyplot.close("all")
