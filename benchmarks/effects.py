@@ -172,7 +172,12 @@ def summary(effect, lower, upper, target):
 
 def missing_rows(n_seeds):
     """Slopes of effects with half of the tags unknown, on those with all of them."""
-    slopes = {"lists, half of the tags dropped": [], "booleans, half of the values unknown": []}
+    slopes = {
+        "lists, half of the tags dropped": [],
+        "booleans, half of the values unknown": [],
+        "booleans, unknown by topic": [],
+        "booleans, unknown by topic and value": [],
+    }
     for seed in range(n_seeds):
         design = LabelDesign(4, rare_tags=0, null_tags=0, levels=0, numbers=0, null_numbers=0)
         corpus, _ = make_corpus(
@@ -183,11 +188,17 @@ def missing_rows(n_seeds):
         seen = np.random.default_rng(seed).random(carried.shape) < 0.5
         full = HDSP(N_TOPICS, fixed_number=True, random_state=seed, n_jobs=1).fit(corpus)
         effect = full.label_effects()["effect"].to_numpy()
-        columns = {
-            name: pd.array(np.where(known, has, None), dtype="boolean")
-            for name, has, known in zip(names, carried.T, seen.T, strict=True)
-        }
-        labels = [[list(names[row]) for row in carried & seen], pd.DataFrame(columns)]
+        # Of the topic that each tag raises most, where a document has more than others.
+        raised = effect.reshape(len(names), -1).argmax(axis=1)
+        share = full.transform(corpus.counts)[:, raised]
+        rich = share > np.median(share, axis=0)
+        chance = np.random.default_rng(seed + 1_000).random(carried.shape)
+        labels = [
+            [list(names[row]) for row in carried & seen],
+            booleans(names, carried, seen),
+            booleans(names, carried, chance < np.where(rich, 0.2, 0.8)),
+            booleans(names, carried, chance < np.where(rich & carried, 0.2, 0.8)),
+        ]
         for values, given in zip(slopes.values(), labels, strict=True):
             again = HDSP(
                 N_TOPICS, fixed_number=True, init=full.components_, random_state=seed, n_jobs=1
@@ -201,6 +212,14 @@ def missing_rows(n_seeds):
             values.append((found @ effect) / (effect @ effect))
     for name, values in slopes.items():
         yield {"labels": name, "slope": digits(np.median(values), 2), "seeds": n_seeds}
+
+
+def booleans(names, carried, known):
+    """A table of tags that are true, false or unknown."""
+    columns = zip(names, carried.T, known.T, strict=True)
+    return pd.DataFrame(
+        {name: pd.array(np.where(seen, has, None), dtype="boolean") for name, has, seen in columns}
+    )
 
 
 def placebo_rows(data, n_seeds):

@@ -27,7 +27,7 @@ BENCHMARKS = (
     "effects_groups",
     "effects_seeds",
 )
-WITHOUT_DATA = ("startup", "effects", "report", "simulate", "cluster")
+WITHOUT_DATA = ("startup", "effects", "effects_curves", "report", "simulate", "cluster")
 
 
 def main():

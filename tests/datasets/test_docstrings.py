@@ -176,15 +176,15 @@ def test_collecting_neither_plots_nor_tests_nor_talks():
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
 
-def test_the_corpus_carries_the_three_labels(corpus, records):
+def test_the_corpus_carries_the_four_labels(corpus, records):
     assert len(corpus) == len(records)
     assert [(block.name, block.kind) for block in corpus.labels.blocks] == [
+        ("package", "category"),
         ("module", "category"),
         ("kind", "category"),
         ("n_parameters", "number"),
     ]
-    packages = {module.split(".")[0] for module in corpus.labels.block("module").columns}
-    assert packages == {"numpy", "scipy", "sklearn"}
+    assert set(corpus.labels.block("package").columns) == {"numpy", "scipy", "sklearn"}
     known = sum(record.n_parameters is not None for record in records)
     assert corpus.labels.block("n_parameters").values.nnz == known
 

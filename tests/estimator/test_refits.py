@@ -115,7 +115,7 @@ def test_refits_are_of_the_documents(model, corpus, monkeypatch):
         ),
     )
     sides = refit_sides(fitted, problem, None, contrasts, resampling, seed=0)
-    assert started == [(200, 6, "nmf")] * 2
+    assert started == [(200, 6, model.init_)] * 2
     assert sides.shape == (3, 2, len(contrasts), 6)
     np.testing.assert_allclose(sides.sum(axis=-1), 1.0, rtol=1e-6)
     assert not np.allclose(sides[0], sides[1], atol=1e-4)

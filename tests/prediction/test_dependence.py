@@ -46,6 +46,7 @@ def test_categories_that_cross_or_have_single_documents_are_not_asked():
     assert found(single, share) is None
 
 
+@pytest.mark.filterwarnings("ignore::hdsp.OverlappingLabelsWarning")
 def test_a_fit_tells():
     frame, share = blogs(0, 2.0, each=15)
     rng = np.random.default_rng(0)

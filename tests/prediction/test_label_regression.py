@@ -254,3 +254,27 @@ def test_thousands_of_labels_share_their_weights(monkeypatch):
     model = HDSP(3, fixed_number=True, random_state=0, n_jobs=1).fit(corpus)
     assert model._model.label_regressions["tags"].weights.shape == (0, 7)
     assert model.predict_labels(corpus, "tags").shape == (200, 7)
+
+
+def test_rare_tags_add_up_to_their_rates_in_new_documents():
+    """Evidence of training documents is that of topics which have not seen them."""
+    tags = LabelDesign(
+        2, rare_tags=20, rare_documents=120, null_tags=0, levels=0, numbers=0, null_numbers=0
+    )
+    corpus, _ = make_corpus(
+        3_000,
+        n_topics=6,
+        n_words=600,
+        overlap=0.3,
+        labels=tags,
+        document_length=40.0,
+        random_state=2,
+    )
+    train, fresh = corpus[:500], corpus[500:]
+    model = HDSP(12, fixed_number=True, random_state=2, n_jobs=1, max_iter=40, tol=0.01).fit(train)
+    rare = [name for name in model.label_names_ if name.startswith("rare")]
+    chances = model.predict_labels(fresh, "tags")[rare].to_numpy()
+    known = train.labels.block("tags")
+    number = known.values[:, [known.columns.index(name) for name in rare]].sum()
+    # With topics that have seen the documents it is .91.
+    assert 0.94 < chances.sum() / len(fresh) / (number / len(train)) < 1.06

@@ -105,20 +105,22 @@ def load_docstrings() -> Corpus:
     Returns
     -------
     Corpus
-        Labels are the categories `module` (such as ``scipy.stats``) and `kind` (function, class,
-        method), and the number `n_parameters`, missing where Python can not tell an object's
-        signature. The package is that of the module, and would be no label beside it.
+        Labels are the categories `package`, `module` (such as ``scipy.stats``) and `kind`
+        (function, class, method), and the number `n_parameters`, missing where Python can not
+        tell an object's signature.
 
     Examples
     --------
     >>> corpus = load_docstrings()
     >>> [block.name for block in corpus.labels.blocks]
-    ['module', 'kind', 'n_parameters']
+    ['package', 'module', 'kind', 'n_parameters']
     """
     import pandas as pd
 
     frame = pd.DataFrame(map(vars, collect_docstrings())).astype({"n_parameters": float})
-    labels = Labels.from_frame(frame, categories=["module", "kind"], numeric=["n_parameters"])
+    labels = Labels.from_frame(
+        frame, categories=["package", "module", "kind"], numeric=["n_parameters"]
+    )
     return Corpus.from_texts(
         frame["text"].tolist(), labels=labels, text_settings=docstring_vectorizer()
     )

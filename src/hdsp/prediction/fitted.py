@@ -25,6 +25,7 @@ from hdsp.model import (
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
+from hdsp.prediction.calibration.cross_fit import FOLDS, MANY_DOCUMENTS, folds, leave_out
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
 from hdsp.prediction.dependence import find_dependence, warn_of_dependence
@@ -380,10 +381,10 @@ def make_fitted(
 def with_label_regressions(model: FittedModel, problem: Problem, run: Run) -> FittedModel:
     """The model with the regressions of labels on its evidence, behind `predict_labels`."""
     with run.stage("label regressions"):
-        return replace(model, label_regressions=_regress_labels(model, problem))
+        return replace(model, label_regressions=_regress_labels(model, problem, run))
 
 
-def _regress_labels(model: FittedModel, problem: Problem) -> dict[str, LabelRegression]:
+def _regress_labels(model: FittedModel, problem: Problem, run: Run) -> dict[str, LabelRegression]:
     schema, training = model.schema, model.training
     log_priors: dict[str, FloatArray] = {}
     values: dict[str, FloatArray] = {}
@@ -410,12 +411,28 @@ def _regress_labels(model: FittedModel, problem: Problem) -> dict[str, LabelRegr
         dependence = find_dependence(schema, labels, proportions)
         if dependence is not None:
             warn_of_dependence(dependence)
+    # New documents are read with topics that have not seen them: so are these, or labels of few
+    # documents would seem to be surer than they are.
+    fold = folds(problem)[rows]
+    word_shares = []
+    for number in range(FOLDS):
+        left = np.flatnonzero(fold == number)
+        state = model.state
+        if len(left) and model.training.n_documents <= MANY_DOCUMENTS:
+            outside = np.ones(problem.n_documents, dtype=np.bool_)
+            outside[rows[left]] = False
+            state = leave_out(problem, state, ~outside, run.settings, run.here)
+            proportions[left] = replace(model, state=state)._posterior_of_words(words[left])
+        word_shares.append(word_share(state))
     documents = WeighedDocuments(
-        words, labels, proportions, lengths[:, None] * model.calibrations.tokens.proportions(design)
+        words,
+        labels,
+        proportions,
+        lengths[:, None] * model.calibrations.tokens.proportions(design),
+        fold,
+        word_shares,
     )
-    return fit_label_regressions(
-        documents, schema, model.label_counts(), model.word_share(), log_priors, values
-    )
+    return fit_label_regressions(documents, schema, model.label_counts(), log_priors, values)
 
 
 def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:

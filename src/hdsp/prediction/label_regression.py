@@ -8,6 +8,7 @@ labels. Alternatives share one distribution, tags have one each, and a number ha
 of training values, tilted: p(v) proportional to prior(v) exp(eta v - kappa v^2 / 2).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +17,10 @@ from scipy.special import log_softmax, logit
 
 from hdsp.corpus import Kind, LabelSchema
 from hdsp.kernels import run_ranges
-from hdsp.numerics.sampling import random_folds, sample_rows
+from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.evidence import LabelCounts, word_evidence
 
-# Words' evidence for a document is counted without the documents of its fold.
-_FOLDS = 4
 # As many training documents are weighed, and as many pairs of documents and labels.
 MOST_DOCUMENTS = 10_000
 _MOST_PAIRS = 300_000
@@ -157,19 +156,24 @@ class WeighedDocuments:
         Their proportions, given words alone.
     expected : float array of shape [M, T]
         The tokens of topics that their labels lead one to expect.
+    fold : int array of shape [M]
+        Their folds.
+    word_shares : sequence of float array of shape [V, T]
+        E[phi] for each fold, of topics that have not seen its documents.
     """
 
     counts: csr_array
     labels: csr_array
     proportions: FloatArray
     expected: FloatArray
+    fold: IntArray
+    word_shares: Sequence[FloatArray]
 
 
 def fit_label_regressions(
     documents: WeighedDocuments,
     schema: LabelSchema,
     labels: LabelCounts,
-    word_share: FloatArray,
     log_priors: dict[str, FloatArray],
     values: dict[str, FloatArray],
 ) -> dict[str, LabelRegression]:
@@ -183,8 +187,6 @@ def fit_label_regressions(
         The labels of training.
     labels : LabelCounts
         Training counts of the labels.
-    word_share : float array of shape [V, T]
-        E[phi].
     log_priors : dict of str to float array of shape [C] or [n]
         Each block's prior log odds, log probabilities, or those of a number's values.
     values : dict of str to float array of shape [n]
@@ -199,13 +201,13 @@ def fit_label_regressions(
             rows = rows[np.diff(target.indptr) > 0]
         rows = _fewer(rows, target.shape[1])
         target = target[rows]
-        if len(rows) < _FOLDS or not target.nnz:
+        if len(rows) < len(documents.word_shares) or not target.nnz:
             continue
         counts, expected = documents.counts[rows], documents.expected[rows]
         own = labels.block(columns)
         evidence = np.zeros(target.shape)
-        fold = random_folds(len(rows), _FOLDS, seed=1)
-        for number in range(_FOLDS):
+        fold = documents.fold[rows]
+        for number, word_share in enumerate(documents.word_shares):
             left = np.flatnonzero(fold == number)
             others = own.without(counts[left], target[left], expected[left])
             evidence[left] = label_evidence(counts[left], others, kind, word_share)

@@ -14,7 +14,7 @@ from hdsp_studies.peers import PEERS, FitSettings, make_peer
 
 N_WORDS = 40
 SETTINGS = FitSettings(n_topics=5, seed=3, quick=True, target="place")
-UNLABELLED = {"hdp", "hdp-tomotopy", "lda", "lda-sklearn"}
+UNLABELLED = {"hdp", "hdp-tomotopy", "lda", "lda-sklearn", "gsdmm", "btm", "pt"}
 CLASSIFIERS = {"lda-svm", "svm", "logistic", "nb", "tree"}
 
 

@@ -13,7 +13,7 @@ from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration.clusters import Clusters
 from hdsp.prediction.calibration.coefficients import Calibration
-from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
+from hdsp.prediction.calibration.cross_fit import MANY_DOCUMENTS, cross_fitted_tokens
 from hdsp.prediction.calibration.learn import Documents, Learned, Start, learn
 from hdsp.prediction.calibration.regression import Observed, Regression, label_sets, observe
 from hdsp.prediction.calibration.variance import read_again, returned_parts
@@ -22,8 +22,6 @@ from hdsp.scaling import LabelSpace
 
 # Where documents are not kept, the regression uses at most this many label sets.
 _MOST_LABEL_SETS = 20_000
-# Of more documents than this, none brings topics noticeably nearer to itself.
-_MANY_DOCUMENTS = 50_000
 # The overdispersion is estimated from at most this many single documents.
 _MOST_DOCUMENTS = 4_000
 # And the feedback from at most this many, which are read several times.
@@ -90,7 +88,7 @@ def calibrate(
     def read(member: csr_array) -> FloatArray:
         if tokens is not None:
             return tokens.copy() if is_alone(member) else sparse_product(member, tokens)
-        if (learned_from or problem.n_documents) > _MANY_DOCUMENTS:
+        if (learned_from or problem.n_documents) > MANY_DOCUMENTS:
             return sum_tokens(problem, fit, member, run.settings, run.here)
         return cross_fitted_tokens(problem, fit, member, run.settings, run.here, copies, groups)
 

@@ -15,7 +15,9 @@ from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 
 # Documents are left out of topics in so many parts. Halves would leave topics of few documents with
 # too few, and more parts take longer.
-_FOLDS = 4
+FOLDS = 4
+# Of more documents than this, none brings topics noticeably nearer to itself.
+MANY_DOCUMENTS = 50_000
 # Until so small a share of a document's tokens moves: effects of labels depend on where documents
 # that could belong to several topics settle.
 MOST_ITERATIONS, TOL = 100, 1e-4
@@ -60,7 +62,7 @@ def cross_fitted_tokens(
     total: FloatArray | None = None if kept is None else kept.token_counts
     needed = np.bincount(member.indices, minlength=problem.n_documents) > 0
     fold = folds(problem, groups)
-    for number in range(_FOLDS):
+    for number in range(FOLDS):
         rows = np.flatnonzero(needed & (fold == number))
         if len(rows) == 0:
             continue
@@ -131,5 +133,5 @@ def folds(problem: Problem, groups: IntArray | None = None) -> IntArray:
     directions = np.random.default_rng(0).random(problem.n_words)
     counts = problem.entries if not len(problem.content) else problem.counts
     projected = np.asarray(counts @ directions)
-    found = np.asarray(np.floor(1e3 * projected % 1.0 * _FOLDS), dtype=np.int64)
-    return found if groups is None else np.where(groups < 0, found, groups % _FOLDS)
+    found = np.asarray(np.floor(1e3 * projected % 1.0 * FOLDS), dtype=np.int64)
+    return found if groups is None else np.where(groups < 0, found, groups % FOLDS)

@@ -111,7 +111,7 @@ def joint_factors(
     penalty : float array of shape [B, T]
         L.
     deviation : float array of shape [B]
-        tau.
+        The standard deviations tau of the prior.
     """
     found = np.empty_like(information)
     for k, (own, noise) in enumerate(zip(information, score, strict=True)):

@@ -26,7 +26,20 @@ if TYPE_CHECKING:
 # The names of `hdsp_studies.peers.PEERS`, which takes seconds to import.
 MODELS = (
     *("hdsp", "whdsp", "hdp", "hdp-tomotopy", "lda", "lda-sklearn", "llda", "plda", "plda-2"),
-    *("plda-5", "dmr", "dmr-topica", "slda", "stm", "atm", "atm-gensim", "lda-svm", "svm"),
+    *(
+        "plda-5",
+        "dmr",
+        "dmr-topica",
+        "slda",
+        "stm",
+        "gsdmm",
+        "btm",
+        "pt",
+        "atm",
+        "atm-gensim",
+        "lda-svm",
+        "svm",
+    ),
     *("logistic", "nb", "tree"),
 )
 

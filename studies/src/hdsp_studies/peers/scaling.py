@@ -37,10 +37,14 @@ class FittedHDSP(Fitted):
         self.topic_tokens = tokens.clip(min=0.0)
 
     def given_labels(self, labels: Labels, method: Method = "calibrated") -> FloatArray:
-        """By the calibrated method of `HDSP.expected_topics`, unless another is named."""
+        """By the calibrated method of `HDSP.expected_topics`, unless another is named.
+
+        Tokens weigh the same, as they do in perplexities.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return normalised(self.model.expected_topics(labels, method=method))
+            found = self.model.expected_topics(labels, method=method, weight="tokens")
+            return normalised(found)
 
     def given_words(self, counts: csr_array, labels: Labels) -> FloatArray:
         """By the variational posterior."""

@@ -20,7 +20,7 @@ class FittedShort(Fitted):
     Parameters
     ----------
     model : object
-        topica's model.
+        The model of topica.
     train : Corpus
         The training documents.
     """
