@@ -23,7 +23,7 @@ from scipy.stats import norm
 from hdsp import HDSP, Corpus
 from hdsp_studies.peers.documents import normalised, tokens
 
-N_TOPICS, FRESH, DRAWS = 10, 10_000, 25
+N_TOPICS, FRESH, DRAWS = 10, 40_000, 25
 Z = norm.ppf(0.95)
 
 

@@ -59,6 +59,12 @@ def folder(tmp_path_factory):
     frame = reviews()
     frame.to_parquet(path / "reviews.parquet")
     reviews(60, seed=2).to_parquet(path / "questions.parquet")
+    posts = frame.assign(
+        ideology=np.resize(["left", "right"], len(frame)),
+        day=pd.date_range("2020-01-01", periods=len(frame)).strftime("%Y-%m-%d"),
+        blog=[f"blog {n % 12}" for n in range(len(frame))],
+    )
+    posts.drop(columns="labels").to_csv(path / "posts.csv", index=False)
     new = reviews(20, seed=1)
     new.to_parquet(path / "test.parquet")
     new.drop(columns=["labels", "rating"]).to_csv(path / "new.csv", index=False)

@@ -267,8 +267,8 @@ def test_wrong_arrays_are_refused(path):
     tried = 0
     for name, array in arrays.items():
         for wrong in [None, *changes(array)]:
-            if wrong is None and name.endswith(".numbers"):
-                # A file before label regressions has none.
+            if wrong is None and name.endswith((".numbers", ".mean_variance")):
+                # A file before label regressions, or before intervals of levels, has none.
                 continue
             if wrong is None:
                 change = methodcaller("pop", name)
@@ -295,6 +295,17 @@ def test_negative_parameters_are_refused(path, name):
 def test_a_model_without_words_is_refused(path):
     rewrite(path, change_arrays=lambda arrays: arrays.update(topics=arrays["topics"][:0]))
     assert "it has no topics" in refusal(path)
+
+
+def test_files_of_older_versions_lack_the_error_of_the_mean_document(path):
+    whole = HDSP.load(path)._model.calibration
+    own = mixed_model()[0]._model.calibration
+    np.testing.assert_array_equal(whole.mean_variance, own.mean_variance)
+    assert (whole.mean_variance > 0).all()
+    rewrite(path, change_arrays=methodcaller("pop", "document_calibration.mean_variance"))
+    older = HDSP.load(path)._model.calibration
+    assert older.mean_variance is None
+    assert not older.draw_mean(np.random.default_rng(0), 3).any()
 
 
 def test_files_of_older_versions_have_one_regression_for_both_weights(path):

@@ -23,7 +23,8 @@ def add_parser(commands: Any) -> None:
             "hdsp effects model.hdsp --label rating --contrast 1 5",
             "hdsp effects model.hdsp -o effects.csv",
             "hdsp effects model.hdsp --refits 20 --corpus reviews.parquet",
-            "hdsp effects model.hdsp --corpus posts.csv --formula '~ side * s(day)' --group blog",
+            "hdsp effects model.hdsp --corpus posts.csv --formula '~ ideology * s(day)' "
+            "--group blog",
         ),
         run,
     )
