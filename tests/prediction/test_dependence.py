@@ -8,6 +8,7 @@ from hdsp import HDSP
 from hdsp.corpus import LabelSchema, as_labels
 from hdsp.exceptions import DependentDocumentsWarning
 from hdsp.prediction.dependence import find_dependence
+from hdsp.scaling import bind_labels
 
 
 def blogs(seed, spread, n_blogs=12, each=30):
@@ -25,7 +26,7 @@ def blogs(seed, spread, n_blogs=12, each=30):
 def found(frame, share):
     labels = as_labels(frame, len(frame), "a test")
     schema = LabelSchema.of(labels)
-    return find_dependence(schema, schema.encode(labels), share)
+    return find_dependence(bind_labels("auto", schema), schema.encode(labels), share)
 
 
 def test_blogs_that_differ_are_told():

@@ -281,7 +281,7 @@ def estimate_effects(
         warn_few_groups(numbers, owner)
     model, documents = with_other_labels(fitted, corpus.counts, space, values, run, numbers)
     if numbers is None:
-        dependence = find_dependence(schema, values, documents.proportions)
+        dependence = find_dependence(space, values, documents.proportions)
         if dependence is not None:
             warn_of_dependence(dependence)
     return TopicRegression(model, documents, corpus, formula, weight)

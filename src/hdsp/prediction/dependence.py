@@ -7,7 +7,6 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import fdtrc
 
-from hdsp.corpus import LabelSchema
 from hdsp.exceptions import DependentDocumentsWarning, FewGroupsWarning, OverlappingLabelsWarning
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import LabelSpace, describe_overlaps
@@ -41,23 +40,24 @@ class Dependence:
 
 
 def find_dependence(
-    schema: LabelSchema, labels: csr_array, proportions: FloatArray
+    space: LabelSpace, labels: csr_array, proportions: FloatArray
 ) -> Dependence | None:
     """The category inside another that documents are most alike by; None if there is none.
 
     Parameters
     ----------
-    schema : LabelSchema
-        The label columns.
+    space : LabelSpace
+        The label columns; those that scale topics are looked at.
     labels : sparse array of shape [M, n_labels]
         Values of labels.
     proportions : float array of shape [M, T]
         Topics of the documents, judged by their words alone.
     """
+    schema = space.schema
     levels = {
         name: _levels(csr_array(labels[:, columns]))
         for name, columns in schema.slices().items()
-        if schema.kind(name) == "category"
+        if schema.kind(name) == "category" and space.used_labels[columns].all()
     }
     found: Dependence | None = None
     for inner, own in levels.items():

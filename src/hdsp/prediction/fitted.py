@@ -408,7 +408,7 @@ def _regress_labels(model: FittedModel, problem: Problem, run: Run) -> dict[str,
     labels, proportions = model.space.values(design), model._posterior_of_words(words)
     if model.calibration.degrees is None:
         # Without groups.
-        dependence = find_dependence(schema, labels, proportions)
+        dependence = find_dependence(model.space, labels, proportions)
         if dependence is not None:
             warn_of_dependence(dependence)
     # New documents are read with topics that have not seen them: so are these, or labels of few

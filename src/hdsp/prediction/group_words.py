@@ -58,7 +58,8 @@ def word_ratios(
     words, topics = np.nonzero(own + others >= FEWEST_TOKENS)
     n, rest = own[words, topics], others[words, topics]
     totals = np.maximum(own.sum(axis=0), 1e-300), np.maximum(others.sum(axis=0), 1e-300)
-    share = (totals[0] / (totals[0] + totals[1]))[topics]
+    # A topic that one of the sides does not have says nothing of it, but divides by no zero.
+    share = np.clip(totals[0] / (totals[0] + totals[1]), 1e-9, 1.0 - 1e-9)[topics]
     ratio = xlogy(n, n / (n + rest) / share) + xlogy(rest, rest / (n + rest) / (1.0 - share))
     spread = spread[words]
     evidence = ratio / spread - 0.5 * np.log1p((n + rest) / spread)
