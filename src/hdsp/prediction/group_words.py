@@ -74,7 +74,9 @@ def word_ratios(
     for quantile in (tail, 1.0 - tail):
         jumped = np.where(quantile < below, quantile, quantile - (1.0 - probability))
         at = found.ppf(np.clip(jumped / np.maximum(probability, 1e-300), 0.0, 1.0))
-        limit = np.exp(logit(np.clip(at, 1e-15, 1.0 - 1e-15)) - logit(share))
+        limit = np.exp(np.clip(logit(np.clip(at, 1e-15, 1.0 - 1e-15)) - logit(share), -30.0, 30.0))
         known = (below <= quantile) & (quantile <= below + 1.0 - probability)
         limits.append(np.where(known, 1.0, limit))
-    return WordRatios(words, topics, np.exp(probability * mean), limits[0], limits[1], n)
+    return WordRatios(
+        words, topics, np.exp(probability * np.clip(mean, -30.0, 30.0)), limits[0], limits[1], n
+    )
