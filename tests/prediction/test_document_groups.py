@@ -9,10 +9,11 @@ from hdsp import HDSP, Corpus, open_corpus, read_table
 from hdsp.answers.effect_refits import _resample
 from hdsp.corpus import BlockSchema, LabelSchema, group_numbers
 from hdsp.exceptions import FewGroupsWarning
-from hdsp.prediction.calibration.clusters import Clusters
+from hdsp.prediction.calibration.clusters import Clusters, mean_dispersion
 from hdsp.prediction.calibration.cross_fit import folds
 from hdsp.prediction.calibration.learn import Documents, learn
-from hdsp.prediction.calibration.regression import observe
+from hdsp.prediction.calibration.regression import Regression, observe
+from hdsp.prediction.calibration.variance import total_information
 from hdsp.scaling import bind_labels
 from tests.prediction.test_calibration import read_problem
 
@@ -208,3 +209,29 @@ def test_groups_need_documents_that_are_fitted_at_once(tmp_path):
     with pytest.raises(ValueError, match=refused):
         model.partial_fit(corpus)
     fit(stored[:])
+
+
+def test_the_variance_of_the_mean_document():
+    """As far as documents, or groups of them, differ from what is expected; one by one."""
+    rng = np.random.default_rng(3)
+    design = csr_array(rng.integers(0, 2, size=(30, 2)).astype(float))
+    tokens = rng.poisson(4.0, size=(30, 3)).astype(float)
+    found = Regression(rng.normal(size=3), rng.normal(size=(2, 3)))
+    codes = np.repeat(np.arange(10), 3)
+    codes[:2] = -1
+    share = found.proportions(design)
+    lengths = tokens.sum(axis=1)
+    about = np.zeros(3)
+    among = np.zeros(3)
+    groups = [[0], [1], *(np.flatnonzero(codes == one) for one in range(10))]
+    for member in groups:
+        total = np.zeros(3)
+        for m in member:
+            about += lengths[m] * share[m] * (1.0 - share[m])
+            total += tokens[m] - lengths[m] * share[m]
+        among += total**2
+    np.testing.assert_allclose(total_information(found, design, lengths), about)
+    wanted = among * 12 / 11 / about
+    clusters = Clusters.of(design, tokens, codes)
+    np.testing.assert_allclose(mean_dispersion(found, clusters, np.zeros(3)), wanted)
+    np.testing.assert_allclose(mean_dispersion(found, clusters, 2 * wanted), 2 * wanted)
