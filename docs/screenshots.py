@@ -13,8 +13,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from hdsp import HDSP, plots
-from hdsp.cli.demo import write_demo_report
-from hdsp.datasets import load_docstrings
+from hdsp.cli.demo import demo_corpus, write_demo_report
 
 IMAGES = Path(__file__).parent / "images"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
@@ -35,7 +34,7 @@ PICTURES = (
 
 def write_report(path: Path) -> HDSP:
     """The report of `hdsp demo`."""
-    corpus = load_docstrings()
+    corpus = demo_corpus()
     train, _ = corpus.split(test_size=0.1, random_state=0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* topics are in use of")

@@ -44,10 +44,9 @@ def run(options: argparse.Namespace) -> None:
     with progress.task("Reading docstrings"):
         from hdsp.answers.label_effects import effect_columns
         from hdsp.answers.topic_tables import topic_columns
-        from hdsp.datasets import load_docstrings
         from hdsp.estimator import HDSP
 
-        corpus = load_docstrings()
+        corpus = demo_corpus()
     print(f"{corpus!r}\n")
     number = {} if options.topics is None else {"n_components": options.topics}
     model = HDSP(**number, fixed_number=bool(number), random_state=options.seed)
@@ -69,6 +68,16 @@ def run(options: argparse.Namespace) -> None:
     write_demo_report(model, corpus, options.output)
     page = progress.printable(str(Path(options.output).absolute()))
     print(f"\nTo look at topics, labels and documents, open {page}")
+
+
+def demo_corpus() -> "Corpus":
+    """The docstrings without the label that another determines: a module is of one package."""
+    from hdsp.corpus import Corpus
+    from hdsp.datasets import load_docstrings
+
+    corpus = load_docstrings()
+    labels = corpus.labels.without("package")
+    return Corpus(corpus.counts, corpus.words, labels, text_settings=corpus.text_settings)
 
 
 def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:
