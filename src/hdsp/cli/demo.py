@@ -59,6 +59,7 @@ def run(options: argparse.Namespace) -> None:
         topics = topic_columns(fitted_model(model), n_words=8)
         effects = records(effect_columns(fitted_model(model), labels="module"))
     _print_topics(topics, model.n_topics_)
+    print(f"\n{model.number_summary_}")
     _print_effects(effects, train.labels.block("module"), model.top_words(3))
     print(
         f"\nPerplexity of held-out docstrings: {model.perplexity(test):,.0f} from their labels "

@@ -42,6 +42,7 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
         ("Labels", f"{model.label_schema_.n_labels:,}"),
         ("Topics in use", f"{model.n_topics_:,} of {n_topics:,}"),
         ("Number of topics", model.number_summary_),
+        *_returning(model, n_topics),
         ("Passes", f"{model.n_iter_:,}"),
         ("Converged", "yes" if model.converged_ else "no"),
         ("Corpus concentration α", f"{float(model.corpus_concentration_):.4g}"),
@@ -63,6 +64,18 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
             *((name, version(name)) for name in _PACKAGES),
         ],
     }
+
+
+def _returning(model: Any, n_topics: int) -> list[tuple[str, str]]:
+    """How many topics come back, where that was asked."""
+    if model.n_returning_ is None:
+        return []
+    return [
+        (
+            "Topics that come back from the other half of the documents",
+            f"{model.n_returning_:,} of {n_topics:,}",
+        )
+    ]
 
 
 def _search(model: Any) -> dict[str, Any] | None:
