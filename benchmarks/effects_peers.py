@@ -148,6 +148,7 @@ def summary(table):
         "excludes 0": digits(((table["lower"] > 0) | (table["upper"] < 0)).mean(), 3),
         "half width": digits((table["upper"] - table["lower"]).mean() / 2, 4),
         "error": digits(np.sqrt(((table["expected"] - table["target"]) ** 2).mean()), 4),
+        "size of the target": digits(np.sqrt((table["target"] ** 2).mean()), 4),
     }
 
 

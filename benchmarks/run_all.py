@@ -27,7 +27,15 @@ BENCHMARKS = (
     "effects_groups",
     "effects_seeds",
 )
-WITHOUT_DATA = ("startup", "effects", "effects_curves", "report", "simulate", "cluster")
+WITHOUT_DATA = (
+    "startup",
+    "effects",
+    "effects_curves",
+    "effects_peers",
+    "report",
+    "simulate",
+    "cluster",
+)
 
 
 def main():
