@@ -9,6 +9,7 @@ from hdsp import HDSP, Corpus, open_corpus, read_table
 from hdsp.answers.effect_refits import _resample
 from hdsp.corpus import BlockSchema, LabelSchema, group_numbers
 from hdsp.exceptions import FewGroupsWarning
+from hdsp.prediction.calibration import Calibration
 from hdsp.prediction.calibration.clusters import Clusters, mean_dispersion
 from hdsp.prediction.calibration.cross_fit import folds
 from hdsp.prediction.calibration.learn import Documents, learn
@@ -235,3 +236,18 @@ def test_the_variance_of_the_mean_document():
     clusters = Clusters.of(design, tokens, codes)
     np.testing.assert_allclose(mean_dispersion(found, clusters, np.zeros(3)), wanted)
     np.testing.assert_allclose(mean_dispersion(found, clusters, 2 * wanted), 2 * wanted)
+
+
+def test_a_topic_that_documents_hardly_have_is_not_drawn_as_all_there_is():
+    calibration = Calibration(
+        np.zeros(2),
+        np.zeros((0, 2)),
+        variance=np.zeros((0, 2)),
+        indicator=np.zeros(0, dtype=bool),
+        label_tokens=np.zeros((0, 2)),
+        mean_variance=np.array([1e5, 0.01]),
+    )
+    drawn = calibration.draw_mean(np.random.default_rng(0), 20_000)
+    assert drawn[:, 0].max() < 20.0
+    np.testing.assert_allclose(np.exp(drawn[:, 1]).mean(), 1.0, atol=0.005)
+    np.testing.assert_allclose(drawn[:, 1].var(), 0.01, rtol=0.05)

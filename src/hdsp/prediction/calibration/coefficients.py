@@ -51,15 +51,19 @@ class Calibration(Regression):
     mean_variance: FloatArray | None = None
 
     def draw_mean(self, stream: np.random.Generator, n_draws: int) -> FloatArray:
-        """Draw the errors of log proportions in the mean document, [n_draws, T]."""
+        """Draw the errors of log proportions in the mean document, [n_draws, T].
+
+        Proportions are gamma distributed, like a rate of counted tokens: of a topic that documents
+        hardly have, little is known, but not that it may be all there is.
+        """
         size = (n_draws, len(self.intercept))
         if self.mean_variance is None:
             return np.zeros(size)
-        drawn = np.sqrt(self.mean_variance) * stream.standard_normal(size)
+        variance = np.broadcast_to(self.mean_variance, size)
         if self.degrees is not None:
             freedom = float(self.degrees.max(initial=1.0))
-            drawn *= np.sqrt(freedom / np.maximum(stream.chisquare(freedom, size), 1e-3))
-        return np.asarray(drawn)
+            variance = variance * freedom / np.maximum(stream.chisquare(freedom, size), 1e-3)
+        return _log_gamma(variance, stream)
 
     def draw(self, column: int, stream: np.random.Generator, n_draws: int) -> FloatArray:
         """Draw the coefficients of a column from their posterior, [n_draws, T].
@@ -74,9 +78,7 @@ class Calibration(Regression):
             freedom = self.degrees[column]
             variance = variance * freedom / np.maximum(stream.chisquare(freedom, size), 1e-3)
         if self.indicator[column]:
-            shape = 1.0 / variance
-            ratio = stream.standard_gamma(shape, size=size) / shape
-            noise = np.log(np.maximum(ratio, 1e-12))
+            noise = _log_gamma(np.broadcast_to(variance, size), stream)
         else:
             noise = np.sqrt(variance) * stream.standard_normal(size)
         return np.asarray(self.coefficients[column] + noise)
@@ -94,3 +96,10 @@ class Calibration(Regression):
             chance = np.maximum(stream.chisquare(freedom, (n_draws, 1, n_topics)), 1e-3)
             drawn *= np.sqrt(freedom / chance)
         return np.asarray(self.coefficients[block.columns] + drawn)
+
+
+def _log_gamma(variance: FloatArray, stream: np.random.Generator) -> FloatArray:
+    """Logarithms of gamma variables of mean 1 with these variances."""
+    shape = 1.0 / variance
+    ratio = stream.standard_gamma(shape) / shape
+    return np.asarray(np.log(np.maximum(ratio, 1e-12)))
