@@ -256,3 +256,16 @@ def test_perspectives_places_words_between_levels(model):
     with pytest.raises(ValueError, match=r"must be two levels of 'party'. Got 'up'"):
         hdsp.plots.perspectives(model, 0, "party", levels=("up", "left"))
     pyplot.close("all")
+
+
+def test_checks_read_versions_and_other_labels_are_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = pd.DataFrame({"party": rng.choice(["a", "b"], 200), "x": rng.normal(size=200)})
+    documents = Corpus(rng.poisson(0.8, size=(200, 40)), labels=labels)
+    model = HDSP(3, fixed_number=True, content="party", init="nmf", random_state=0, n_jobs=1)
+    model.fit(documents)
+    table = model.check_labels(documents)
+    assert (np.abs(table["found"] - table["expected"]) < 0.2).all()
+    model.report(tmp_path / "report.html", documents)
+    with pytest.raises(ValueError, match="reads topics without versions: of a model with `conten"):
+        model.estimate_effects(documents, "~ x")

@@ -36,7 +36,9 @@ def read_again(
     counts, design = read_documents(fitted, corpus, None, owner, warn=False)
     known = group_names(corpus, groups, owner)
     numbers = None if known is None else group_numbers(known)
-    problem = make_problem(counts, design, fitted.scaling, fitted.priors)
+    problem = make_problem(
+        counts, design, fitted.scaling, fitted.priors, content=fitted.state.content
+    )
     tokens, _ = read_tokens(fitted, problem, fitted.state, run, numbers)
     values = fitted.space.values(problem.design)
     own = tokens[:, : fitted.state.n_topics]

@@ -273,6 +273,11 @@ def estimate_effects(
     used = bind_labels(formula, schema, schema.encode(labels)).used_labels
     named = [name for name, columns in schema.slices().items() if used[columns].any()]
     labels = labels.select(named)
+    if fitted.state.versions is not None:
+        raise ValueError(
+            f"{owner} reads topics without versions: of a model with `content` ask for "
+            "`label_effects`, or fit one without."
+        )
     schema = LabelSchema.of(labels)
     values = csr_array(schema.encode(labels))
     space = bind_labels(formula, schema, values)
