@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import OtherModelWarning as OtherModelWarning
     from hdsp.exceptions import OverlappingLabelsWarning as OverlappingLabelsWarning
     from hdsp.exceptions import ReadError as ReadError
+    from hdsp.exceptions import SplitTopicsWarning as SplitTopicsWarning
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
@@ -84,6 +85,7 @@ _HOMES = {
     "Pooled": "labels",
     "ReadError": "exceptions",
     "ScalingFunction": "scaling",
+    "SplitTopicsWarning": "exceptions",
     "Spline": "labels",
     "Term": "labels",
     "TextSettings": "corpus",

@@ -19,7 +19,7 @@ from hdsp.answers.effect_refits import Resampling
 from hdsp.answers.expected_topics import expected_topics, label_scale
 from hdsp.answers.group_words import label_word_columns, topic_word_columns
 from hdsp.answers.held_out_words import mean_log_probability, perplexity
-from hdsp.answers.label_checks import check_columns, read_again, time_of
+from hdsp.answers.label_checks import check_columns, in_memory, read_again, time_of
 from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
 from hdsp.answers.new_documents import read_counts, read_documents
@@ -28,6 +28,7 @@ from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
 from hdsp.answers.topic_tables import Columns, top_words, topic_columns, word_columns
+from hdsp.answers.word_checks import word_check_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import (
@@ -42,6 +43,7 @@ from hdsp.learning import (
     Settings,
     learn,
     learn_further,
+    make_plan,
     read_training,
     refreshed,
     reopened,
@@ -643,7 +645,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with running(self._settings(), None) as run:
             return estimate_effects(fitted, corpus, formula, groups, weight, run)
 
-    def check_labels(self, corpus: Corpus, *, groups: Any = None, time: Any = None) -> Any:
+    def check_labels(
+        self, corpus: Corpus, *, groups: Any = None, time: Any = None, words: str | None = None
+    ) -> Any:
         """Whether documents have the topics that their labels lead one to expect.
 
         By cell of labels (levels and tags, bins of numbers, pairs of labels), the mean proportions
@@ -659,16 +663,25 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         time : str, sequence or None, default=None
             A number or date of the corpus, ``"order"`` for the order of documents, or one number or
             date per document: its parts show whether effects drift.
+        words : str or None, default=None
+            A category, a number or a tag. Then the check is another: is its effect on topics one on
+            words? Documents are fitted twice more, which takes about as long as the fit did: once
+            with versions of topics, to find the words that the label predicts within topics, and
+            once without those words.
 
         Returns
         -------
         table
-            One row per cell and topic, the largest misfit first: `label`, the column or columns of
-            labels; `cell`, their values; `n_documents`; `topic`, its `name` if topics have names
-            and its `words`; `found` and `expected`; their `difference`, its `error` and `z`; and
-            the `verdict`, ``"curvature"`` in bins of a number, ``"interaction"`` at pairs of
-            labels, ``"drift"`` in parts of time and ``"level"`` of a label by itself, where chance
-            alone would reach such a z in one of twenty corpora; otherwise empty.
+            With `words`, one row per effect, the largest first: `label`, `topic`, its `name` if
+            topics have names and its `words`; `effect`, `lower`, `upper`; the same without the
+            words, `effect_without`, `lower_without`, `upper_without`; and the `verdict`,
+            ``"words"`` where a sure effect does not remain.
+            Otherwise one row per cell and topic, the largest misfit first: `label`, the column or
+            columns of labels; `cell`, their values; `n_documents`; `topic`, its `name` if topics
+            have names and its `words`; `found` and `expected`; their `difference`, its `error` and
+            `z`; and the `verdict`, ``"curvature"`` in bins of a number, ``"interaction"`` at pairs
+            of labels, ``"drift"`` in parts of time and ``"level"`` of a label by itself, where
+            chance alone would reach such a z in one of twenty corpora; otherwise empty.
 
         Examples
         --------
@@ -678,11 +691,18 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.check_labels(corpus)["verdict"].unique().tolist()
         ['']
         """
-        return self._table(self._check_columns(corpus, groups, time))
+        return self._table(self._check_columns(corpus, groups, time, words))
 
-    def _check_columns(self, corpus: Corpus, groups: Any = None, time: Any = None) -> Columns:
-        fitted, owner = self._model, "HDSP.check_labels"
-        with running(self._settings(), None) as run:
+    def _check_columns(
+        self, corpus: Corpus, groups: Any = None, time: Any = None, words: str | None = None
+    ) -> Columns:
+        fitted, owner, settings = self._model, "HDSP.check_labels", self._settings()
+        with running(settings, None) as run:
+            if words is not None:
+                plan = make_plan(settings)
+                return word_check_columns(
+                    fitted, in_memory(corpus, owner), words, groups, plan, run
+                )
             documents, training = read_again(fitted, corpus, groups, run, owner)
         found = time_of(corpus, time, owner)
         return check_columns(fitted, documents, "documents", training, found)

@@ -55,6 +55,10 @@ class OverlappingLabelsWarning(UserWarning):
     """Labels determine each other, so that each has only a part of their effects."""
 
 
+class SplitTopicsWarning(UserWarning):
+    """Topics may be one subject in the words of two groups, and effects on them about words."""
+
+
 class DatesAsLevelsWarning(UserWarning):
     """A column of strings that are dates is read as a category, each date a level."""
 

@@ -58,6 +58,7 @@ from hdsp.prediction import (
     make_fitted_from_sample,
     topic_tokens,
     warn_few_groups,
+    warn_of_split_topics,
     warn_overlaps,
     with_label_regressions,
 )
@@ -314,6 +315,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         topic_names=_seed_names(settings.seeds, state),
         report=replace(report, stages=run.stage_rows()),
     )
+    warn_of_split_topics(model)
     return Learned(model, opened, run.interrupted, checkpoint)
 
 

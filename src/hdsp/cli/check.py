@@ -21,6 +21,7 @@ def add_parser(commands: Any) -> None:
             "hdsp check model.hdsp --corpus reviews.parquet",
             "hdsp check model.hdsp --corpus posts.csv --formula '~ ideology + day' --group blog",
             "hdsp check model.hdsp --corpus posts.csv --time day -o cells.csv",
+            "hdsp check model.hdsp --corpus reviews.parquet --words department",
         ),
         run,
     )
@@ -45,6 +46,11 @@ def add_parser(commands: Any) -> None:
         metavar="COLUMN",
         help="a column of numbers or dates, or 'order' for that of documents: do effects drift?",
     )
+    parser.add_argument(
+        "--words",
+        metavar="LABEL",
+        help="show effects of a label beside those of a fit without the words that it predicts",
+    )
     parser.add_argument("--most", type=int, default=10, help="cells printed (default 10)")
     common.add_table_options(parser)
     common.add_output(parser, None)
@@ -56,6 +62,8 @@ def run(options: argparse.Namespace) -> None:
     common.check_table_output(options.output)
     common.check_counts(options, "most")
     model = common.load(options)
+    if options.words is not None and (options.formula, options.time) != (None, None):
+        raise ValueError("`--words` of hdsp check goes without `--formula` and `--time`.")
     further = common.formula_columns(options.formula)
     if options.time not in (None, _ORDER):
         further.append(options.time)
@@ -63,12 +71,19 @@ def run(options: argparse.Namespace) -> None:
         corpus = common.read_documents(options, model, further=further)
         with progress.task("Checking labels"):
             if options.formula is None:
-                table = model._check_columns(corpus, time=options.time)
+                table = model._check_columns(corpus, time=options.time, words=options.words)
             else:
                 formula = common.written_formula(options.formula)
                 table = model.estimate_effects(corpus, formula)._check_columns(options.time)
     from hdsp.answers.label_checks import check_sentence
+    from hdsp.answers.word_checks import word_check_sentence
 
+    if options.words is not None:
+        sentence = word_check_sentence(table)
+        if not common.is_answered(options, table, "effects", summary=sentence):
+            _print_effects(records(table)[: options.most])
+            print(printable(sentence))
+        return
     sentence = check_sentence(table)
     if common.is_answered(options, table, "cells", summary=sentence):
         return
@@ -89,3 +104,24 @@ def run(options: argparse.Namespace) -> None:
         )
         print()
     print(printable(sentence))
+
+
+def _print_effects(rows: list[dict[str, Any]]) -> None:
+    def points(suffix: str = "") -> list[str]:
+        return [
+            f"{100 * row['effect' + suffix]:+.1f} ({100 * row['lower' + suffix]:+.1f} to "
+            f"{100 * row['upper' + suffix]:+.1f})"
+            for row in rows
+        ]
+
+    common.print_columns(
+        {
+            "label": [row["label"] for row in rows],
+            "topic": [row["topic"] for row in rows],
+            "points": points(),
+            "without its words": points("_without"),
+            "verdict": [row["verdict"] for row in rows],
+            "words": [row["words"] for row in rows],
+        }
+    )
+    print()

@@ -331,9 +331,10 @@ def with_option_names(text: str) -> str:
             return match[0]
         return name if match["value"] is None else f"{name} {match['value'].lower()}"
 
-    return _PARAMETER.sub(option, text).replace(
-        "raise max_iter or tol", "raise --max-iter or --tol"
-    )
+    text = text.replace("raise max_iter or tol", "raise --max-iter or --tol")
+    text = re.sub(r"HDSP\(content='(.*?)'\)", r"hdsp fit --content '\1'", text)
+    text = re.sub(r"check_labels\(corpus, words='(.*?)'\)", r"hdsp check --words '\1'", text)
+    return _PARAMETER.sub(option, text.replace("HDSP.check_labels with words=…", "--words"))
 
 
 def print_json(value: object) -> None:

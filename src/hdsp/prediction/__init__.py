@@ -47,6 +47,7 @@ from hdsp.prediction.perplexity import bootstrap_interval
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.sampled import SampledFit, make_fitted_from_sample
 from hdsp.prediction.sides import Contrast, expected_sides
+from hdsp.prediction.split_topics import warn_of_split_topics
 from hdsp.prediction.summaries import associated_labels, distinctive_words
 from hdsp.prediction.targets import make_candidates, without_target
 from hdsp.prediction.training import TrainingLabels
@@ -99,6 +100,7 @@ __all__ = [
     "topic_tokens",
     "warn_few_groups",
     "warn_of_dependence",
+    "warn_of_split_topics",
     "warn_overlaps",
     "with_label_regressions",
     "with_other_labels",
