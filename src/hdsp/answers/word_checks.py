@@ -126,10 +126,10 @@ def _level_numbers(fitted: FittedModel, problem: Problem, label: str) -> IntArra
             found[known] = np.searchsorted(edges, own.data)
         return found
     if label not in schema.names:
-        known = quoted(name for name in (*slices, *schema.names))
+        named = quoted(name for name in (*slices, *schema.names))
         raise ValueError(
             f"{_OWNER} with words=… takes a category, a number or one tag of the model. Got "
-            f"{label!r}; there are {known or 'none'}."
+            f"{label!r}; there are {named or 'none'}."
         )
     column = csr_array(values[:, [schema.names.index(label)]])
     return np.asarray(np.diff(column.indptr) > 0, dtype=np.int64)
