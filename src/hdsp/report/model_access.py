@@ -98,6 +98,11 @@ def label_check(model: Any, corpus: Corpus) -> str:
     return check_sentence(model._check_columns(corpus))
 
 
+def has_versions(model: Any) -> bool:
+    """Whether groups of documents have their own versions of topics."""
+    return model._model.state.versions is not None
+
+
 def model_key(model: Any) -> str:
     """A short text that differs between models, for names that readers give to its topics."""
     import zlib

@@ -7,10 +7,13 @@ import numpy as np
 
 from hdsp.corpus.frames import column_values, open_columns
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.report.model_access import has_versions
 from hdsp.report.packing import rounded
 
-# Words of a topic at one relevance, and the relevances whose words a page holds.
+# Words of a topic at one relevance, of a group's version of it, and the relevances whose words a
+# page holds.
 _WORDS = 30
+_SIDE_WORDS = 8
 _RELEVANCES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -72,6 +75,23 @@ def word_view(model: Any) -> dict[str, Any]:
             for row, own in zip(share, chosen, strict=True)
         ],
     }
+
+
+def side_view(model: Any) -> list[list[dict[str, Any]]] | None:
+    """Words that levels of `content` use more than others, by topic; None without versions."""
+    if not has_versions(model):
+        return None
+    table = table_of(model.label_words())
+    rows: list[list[dict[str, Any]]] = [[] for _ in range(len(model.components_))]
+    shown: dict[tuple[int, str], int] = {}
+    for n in np.argsort(-np.asarray(table["ratio"]), kind="stable"):
+        topic, label = int(table["topic"][n]), str(table["label"][n])
+        shown[topic, label] = shown.get((topic, label), 0) + 1
+        if table["lower"][n] <= 1.0 or shown[topic, label] > _SIDE_WORDS:
+            continue
+        limits = {name: float(f"{table[name][n]:.4g}") for name in ("ratio", "lower", "upper", "n")}
+        rows[topic].append({"label": label, "word": str(table["word"][n]), **limits})
+    return [sorted(own, key=lambda row: row["label"]) for own in rows]
 
 
 def topic_words(model: Any) -> FloatArray:

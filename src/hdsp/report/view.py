@@ -15,7 +15,7 @@ from hdsp.report.labels import form_view, label_view
 from hdsp.report.layout import map_view, related_topics, seriate
 from hdsp.report.model_access import LabelRecord, label_record, model_key
 from hdsp.report.names import TopicNames
-from hdsp.report.topics import topic_view, topic_words, word_view
+from hdsp.report.topics import side_view, topic_view, topic_words, word_view
 
 LEVEL = 0.9
 
@@ -74,6 +74,7 @@ def make_view(
         "key": model_key(model),
         "topics": topic_view(model, stability),
         "words": word_view(model),
+        "sides": side_view(model),
         "labels": labels,
         "form": form_view(record),
         "effects": effect_view(effects, LEVEL),

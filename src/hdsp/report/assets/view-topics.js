@@ -4,6 +4,7 @@ import { chooseTopic, chosenUnit, go, keepAddress, state } from "./address.js";
 import { chart, nameRoom, swatch } from "./charts.js";
 import { DATA, T, hasDocuments, hasEffects } from "./data.js";
 import { announce, button, csvOf, download, fill, h, hundredths, percent, percentTick, points } from "./dom.js";
+import { sideCaption, sideWords } from "./side-words.js";
 import {
   coherenceOf,
   combineUnits,
@@ -192,6 +193,8 @@ export function topicsView(room) {
     }),
     legend: () => [swatch("var(--accent)", "in the topic"), swatch("var(--grey)", "in the corpus")],
   });
+
+  const sideChart = sideWords();
 
   function matches(unit) {
     if (!own.all && !unit.used) return false;
@@ -458,8 +461,10 @@ export function topicsView(room) {
       wordChart.figure,
       h("div", { style: "height:.8rem" }),
       hasEffects ? [labels("Raised by (points)", 1), labels("Lowered by (points)", -1)] : null,
+      sideChart?.figure,
     );
     wordChart.update();
+    sideChart?.update({ caption: sideCaption(unit) });
   }
 
   function draw() {

@@ -1,0 +1,86 @@
+// How each side speaks of a topic: words that groups use more than others do.
+
+import { chosenUnit } from "./address.js";
+import { chart, nameRoom } from "./charts.js";
+import { DATA } from "./data.js";
+
+const rowsOf = (unit) => unit.topics.flatMap((topic) => DATA.sides[topic]);
+const times = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ×`;
+
+/** A chart of the chosen topic, or null where groups have no versions of topics. */
+export function sideWords() {
+  if (!DATA.sides) return null;
+  return chart({
+    title: "How each side speaks of it",
+    level: "h3",
+    file: "topic-sides",
+    describe: () =>
+      `Words of topic ${chosenUnit().key} that a group uses more than others: ${rowsOf(chosenUnit())
+        .map((row) => `${row.word} (${row.label})`)
+        .join(", ")}`,
+    draw: (width) => sidePlot(rowsOf(chosenUnit()), width),
+    table: () => ({
+      columns: ["label", "word", "ratio", "lower", "upper", "n"],
+      rows: rowsOf(chosenUnit()).map((row) => [row.label, row.word, row.ratio, row.lower, row.upper, row.n]),
+    }),
+  });
+}
+
+/** What to say of a topic beside the chart. */
+export function sideCaption(unit) {
+  return rowsOf(unit).length
+    ? "Words of this topic that a group uses surely more than the others do, and how many times as often."
+    : "No word of this topic is used surely more by one group than by others.";
+}
+
+const LARGEST = 1000;
+
+/** Ratios with their intervals, group by group, on a logarithmic scale. */
+function sidePlot(rows, width) {
+  const marks = rows.map((row) => ({
+    ...row,
+    key: `${row.label}\n${row.word}`,
+    middle: Math.min(row.ratio, LARGEST),
+    last: Math.min(row.upper, LARGEST),
+  }));
+  const labels = [...new Set(rows.map((row) => row.label))];
+  // Each group's name has a row of its own, above those of its words.
+  const lines = labels.flatMap((label) => [label, ...marks.filter((row) => row.label === label).map((row) => row.key)]);
+  const { room, fit } = nameRoom(
+    width,
+    marks.map((row) => row.word),
+  );
+  return Plot.plot({
+    width,
+    height: 46 + 18 * lines.length,
+    marginLeft: room,
+    marginRight: 20,
+    marginTop: 4,
+    marginBottom: 42,
+    style: { fontSize: "12px" },
+    x: {
+      type: "log",
+      label: "times as often",
+      ticks: 3,
+      tickFormat: "~g",
+      grid: true,
+      domain: [1, d3.max(marks, (row) => row.last) || 10],
+    },
+    y: { label: null, domain: lines, tickFormat: (key) => fit(key.split("\n")[1] ?? ""), tickSize: 0, padding: 0.25 },
+    marks: [
+      Plot.text(labels, { y: (label) => label, x: 1, text: (label) => label, textAnchor: "start", fontWeight: "bold" }),
+      Plot.ruleY(marks, { y: "key", x1: "lower", x2: "last", stroke: "var(--accent)" }),
+      Plot.dot(marks, { y: "key", x: "middle", fill: "var(--accent)", r: 3.5 }),
+      Plot.tip(
+        marks,
+        Plot.pointerY({
+          y: "key",
+          x: "middle",
+          fill: "var(--surface)",
+          stroke: "var(--line)",
+          title: (row) => `${row.word}, ${row.label}\n${times(row.ratio)} (${times(row.lower)} to ${times(row.upper)})`,
+        }),
+      ),
+    ],
+  });
+}
