@@ -2,7 +2,8 @@
 
     python benchmarks/content.py --data FOLDER
 
-Writes benchmarks/results/content_drawn.csv, content_renamed.csv and content_words.csv.
+Writes benchmarks/results/content_drawn.csv, content_peers.csv, content_checks.csv,
+content_renamed.csv and content_words.csv.
 
 Drawn corpora have ten topics and documents of 80 words of two parties; the second party has other
 words for a share of each topic's words. Parties speak of the same topics equally often, or do not:
@@ -10,7 +11,9 @@ then an interval should hold the difference of expected proportions in the distr
 documents are drawn from, for the true topic that a found one resembles most. On real text, a share
 of all words is renamed in a random half of the documents, so that every effect of the half is
 false, and ratios of words between the halves should exclude 1 for renamed words alone. All with
-the default search for the number of topics, with and without ``content``.
+the default search for the number of topics, with and without ``content``. topica's STM is given
+the ten topics that there are, and its effects are those of `estimate_effect`. Checks are those of
+models without ``content``: of the warning, and of effects without the words of the party.
 """
 
 import time
@@ -25,6 +28,7 @@ from scipy.sparse import csr_array, hstack
 from hdsp import HDSP, Corpus
 from hdsp.metrics import match_topics
 from hdsp.prediction.group_words import FEWEST_TOKENS, word_ratios
+from hdsp.prediction.split_topics import find_split_topics
 
 N_TOPICS, N_WORDS, LENGTH, TEST = 10, 800, 80, 500
 EFFECT = 1.0
@@ -131,6 +135,87 @@ def drawn_rows(seeds):
         }
 
 
+def stm(counts, party, content, seed):
+    """The topics [T, V] of an STM with ten topics, and the table of the second party's effects."""
+    import topica
+
+    from hdsp_studies.peers.documents import tokens
+
+    model = topica.STM(N_TOPICS, seed=seed)
+    settings = {"iters": 100, "keep_eta_cov": True, "num_threads": 1, "progress": False}
+    design = party[:, None].astype(float)
+    names = np.where(party == 1, "second", "first").tolist() if content else None
+    model.fit(tokens(Corpus(counts).counts), prevalence=design, content=names, **settings)
+    found = topica.estimate_effect(model, design, ci=0.9, nsims=25)
+    columns = {"effect": "coef", "lower": "ci_low", "upper": "ci_high"}
+    table = pd.DataFrame(
+        {
+            name: [float(np.asarray(getattr(one, own))[1]) for one in found]
+            for name, own in columns.items()
+        }
+    )
+    words = [int(word) for word in model.vocabulary]
+    topics = np.zeros((N_TOPICS, counts.shape[1]))
+    topics[:, words] = np.asarray(model.topic_word)
+    return topics, table
+
+
+def peer_rows(seeds):
+    """False effects, and how many of the ten topics are found, within .3, with equal parties."""
+    for differ, content in product((0.1, 0.3), (False, True)):
+        for name in ("HDSP", "STM"):
+            found = []
+            for seed in seeds:
+                counts, party, truth, _ = draw(seed, differ, 1_500, 0.0)
+                if name == "STM":
+                    topics, table = stm(counts, party, content, seed)
+                else:
+                    model, table, _ = fit(counts, party, content, seed)
+                    topics = model.components_
+                _, distance = match_topics(truth, topics)
+                found.append((excludes(table), shift(table), (distance < 0.3).sum()))
+            mean = np.mean(found, axis=0)
+            yield {
+                "words differ": differ,
+                "content": content,
+                "model": name,
+                "excludes 0": digits(float(mean[0]), 3),
+                "shift": digits(float(mean[1]), 3),
+                "topics found": digits(float(mean[2]), 1),
+            }
+
+
+def check_rows(folder, seeds):
+    """Fits without versions: how many warn, and effects without the words of the group."""
+
+    def described(corpus, differ, fits):
+        warned, found = 0, []
+        for counts, group, seed in fits:
+            model, _, _ = fit(counts, group, False, seed)
+            labels = pd.DataFrame({"group": np.where(group == 1, "second", "first")})
+            table = model.check_labels(Corpus(counts, labels=labels), words="group")
+            table = table[table["label"] == "second"]
+            warned += bool(find_split_topics(model._model))
+            without = table[["effect_without", "lower_without", "upper_without"]]
+            without = without.set_axis(["effect", "lower", "upper"], axis=1)
+            found.append((excludes(table), excludes(without), shift(table), shift(without)))
+        mean = [digits(float(value), 3) for value in np.mean(found, axis=0)]
+        names = ("excludes 0", "without words", "shift", "shift without words")
+        row = {"corpus": corpus, "words differ": differ, "warned": f"{warned} of {len(found)}"}
+        return row | dict(zip(names, mean, strict=True))
+
+    for differ, effect in product((0.0, 0.1, 0.3), (0.0, EFFECT)):
+        fits = ((*draw(seed, differ, 1_500, effect)[:2], seed) for seed in seeds)
+        yield described(f"drawn, effects of {effect:g}", differ, fits)
+    if folder is None:
+        return
+    for name in CORPORA:
+        train, _ = load(folder, name)
+        for share in (0.0, 0.1, 0.3):
+            some = seeds[: max(len(seeds) // 3, 1)]
+            yield described(name, share, ((*rename(train, share, seed), seed) for seed in some))
+
+
 def rename(corpus, share, seed):
     """A corpus in whose random half a share of the words have another name: counts, and halves."""
     rng = np.random.default_rng(seed)
@@ -200,6 +285,8 @@ if __name__ == "__main__":
     chosen = options.parse_args()
     seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
     write("content_drawn", drawn_rows(seeds))
+    write("content_peers", peer_rows(seeds))
+    write("content_checks", check_rows(chosen.data, seeds))
     if chosen.data is not None:
         write("content_renamed", renamed_rows(chosen.data, seeds[: max(chosen.seeds // 3, 1)]))
         write("content_words", word_rows(chosen.data, seeds[: max(chosen.seeds // 3, 1)]))

@@ -1345,7 +1345,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.batch_size is not None:
             check_whole(self.batch_size, "batch_size", 1)
         check_executor(self.executor)
-        check_content(self.content, self.inference)
+        check_content(self.content)
         check_seeds(self.seeds, self.n_components)
         check_positive(self.seed_strength, "seed_strength")
         for name in ("topic_prior", "corpus_concentration", "document_concentration"):

@@ -130,6 +130,22 @@ def test_shards_have_versions_too(corpus, tmp_path):
     assert shift(model) < 0.1
 
 
+def test_stochastic_inference_learns_versions_too():
+    corpus = speeches(n_documents=3000)[0]
+    settings = {"inference": "stochastic", "batch_size": 256, "random_state": 0}
+    model = HDSP(30, content="party", **settings).fit(corpus)
+    assert shift(model) < 0.1
+    assert shift(HDSP(30, **settings).fit(corpus)) > 0.3
+    versions = model._model.state.versions
+    tokens = versions.by_group().sum(axis=(0, 2))
+    assert tokens.sum() == pytest.approx(corpus.n_tokens, rel=0.02)
+    right = (corpus.labels.blocks[0].values.toarray()[:, 1] > 0) @ corpus.counts.sum(axis=1)
+    assert tokens[2] == pytest.approx(right, rel=0.05)
+    found = model.label_words(label="right")
+    # The words of the other party have a name of their own.
+    assert found[found["ratio"] > 1]["word"].str.endswith("x").mean() > 0.9
+
+
 def test_refits_have_versions_too(model, corpus):
     plain, wide = (model.label_effects(refits=n, corpus=corpus) for n in (None, 3))
     assert (wide["upper"] - wide["lower"]).mean() > (plain["upper"] - plain["lower"]).mean()
@@ -140,7 +156,6 @@ def test_refits_have_versions_too(model, corpus):
     [
         ({"content": "side"}, "which the labels do not have. They have: 'party', 'kind'"),
         ({"content": 3}, "must be None or the name of a category of the labels. Got 3"),
-        ({"content": "party", "inference": "stochastic"}, "works with inference='batch'"),
         ({"content": "party", "scaling": Categorical("kind")}, "which `scaling` leaves out"),
     ],
 )

@@ -25,6 +25,7 @@ from hdsp.model import (
     elbo,
     expected_tokens,
 )
+from hdsp.model.differing import update_versions
 from hdsp.model.updates import update_scaling_from_sums, update_topics, update_weights
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import DesignLimits, Parameters, mix_labels, scale_labels
@@ -129,8 +130,7 @@ def stochastic_step(
     seen = stream.n_documents + statistics.n_documents
     carriers = stream.carriers + statistics.carriers
     label_total = stream.label_total + statistics.label_total
-    target = update_topics(problem, state, _scaled(statistics, problem.n_documents))
-    topics = state.topics + state.topics.dtype.type(own) * (target.topics - state.topics)
+    topics = _moved_topics(problem, state, _scaled(statistics, problem.n_documents), own)
     mean = statistics.log_proportion / max(statistics.n_documents, 1)
     if stream.n_documents:
         mean = stream.log_proportion + own * (mean - stream.log_proportion)
@@ -139,7 +139,7 @@ def stochastic_step(
     scaling = _updated_labels(
         problem, state, statistics, carriers / seen, np.where(present, label_rate, 0.0), limits
     )
-    state = replace(state, topics=topics, scaling=scaling)
+    state = replace(topics, scaling=scaling)
     total = csr_array(label_total[None, :] * (problem.n_documents / seen))
     log_total = problem.n_documents * mean + problem.scaling.log_rate_total(scaling, total)
     return Stream(
@@ -153,6 +153,25 @@ def stochastic_step(
         stream.label_steps + size * present,
         limits,
     )
+
+
+def _moved_topics(
+    problem: ShardedProblem, state: GlobalState, statistics: Statistics, rate: float
+) -> GlobalState:
+    """The topics, moved by the rate towards what the statistics ask for."""
+    if state.versions is None:
+        target = update_topics(problem, state, statistics).topics
+        return replace(
+            state, topics=state.topics + target.dtype.type(rate) * (target - state.topics)
+        )
+    counts, held = statistics.word_counts, state.versions.tokens
+    if not held.any():
+        # Before the first step groups use words alike: each has its share of what topics hold.
+        by_group = counts.reshape(problem.n_words, -1, state.n_topics).sum(axis=(0, 2))
+        share = by_group / max(by_group.sum(), 1e-300)
+        tokens = np.maximum(expected_tokens(state, problem.priors), 0.0)
+        held = (tokens[:, None] * share[:, None]).reshape(held.shape).astype(held.dtype)
+    return update_versions(problem.priors, state, held + held.dtype.type(rate) * (counts - held))
 
 
 def _updated_labels(

@@ -114,7 +114,7 @@ def check_seeds(value: Any, n_components: int) -> None:
         )
 
 
-def check_content(value: Any, inference: str) -> None:
+def check_content(value: Any) -> None:
     """Raise unless `value`, the `content` of HDSP, is None or may name a category."""
     if value is None:
         return
@@ -122,11 +122,6 @@ def check_content(value: Any, inference: str) -> None:
         raise ValueError(
             "`content` of HDSP must be None or the name of a category of the labels. "
             f"Got {value!r}."
-        )
-    if inference != "batch":
-        raise ValueError(
-            f"`content` of HDSP works with inference='batch', in memory or on an executor. Got "
-            f"inference={inference!r}."
         )
 
 
