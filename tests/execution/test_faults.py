@@ -10,13 +10,13 @@ import sys
 import time
 from dataclasses import dataclass
 
-import dask
 import numpy as np
 import pytest
 from distributed import Client
 from joblib.externals.loky import get_reusable_executor
 
 import hdsp
+from hdsp.cli.main import main
 from hdsp.exceptions import ClusterError, ReadError
 from hdsp.execution import InProcess, Processes, make_executor
 from hdsp.execution.dask import DaskExecutor, connect
@@ -155,12 +155,32 @@ def test_a_full_disk(corpus):
 
 
 def test_clusters_that_are_not_there():
-    patience = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
     with pytest.raises(ValueError, match=r"there is none: make one with dask.distributed.Client"):
         connect("dask")
-    message = r"No Dask scheduler answers at 'tcp://127.0.0.1:1'"
-    with patience, pytest.raises(ClusterError, match=message):
-        connect("tcp://127.0.0.1:1")
+    for address, reason in [
+        ("tcp://127.0.0.1:1", "Connection refused"),
+        ("tcp://", "missing port number"),
+        ("ws://127.0.0.1:1", "Connection refused"),
+        ("tls://127.0.0.1:1", "no certificate"),
+    ]:
+        with pytest.raises(ClusterError, match=rf"answers at '{address}' \(.*{reason}"):
+            connect(address)
+
+
+@pytest.mark.parametrize("address", ["", "foo://x", "ucx://a:1", "inproc://a"])
+def test_addresses_of_other_kinds(address):
+    with pytest.raises(ValueError, match=f"addresses begin with tcp://, .* Got '{address}'"):
+        make_executor(address, None)
+
+
+def test_a_cluster_that_is_not_there_is_one_sentence_of_the_command_line(tmp_path, capsys):
+    path = tmp_path / "texts.csv"
+    path.write_text("text\n" + "silk gown\nboot sole\n" * 20)
+    command = ["fit", str(path), "-o", str(tmp_path / "m.hdsp"), "--min-df", "1", "--quiet"]
+    assert main([*command, "--dask", "tcp://127.0.0.1:1"]) == 1
+    assert capsys.readouterr().err.startswith("hdsp: No Dask scheduler answers at")
+    assert main([*command, "--dask", "foo://x"]) == 2
+    assert capsys.readouterr().err.startswith("hdsp: --dask must be None, 'processes'")
 
 
 def test_dask_is_not_installed(monkeypatch):

@@ -22,6 +22,7 @@ from tests.persistence.models import (
     make_labels,
     mixed_model,
     predictions,
+    rewrite,
 )
 from tests.persistence.runs import data, make_search
 
@@ -127,8 +128,9 @@ def test_the_settings_come_back(tmp_path):
     model, _, _ = mixed_model()
     model.save(tmp_path / "model.hdsp")
     loaded = HDSP.load(str(tmp_path / "model.hdsp"))
-    assert loaded.get_params() == model.get_params()
-    assert repr(loaded) == repr(model)
+    settings = model.get_params() | {"n_jobs": None}
+    assert loaded.get_params() == settings
+    assert repr(loaded) == repr(clone(model).set_params(n_jobs=None))
 
 
 def test_what_belongs_to_a_run_stays_behind(tmp_path):
@@ -230,3 +232,16 @@ def test_a_fingerprint_is_of_the_values_whatever_their_types():
     for other in ([[1.0, 0.0], [2.0, 4.0]], [[0.0, 1.0], [2.0, 3.0]], [[1.0, 2.0], [0.0, 3.0]]):
         assert fingerprint(csr_array(other), design) != first
     assert fingerprint(counts, csr_array([[0.0], [1.0]])) != first
+
+
+def test_a_file_does_not_decide_where_fits_run(tmp_path):
+    path = tmp_path / "model.hdsp"
+    mixed_model()[0].save(path)
+
+    def forge(manifest):
+        assert not {"executor", "n_jobs", "checkpoint"} & manifest["parameters"].keys()
+        manifest["parameters"] |= {"executor": "tcp://192.0.2.1:8786", "n_jobs": 999}
+
+    rewrite(path, change_manifest=forge)
+    loaded = HDSP.load(path)
+    assert (loaded.executor, loaded.n_jobs, loaded.checkpoint) == (None, None, None)

@@ -32,6 +32,7 @@ _SAME_NAME = (
 )
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {
     "categories": "--category",
+    "executor": "--dask",
     "groups": "--group",
     "interval": "--level",
     "max_features": "--max-words",

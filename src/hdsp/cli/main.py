@@ -22,6 +22,7 @@ from hdsp.cli import (
 )
 from hdsp.cli.common import one_line, with_option_names
 from hdsp.cli.plugins import add_plugins
+from hdsp.exceptions import ClusterError
 
 _EXAMPLES = """\
 examples:
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("hdsp: interrupted.", file=sys.stderr)
         return _INTERRUPTED
-    except (OSError, MemoryError) as error:
+    except (OSError, MemoryError, ClusterError) as error:
         print(_sentence(error), file=sys.stderr)
         _drop_output()
         return 1

@@ -13,10 +13,8 @@ EXECUTORS = {
     "dask": "hdsp.execution.dask",
     "tcp://": "hdsp.execution.dask",
     "tls://": "hdsp.execution.dask",
-    "ucx://": "hdsp.execution.dask",
     "ws://": "hdsp.execution.dask",
     "wss://": "hdsp.execution.dask",
-    "inproc://": "hdsp.execution.dask",
 }
 
 

@@ -7,6 +7,7 @@ worker held again, from the shards and the steps of all passes, to the same bits
 
 import operator
 import pickle
+import socket
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,8 +20,9 @@ import joblib
 from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker, LocalCluster, default_client
 from distributed.client import CancelledError, ClosedClientError
-from distributed.comm import CommClosedError
+from distributed.comm import CommClosedError, get_address_host_port
 from distributed.protocol.pickle import dumps
+from distributed.security import Security
 from scipy.sparse import issparse
 
 from hdsp.exceptions import ClusterError
@@ -33,6 +35,8 @@ from hdsp.model import Block, BlockSource, DocumentState, DocumentView, Statisti
 
 # Results of one worker that one task adds: fewer tasks than in a binary tree, and the same sum.
 _FAN_IN = 16
+# How long to wait for the answer of a scheduler.
+_SECONDS = 10
 
 
 class DaskExecutor(Executor):
@@ -241,13 +245,22 @@ def connect(executor: str, n_jobs: int | None = None) -> DaskExecutor:
         client = Client(cluster, set_as_default=False)
         return DaskExecutor(client, [client, cluster])
     try:
-        client = Client(executor, set_as_default=False)
-    except (OSError, ValueError) as error:
+        _check_address(executor)
+        client = Client(executor, set_as_default=False, timeout=_SECONDS)
+    except (OSError, ValueError, ImportError) as error:
         raise ClusterError(
             f"No Dask scheduler answers at {executor!r} ({error}): check the address and that the "
             "scheduler runs."
         ) from error
     return DaskExecutor(client, [client])
+
+
+def _check_address(address: str) -> None:
+    """Raise unless something listens: a client that cannot connect is slow to fail, and to end."""
+    scheme = address.partition("://")[0]
+    if scheme in ("tls", "wss") and not Security().get_connection_args("client")["ssl_context"]:
+        raise ValueError("Dask has no certificate for encrypted connections")
+    socket.create_connection(get_address_host_port(address), timeout=_SECONDS).close()
 
 
 def _add_tree(

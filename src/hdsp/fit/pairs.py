@@ -63,7 +63,7 @@ def pair_topics(
     rare = np.setdiff1d(np.arange(counts.shape[1]), common)
     if len(rare):
         # A rare word is of the topics of the words that it shares documents with.
-        own = frequency[common] / frequency[common].sum()
+        own = np.maximum(frequency[common] / frequency[common].sum(), 1e-30)
         found[rare] = pairs[rare][:, common] @ (words @ together / own[:, None]) / frequency.sum()
     found = np.maximum(found, 0.0)
     return np.asarray(found * (counts.sum() / max(float(found.sum()), 1e-300)))

@@ -43,8 +43,8 @@ from hdsp.storage import (
 )
 
 _KIND = "model"
-# Parameters of a run, not of a model.
-_NOT_STORED = ("checkpoint",)
+# Parameters of a run, not of a model: a file does not decide where fits run, and where they write.
+_NOT_STORED = ("checkpoint", "executor", "n_jobs")
 # The other attributes follow from the labels.
 _CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
 # By documents and by tokens. Files of older versions hold the latter only, which then is both.
@@ -370,7 +370,9 @@ def _decode_parameters(
 ) -> dict[str, Any]:
     """The constructor's parameters."""
     parameters = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in stored.items()
+        if name not in _NOT_STORED
     }
     # Files of older versions know no versions of topics.
     parameters.setdefault("content", None)

@@ -423,3 +423,26 @@ def test_only_wanted_columns_are_converted(tmp_path):
     path = write(tmp_path, "a.parquet", parquet_bytes(table))
     assert read_table(path).shape == (1, 1)
     told("a.parquet: it is damaged or cut off (", read_table, path, numeric="far")
+
+
+def test_many_columns_and_repeated_keys_take_no_quadratic_time(tmp_path):
+    # Either took hours when each name was looked for among all.
+    names = [f"c{number}" for number in range(200_000)]
+    wide = tmp_path / "wide.csv"
+    values = ["silk gown", *["1"] * len(names)]
+    wide.write_text(",".join(["text", *names]) + "\n" + ",".join(values))
+    corpus = read_table(wide, numeric=names[-300:], text_settings=ALL)
+    assert len(corpus.labels.blocks) == 300
+    rows = tmp_path / "keys.jsonl"
+    keys = ",".join(f'"{name}":1' for name in [*names, "c7"])
+    rows.write_text(f'{{"text":"silk",{keys}}}\n')
+    told("the key 'c7' stands twice", read_table, rows)
+
+
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("hdsp.corpus.readers.common.LONGEST_LINE", 1 << 20)
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"text\nsilk gown\n")
+        file.write(b"a" * (3 << 20))
+    told("bomb.csv.gz, line 3: this line has more than 1 million characters", read_table, path)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -76,14 +77,15 @@ class Wanted:
 
 def check_columns(name: str, wanted: Iterable[str], present: Sequence[str]) -> None:
     """Raise unless a table has the wanted columns, each of them once."""
+    counted = Counter(present)
     for column in wanted:
-        if column not in present:
+        if column not in counted:
             names = quoted(n if len(n) <= 40 else f"{n[:37]}..." for n in present)
             found = f"choose from {names}" if present else "it has no columns"
             raise read_error(name, f"there is no column {column!r}", found)
-        if present.count(column) > 1:
+        if counted[column] > 1:
             raise read_error(
-                name, f"{present.count(column)} columns are called {column!r}", "rename all but one"
+                name, f"{counted[column]} columns are called {column!r}", "rename all but one"
             )
 
 

@@ -21,6 +21,8 @@ BinaryReader: TypeAlias = "io.BufferedReader[Any]"
 _CHUNK = 1 << 16
 # It takes a while to read a file that is larger.
 _LARGE = 1 << 20
+# What a line may have: one without an end could fill the memory.
+LONGEST_LINE = 1 << 27
 _DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
 
 
@@ -196,8 +198,15 @@ def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
         ) from error
     number = 0
     try:
-        for line in text:
+        while line := text.readline(LONGEST_LINE):
             number += 1
+            if len(line) == LONGEST_LINE:
+                raise read_error(
+                    name,
+                    f"this line has more than {LONGEST_LINE >> 20} million characters",
+                    "check that this is the right file; documents go on lines of their own",
+                    line=number,
+                )
             if "\0" in line:
                 raise read_error(
                     name,

@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, short_repr
-from hdsp.corpus.readers.common import read_error, text_lines
+from hdsp.corpus.readers.common import LONGEST_LINE, read_error, text_lines
 from hdsp.validation import count_of
 
 _BATCH = 1024
-# The standard library limits a value to 128 kB, which is less than some documents have.
-_LONGEST = 2**31 - 1
 
 
 def delimited_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
@@ -23,7 +21,8 @@ def delimited_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     _, header = next(rows, (1, []))
     _check_delimiter(file, header, wanted)
     check_columns(file.name, wanted.columns, header)
-    positions = [header.index(column) for column in wanted.columns]
+    places = {column: place for place, column in enumerate(header)}
+    positions = [places[column] for column in wanted.columns]
     checked = _checked(rows, len(header), file.name)
     while batch := list(islice(checked, _BATCH)):
         yield {
@@ -51,7 +50,8 @@ def delimited_columns(file: TableFile) -> tuple[str, ...]:
 
 def _rows(file: TableFile) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with the line in which they begin, without blank lines."""
-    csv.field_size_limit(max(_LONGEST, csv.field_size_limit()))
+    # The standard library limits a value to 128 kB, which is less than some documents have.
+    csv.field_size_limit(max(LONGEST_LINE, csv.field_size_limit()))
     text = text_lines(file.stream, file.name, file.encoding)
     lines = csv.reader(text, delimiter=file.delimiter, strict=True)
     while True:

@@ -1,6 +1,7 @@
 """JSON Lines: one JSON object per line."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -73,8 +74,7 @@ def _detail(error: ValueError) -> str:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the key {twice!r} stands twice in one object")
     return found
 
