@@ -11,6 +11,7 @@ import pytest
 
 from hdsp import HDSP
 from hdsp.cli import common, main
+from hdsp.cli.tables import write_table
 from hdsp.fit import Run
 from tests.cli.test_commands import reviews
 
@@ -146,3 +147,21 @@ def test_an_interrupt_of_one_fit_still_leaves_its_model(files, pressed, tmp_path
     assert fit(files, tmp_path / "model.hdsp") == 0
     assert Path(tmp_path / "model.hdsp").exists()
     assert "was interrupted after pass 1" in capsys.readouterr().err
+
+
+def test_texts_are_no_formulas_of_a_spreadsheet(tmp_path, capsys):
+    table = {"=name": ["=1+1", "-cmd", "@a", "+3.5", "plain"], "value": [-1.5, 2, None, -0.0, 1]}
+    listed = {"tags": [["=x", "y"], []]}
+    for suffix in ("csv", "tsv"):
+        path = tmp_path / f"a.{suffix}"
+        write_table(table, str(path))
+        first, *rows = path.read_text().splitlines()
+        assert first.startswith("'=name")
+        assert [row[:4] for row in rows] == ["'=1+", "'-cm", "'@a" + first[6], "+3.5", "plai"]
+        assert rows[0].endswith("-1.5")
+        write_table(table, str(path), formulas=True)
+        assert path.read_text().splitlines()[1].startswith("=1+1")
+    write_table(listed, "-")
+    assert capsys.readouterr().out.splitlines() == ["tags", "'=x;y", '""']
+    write_table(table, str(tmp_path / "a.jsonl"))
+    assert '"=1+1"' in (tmp_path / "a.jsonl").read_text()

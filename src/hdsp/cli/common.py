@@ -130,6 +130,11 @@ def add_output(parser: argparse.ArgumentParser, default: str | None = STANDARD) 
         default=default,
         help="a file to write: .csv, .tsv, .jsonl, .parquet, .arrow; - is CSV on standard output",
     )
+    parser.add_argument(
+        "--formulas",
+        action="store_true",
+        help="leave texts that begin as formulas do (=, +, -, @) as they are in CSV and TSV",
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -413,5 +418,5 @@ def is_answered(options: argparse.Namespace, table: Table, name: str, **others: 
     if options.json:
         print_json({**others, name: records(table)})
     elif options.output is not None:
-        write_table(table, options.output)
+        write_table(table, options.output, options.formulas)
     return options.json or options.output is not None

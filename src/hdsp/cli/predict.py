@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
             )
             kind = model.label_schema_.kind(options.target)
             pieces = (common.with_ids(part, _predicted(table, kind)) for part, table in found)
-            write_pieces(pieces, options.output)
+            write_pieces(pieces, options.output, options.formulas)
 
 
 def _predicted(found: Table, kind: str) -> Table:

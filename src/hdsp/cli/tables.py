@@ -17,16 +17,22 @@ STANDARD = "-"
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 
 
-def write_table(table: Table, path: str) -> None:
+def write_table(table: Table, path: str, formulas: bool = False) -> None:
     """Write a table by the suffix of `path`; - is CSV on standard output."""
-    write_pieces([table], path)
+    write_pieces([table], path, formulas)
 
 
-def write_pieces(pieces: Iterable[Table], path: str) -> None:
-    """Write a table of which some rows come at a time, so that it is never in memory as a whole."""
+def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> None:
+    """Write a table of which some rows come at a time, so that it is never in memory as a whole.
+
+    In CSV and TSV, texts that a spreadsheet would compute have an apostrophe in front, unless
+    `formulas` are to stay as they are.
+    """
+    guard = str if formulas else _guarded
     if path == STANDARD:
         # A file or a program gets what there is, a terminal what it can show.
-        _write_delimited(pieces, sys.stdout, ",", printable if sys.stdout.isatty() else str)
+        show = printable if sys.stdout.isatty() else str
+        _write_delimited(pieces, sys.stdout, ",", lambda text: show(guard(text)))
         return
     from hdsp.persistence import replacing
 
@@ -39,7 +45,7 @@ def write_pieces(pieces: Iterable[Table], path: str) -> None:
                     for record in records(piece):
                         text.write(json.dumps(as_json(record), ensure_ascii=False) + "\n")
             else:
-                _write_delimited(pieces, text, "," if suffix == ".csv" else "\t")
+                _write_delimited(pieces, text, "," if suffix == ".csv" else "\t", guard)
             text.flush()
             text.detach()
         else:
@@ -95,20 +101,33 @@ def rows_of(table: Table, chosen: Iterable[int]) -> Table:
 
 
 def _write_delimited(
-    pieces: Iterable[Table], file: Any, delimiter: str, show: Callable[[str], str] = str
+    pieces: Iterable[Table], file: Any, delimiter: str, show: Callable[[str], str]
 ) -> None:
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     for number, piece in enumerate(pieces):
         if number == 0:
             writer.writerow(map(show, piece))
         for row in zip(*piece.values(), strict=True):
-            writer.writerow([show(_cell(value)) for value in row])
+            writer.writerow([_cell(value, show) for value in row])
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, show: Callable[[str], str]) -> str:
     if isinstance(value, list):
-        return ";".join(map(str, value))
+        return show(";".join(map(str, value)))
+    if isinstance(value, str):
+        return show(value)
     return "" if value is None else str(value)
+
+
+def _guarded(text: str) -> str:
+    """A text that a spreadsheet does not take for a formula; a number is none."""
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def as_json(value: Any) -> Any:

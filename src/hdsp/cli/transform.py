@@ -43,4 +43,4 @@ def run(options: argparse.Namespace) -> None:
                 common.with_ids(part, dict(zip(columns, found.T.tolist(), strict=True)))
                 for part, found in parts
             )
-            write_pieces(pieces, options.output)
+            write_pieces(pieces, options.output, options.formulas)
