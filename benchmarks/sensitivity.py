@@ -366,7 +366,7 @@ def intervals(data, seed):
     return {name: summary[name] for name in ("coverage", "half width", "error")}
 
 
-def numbers(data, seed, number_by="evidence"):
+def numbers(data, seed, number_by="elbow"):
     """The numbers of topics that are found, in real text and where twenty are drawn."""
     from hdsp import HDSP
     from hdsp.datasets import make_corpus

@@ -1324,14 +1324,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Check all parameters, and return the hyperparameters."""
         check_whole(self.n_components, "n_components", 1)
         check_flag(self.fixed_number, "fixed_number")
-        if self.number_by == "evidence":
-            warnings.warn(
-                "'evidence' of `number_by` of HDSP is now 'elbow': name it so.",
-                FutureWarning,
-                stacklevel=3,
-            )
-        else:
-            check_choice(self.number_by, NUMBERS_BY, "number_by", "HDSP")
+        check_choice(self.number_by, NUMBERS_BY, "number_by", "HDSP")
         if self.predictive_concentration is not None:
             check_positive(self.predictive_concentration, "predictive_concentration")
         check_whole(self.max_iter, "max_iter", 1)
@@ -1360,8 +1353,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
 
     def _settings(self) -> Settings:
-        settings = Settings(**self.get_params(deep=False))
-        return replace(settings, number_by="elbow") if self.number_by == "evidence" else settings
+        return Settings(**self.get_params(deep=False))
 
     def _read_further(self, X: Any, labels: object) -> Corpus:
         """Further documents, of words and labels that may be new where X is a corpus."""

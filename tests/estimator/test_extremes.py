@@ -78,3 +78,27 @@ def test_huge_counts_leave_no_warning_of_numpy(factor, labels):
                 assert np.isfinite(model.predict_labels(COUNTS * factor, target)).all(axis=None)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"corpus_concentration": 1e300},
+        {"document_concentration": 1e-300},
+        {"predictive_concentration": 1e300},
+        {"topic_prior": 1e300},
+        {"seed_strength": 1e300, "seeds": {"a": ["w1"]}},
+        {"corpus_concentration_prior": (1e300, 1.0)},
+        {"document_concentration_prior": (1.0, 1e300)},
+    ],
+)
+def test_settings_that_cannot_be_computed_with_are_refused(settings):
+    with pytest.raises(ValueError, match=r"1e\+12. Got"):
+        make(**settings).fit(COUNTS)
+
+
+def test_weights_of_a_start_may_be_of_any_size():
+    start = np.random.default_rng(2).random((3, 8))
+    one, other = (make(init=size * start).fit(COUNTS) for size in (1.0, 1e307))
+    assert np.isfinite(other.components_).all()
+    np.testing.assert_allclose(one.components_, other.components_, rtol=1e-4)

@@ -104,9 +104,6 @@ def test_prediction_asks_for_no_fewer_topics_than_the_elbow():
     assert len(found["elbow"].components_) <= len(found["prediction"].components_)
     with pytest.raises(ValueError, match="`number_by` of HDSP must be one of 'auto', 'predictio"):
         make(number_by="bound").fit(corpus())
-    with pytest.warns(FutureWarning, match="'evidence' of `number_by` of HDSP is now 'elbow'"):
-        renamed = make(number_by="evidence").fit(corpus())
-    np.testing.assert_array_equal(renamed.components_, found["elbow"].components_)
 
 
 def test_the_number_is_said_in_a_sentence():

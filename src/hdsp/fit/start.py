@@ -150,7 +150,8 @@ def _start(
     elif np.shape(init) == (n_topics, problem.n_words):
         weights = np.asarray(init, dtype=np.float64)
         if np.isfinite(weights).all() and (weights >= 0).all() and (weights.sum(axis=1) > 0).all():
-            return _shares(weights.T)
+            # Shares alone matter, and sums of very large weights would be infinite.
+            return _shares(weights.T / weights.max())
         raise ValueError(
             "`init` of HDSP, as an array, must be finite and non-negative with a positive entry in "
             "every row."

@@ -18,10 +18,18 @@ def check_whole(value: Any, name: str, smallest: int) -> None:
         )
 
 
+# Beyond these, sums and logarithms lose what they are taken of.
+_SMALLEST, _LARGEST = 1e-12, 1e12
+
+
 def check_positive(value: Any, name: str) -> None:
-    """Raise unless `value` is a positive, finite number."""
+    """Raise unless `value` is a positive number that can be computed with."""
     if not (_is_number(value) and 0 < value < np.inf):
         raise ValueError(f"`{name}` of HDSP must be a positive number. Got {value!r}.")
+    if not _SMALLEST <= value <= _LARGEST:
+        raise ValueError(
+            f"`{name}` of HDSP must be between {_SMALLEST:g} and {_LARGEST:g}. Got {value!r}."
+        )
 
 
 def check_tolerance(value: Any, name: str) -> None:
@@ -34,11 +42,12 @@ def check_prior(value: Any, name: str) -> tuple[float, float]:
     """Return (shape, rate) of a gamma prior that has a mode, which takes a shape of 1 or more."""
     if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
         shape, rate = value
-        if _is_number(shape) and _is_number(rate) and 1 <= shape < np.inf and 0 < rate < np.inf:
-            return float(shape), float(rate)
+        if _is_number(shape) and _is_number(rate) and 1 <= shape <= _LARGEST:
+            if _SMALLEST <= rate <= _LARGEST:
+                return float(shape), float(rate)
     raise ValueError(
         f"`{name}` of HDSP must be (shape, rate) of a gamma distribution with a shape of at least "
-        f"1 and a positive rate. Got {value!r}."
+        f"1 and a positive rate, neither beyond {_LARGEST:g}. Got {value!r}."
     )
 
 
