@@ -42,9 +42,9 @@ def check_prior(value: Any, name: str) -> tuple[float, float]:
     """Return (shape, rate) of a gamma prior that has a mode, which takes a shape of 1 or more."""
     if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
         shape, rate = value
-        if _is_number(shape) and _is_number(rate) and 1 <= shape <= _LARGEST:
-            if _SMALLEST <= rate <= _LARGEST:
-                return float(shape), float(rate)
+        numbers = _is_number(shape) and _is_number(rate)
+        if numbers and 1 <= shape <= _LARGEST and _SMALLEST <= rate <= _LARGEST:
+            return float(shape), float(rate)
     raise ValueError(
         f"`{name}` of HDSP must be (shape, rate) of a gamma distribution with a shape of at least "
         f"1 and a positive rate, neither beyond {_LARGEST:g}. Got {value!r}."
