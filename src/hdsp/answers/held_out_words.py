@@ -69,9 +69,11 @@ def _predict_tokens(
             else:
                 observed, scored = split_tokens(counts, halves)
                 proportions = fitted.posterior(observed, design)
-            log_likelihoods.append(
-                document_log_likelihood(fitted.state, scored, design, proportions)
-            )
+            found = document_log_likelihood(fitted.state, scored, design, proportions)
+            if given == "labels" and method == "calibrated" and fitted.word_factors is not None:
+                labels, share = fitted.space.values(design), fitted.word_share()
+                found += fitted.word_factors.log_likelihood_gain(scored, labels, proportions, share)
+            log_likelihoods.append(found)
         numbers.append(np.asarray(scored.sum(axis=1)))
     return np.concatenate(log_likelihoods), np.concatenate(numbers)
 
