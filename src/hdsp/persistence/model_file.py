@@ -225,7 +225,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         get.topic_names(manifest, n_topics),
         merged,
         get.positive(manifest, "sampled"),
-        _decode_factors(arrays, schema.n_labels, len(state.topics)),
+        _decode_factors(arrays, schema.n_labels + 1, len(state.topics)),
     )
 
 

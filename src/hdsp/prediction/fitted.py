@@ -46,6 +46,7 @@ from hdsp.prediction.label_regression import (
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.sides import Contrast, expected_sides
 from hdsp.prediction.training import TrainingLabels
+from hdsp.prediction.word_factors import MOST_DOCUMENTS as MOST_WORDED
 from hdsp.prediction.word_factors import WordFactors, learn_word_factors
 from hdsp.scaling import Design, LabelSpace, ScalingFunction
 
@@ -210,6 +211,15 @@ class FittedModel:
     def used(self) -> BoolArray:
         """Which labels the scaling function takes, [n_labels]."""
         return self.space.used_labels
+
+    @cached_property
+    def worded(self) -> list[slice]:
+        """The labels of each column whose labels may have words of their own."""
+        return [
+            columns
+            for name, columns in self.schema.slices().items()
+            if self.schema.kind(name) != "number" and self.used[columns].any()
+        ]
 
     @property
     def calibration(self) -> Calibration:
@@ -399,15 +409,20 @@ def with_label_evidence(model: FittedModel, problem: Problem, run: Run) -> Fitte
                 documents, schema, model.label_counts(), log_priors, values
             ),
         )
-    columns = [
-        columns
-        for name, columns in schema.slices().items()
-        if schema.kind(name) != "number" and model.used[columns].any()
-    ]
-    if model.state.versions is not None or not columns:
+    if model.state.versions is not None or not model.worded:
         return model
     with run.stage("label words"):
-        factors = learn_word_factors(documents, columns, model.word_share())
+        rows = sample_rows(problem.n_documents, MOST_WORDED)
+        counts, design = problem.counts[rows], csr_array(problem.design[rows])
+        lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+        factors = learn_word_factors(
+            counts,
+            model.space.values(design),
+            lengths[:, None] * model.calibrations.tokens.proportions(design),
+            documents,
+            model.worded,
+            model.word_share(),
+        )
     return replace(model, word_factors=factors)
 
 

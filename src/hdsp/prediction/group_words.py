@@ -99,8 +99,9 @@ def factor_ratios(factors: WordFactors, level: float) -> WordRatios:
     spread, strength = factors.spread[words], factors.strength[labels]
     evidence = (xlogy(n, n / expected) - (n - expected)) / spread
     probability = expit(evidence - 0.5 * np.log1p((n + expected) / spread) - _LOG_ODDS)
-    # No interval excludes 1 that has more than the tail's probability.
+    # No interval excludes 1 that has more than the tail's probability. The last are no label's.
     kept = (n + expected >= FEWEST_TOKENS) & (probability > (1.0 + level) / 2.0)
+    kept &= labels < len(rows) - 1
     shape, rate, probability = (
         values[kept]
         for values in ((strength + n) / spread, (strength + expected) / spread, probability)

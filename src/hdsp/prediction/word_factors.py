@@ -4,7 +4,9 @@ The probability of word i in a document with labels j is proportional to sum_k t
 the product of f_ji over its tags and levels. The factors have Gamma(a, a) priors. Each is
 f_ji = (a + n_ji) / (a + e_ji), where n_ji tokens of the word were counted in the label's documents
 and topics and the other labels' factors lead one to expect e_ji. Labels take turns, as they do in
-`Categorical`, whose kernel this is: there labels scale topics, here words.
+`Categorical`, whose kernel this is: there labels scale topics, here words. A further factor belongs
+to all documents that have a label: without it, every other label would seem to avoid the words of
+one, of which topics expect as much everywhere.
 
 A label column's strength a is the one that predicts training documents best that neither topics nor
 factors have seen. Columns whose words predict nothing have no factors.
@@ -15,16 +17,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, hstack
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.label_regression import WeighedDocuments
 
+# Factors are learned from at most this many documents.
+MOST_DOCUMENTS = 50_000
 # Rounds over all labels: a further one changes the perplexity by less than a thousandth.
 _SWEEPS = 3
-# Strengths that are tried, and where the rounds begin that try them.
+# Strengths that are tried, and where the rounds begin that try them. The last stands for factors
+# of 1.
 _STRENGTHS = 2.0 ** np.arange(-2, 10)
 _FIRST_STRENGTH = 8.0
 # They are tried on fewer words, so that the documents' labels times words are at most so many, and
@@ -44,12 +49,12 @@ class WordFactors:
 
     Attributes
     ----------
-    observed : sparse array of shape [n_labels, V]
-        The tokens n of words in the documents of labels. Pairs that are not stored have a factor
-        of 1; stored ones may be zero.
+    observed : sparse array of shape [n_labels + 1, V]
+        The tokens n of words in the documents of labels, and at last of all that have any. Pairs
+        that are not stored have a factor of 1; stored ones may be zero.
     expected : float array of shape [Q]
         The tokens e that are expected of the stored pairs.
-    strength : float array of shape [n_labels]
+    strength : float array of shape [n_labels + 1]
         The strength a of each label's prior, in tokens.
     spread : float array of shape [V]
         By how much tokens of a word vary more than by chance, as documents differ and repeat it.
@@ -64,15 +69,15 @@ class WordFactors:
     def none(cls, n_labels: int, n_words: int) -> "WordFactors":
         """All factors are 1."""
         return cls(
-            csr_array((n_labels, n_words), dtype=np.float32),
+            csr_array((n_labels + 1, n_words), dtype=np.float32),
             np.zeros(0, dtype=np.float32),
-            np.ones(n_labels),
+            np.ones(n_labels + 1),
             np.ones(n_words),
         )
 
     @cached_property
     def logarithms(self) -> csr_array:
-        """Logarithms of the factors, [n_labels, V]."""
+        """Logarithms of the factors, [n_labels + 1, V]."""
         prior = np.repeat(self.strength, np.diff(self.observed.indptr))
         found = np.log((prior + self.observed.data) / (prior + self.expected))
         return csr_array(
@@ -88,8 +93,8 @@ class WordFactors:
         ----------
         counts : sparse array of shape [M, V]
             The words.
-        labels : sparse array of shape [M, n_labels]
-            Values of the documents' labels; those of numbers have no factors.
+        labels : sparse array of shape [M, n_labels + 1]
+            The documents' labels, as from `with_any`.
         proportions : float array of shape [M, T]
             Expected proportions.
         word_share : float array of shape [V, T]
@@ -114,33 +119,39 @@ class WordFactors:
 
 
 def learn_word_factors(
-    documents: WeighedDocuments, columns: Sequence[slice], word_share: FloatArray
+    counts: csr_array,
+    labels: csr_array,
+    expected: FloatArray,
+    weighed: WeighedDocuments,
+    columns: Sequence[slice],
+    word_share: FloatArray,
 ) -> WordFactors:
     """The factors of labels' words.
 
     Parameters
     ----------
-    documents : WeighedDocuments
-        Training documents.
+    counts : sparse array of shape [M, V]
+        Training documents, `MOST_DOCUMENTS` of them at most.
+    labels : sparse array of shape [M, n_labels]
+        The values of their labels.
+    expected : float array of shape [M, T]
+        The tokens of topics that their labels lead one to expect.
+    weighed : WeighedDocuments
+        Documents that strengths are chosen on.
     columns : sequence of slice
         The labels of each tag or category column.
     word_share : float array of shape [V, T]
         E[phi].
     """
-    counts, (n_labels, n_words) = documents.counts, (documents.labels.shape[1], len(word_share))
-    chosen = np.zeros(n_labels)
-    for own in columns:
-        chosen[own] = 1.0
-    documents = replace(documents, labels=csr_array(documents.labels.multiply(chosen)))
-    strength = _choose_strengths(documents, columns)
-    columns = [own for own in columns if np.isfinite(strength[own]).all()]
+    n_labels, n_words = labels.shape[1] + 1, len(word_share)
+    weighed = replace(weighed, labels=with_any(weighed.labels, columns))
+    labels = csc_array(with_any(labels, columns))
+    strength = _choose_strengths(weighed, columns)
+    columns = [own for own in columns if strength[own.start] < _STRENGTHS[-1]]
     if not columns:
-        return WordFactors.none(n_labels, n_words)
-    strength[~np.isfinite(strength)] = 1.0
-    labels = csc_array(documents.labels)
-    observed = csc_array(csr_array(labels.T, dtype=np.float64) @ counts)
-    expected = documents.expected.astype(np.float32)
-    share = word_share.astype(np.float32)
+        return WordFactors.none(n_labels - 1, n_words)
+    observed = csc_array(csr_array(labels.T) @ counts)
+    expected, share = expected.astype(np.float32), word_share.astype(np.float32)
 
     def learn(first: int, last: int) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         found = observed[:, first:last].toarray()
@@ -172,6 +183,17 @@ def learn_word_factors(
     )
 
 
+def with_any(labels: csr_array, columns: Sequence[slice]) -> csr_array:
+    """The labels of some columns, and a further one of all documents that have any, [M, J + 1]."""
+    chosen = np.zeros(labels.shape[1])
+    for own in columns:
+        chosen[own] = 1.0
+    found = csr_array(labels.multiply(chosen), dtype=np.float64)
+    found.eliminate_zeros()
+    any_of_them = (np.diff(found.indptr) > 0).astype(np.float64)
+    return csr_array(hstack([found, csr_array(any_of_them[:, None])], format="csr"))
+
+
 def _sweep(
     labels: csc_array,
     load: FloatArray,
@@ -187,25 +209,26 @@ def _sweep(
     shape = np.ascontiguousarray(observed + strength[:, None])
     rate = shape.copy()
     indptr, documents, _ = kernels.csr_arrays(labels)
-    for _ in range(_SWEEPS):
-        for own in columns:
-            kernels.sweep_gamma_weights(
-                indptr[own.start : own.stop + 1],
-                documents,
-                load,
-                shape[own],
-                float(strength[own.start]),
-                rate[own],
-            )
+    # The levels of a category are all documents together: what these have in common comes first.
+    common = slice(len(rate) - 1, len(rate))
+    for own in [part for column in columns for part in (common, column)] * _SWEEPS:
+        kernels.sweep_gamma_weights(
+            indptr[own.start : own.stop + 1],
+            documents,
+            load,
+            shape[own],
+            float(strength[own.start]),
+            rate[own],
+        )
     return np.asarray(rate - strength[:, None])
 
 
 def _choose_strengths(documents: WeighedDocuments, columns: Sequence[slice]) -> FloatArray:
-    """The strength of each label, [n_labels]: infinite where factors do not help.
+    """The strength of each label, [n_labels + 1]: the largest where factors do not help.
 
-    One of each column. Factors of some words are learned from the documents outside a fold, with
-    topics that have not seen it either, and predict those inside: as Poisson counts, label by
-    label, given the factors of the others.
+    All labels of a column have the same. Factors of some words are learned from the documents
+    outside a fold, with topics that have not seen it either, and predict those inside: as Poisson
+    counts, label by label, given the factors of the others.
     """
     n_labels, n_words = documents.labels.shape[1], documents.counts.shape[1]
     start = np.full(n_labels, _FIRST_STRENGTH)
@@ -231,8 +254,7 @@ def _choose_strengths(documents: WeighedDocuments, columns: Sequence[slice]) -> 
         for place, strength in enumerate(_STRENGTHS):
             factors = (strength + found) / (strength + rest)
             gain[:, place] += (new * np.log(factors) - coming * (factors - 1.0)).sum(axis=1)
-    for own in columns:
+    for own in [*columns, slice(n_labels - 1, n_labels)]:
         total = gain[own].sum(axis=0)
-        best = int(total.argmax())
-        start[own] = _STRENGTHS[best] if total[best] > 0.0 else np.inf
+        start[own] = _STRENGTHS[int(total.argmax()) if total.max() > 0.0 else -1]
     return start
