@@ -231,7 +231,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
 
 def _decode_factors(arrays: StoredArrays, n_labels: int, n_words: int) -> WordFactors | None:
     """Words of labels; files of older versions have none."""
-    if "word_factors.data" not in arrays:
+    if not any(f"word_factors.{name}" in arrays for name in ("data", *_FACTORS)):
         return None
     observed = arrays.sparse("word_factors", (n_labels, n_words), least=0.0)
     shapes = {"expected": observed.data.shape, "strength": (n_labels,), "spread": (n_words,)}
