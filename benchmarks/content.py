@@ -265,7 +265,7 @@ def word_rows(folder, seeds):
             # Of two levels each ratio is the inverse of the other.
             own = word_ratios(first, second, versions.spread, 0.9)
             found = np.zeros(tokens.shape, dtype=bool)
-            found[own.words, own.topics] = (own.lower > 1.0) | (own.upper < 1.0)
+            found[own.words, own.owners] = (own.lower > 1.0) | (own.upper < 1.0)
             enough = tokens >= FEWEST_TOKENS
             false.append(found[~changed][enough[~changed]].mean())
             if share:

@@ -848,26 +848,39 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def label_words(
         self, label: str | None = None, topic: int | None = None, *, level: float = 0.9
     ) -> Any:
-        """Words that levels of a category use more or less than others in the same topics.
+        """Words that labels use more or less than their topics lead one to expect.
+
+        In a fit with `content`, words that levels of this category use more or less than others in
+        the same topics.
 
         Parameters
         ----------
         label : str or None, default=None
-            One of the levels of the category that was the `content` of the fit, or the category;
-            None is all.
+            A tag or a level, or a column of them; None is all. With `content`, this category or one
+            of its levels.
         topic : int or None, default=None
-            The number of a topic; None is all.
+            The number of a topic, with `content`; None is all.
         level : float, default=0.9
             The probability of intervals.
 
         Returns
         -------
         table
-            One row per topic, level and word whose interval excludes 1: `topic`; `name`, if topics
-            have names; `label`, the level; `word`; `ratio` of the word's share in the level's
-            tokens of the topic to that in other levels', shrunk towards 1; `lower` and `upper`; and
-            `n`, the expected tokens of the word in the level. Its library is that of the training
-            labels, otherwise pandas.
+            One row per label and word whose interval excludes 1: `label`; `word`; `ratio` of the
+            word's tokens in the label's documents to those that their topics and their other labels
+            lead one to expect, shrunk towards 1; `lower` and `upper`; and `n`, the tokens. Such
+            words hold for all topics. With `content`, one row per topic, level and word: `topic`
+            and `name`, if topics have names, come first; `ratio` is that of the word's share in the
+            level's tokens of the topic to that in other levels', and `n` are the expected tokens of
+            the word in the level. Its library is that of the training labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> list(model.label_words("sport").columns)
+        ['label', 'word', 'ratio', 'lower', 'upper', 'n']
         """
         return self._table(label_word_columns(self._model, label, topic, level))
 

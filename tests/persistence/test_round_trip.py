@@ -45,7 +45,11 @@ def everything(model):
         **{f"tokens {k}": v for k, v in vars(held.calibrations.tokens).items()},
         **{f"values {j}": values for j, values in held.training.values.items()},
     }
-    for name, matrix in (("sample", held.training.sample), ("words", held.label_words)):
+    matrices = {"sample": held.training.sample, "words": held.label_words}
+    if (factors := held.word_factors) is not None:
+        matrices["factors"] = factors.observed
+        arrays |= {name: getattr(factors, name) for name in ("expected", "strength", "spread")}
+    for name, matrix in matrices.items():
         arrays |= {f"{name} {part}": getattr(matrix, part) for part in ("data", "indices")}
         arrays |= {f"{name} indptr": matrix.indptr, f"{name} shape": np.array(matrix.shape)}
     return arrays

@@ -1,4 +1,4 @@
-"""How levels of a category use the words of topics: the tables of `HDSP`."""
+"""How labels use words, and the words of topics: the tables of `HDSP`."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from hdsp.answers.topic_tables import Columns, name_column
 from hdsp.model.completion import group_share
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction import FittedModel
-from hdsp.prediction.group_words import WordRatios, word_ratios
+from hdsp.prediction.group_words import WordRatios, factor_ratios, word_ratios
 from hdsp.validation import check_share, check_whole, quoted
 
 _COLUMNS = ("topic", "label", "word", "ratio", "lower", "upper", "n")
@@ -18,6 +18,8 @@ def label_word_columns(
     """The columns of `HDSP.label_words`."""
     owner = "HDSP.label_words"
     check_share(level, "level", owner)
+    if fitted.state.versions is None:
+        return _whole_label_columns(fitted, label, topic, level)
     category, levels = _levels(fitted, owner)
     if label is not None and label not in (category, *levels):
         raise ValueError(
@@ -29,16 +31,52 @@ def label_word_columns(
     for name, found in _ratios(fitted, levels, level).items():
         shown = (found.lower > 1.0) | (found.upper < 1.0)
         if topic is not None:
-            shown &= found.topics == topic
+            shown &= found.owners == topic
         if label not in (None, category, name):
             continue
         chosen = np.flatnonzero(shown)
-        chosen = chosen[np.lexsort((-found.ratio[chosen], found.topics[chosen]))]
-        _add_rows(rows, fitted, name, found, chosen)
+        chosen = chosen[np.lexsort((-found.ratio[chosen], found.owners[chosen]))]
+        _add_rows(rows, fitted, [name] * len(chosen), found, chosen)
     order = np.argsort(rows["topic"], kind="stable").tolist()
     table: Columns = {column: [values[i] for i in order] for column, values in rows.items()}
     topics = table.pop("topic")
     return {"topic": topics, **name_column(fitted, topics), **table}
+
+
+def _whole_label_columns(
+    fitted: FittedModel, label: str | None, topic: int | None, level: float
+) -> Columns:
+    """The columns for labels whose words differ alike in all topics."""
+    owner = "HDSP.label_words"
+    if fitted.word_factors is None:
+        raise ValueError(
+            f"{owner} needs a model of tags or categories, whose words a fit learns: this one has "
+            "none, or comes from an older version. Fit it with such labels."
+        )
+    if topic is not None:
+        raise ValueError(
+            f"`topic` of {owner} must be None where labels have the same words in all topics. Got "
+            f'{topic!r}. Fit with HDSP(content="party") for words by topic.'
+        )
+    schema = fitted.schema
+    known: dict[str, IntArray] = {}
+    for name, columns in schema.slices().items():
+        if schema.kind(name) != "number":
+            own = np.arange(columns.start, columns.stop)
+            known |= {name: own, **{schema.names[j]: own[own == j] for j in own}}
+    if label is not None and label not in known:
+        raise ValueError(
+            f"`label` of {owner} must be a tag or a level, or a column of them: {quoted(known)}. "
+            f"Got {label!r}."
+        )
+    found = factor_ratios(fitted.word_factors, level)
+    chosen = np.lexsort((-found.ratio, found.owners))
+    if label is not None:
+        chosen = chosen[np.isin(found.owners[chosen], known[label])]
+    rows: Columns = {name: [] for name in _COLUMNS}
+    _add_rows(rows, fitted, [schema.names[j] for j in found.owners[chosen]], found, chosen)
+    del rows["topic"]
+    return rows
 
 
 def topic_word_columns(
@@ -70,7 +108,7 @@ def topic_word_columns(
     for word in top.tolist():
         for number, name in enumerate(levels):
             found = ratios[name]
-            place = np.flatnonzero((found.words == word) & (found.topics == topic))
+            place = np.flatnonzero((found.words == word) & (found.owners == topic))
             values = [np.nan] * 3
             if len(place):
                 values = [float(v[place[0]]) for v in (found.ratio, found.lower, found.upper)]
@@ -122,11 +160,11 @@ def _ratios(fitted: FittedModel, levels: list[str], level: float) -> dict[str, W
 
 
 def _add_rows(
-    rows: Columns, fitted: FittedModel, label: str, found: WordRatios, chosen: IntArray
+    rows: Columns, fitted: FittedModel, labels: list[str], found: WordRatios, chosen: IntArray
 ) -> None:
     words = fitted.source.words
-    rows["topic"] += found.topics[chosen].tolist()
-    rows["label"] += [label] * len(chosen)
+    rows["topic"] += found.owners[chosen].tolist()
+    rows["label"] += labels
     rows["word"] += [words[i] for i in found.words[chosen]]
     for name, values in (
         ("ratio", found.ratio),

@@ -9,6 +9,7 @@ from hdsp.execution import make_executor
 from hdsp.model import document_log_likelihood, split_tokens
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import METHODS, FittedModel, Method, bootstrap_interval
+from hdsp.prediction.word_factors import with_any
 from hdsp.validation import check_choice, check_share, check_weights
 
 Given = Literal["labels", "completion"]
@@ -69,9 +70,12 @@ def _predict_tokens(
             else:
                 observed, scored = split_tokens(counts, halves)
                 proportions = fitted.posterior(observed, design)
-            log_likelihoods.append(
-                document_log_likelihood(fitted.state, scored, design, proportions)
-            )
+            found = document_log_likelihood(fitted.state, scored, design, proportions)
+            if given == "labels" and method == "calibrated" and fitted.word_factors is not None:
+                labels = with_any(fitted.space.values(design), fitted.worded)
+                share = fitted.word_share()
+                found += fitted.word_factors.log_likelihood_gain(scored, labels, proportions, share)
+            log_likelihoods.append(found)
         numbers.append(np.asarray(scored.sum(axis=1)))
     return np.concatenate(log_likelihoods), np.concatenate(numbers)
 

@@ -1,4 +1,4 @@
-"""`hdsp words`: which words groups use otherwise in the same topics."""
+"""`hdsp words`: which words labels use beyond their topics, or otherwise in the same topics."""
 
 import argparse
 from typing import Any
@@ -14,9 +14,9 @@ def add_parser(commands: Any) -> None:
     parser = common.add_command(
         commands,
         "words",
-        "print words that groups use otherwise in the same topics",
+        "print words that labels use beyond their topics",
         (
-            "hdsp words sides.hdsp --label department",
+            "hdsp words model.hdsp --label department",
             "hdsp words sides.hdsp --topic 0",
             "hdsp words sides.hdsp -o words.csv",
         ),
@@ -24,13 +24,11 @@ def add_parser(commands: Any) -> None:
     )
     common.add_model(parser)
     parser.add_argument(
-        "--label", metavar="LABEL", help="the category of --content, or one of its levels"
+        "--label", metavar="LABEL", help="a tag or a level, or a column of them (default: all)"
     )
-    parser.add_argument("--topic", type=int, metavar="K", help="a topic (default: all)")
+    parser.add_argument("--topic", type=int, metavar="K", help="a topic of a fit with --content")
     parser.add_argument("--level", type=float, default=0.9, help="of the intervals (default 0.9)")
-    parser.add_argument(
-        "--most", type=int, default=8, help="words printed per topic and level (default 8)"
-    )
+    parser.add_argument("--most", type=int, default=8, help="words printed per label (default 8)")
     common.add_output(parser, None)
     common.add_json(parser)
 
@@ -53,10 +51,14 @@ def run(options: argparse.Namespace) -> None:
         print("No word differs between groups, as far as the corpus tells.")
         return
     top = [" ".join(own) for own in model.top_words(5)]
-    for topic in dict.fromkeys(row["topic"] for row in rows):
-        print(printable(f"{topic} · {model.topic_names_.get(topic) or top[topic]}"))
-        for label in dict.fromkeys(row["label"] for row in rows if row["topic"] == topic):
-            own = [row for row in rows if row["topic"] == topic and row["label"] == label]
+    # Without --content, words are those of a label in all topics.
+    for topic in dict.fromkeys(row.get("topic") for row in rows):
+        indent = "" if topic is None else "  "
+        if topic is not None:
+            print(printable(f"{topic} · {model.topic_names_.get(topic) or top[topic]}"))
+        here = [row for row in rows if row.get("topic") == topic]
+        for label in dict.fromkeys(row["label"] for row in here):
+            own = [row for row in here if row["label"] == label]
             more = [row for row in own if row["ratio"] > 1.0][: options.most]
             shown = ", ".join(f"{row['word']} ({row['ratio']:.1f} times)" for row in more)
-            print(printable(f"  {label}: {shown or 'no words of its own'}"))
+            print(printable(f"{indent}{label}: {shown or 'no words of its own'}"))

@@ -27,6 +27,7 @@ from hdsp.prediction import (
     LabelRegression,
     Source,
     TrainingLabels,
+    WordFactors,
     count_known_features,
     joint_blocks,
 )
@@ -47,6 +48,7 @@ _KIND = "model"
 _NOT_STORED = ("checkpoint", "executor", "n_jobs")
 # The other attributes follow from the labels.
 _CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
+_FACTORS = ("expected", "strength", "spread")
 # By documents and by tokens. Files of older versions hold the latter only, which then is both.
 _CALIBRATIONS = ("document_calibration", "calibration")
 
@@ -82,6 +84,9 @@ def save_model(
     arrays["training.values"] = np.concatenate([np.zeros((2, 0)), *values], axis=1)
     arrays["training.value_ends"] = np.cumsum([v.shape[1] for v in values], dtype=np.int64)
     put_sparse(arrays, "label_words", model.label_words)
+    if (factors := model.word_factors) is not None:
+        put_sparse(arrays, "word_factors", factors.observed)
+        put_all(arrays, "word_factors", {name: getattr(factors, name) for name in _FACTORS})
     for name, regression in model.label_regressions.items():
         put_all(arrays, _regression_name(model.schema, name), _regression_arrays(regression))
     source, report = model.source, model.report
@@ -220,7 +225,20 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         get.topic_names(manifest, n_topics),
         merged,
         get.positive(manifest, "sampled"),
+        _decode_factors(arrays, schema.n_labels + 1, len(state.topics)),
     )
+
+
+def _decode_factors(arrays: StoredArrays, n_labels: int, n_words: int) -> WordFactors | None:
+    """Words of labels; files of older versions have none."""
+    if not any(f"word_factors.{name}" in arrays for name in ("data", *_FACTORS)):
+        return None
+    observed = arrays.sparse("word_factors", (n_labels, n_words), least=0.0)
+    shapes = {"expected": observed.data.shape, "strength": (n_labels,), "spread": (n_words,)}
+    numbers = (
+        arrays.numbers(f"word_factors.{name}", shapes[name], positive=True) for name in _FACTORS
+    )
+    return WordFactors(observed, *numbers)
 
 
 def _decode_calibration(

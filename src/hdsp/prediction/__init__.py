@@ -31,7 +31,7 @@ from hdsp.prediction.fitted import (
     Source,
     make_fitted,
     topic_tokens,
-    with_label_regressions,
+    with_label_evidence,
 )
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import LabelRegression, count_known_features
@@ -51,6 +51,7 @@ from hdsp.prediction.split_topics import warn_of_split_topics
 from hdsp.prediction.summaries import associated_labels, distinctive_words
 from hdsp.prediction.targets import make_candidates, without_target
 from hdsp.prediction.training import TrainingLabels
+from hdsp.prediction.word_factors import WordFactors
 
 __all__ = [
     "LABEL_METHODS",
@@ -74,6 +75,7 @@ __all__ = [
     "TopicGroups",
     "TrainingLabels",
     "Weight",
+    "WordFactors",
     "associated_labels",
     "bootstrap_interval",
     "calibrate",
@@ -102,7 +104,7 @@ __all__ = [
     "warn_of_dependence",
     "warn_of_split_topics",
     "warn_overlaps",
-    "with_label_regressions",
+    "with_label_evidence",
     "with_other_labels",
     "without_target",
 ]

@@ -46,6 +46,8 @@ from hdsp.prediction.label_regression import (
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.sides import Contrast, expected_sides
 from hdsp.prediction.training import TrainingLabels
+from hdsp.prediction.word_factors import MOST_DOCUMENTS as MOST_WORDED
+from hdsp.prediction.word_factors import WordFactors, learn_word_factors
 from hdsp.scaling import Design, LabelSpace, ScalingFunction
 
 Method = Literal["calibrated", "exact", "ratio"]
@@ -149,6 +151,8 @@ class FittedModel:
     sampled : float
         The share of the training tokens that calibration and label words were counted on: less
         than 1 where a sample of the documents stood for all.
+    word_factors : WordFactors or None
+        Words that labels use beyond their topics; None where they were not learned.
 
     Notes
     -----
@@ -169,6 +173,7 @@ class FittedModel:
     topic_names: Mapping[int, str] = field(default_factory=dict)
     merged_topics: TopicGroups | None = None
     sampled: float = 1.0
+    word_factors: WordFactors | None = None
 
     @property
     def schema(self) -> LabelSchema:
@@ -206,6 +211,15 @@ class FittedModel:
     def used(self) -> BoolArray:
         """Which labels the scaling function takes, [n_labels]."""
         return self.space.used_labels
+
+    @cached_property
+    def worded(self) -> list[slice]:
+        """The labels of each column whose labels may have words of their own."""
+        return [
+            columns
+            for name, columns in self.schema.slices().items()
+            if self.schema.kind(name) != "number" and self.used[columns].any()
+        ]
 
     @property
     def calibration(self) -> Calibration:
@@ -378,13 +392,42 @@ def make_fitted(
     )
 
 
-def with_label_regressions(model: FittedModel, problem: Problem, run: Run) -> FittedModel:
-    """The model with the regressions of labels on its evidence, behind `predict_labels`."""
+def with_label_evidence(model: FittedModel, problem: Problem, run: Run) -> FittedModel:
+    """The model with words of labels, and the regressions of labels on its evidence.
+
+    The former are behind the perplexity given labels, the latter behind `predict_labels`.
+    """
+    schema = model.schema
+    log_priors, values = _label_priors(model)
+    if not log_priors:
+        return model
     with run.stage("label regressions"):
-        return replace(model, label_regressions=_regress_labels(model, problem, run))
+        documents = _weigh_documents(model, problem, run)
+        model = replace(
+            model,
+            label_regressions=fit_label_regressions(
+                documents, schema, model.label_counts(), log_priors, values
+            ),
+        )
+    if model.state.versions is not None or not model.worded:
+        return model
+    with run.stage("label words"):
+        rows = sample_rows(problem.n_documents, MOST_WORDED)
+        counts, design = problem.counts[rows], csr_array(problem.design[rows])
+        lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+        factors = learn_word_factors(
+            counts,
+            model.space.values(design),
+            lengths[:, None] * model.calibrations.tokens.proportions(design),
+            documents,
+            model.worded,
+            model.word_share(),
+        )
+    return replace(model, word_factors=factors)
 
 
-def _regress_labels(model: FittedModel, problem: Problem, run: Run) -> dict[str, LabelRegression]:
+def _label_priors(model: FittedModel) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Log probabilities or log odds of labels, and values of numbers, by label column."""
     schema, training = model.schema, model.training
     log_priors: dict[str, FloatArray] = {}
     values: dict[str, FloatArray] = {}
@@ -400,8 +443,11 @@ def _regress_labels(model: FittedModel, problem: Problem, run: Run) -> dict[str,
         elif len(carriers) == 1:
             values[name], counts = training.values[columns.start]
             log_priors[name] = level_log_prior(counts)
-    if not log_priors:
-        return {}
+    return log_priors, values
+
+
+def _weigh_documents(model: FittedModel, problem: Problem, run: Run) -> WeighedDocuments:
+    """Training documents, or a sample of them, read with topics that have not seen them."""
     rows = sample_rows(problem.n_documents, MOST_DOCUMENTS)
     words, design = problem.counts[rows], csr_array(problem.design[rows])
     lengths = np.asarray(words.sum(axis=1), dtype=np.float64)
@@ -424,7 +470,7 @@ def _regress_labels(model: FittedModel, problem: Problem, run: Run) -> dict[str,
             state = leave_out(problem, state, ~outside, run.settings, run.here)
             proportions[left] = replace(model, state=state)._posterior_of_words(words[left])
         word_shares.append(word_share(state))
-    documents = WeighedDocuments(
+    return WeighedDocuments(
         words,
         labels,
         proportions,
@@ -432,7 +478,6 @@ def _regress_labels(model: FittedModel, problem: Problem, run: Run) -> dict[str,
         fold,
         word_shares,
     )
-    return fit_label_regressions(documents, schema, model.label_counts(), log_priors, values)
 
 
 def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:

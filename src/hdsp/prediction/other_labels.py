@@ -148,6 +148,7 @@ def with_other_labels(
         training=TrainingLabels.of(space.schema, values),
         label_words=csr_array((space.schema.n_labels, counts.shape[1])),
         label_regressions={},
+        word_factors=None,
     )
     return other, own
 

@@ -6,13 +6,7 @@ from hdsp.execution import fit_documents
 from hdsp.fit import Run, Sample
 from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
-from hdsp.prediction.fitted import (
-    FitReport,
-    FittedModel,
-    Source,
-    make_fitted,
-    with_label_regressions,
-)
+from hdsp.prediction.fitted import FitReport, FittedModel, Source, make_fitted, with_label_evidence
 from hdsp.prediction.training import TrainingLabels
 from hdsp.scaling import LabelSpace
 
@@ -82,4 +76,4 @@ def make_fitted_from_sample(
     known = make_problem(
         uniform.counts, uniform.design, space.scaling, priors, content=state.content
     )
-    return with_label_regressions(model, known, run)
+    return with_label_evidence(model, known, run)

@@ -1,6 +1,7 @@
 """What is measured of a fitted model, by the same code for all models."""
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -105,7 +106,7 @@ def measure(
     """
     observed, held_out = split_tokens(test.counts)
     found: dict[str, float | None] = {
-        "given_labels": perplexity(test.counts, fitted, fitted.given_labels(test.labels)),
+        "given_labels": _given_labels(fitted, test),
         "completion": perplexity(held_out, fitted, fitted.given_words(observed, test.labels)),
         **_topic_measures(fitted, train),
         "seconds": seconds,
@@ -113,6 +114,15 @@ def measure(
     if target is not None:
         found |= _target_measures(fitted, test, target)
     return found
+
+
+def _given_labels(fitted: Fitted, test: Corpus) -> float | None:
+    """Perplexity given labels: of HDSP with the words that labels have beyond their topics."""
+    if isinstance(fitted, FittedHDSP) and test.counts.sum():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return float(fitted.model.perplexity(test.counts, labels=test.labels))
+    return perplexity(test.counts, fitted, fitted.given_labels(test.labels))
 
 
 def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
