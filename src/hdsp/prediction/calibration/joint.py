@@ -30,7 +30,7 @@ def joint_blocks(space: LabelSpace) -> list[IntArray]:
     """Columns of the design whose coefficients are drawn together, one array for each block.
 
     A term that is no plain one is joined with the main terms of its label columns, and with all
-    terms that share these. The weights of a function that is not log-linear are a block.
+    terms that share these. Several weights of a function that is not log-linear are a block.
     """
     owner = list(range(len(space.terms)))
     for number, term in enumerate(space.terms):
@@ -41,8 +41,9 @@ def joint_blocks(space: LabelSpace) -> list[IntArray]:
                 old, new = owner[other], owner[number]
                 owner = [new if one == old else one for one in owner]
     parts = [np.arange(part.start, part.stop) for part in space.slices]
-    found = [columns for _, columns in space.functions]
-    taken = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+    functions = [columns for _, columns in space.functions]
+    found = [columns for columns in functions if len(columns) > 1]
+    taken = np.concatenate([np.zeros(0, dtype=np.int64), *functions])
     for block in dict.fromkeys(owner):
         members = [number for number, one in enumerate(owner) if one == block]
         columns = np.concatenate([parts[number] for number in members])

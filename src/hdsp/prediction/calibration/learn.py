@@ -183,7 +183,8 @@ def learn(
                 score = block_score(scores, tangent.block, dispersion)
                 diagonals = (np.einsum("kjj->jk", one) for one in (score, tangent.block + 1e-300))
                 noise[columns] = amplified[columns] * np.divide(*diagonals)
-            blocks.append((columns, tangent.block, score))
+            if len(columns) > 1:
+                blocks.append((columns, tangent.block, score))
         about = np.maximum(centred * about_all, _SMALLEST_INFORMATION)
         estimate = found.coefficients * (1.0 + own_penalty / about)
         deviation = prior_deviations(free * estimate**2, noise / about, space.groups)[:, None]
