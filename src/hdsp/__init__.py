@@ -57,8 +57,12 @@ if TYPE_CHECKING:
     from hdsp.model import simulate as simulate
     from hdsp.scaling import Categorical as Categorical
     from hdsp.scaling import Constant as Constant
+    from hdsp.scaling import Custom as Custom
     from hdsp.scaling import LogLinear as LogLinear
+    from hdsp.scaling import Monotone as Monotone
+    from hdsp.scaling import Power as Power
     from hdsp.scaling import ScalingFunction as ScalingFunction
+    from hdsp.scaling import Softplus as Softplus
 
 # Where each public name is; a submodule is its own.
 _HOMES = {
@@ -68,6 +72,7 @@ _HOMES = {
     "ClusterError": "exceptions",
     "Constant": "scaling",
     "Corpus": "corpus",
+    "Custom": "scaling",
     "DependentDocumentsWarning": "exceptions",
     "FewGroupsWarning": "exceptions",
     "DatesAsLevelsWarning": "exceptions",
@@ -75,6 +80,7 @@ _HOMES = {
     "Interaction": "labels",
     "Labels": "corpus",
     "LogLinear": "scaling",
+    "Monotone": "scaling",
     "IgnoredTargetWarning": "exceptions",
     "MissingLabelsWarning": "exceptions",
     "NoSampleWarning": "exceptions",
@@ -83,9 +89,11 @@ _HOMES = {
     "OtherModelWarning": "exceptions",
     "OverlappingLabelsWarning": "exceptions",
     "Pooled": "labels",
+    "Power": "scaling",
     "ReadError": "exceptions",
     "ScalingFunction": "scaling",
     "SplitTopicsWarning": "exceptions",
+    "Softplus": "scaling",
     "Spline": "labels",
     "Term": "labels",
     "TextSettings": "corpus",

@@ -17,6 +17,8 @@ from hdsp.labels import (
     Number,
     Ordered,
     Pooled,
+    Ramps,
+    Slots,
     Spline,
     Tags,
     Term,
@@ -33,6 +35,7 @@ EXAMPLES = {
     "Interaction": Interaction("dept", "rating"),
     "Ordered": Ordered("rating", levels=["rating1", "rating0", "rating2", "rating3", "rating4"]),
     "Pooled": Pooled("author"),
+    "Ramps": Ramps("day"),
     "Spline": Spline("day"),
 }
 CHECKS = [
@@ -42,6 +45,8 @@ CHECKS = [
         Tags("t"),
         Levels("c"),
         Number("x"),
+        Slots("x", n=2),
+        Ramps("x", n_knots=2),
         Spline("x", n_knots=1),
         Spline("x", period=1.5),
     )

@@ -11,7 +11,7 @@ from hdsp import HDSP, LogLinear
 from hdsp.corpus import LabelSchema, as_labels
 from hdsp.labels import Interaction, Spline
 from hdsp.prediction.calibration import joint_blocks
-from hdsp.prediction.calibration.clusters import Clusters
+from hdsp.prediction.calibration.clusters import Clusters, scores_by_group
 from hdsp.prediction.calibration.joint import (
     block_information,
     block_score,
@@ -83,7 +83,7 @@ def test_the_score_of_a_block_in_groups(seed):
     about = block_information(regression, csr_array(design), lengths, own)
     clusters = Clusters.of(csr_array(design), tokens, groups)
     single = np.full(4, 1.5)
-    found = block_score(regression, clusters, own, about, single)
+    found = block_score(scores_by_group(regression, clusters, own), about, single)
     left = own.of(csr_array(design))
     for k in range(4):
         expected = twin.block_score(regression, design, tokens, groups, left, single, k)

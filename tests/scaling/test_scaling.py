@@ -16,8 +16,11 @@ from hdsp.scaling import (
     FUNCTIONS,
     Categorical,
     Constant,
+    Custom,
     DesignLimits,
     LogLinear,
+    Monotone,
+    PointFunction,
     Product,
     ScalingFunction,
     bind_labels,
@@ -43,7 +46,8 @@ class SlowCategorical(Categorical):
 
 
 CASES = {
-    **{name: function() for name, function in FUNCTIONS.items()},
+    **{name: function() for name, function in FUNCTIONS.items() if name != "Monotone"},
+    "Monotone": Monotone("year"),
     "categorical, other prior": Categorical(weight_shape=3.0, weight_rate=0.5),
     "loglinear, other prior": LogLinear(variance=0.2),
     "product": Product(Categorical(), Categorical(), split=[[0, 2, 3], [1]]),
@@ -65,11 +69,12 @@ def test_conformance(check):
 
 
 def test_every_function_of_the_package_is_registered_and_described():
-    ours = {c for c in ScalingFunction.__subclasses__() if c.__module__.startswith("hdsp.")}
-    assert ours == {*FUNCTIONS.values(), Product}
-    assert set(FUNCTIONS) <= set(hdsp.__all__)
+    every = {*ScalingFunction.__subclasses__(), *PointFunction.__subclasses__()}
+    ours = {c for c in every if c.__module__.startswith("hdsp.")}
+    assert ours == {*FUNCTIONS.values(), Custom, PointFunction, Product}
+    assert {*FUNCTIONS, "Custom"} <= set(hdsp.__all__)
     page = (Path(__file__).parents[2] / "docs" / "scaling.md").read_text(encoding="utf-8")
-    assert [name for name in FUNCTIONS if f"| `{name}(" not in page] == []
+    assert [name for name in (*FUNCTIONS, "Custom") if f"| `{name}(" not in page] == []
 
 
 class OffByOnePercent(Categorical):

@@ -260,6 +260,7 @@ def _decode_calibration(
         degrees=degrees,
         joint=_decode_joint(name, arrays, space, n_topics),
         mean_variance=mean_variance,
+        functions=space.functions,
     )
     if (calibration.label_tokens[space.indicator] < 0).any():
         raise WrongContents(f"its array '{name}.label_tokens' holds numbers out of range")

@@ -208,6 +208,8 @@ def expected_errors(
     rows = np.linspace(0, values.shape[0] - 1, min(values.shape[0], _MOST_DRAWN)).astype(np.int64)
     design = csr_array(space.design(csr_array(values[rows])))
     columns = np.unique(design.indices)
+    if calibration.functions:
+        columns = np.arange(space.n_columns)
     middle = np.asarray(design.mean(axis=0))[columns]
     away = csr_array(design[:, columns])
     typical = calibration.proportions(design)
@@ -218,8 +220,14 @@ def expected_errors(
     square = np.zeros((len(cells), typical.shape[1]))
     stream = np.random.default_rng(0)
     for part in draws_of(calibration, space, 0)(columns):
-        for errors in part - own:
+        linear = part - own
+        for _, function_columns in calibration.functions:
+            linear[:, function_columns] = 0.0
+        further = calibration.function_moves(design, part)
+        further = further - further.mean(axis=1, keepdims=True)
+        for number, errors in enumerate(linear):
             shift = calibration.draw_mean(stream, 1) - middle @ errors
+            shift = shift + further[number]
             moved = typical * np.exp(np.asarray(away @ errors) + shift)
             moved /= moved.sum(axis=1, keepdims=True)
             change = moved - typical

@@ -8,7 +8,7 @@ from scipy.special import expit, log_softmax
 
 from hdsp.labels import Number
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.calibration import Regression, group_rows
+from hdsp.prediction.calibration import Regression, design_scores, group_rows
 from hdsp.scaling import LabelSpace
 
 
@@ -88,21 +88,21 @@ def word_scores(
     ratios = np.vstack([words.ratios, np.ones(words.ratios.shape[1])])
     scores = np.zeros((counts.shape[0], values.shape[0]))
     terms = space.depends(candidates.target)
-    additive = len(terms) == 1 and isinstance(terms[0], Number)
-    added = np.asarray(space.design(values) @ regression.coefficients) + regression.intercept
+    additive = len(terms) == 1 and isinstance(terms[0], Number) and not regression.functions
+    added = regression.scores(space.design(values))
     # sum_i phi_ki f_ci, so that the normaliser is a sum over topics.
     inflation = ratios @ words.word_share
     first, group = group_rows(known)
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group))
-    base = np.asarray(space.design(known[first]) @ regression.coefficients)
+    base = design_scores(space.design(known[first]), regression.coefficients, regression.functions)
     for number, rows in enumerate(np.split(order, ends[:-1])):
         if additive:
             score = added + base[number]
         else:
             same = csr_array(vstack([known[[first[number]]]] * values.shape[0]))
             design = space.design(csr_array(same + values))
-            score = np.asarray(design @ regression.coefficients) + regression.intercept
+            score = regression.scores(design)
         share = np.exp(score - score.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)
         documents = counts[rows]

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtrit
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.calibration import Calibration, Regression
+from hdsp.prediction.calibration import Calibration, Regression, design_scores
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.sides import Contrast, expected_sides, make_sides
 from hdsp.scaling import LabelSpace
@@ -186,18 +186,20 @@ class _Changes:
         self, regression: Regression, draw: Draw, space: LabelSpace, documents: csr_array
     ) -> None:
         self.draw, self.space, self.documents = draw, space, documents
+        self.functions = regression.functions
         self.coefficients = regression.coefficients.astype(np.float32)
         intercept = regression.intercept.astype(np.float32)
         design = csr_array(space.design(documents), dtype=np.float32)
-        self.typical = np.asarray(design @ self.coefficients) + intercept
-        carried = np.unique(design.indices)
+        self.typical = design_scores(design, self.coefficients, self.functions) + intercept
+        # Functions need all of their weights.
+        carried = np.arange(space.n_columns) if self.functions else np.unique(design.indices)
         carried_design = csr_array(design[:, carried])
         if not len(carried):
             self.scores = np.tile(self.typical, (DRAWS, 1, 1))
             return
         self.scores = np.array(
             [
-                np.asarray(carried_design @ coefficients) + intercept
+                design_scores(carried_design, coefficients, self.functions) + intercept
                 for part in draw(carried)
                 for coefficients in part
             ]
@@ -206,7 +208,7 @@ class _Changes:
     def of(self, contrasts: list[Contrast]) -> FloatArray:
         """The changes of effects in each draw, [DRAWS, C, T]."""
         found = np.empty((DRAWS, len(contrasts), self.typical.shape[1]), dtype=np.float32)
-        for numbers, sides in make_sides(self.space, self.documents, contrasts):
+        for numbers, sides in make_sides(self.space, self.documents, contrasts, self.functions):
             before, after = sides(self.typical, self.coefficients[sides.columns])
             typical = after.astype(np.float32) - before.astype(np.float32)
             coefficients = (one for part in self.draw(sides.columns) for one in part)

@@ -24,7 +24,14 @@ from hdsp.model import (
 )
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
-from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
+from hdsp.prediction.calibration import (
+    Calibration,
+    Calibrations,
+    Regression,
+    Weight,
+    calibrate,
+    fitted_weights,
+)
 from hdsp.prediction.calibration.cross_fit import FOLDS, MANY_DOCUMENTS, folds, leave_out
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
@@ -273,7 +280,11 @@ class FittedModel:
         if method != "calibrated":
             prior = np.log(np.maximum(self.state.prior_shape, 1e-300))
             alone = eye_array(self.space.n_columns, format="csr")
-            mean = Regression(prior, np.log(self.scaling.expected_scale(self.state.scaling, alone)))
+            scale = np.log(self.scaling.expected_scale(self.state.scaling, alone))
+            functions = self.space.functions
+            for _, own in functions:
+                scale[own] = fitted_weights(self.space, self.state.scaling, len(prior))[own]
+            mean = Regression(prior, scale, functions=functions)
 
             def draw(columns: IntArray) -> Iterator[FloatArray]:
                 # One stream for all labels, whose weights are drawn together.
@@ -282,7 +293,11 @@ class FittedModel:
                     weights = self.scaling.draw_uncertain(self.state.scaling, stream)
                     # A drawn rate may be too small for a float.
                     rate = np.maximum(self.scaling.rate(weights, alone[columns]), 1e-300)
-                    yield -np.log(rate).astype(np.float32)[None]
+                    drawn = -np.log(rate)
+                    for _, own in functions:
+                        mine = np.isin(columns, own)
+                        drawn[mine] = weights[:, columns[mine]].T
+                    yield drawn.astype(np.float32)[None]
 
         return label_effects(
             mean, draw, self.space, self.training.sample, contrasts, level, self.groups

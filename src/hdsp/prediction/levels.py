@@ -148,11 +148,14 @@ def estimate_levels(
     if weights is None:
         weights = np.eye(len(settings))
     fewer = spread_documents(documents)
-    middle = np.asarray(space.design(documents).mean(axis=0))
+    whole = space.design(documents)
+    middle = np.asarray(whole.mean(axis=0))
     found = np.array([_mean(calibration, space.design(one(documents))) for one in settings])
     expected = weights @ groups.sum(found)
     points = [_Point.of(space.design(one(fewer)), middle) for one in settings]
     used = np.unique(np.concatenate([np.flatnonzero(middle), *(p.columns for p in points)]))
+    if calibration.functions:
+        used = np.arange(space.n_columns)
     stream = np.random.default_rng([seed, zlib.crc32(b"mean")])
     error = calibration.draw_mean(stream, DRAWS)
     drawn = np.empty((DRAWS, len(settings), calibration.coefficients.shape[1]))
@@ -160,8 +163,13 @@ def estimate_levels(
     typical = np.array([point.mean(calibration, 0.0) for point in points])
     for part in draws_of(calibration, space, seed)(used):
         stop = start + len(part)
+        linear = part - own
+        for _, columns in calibration.functions:
+            linear[:, columns] = 0.0
+        average = calibration.function_moves(whole, part).mean(axis=1, keepdims=True)
         for number, point in enumerate(points):
-            moved = point.moved(used, part - own) + error[start:stop, None]
+            moved = point.moved(used, linear) + error[start:stop, None]
+            moved = moved + calibration.function_moves(point.rows, part) - average
             drawn[start:stop, number] = point.mean(calibration, moved) - typical[number]
         start = stop
     changes = np.einsum("qc,dck->dqk", weights, groups.sum(drawn))
@@ -196,7 +204,7 @@ class _Point:
 
     def mean(self, calibration: Calibration, moved: FloatArray | float) -> FloatArray:
         """Mean proportions, [T] or [D, T]."""
-        score = np.asarray(self.rows @ calibration.coefficients) + calibration.intercept + moved
+        score = calibration.scores(self.rows) + moved
         shape = score.shape
         share = normalised_exp(score.reshape(-1, shape[-1])).reshape(shape)
         return np.asarray(np.einsum("u,...uk->...k", self.share, share))

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array, hstack
 from hdsp.labels import Number
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.calibration import Regression
-from hdsp.scaling import Design, LabelSpace
+from hdsp.prediction.calibration import Regression, design_scores
+from hdsp.scaling import Design, FunctionColumns, LabelSpace
 
 
 @dataclass(frozen=True)
@@ -74,32 +74,54 @@ def expected_sides(
 
     `documents` [S, n_labels] are the values of labels in the documents to average over.
     """
-    score = np.asarray(space.design(documents) @ regression.coefficients) + regression.intercept
+    score = regression.scores(space.design(documents))
     first, second = np.empty((2, len(contrasts), score.shape[1]))
-    for numbers, sides in make_sides(space, documents, contrasts):
+    for numbers, sides in make_sides(space, documents, contrasts, regression.functions):
         first[numbers], second[numbers] = sides(score, regression.coefficients[sides.columns])
     return first, second
 
 
 def make_sides(
-    space: LabelSpace, documents: csr_array, contrasts: Sequence[Contrast]
+    space: LabelSpace,
+    documents: csr_array,
+    contrasts: Sequence[Contrast],
+    functions: tuple[FunctionColumns, ...] = (),
 ) -> list[tuple[list[int], Sides]]:
-    """For each label column the positions of its contrasts, and their sides."""
+    """For each label column the positions of its contrasts, and their sides.
+
+    Parameters
+    ----------
+    space : LabelSpace
+        The labels.
+    documents : sparse array of shape [S, n_labels]
+        Values of labels in the documents to average over.
+    contrasts : sequence of Contrast
+        The contrasts.
+    functions : tuple of FunctionColumns, default=()
+        Functions of the regression that are not log-linear.
+    """
     by_block: dict[str, list[int]] = {}
     for number, contrast in enumerate(contrasts):
         by_block.setdefault(contrast.block, []).append(number)
     found: list[tuple[list[int], Sides]] = []
     for name, numbers in by_block.items():
         chosen = [contrasts[number] for number in numbers]
-        found.append((numbers, _sides(space, documents, name, chosen)))
+        found.append((numbers, _sides(space, documents, name, chosen, functions)))
     return found
 
 
-def _sides(space: LabelSpace, documents: csr_array, name: str, contrasts: list[Contrast]) -> Sides:
+def _sides(
+    space: LabelSpace,
+    documents: csr_array,
+    name: str,
+    contrasts: list[Contrast],
+    functions: tuple[FunctionColumns, ...],
+) -> Sides:
     terms, kind = space.depends(name), space.schema.kind(name)
-    if len(terms) > 1 or not isinstance(terms[0], Number):
-        return _AnySides(space, documents, name, contrasts)
     labels = space.schema.slices()[name]
+    inside = any(np.isin(space.own[labels], part.columns).any() for part in functions)
+    if len(terms) > 1 or inside or not isinstance(terms[0], Number):
+        return _AnySides(space, documents, name, contrasts, functions if inside else ())
     if kind == "category":
         return _LevelSides(documents[:, labels], space.own[labels], labels.start, contrasts)
     positions = np.array([contrast.second for contrast in contrasts])
@@ -186,7 +208,12 @@ class _AnySides:
     """Labels set in the documents' values, whatever terms are made from them."""
 
     def __init__(
-        self, space: LabelSpace, documents: csr_array, name: str, contrasts: list[Contrast]
+        self,
+        space: LabelSpace,
+        documents: csr_array,
+        name: str,
+        contrasts: list[Contrast],
+        functions: tuple[FunctionColumns, ...] = (),
     ) -> None:
         self.contrasts = contrasts
         self.kind = space.schema.kind(name)
@@ -195,18 +222,21 @@ class _AnySides:
             [
                 np.arange(part.start, part.stop)
                 for term, part in zip(space.terms, space.slices, strict=True)
-                if term in terms
+                if term in terms or functions
             ]
         )
+        self.functions = functions
         labels = space.schema.slices()[name]
         self.start = labels.start
         self.own = csr_array(documents[:, labels])
-        now = space.design(documents)[:, self.columns]
+        # Of functions, whole designs are compared, since changes do not add up.
+        self.now = now = csr_array(space.design(documents)[:, self.columns])
 
         def change(block: csr_array) -> csr_array:
             parts = [documents[:, : labels.start], block, documents[:, labels.stop :]]
             values = csr_array(hstack(parts, format="csr"))
-            return csr_array(space.design(values)[:, self.columns] - now)
+            changed = space.design(values)[:, self.columns]
+            return csr_array(changed if functions else changed - now)
 
         n_documents, n_labels = self.own.shape
         if self.kind == "category":
@@ -235,11 +265,12 @@ class _AnySides:
     def __call__(
         self, score: FloatArray, coefficients: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
+        def added(design: csr_array) -> FloatArray:
+            return design_scores(design.astype(score.dtype), coefficients, self.functions)
+
+        before = score - added(self.now) if self.functions else score
         means = np.array(
-            [
-                normalised_exp(score + change.astype(score.dtype) @ coefficients).mean(axis=0)
-                for change in self.changes
-            ]
+            [normalised_exp(before + added(change)).mean(axis=0) for change in self.changes]
         )
         if self.kind != "category":
             return means[::2], means[1::2]

@@ -7,8 +7,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.labels import Table, Term
+from hdsp.numerics.types import FloatArray
 from hdsp.report.model_access import LabelRecord
 from hdsp.report.packing import pack_exact
+from hdsp.scaling import FunctionColumns
 
 
 def label_view(model: Any, record: LabelRecord) -> dict[str, Any]:
@@ -43,8 +45,10 @@ def form_view(record: LabelRecord) -> dict[str, Any]:
     """Intercept and coefficients of the fit's topics, from which a page computes expected ones.
 
     Each label has a column of the design. The columns of a number's curve follow from a table, and
-    those of an interaction are products of two others. Coefficients are in single precision: they
-    enter as exponents of a few units, where its error of 1e-7 moves no proportion by 1e-6.
+    those of an interaction are products of two others. A function of one number has a column of its
+    table for each direction in which topics' curves differ; one of several labels is left out.
+    Coefficients are in single precision: they enter as exponents of a few units, where its error of
+    1e-7 moves no proportion by 1e-6.
     """
     space = record.space
     placed = list(zip(space.terms, space.slices, strict=True))
@@ -58,18 +62,58 @@ def form_view(record: LabelRecord) -> dict[str, Any]:
         if term.main and len(term.names) > len(term.sources[0]):
             labels = space.schema.slices()[term.columns[0]]
             for label, table in _tables(record, term, labels):
-                tables[label] = {
-                    "values": pack_exact(table.values, "float64"),
-                    "columns": pack_exact(table.columns, "float32"),
-                }
+                tables[label] = _packed(table)
+    own, coefficients = space.own.copy(), np.asarray(record.regression.coefficients).copy()
+    for function in record.regression.functions:
+        found = _function_table(record, function)
+        coefficients[function.columns] = 0.0
+        if found is not None:
+            label, table, turn = found
+            own[label] = len(coefficients)
+            coefficients = np.vstack([coefficients, turn])
+            tables[label] = _packed(table)
     return {
-        "column": space.own.tolist(),
+        "column": own.tolist(),
         "tables": tables,
         "products": products,
-        "intercept": pack_exact(record.intercept, "float64"),
-        "coefficients": pack_exact(record.coefficients, "float32"),
+        "intercept": pack_exact(np.asarray(record.regression.intercept), "float64"),
+        "coefficients": pack_exact(coefficients, "float32"),
         "topic_of": record.topic_of,
     }
+
+
+def _packed(table: Table) -> dict[str, Any]:
+    return {
+        "values": pack_exact(table.values, "float64"),
+        "columns": pack_exact(table.columns, "float32"),
+    }
+
+
+def _function_table(
+    record: LabelRecord, function: FunctionColumns
+) -> tuple[int, Table, FloatArray] | None:
+    """The label of a function of one number, a table of its curves, and topics' coefficients.
+
+    Curves are sums of a few columns, as many as there are directions in which topics differ.
+    """
+    space, columns = record.space, function.columns
+    label = int(np.flatnonzero(space.own == columns[0])[0])
+    term = next(
+        term
+        for term, part in zip(space.terms, space.slices, strict=True)
+        if part.start == columns[0]
+    )
+    values = record.values[label][0] if label in record.values else np.zeros(0)
+    table = term.table(float(values[0]), float(values[-1])) if len(values) else None
+    if table is None or table.columns.shape[1] != len(columns):
+        return None
+    weights = record.regression.coefficients[columns].T
+    curves = function.function.log_scale(weights, csr_array(table.columns))
+    axes, size, turn = np.linalg.svd(curves, full_matrices=False)
+    kept = size > 1e-7 * size[0]
+    # A page takes the first column for the number itself.
+    found = np.column_stack([table.values, axes[:, kept] * size[kept]])
+    return label, Table(table.values, found), np.vstack([0.0 * turn[:1], turn[kept]])
 
 
 def _tables(record: LabelRecord, term: Term, labels: slice) -> Iterator[tuple[int, Table]]:

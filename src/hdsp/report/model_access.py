@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from hdsp.answers.label_checks import check_sentence
 from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.numerics.types import FloatArray
-from hdsp.prediction import Effects, TopicGroups, make_contrasts
+from hdsp.prediction import Calibration, Effects, TopicGroups, make_contrasts
 from hdsp.scaling import LabelSpace
 
 
@@ -21,15 +21,10 @@ from hdsp.scaling import LabelSpace
 class LabelRecord:
     """How labels lead to expected topics, and what is remembered of the labels of training.
 
-    Expected proportions given a design row r are theta_k proportional to
-    exp(intercept_k + r . coefficients_k), as in ``HDSP.expected_topics(method="calibrated")``.
-
     Attributes
     ----------
-    intercept : float array of shape [T]
-        Log proportions without labels, up to a constant.
-    coefficients : float array of shape [J, T]
-        What labels add to them.
+    regression : Calibration
+        Expected proportions, as in ``HDSP.expected_topics(method="calibrated")``.
     space : LabelSpace
         How labels become a design.
     carriers : float array of shape [n_labels]
@@ -45,8 +40,7 @@ class LabelRecord:
         The topics that hold these, which are those of the fit: some may be merged.
     """
 
-    intercept: FloatArray
-    coefficients: FloatArray
+    regression: Calibration
     space: LabelSpace
     carriers: FloatArray
     n_documents: int
@@ -65,8 +59,7 @@ def label_record(model: Any) -> LabelRecord:
     """What a fitted `HDSP` knows of its labels."""
     fitted = model._model
     return LabelRecord(
-        np.asarray(fitted.calibration.intercept, dtype=np.float64),
-        np.asarray(fitted.calibration.coefficients, dtype=np.float64),
+        fitted.calibration,
         fitted.space,
         np.asarray(fitted.training.carriers, dtype=np.float64),
         int(fitted.training.n_documents),

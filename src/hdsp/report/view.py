@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from hdsp import progress
 from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
@@ -102,8 +100,6 @@ def _related(record: LabelRecord, proportions: Any) -> dict[str, Any]:
     """Topics that go together, in documents where there are some, else by their labels."""
     observed = proportions is not None
     if not observed:
-        score = np.asarray(record.sample @ record.coefficients) + record.intercept
-        weight = np.exp(score - score.max(axis=1, keepdims=True))
-        proportions = record.groups.sum(weight / weight.sum(axis=1, keepdims=True))
+        proportions = record.groups.sum(record.regression.proportions(record.sample))
     pairs = [(a, b, round(value, 4)) for a, b, value in related_topics(proportions)]
     return {"observed": observed, "pairs": pairs}

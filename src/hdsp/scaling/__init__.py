@@ -9,15 +9,18 @@ from hdsp.scaling.functions import *  # noqa: F403
 from hdsp.scaling.functions import FUNCTIONS
 from hdsp.scaling.loglinear import of_terms
 from hdsp.scaling.overlap import describe_overlaps
+from hdsp.scaling.point import PointFunction
 from hdsp.scaling.product import Product
-from hdsp.scaling.space import LabelSpace, Scaling, bind_labels
+from hdsp.scaling.space import FunctionColumns, LabelSpace, Scaling, bind_labels
 
 __all__ = [
     "FUNCTIONS",
     "Design",
     "DesignLimits",
+    "FunctionColumns",
     "LabelSpace",
     "Parameters",
+    "PointFunction",
     "Product",
     "Scaling",
     "ScalingFunction",

@@ -26,6 +26,8 @@ Parameters = Mapping[str, FloatArray]
 Design = Any
 
 _MONTE_CARLO_DRAWS = 2_000
+# Of central differences, where rounding and curvature are about as large.
+_STEP = 6e-6
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,9 @@ class ScalingFunction(ABC):
         The kinds of labels that the function takes, of ``"tags"``, ``"category"``, ``"number"``.
     positive : frozenset of str
         Names of parameters that must stay positive. The default `update` works on their logarithm.
+    log_linear : bool
+        Whether ln rho is linear in the design's columns: predictions from labels are then made by a
+        regression on these, and otherwise with the function's own `log_scale`.
 
     Notes
     -----
@@ -99,6 +104,7 @@ class ScalingFunction(ABC):
 
     kinds: frozenset[str] = frozenset({"tags", "category", "number"})
     positive: ClassVar[frozenset[str]] = frozenset()
+    log_linear: bool = False
 
     def __init__(self, *columns: str | Term) -> None:
         for name in columns:
@@ -172,6 +178,23 @@ class ScalingFunction(ABC):
     @abstractmethod
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """rho_mk of given weights, [M, T]."""
+
+    def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
+        """ln s_mk = -ln rho_mk of given weights, [M, T]."""
+        return -np.log(np.maximum(self.rate(weights, design), 1e-300))
+
+    def log_scale_gradient(self, weights: FloatArray, design: Design) -> FloatArray:
+        """The derivatives of `log_scale` by each topic's own weights, [J, M, T].
+
+        The default takes central differences.
+        """
+        found = np.empty((weights.shape[1], design.shape[0], len(weights)))
+        for j, out in enumerate(found):
+            step = np.zeros_like(weights, dtype=np.float64)
+            step[:, j] = _STEP * np.maximum(np.abs(weights[:, j]), 1.0)
+            ahead, behind = (self.log_scale(weights + d, design) for d in (step, -step))
+            out[:] = (ahead - behind) / (2.0 * step[:, j])
+        return found
 
     def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
         """sum_m E[ln rho_mk], [T]."""

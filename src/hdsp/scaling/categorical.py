@@ -38,6 +38,7 @@ class Categorical(ScalingFunction):
 
     kinds = frozenset({"tags", "category"})
     positive = frozenset({"shape", "rate"})
+    log_linear = True
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ class Constant(ScalingFunction):
     """
 
     kinds = frozenset()
+    log_linear = True
 
     def __init__(self) -> None:
         super().__init__()

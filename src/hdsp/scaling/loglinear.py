@@ -38,6 +38,7 @@ class LogLinear(ScalingFunction):
     """
 
     positive = frozenset({"spread"})
+    log_linear = True
 
     def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
         if not (isinstance(variance, (int, float)) and 0 < variance < np.inf):

@@ -48,6 +48,7 @@ class Product(ScalingFunction):
         super().__init__(*[name for factor in flat for name in factor.columns])
         self.factors: tuple[ScalingFunction, ...] = tuple(flat)
         self.kinds = frozenset.intersection(*[factor.kinds for factor in flat])
+        self.log_linear = all(factor.log_linear for factor in flat)
         self.n_labels = n_labels
         self.split = None if split is None else tuple(np.asarray(list(c), int) for c in split)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -22,6 +22,13 @@ from hdsp.scaling.product import Product
 
 # What a user may write: "auto", a formula, or an expression.
 Scaling: TypeAlias = str | ScalingFunction | Term | TermProduct
+
+
+class FunctionColumns(NamedTuple):
+    """A scaling function that is not log-linear, and the design's columns that it takes."""
+
+    function: ScalingFunction
+    columns: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +75,14 @@ class LabelSpace:
         if isinstance(self.scaling, Product) and self.scaling.split is not None:
             used[np.concatenate(self.scaling.split)] = True
         return used
+
+    @cached_property
+    def functions(self) -> tuple[FunctionColumns, ...]:
+        """The factors whose columns do not act by themselves, but through the function's scale."""
+        if not isinstance(self.scaling, Product) or self.scaling.split is None:
+            return ()
+        pairs = zip(self.scaling.factors, self.scaling.split, strict=True)
+        return tuple(FunctionColumns(*pair) for pair in pairs if not pair[0].log_linear)
 
     @cached_property
     def own(self) -> IntArray:
@@ -321,7 +336,8 @@ def _check_names(factors: Sequence[ScalingFunction], schema: LabelSchema) -> Non
             named.add(name)
         for name in factor.columns:
             if (kind := schema.kind(name)) not in factor.kinds:
-                others = [other for other in FUNCTIONS if kind in FUNCTIONS[other].kinds]
+                plain = {name: one for name, one in FUNCTIONS.items() if one.log_linear}
+                others = [other for other in plain if kind in plain[other].kinds]
                 raise ValueError(
                     f"{type(factor).__name__} does not take a {kind} column such as {name!r}. "
                     f"Use {' or '.join(f'{other}({name!r})' for other in others)} instead."

@@ -97,7 +97,8 @@ def check_scaling(
     ...     check()
     """
     case = make_case(scaling, n_labels)
-    is_additive = type(scaling).statistics is not ScalingFunction.statistics
+    factors = scaling.factors if isinstance(scaling, Product) else (scaling,)
+    is_additive = all(type(one).statistics is not ScalingFunction.statistics for one in factors)
     for check in (
         _initial_rates_are_one,
         _parameters_start_with_topics,

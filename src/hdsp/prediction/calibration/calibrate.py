@@ -14,6 +14,7 @@ from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration.clusters import Clusters
 from hdsp.prediction.calibration.coefficients import Calibration
 from hdsp.prediction.calibration.cross_fit import MANY_DOCUMENTS, cross_fitted_tokens
+from hdsp.prediction.calibration.functions import Forms, fitted_weights
 from hdsp.prediction.calibration.learn import Documents, Learned, Start, learn
 from hdsp.prediction.calibration.regression import Observed, Regression, label_sets, observe
 from hdsp.prediction.calibration.variance import read_again, returned_parts
@@ -104,6 +105,7 @@ def calibrate(
             by_token = observe(sets.design, room)
             by_document = observe(sets.design, room, equal)
             single = room[chosen]
+            kept = np.array([room, equal[:, None] * room]) if space.functions else None
         else:
             weighted = csr_array(sets.member.multiply(equal[None, :].astype(np.float32)))
             parts = [sets.member, weighted, _select_rows(chosen, n_documents)]
@@ -111,6 +113,7 @@ def calibrate(
             room, single = sums[:n_sets], sums[2 * n_sets :]
             by_token = observe(sets.design, room)
             by_document = observe(sets.design, sums[n_sets : 2 * n_sets])
+            kept = sums[: 2 * n_sets].reshape(2, n_sets, -1).copy() if space.functions else None
     single = single[:, :n_topics]
     apart = room[:, :n_topics].copy() if groups is not None else single
     some = sample_rows(n_documents, _MOST_READ_AGAIN)
@@ -128,7 +131,10 @@ def calibrate(
         return np.asarray(1.0 - (1.0 - measured) / np.sqrt(widening)[:, None])
 
     def learned(observed: Observed, weight: FloatArray, start: Start | None = None) -> Learned:
-        clusters = None
+        clusters = forms = None
+        if kept is not None:
+            weights = fitted_weights(space, fit.state.scaling, kept.shape[2])
+            forms = Forms(space.functions, weights, kept[0 if start is None else 1])
         if groups is not None:
             # Each row of the design is one document then.
             rows = sets.member.indices
@@ -140,6 +146,7 @@ def calibrate(
             problem.design[chosen],
             weight[chosen, None] * single,
             clusters,
+            forms,
         )
         return learn(documents, space, lambda found: measured_feedback(found, weight), start)
 

@@ -25,7 +25,7 @@ from hdsp.scaling import Design
 
 _CHUNK = 2_048
 # Of a group that alone carries a label, so much of the label's leverage is taken at most.
-_MOST_LEVERAGE = 0.99
+MOST_LEVERAGE = 0.99
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +92,10 @@ class Leverage:
     def remaining(self, columns: FloatArray, lengths: FloatArray, starts: IntArray) -> FloatArray:
         """What the groups of some documents leave to others, 1 - h_gj, [G, J]."""
         by_group = np.add.reduceat(columns**2 * lengths, starts, axis=0) / self.total
-        return np.asarray(1.0 - np.minimum(by_group, _MOST_LEVERAGE))
+        return np.asarray(1.0 - np.minimum(by_group, MOST_LEVERAGE))
 
 
-class _Likeness:
+class Likeness:
     """How alike documents of a group are: the mean product of two residuals, by their scales."""
 
     def __init__(self, n_topics: int) -> None:
@@ -148,7 +148,7 @@ def clustered_dispersion(
         The overdispersion of single documents, of which no o_jk is less.
     """
     among, chance, alike = np.zeros((3, *regression.coefficients.shape))
-    likeness = _Likeness(among.shape[1])
+    likeness = Likeness(among.shape[1])
     for rows, starts in clusters.parts():
         columns, lengths = own.of(clusters.design[rows]), clusters.lengths[rows, None]
         share = regression.proportions(clusters.design[rows])
@@ -203,7 +203,7 @@ def scores_by_group(
     leverage = measure_leverage(clusters, own)
     n_topics, n_columns = clusters.tokens.shape[1], len(leverage.total)
     among, alike = np.zeros((n_topics, n_columns, n_columns)), np.zeros((n_columns, n_topics))
-    likeness = _Likeness(n_topics)
+    likeness = Likeness(n_topics)
     for rows, starts in clusters.parts():
         columns, lengths = own.of(clusters.design[rows]), clusters.lengths[rows, None]
         share = regression.proportions(clusters.design[rows])

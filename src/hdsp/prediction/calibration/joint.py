@@ -17,7 +17,6 @@ from scipy.sparse import csr_array
 
 from hdsp.labels import Number
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.calibration.clusters import Clusters, scores_by_group
 from hdsp.prediction.calibration.regression import Regression
 from hdsp.prediction.calibration.variance import OwnColumns
 from hdsp.scaling import Design, LabelSpace
@@ -31,7 +30,7 @@ def joint_blocks(space: LabelSpace) -> list[IntArray]:
     """Columns of the design whose coefficients are drawn together, one array for each block.
 
     A term that is no plain one is joined with the main terms of its label columns, and with all
-    terms that share these.
+    terms that share these. Several weights of a function that is not log-linear are a block.
     """
     owner = list(range(len(space.terms)))
     for number, term in enumerate(space.terms):
@@ -42,10 +41,13 @@ def joint_blocks(space: LabelSpace) -> list[IntArray]:
                 old, new = owner[other], owner[number]
                 owner = [new if one == old else one for one in owner]
     parts = [np.arange(part.start, part.stop) for part in space.slices]
-    found = []
+    functions = [columns for _, columns in space.functions]
+    found = [columns for columns in functions if len(columns) > 1]
+    taken = np.concatenate([np.zeros(0, dtype=np.int64), *functions])
     for block in dict.fromkeys(owner):
         members = [number for number, one in enumerate(owner) if one == block]
         columns = np.concatenate([parts[number] for number in members])
+        columns = columns[~np.isin(columns, taken)]
         plain = all(isinstance(space.terms[number], Number) for number in members)
         if not plain and 1 < len(columns) <= _MOST_COLUMNS:
             found.append(columns)
@@ -124,17 +126,16 @@ def joint_factors(
 
 
 def block_score(
-    regression: Regression,
-    clusters: Clusters,
-    own: OwnColumns,
+    scores: tuple[FloatArray, FloatArray, FloatArray],
     information: FloatArray,
     dispersion: FloatArray,
 ) -> FloatArray:
     """The variance M of the score of a block where documents come in groups, [T, B, B].
 
-    Each column has at least the variance that `clustered_dispersion` gives a column alone.
+    Each column has at least the variance that `clustered_dispersion` gives a column alone; `scores`
+    are those of `scores_by_group`.
     """
-    among, alike, correlation = scores_by_group(regression, clusters, own)
+    among, alike, correlation = scores
     for k, one in enumerate(among):
         chance = information[k].diagonal()
         floor = dispersion[k] * chance + correlation[k] * np.maximum(alike[:, k] - chance, 0.0)

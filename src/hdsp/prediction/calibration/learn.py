@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration.clusters import (
     Clusters,
     Leverage,
     clustered_dispersion,
     mean_dispersion,
     measure_leverage,
+    scores_by_group,
 )
 from hdsp.prediction.calibration.coefficients import Calibration, Joint
+from hdsp.prediction.calibration.functions import Forms
 from hdsp.prediction.calibration.joint import (
     block_information,
     block_score,
@@ -25,6 +27,7 @@ from hdsp.prediction.calibration.joint import (
 )
 from hdsp.prediction.calibration.regression import Observed, Regression, regression_path
 from hdsp.prediction.calibration.shrinkage import prior_deviations
+from hdsp.prediction.calibration.tangent import measure_tangent, tangent_scores
 from hdsp.prediction.calibration.variance import (
     TYPICAL_VARIANCE,
     OwnColumns,
@@ -62,6 +65,8 @@ class Documents:
         Their tokens by topic.
     clusters : Clusters or None, default=None
         The documents in groups, if they are not independent.
+    forms : Forms or None, default=None
+        Functions that are not log-linear, with the tokens of topics.
     """
 
     design: Design
@@ -70,6 +75,7 @@ class Documents:
     single_design: Design
     single: FloatArray
     clusters: Clusters | None = None
+    forms: Forms | None = None
 
 
 class Start(NamedTuple):
@@ -137,9 +143,14 @@ def learn(
         sweeps,
         documents.room,
         start and start.regression,
+        documents.forms,
     )
     for padded in path:
-        found = Regression(padded.intercept[:n_topics], padded.coefficients[:, :n_topics].copy())
+        found = Regression(
+            padded.intercept[:n_topics],
+            padded.coefficients[:, :n_topics].copy(),
+            functions=padded.functions,
+        )
         about_all, label_tokens = information(found, documents.design, lengths)
         if amplified is None:
             amplified = (1.0 - measured_feedback(found)) ** -2
@@ -148,6 +159,7 @@ def learn(
             ridge = float(dispersion.mean()) / TYPICAL_VARIANCE / mean_information(found)
             shares = own_shares(documents.design, lengths, n_levels > 0, ridge)
         centred, alone, own_columns = shares
+        centred, alone = centred[:, None], alone[:, None]
         noise = amplified * dispersion
         if clusters is not None:
             if leverage is None:
@@ -155,20 +167,41 @@ def learn(
             noise = amplified * clustered_dispersion(
                 found, clusters, own_columns, leverage, dispersion
             )
-        about = np.maximum(centred[:, None] * about_all, _SMALLEST_INFORMATION)
+        if found.functions:
+            centred, alone = (np.tile(share, n_topics) for share in (centred, alone))
+        blocks: list[tuple[IntArray, FloatArray, FloatArray]] = []
+        for part in found.functions:
+            tangent = measure_tangent(
+                found, part, documents.design, lengths, n_levels > 0, ridge, _MOST_OTHERS
+            )
+            columns = part.columns
+            score: FloatArray = dispersion[:, None, None] * tangent.block
+            about_all[columns] = tangent.about
+            centred[columns], alone[columns] = tangent.centred, tangent.alone
+            if clusters is not None:
+                scores = tangent_scores(found, clusters, tangent)
+                score = block_score(scores, tangent.block, dispersion)
+                diagonals = (np.einsum("kjj->jk", one) for one in (score, tangent.block + 1e-300))
+                noise[columns] = amplified[columns] * np.divide(*diagonals)
+            if len(columns) > 1:
+                blocks.append((columns, tangent.block, score))
+        about = np.maximum(centred * about_all, _SMALLEST_INFORMATION)
         estimate = found.coefficients * (1.0 + own_penalty / about)
         deviation = prior_deviations(free * estimate**2, noise / about, space.groups)[:, None]
-        own = np.maximum(alone[:, None] * about_all, _SMALLEST_INFORMATION)
+        own = np.maximum(alone * about_all, _SMALLEST_INFORMATION)
         variance = 1.0 / (own / noise + 1.0 / deviation**2)
         own_penalty[:] = noise / deviation**2
     assert amplified is not None  # there is a round
-    joint = []
-    for columns in joint_blocks(space):
+    for columns in joint_blocks(space)[len(blocks) :]:
         own_part = own_block(documents.design, lengths, columns, ridge, _MOST_OTHERS)
         about_block = block_information(found, documents.design, lengths, own_part)
-        score: FloatArray = dispersion[:, None, None] * about_block
+        score = dispersion[:, None, None] * about_block
         if clusters is not None:
-            score = block_score(found, clusters, own_part, about_block, dispersion)
+            scores = scores_by_group(found, clusters, own_part)
+            score = block_score(scores, about_block, dispersion)
+        blocks.append((columns, about_block, score))
+    joint = []
+    for columns, about_block, score in blocks:
         factor = joint_factors(
             about_block, score, amplified[columns], own_penalty[columns], deviation[columns, 0]
         )
@@ -182,11 +215,20 @@ def learn(
         variance=variance,
         indicator=space.indicator,
         label_tokens=label_tokens,
-        degrees=None if leverage is None else leverage.degrees,
+        degrees=None if leverage is None else _degrees(leverage, found),
         joint=tuple(joint),
         mean_variance=_mean(amplified) * apart / np.maximum(about_mean, _SMALLEST_INFORMATION),
+        functions=found.functions,
     )
     return Learned(calibration, Start(padded, penalty))
+
+
+def _degrees(leverage: Leverage, found: Regression) -> FloatArray:
+    """The degrees of freedom of columns; a function's weights have those of its labels."""
+    degrees = leverage.degrees.copy()
+    for _, columns in found.functions:
+        degrees[columns] = degrees[columns].max()
+    return degrees
 
 
 def _mean(amplified: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """Penalised multinomial regression of topics' tokens on labels."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,7 +11,8 @@ from hdsp.kernels import csr_arrays, sparse_product
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Design
+from hdsp.prediction.calibration.functions import Forms, design_scores, linear_part, sweep_functions
+from hdsp.scaling import Design, FunctionColumns
 
 _SWEEPS = 40
 _CHUNK = 2_048
@@ -28,15 +29,31 @@ class Regression:
     intercept : float array of shape [T]
         The intercepts u_k.
     coefficients : float array of shape [J, T]
-        The coefficients v_jk.
+        The coefficients v_jk; in the columns of `functions`, their weights.
+    functions : tuple of FunctionColumns, default=()
+        Functions whose log scales stand in place of r . v for their columns.
     """
 
     intercept: FloatArray
     coefficients: FloatArray
+    functions: tuple[FunctionColumns, ...] = field(default=(), kw_only=True)
+
+    def scores(self, design: Design) -> FloatArray:
+        """Log proportions up to a constant, [M, T]."""
+        return design_scores(design, self.coefficients, self.functions) + self.intercept
+
+    def function_moves(self, design: Design, drawn: FloatArray) -> FloatArray:
+        """By how much drawn weights [D, J, T] of functions move scores, [D, M, T]; 0 if none."""
+        found = np.zeros((len(drawn), 1, 1))
+        for function, columns in self.functions:
+            labels = design[:, columns]
+            now = function.log_scale(self.coefficients[columns].T, labels)
+            found = found + [function.log_scale(one[columns].T, labels) - now for one in drawn]
+        return found
 
     def proportions(self, design: Design) -> FloatArray:
         """Expected proportions given labels, [M, T]; rows sum to 1."""
-        return normalised_exp(np.asarray(design @ self.coefficients) + self.intercept)
+        return normalised_exp(self.scores(design))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +105,15 @@ def regression_path(
     n_sweeps: Sequence[int],
     room: FloatArray | None = None,
     start: Regression | None = None,
+    forms: Forms | None = None,
 ) -> Iterator[Regression]:
     """`regress` for several penalties, each continued from the one before.
 
     Coordinate descent over labels, with so many sweeps for each penalty, from the coefficients of
-    `start`. An array `room` [G, K] in single precision is used as working space.
+    `start`. An array `room` [G, K] in single precision is used as working space. Functions that are
+    not log-linear come with `forms`.
     """
+    functions = () if forms is None else forms.functions
     observed_total = observed.total + _SMALLEST_COUNT
     intercept = np.log(observed_total / observed_total.sum())
     n_topics = len(observed_total)
@@ -106,7 +126,10 @@ def regression_path(
     with_words = lengths > 0
     if not with_words.all():
         design, lengths = design[with_words], lengths[with_words]
-    by_label = csr_array(csr_array(design, dtype=np.float32).T)
+        forms = forms and forms._replace(tokens=forms.tokens[with_words])
+    if forms is not None and start is None:
+        start = Regression(intercept, forms.weights, functions=functions)
+    by_label = csr_array(csr_array(linear_part(design, functions), dtype=np.float32).T)
     share = np.exp(intercept).astype(np.float32)
     out = None if room is None else room[: len(lengths)]
     expected = np.multiply(lengths[:, None], share, out=out)
@@ -124,13 +147,15 @@ def regression_path(
             kernels.sweep_softmax_weights(
                 *arrays, lengths, observed.by_column, penalty, expected, coefficients
             )
+            if forms is not None:
+                sweep_functions(forms, design, lengths, penalty, expected, coefficients)
             # The intercept is a label that every document carries, without a penalty.
             total = expected.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
             step = np.log(observed_total / total)
             intercept = intercept + step
             expected *= np.exp(step).astype(np.float32)
             expected *= (lengths / np.maximum(expected.sum(axis=1), 1e-30))[:, None]
-        yield Regression(intercept, coefficients.astype(np.float64))
+        yield Regression(intercept, coefficients.astype(np.float64), functions=functions)
 
 
 @dataclass(frozen=True, eq=False)

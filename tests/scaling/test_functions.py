@@ -1,0 +1,212 @@
+"""Functions that are not log-linear: their derivatives, one's own, and what they refuse."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from hdsp import Categorical, Custom, LogLinear, Monotone, Power, Softplus
+from hdsp.corpus import Labels, LabelSchema
+from hdsp.scaling import Product, ScalingFunction, bind_labels
+from hdsp.testing import check_scaling, make_case
+
+
+def line(labels, weights):
+    return -sum(weights[j] * labels[j] for j in range(len(labels)))
+
+
+def line_gradient(labels, weights):
+    return [-labels[j] for j in range(len(labels))]
+
+
+def levelling(labels, weights):
+    return weights[0] * np.tanh(labels[0] * np.exp(weights[1]))
+
+
+CUSTOM = {
+    "line": Custom(log_scale=line),
+    "line, gradient given": Custom(log_scale=line, gradient=line_gradient, variance=0.4),
+    "levelling": Custom(log_scale=levelling, n_weights=2),
+    "not 0 at 0": Custom(log_scale=lambda r, w: w[0] * np.exp(r[0] * (1.0 + 0.2 * np.tanh(w[1])))),
+    "product": Product(Custom(log_scale=line), LogLinear(), split=[[1, 3], [2, 0]]),
+}
+
+
+def checks():
+    for label, function in CUSTOM.items():
+        for name, check in check_scaling(function):
+            yield pytest.param(check, id=f"{label}: {name}")
+
+
+@pytest.mark.parametrize("check", list(checks()))
+def test_conformance(check):
+    check()
+
+
+@pytest.mark.parametrize(
+    "function", [Softplus(), Power(), Monotone("x"), CUSTOM["line, gradient given"]], ids=str
+)
+def test_gradients_are_those_of_differences(function):
+    case, rng = make_case(function), np.random.default_rng(1)
+    weights = rng.normal(size=(4, 4))
+    given = function.log_scale_gradient(weights, case.design)
+    differences = ScalingFunction.log_scale_gradient(function, weights, case.design)
+    assert np.abs(given).max() > 0.1
+    # Central differences of step 6e-6 have errors of about 1e-10.
+    np.testing.assert_allclose(given, differences, atol=1e-8)
+
+
+def test_gradients_by_jax():
+    jax = pytest.importorskip("jax", reason="gradients by JAX need the extra 'jax'")
+
+    def function(labels, weights):
+        return weights[0] * jax.numpy.tanh(labels[0] * jax.numpy.exp(weights[1]))
+
+    derived = Custom(log_scale=function, gradient="jax", n_weights=2)
+    plain = CUSTOM["levelling"]
+    weights = np.random.default_rng(1).normal(size=(4, 4))
+    case = make_case(plain)
+    np.testing.assert_allclose(
+        derived.log_scale_gradient(weights, case.design),
+        plain.log_scale_gradient(weights, case.design),
+        atol=1e-8,
+    )
+    for _, check in check_scaling(derived):
+        check()
+
+
+def test_jax_is_missing_in_a_sentence(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(ImportError, match=r"needs JAX: pip install 'hdsp\[jax\]', or leave"):
+        Custom(log_scale=line, gradient="jax")
+
+
+def test_a_line_of_ones_own_is_updated_as_the_log_linear_function():
+    case = make_case(LogLinear())
+    own, ours = Custom(log_scale=line), LogLinear()
+    parameters = [function.initial(4, 4) for function in (own, ours)]
+    for _ in range(60):
+        parameters = [
+            function.update(one, case.design, case.prior_shape, case.exposure)
+            for function, one in zip((own, ours), parameters, strict=True)
+        ]
+    # Both are at the maximum of the same objective.
+    np.testing.assert_allclose(parameters[0]["weight"], parameters[1]["weight"], atol=1e-5)
+    np.testing.assert_allclose(
+        own.objective(parameters[0], case.design, case.prior_shape, case.exposure),
+        ours.objective(parameters[1], case.design, case.prior_shape, case.exposure),
+        rtol=1e-9,
+    )
+    # The log-linear function knows each weight's own curvature, and so does the line.
+    np.testing.assert_allclose(parameters[0]["spread"], parameters[1]["spread"], rtol=1e-4)
+
+
+def test_scales_are_what_they_are_said_to_be():
+    design = csr_array(np.array([[1.0], [-2.0], [0.0]]))
+    weight = np.array([[0.7], [-3.0]])
+    score = design.toarray() * weight.T
+    np.testing.assert_allclose(
+        np.exp(Softplus().log_scale(weight, design)), np.log2(1.0 + np.exp(score))
+    )
+    half = score / 2.0
+    np.testing.assert_allclose(
+        np.exp(Power().log_scale(weight, design)), (half + np.sqrt(1.0 + half**2)) ** 2
+    )
+    # Far below, the softplus is the exponential: the logarithm of 0 is not taken.
+    far = Softplus().log_scale(np.array([[-1e4]]), csr_array([[1.0]]))
+    np.testing.assert_allclose(far, -1e4 - np.log(np.log(2.0)))
+
+
+def test_a_monotone_scale_rises_or_falls_throughout():
+    values = np.sort(np.random.default_rng(0).lognormal(size=200))
+    labels = Labels.from_frame(pd.DataFrame({"price": values}))
+    schema = LabelSchema.of(labels)
+    space = bind_labels(Monotone("price", n_knots=5), schema, schema.encode(labels))
+    (part,) = space.functions
+    design = space.encode(labels)
+    rng = np.random.default_rng(1)
+    weights = rng.normal(0.0, 2.0, size=(20, space.n_columns))
+    steps = np.diff(part.function.log_scale(weights, design), axis=0)
+    assert (steps * np.sign(weights[:, 0]) > -1e-9).all()
+    # Without bends it is the line of the number.
+    weights[:, 1:] = 0.0
+    straight = design.toarray()[:, :1] * weights[:, 0]
+    np.testing.assert_allclose(part.function.log_scale(weights, design), straight, atol=1e-9)
+    with pytest.raises(ValueError, match=r"Monotone takes the name of one number\. Got"):
+        Monotone("price", "year")
+    with pytest.raises(ValueError, match=r"`n_knots` of Ramps must be 1 to 100\. Got 0"):
+        Monotone("price", n_knots=0)
+
+
+def test_weights_beyond_the_columns_of_labels_have_columns_of_their_own():
+    labels = Labels.from_frame(pd.DataFrame({"price": [1.0, 2.0, 4.0], "shop": ["a", "b", "a"]}))
+    schema = LabelSchema.of(labels)
+    scaling = Custom("price", log_scale=levelling, n_weights=2) * Categorical("shop")
+    space = bind_labels(scaling, schema, schema.encode(labels))
+    assert space.names[:2] == ("price", "price (weight 2)")
+    (part,) = space.functions
+    design = space.encode(labels)[:, part.columns]
+    weights = np.array([[2.0, 0.3]])
+    price = design.toarray()[:, 0]
+    expected = 2.0 * np.tanh(price * np.exp(0.3))
+    np.testing.assert_allclose(part.function.log_scale(weights, design)[:, 0], expected)
+
+
+def shape_of_documents(labels, weights):
+    return labels[0][:, 0] * weights[0, 0]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Custom(log_scale="exp"), TypeError, "`log_scale` of Custom must be a function"),
+        (
+            lambda: Custom(log_scale=line, gradient="autograd"),
+            TypeError,
+            "such a function, 'jax' or None. Got .* and 'autograd'",
+        ),
+        (lambda: Custom(log_scale=line, n_weights=0), ValueError, "`n_weights` of Custom must be"),
+        (lambda: Custom(log_scale=line, variance=0), ValueError, "`variance` of Custom must be"),
+        (lambda: Softplus(variance=-1.0), ValueError, "`variance` of Softplus must be a positive"),
+        (
+            lambda: Custom(log_scale=line, n_weights=9).initial(2, 4),
+            ValueError,
+            "`n_weights` of Custom is 9, for 4 columns of labels. Name these columns",
+        ),
+        (
+            lambda: Custom(log_scale=lambda r, w: r[0] * (1.0 + w[0])).initial(2, 1),
+            ValueError,
+            "must not depend on labels where all weights are 0. From 0, it changes to -1 at -1",
+        ),
+        (
+            lambda: Custom(log_scale=lambda r, w: w[0] * np.tanh(w[1] * r[0])).initial(2, 2),
+            ValueError,
+            "must change with some weight where all weights are 0, or nothing could be learned",
+        ),
+        (
+            lambda: Custom(log_scale=shape_of_documents).initial(2, 1),
+            ValueError,
+            r"`log_scale` of Custom must return numbers \[M, T\] = \[3, 2\].*Got the shape \[3\]",
+        ),
+        (
+            lambda: Custom(log_scale=line, gradient=lambda r, w: [r[0]]).initial(2, 2),
+            ValueError,
+            "`gradient` of Custom must return one array for each of 2 weights. Got 1",
+        ),
+    ],
+)
+def test_what_is_refused(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_functions_are_told_apart():
+    assert repr(Custom("x", log_scale=line, gradient=line_gradient)) == (
+        "Custom('x', log_scale=line, gradient=line_gradient, variance=1.0)"
+    )
+    assert Custom("x", log_scale=line) == Custom("x", log_scale=line)
+    assert Custom("x", log_scale=line) != Custom("x", log_scale=levelling)
+    assert Custom("x", log_scale=lambda r, w: w[0]) != Custom("x", log_scale=lambda r, w: w[0])
+    assert len({Custom(log_scale=line), Custom(log_scale=line)}) == 1
