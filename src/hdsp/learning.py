@@ -59,6 +59,7 @@ from hdsp.prediction import (
     topic_tokens,
     warn_few_groups,
     warn_overlaps,
+    with_correlations,
     with_label_regressions,
 )
 from hdsp.scaling import Scaling, bind_labels, content_columns
@@ -293,6 +294,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
             )
             # The documents make room for the evidence of labels, which is as large.
             outcome = replace(outcome, fit=Fit(state, None))
+            model = with_correlations(model, source.known, run, groups)
             model = with_label_regressions(model, source.known, run)
         else:
             model = make_fitted_from_sample(

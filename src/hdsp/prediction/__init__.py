@@ -14,6 +14,7 @@ from hdsp.prediction.calibration import (
 )
 from hdsp.prediction.checks import expected_errors, make_cells, measure_misfit
 from hdsp.prediction.contrasts import make_contrasts
+from hdsp.prediction.correlations import Correlations
 from hdsp.prediction.dependence import (
     find_dependence,
     warn_few_groups,
@@ -31,6 +32,7 @@ from hdsp.prediction.fitted import (
     Source,
     make_fitted,
     topic_tokens,
+    with_correlations,
     with_label_regressions,
 )
 from hdsp.prediction.groups import TopicGroups
@@ -58,6 +60,7 @@ __all__ = [
     "Calibration",
     "Calibrations",
     "Contrast",
+    "Correlations",
     "Effects",
     "Estimates",
     "FitReport",
@@ -100,6 +103,7 @@ __all__ = [
     "warn_few_groups",
     "warn_of_dependence",
     "warn_overlaps",
+    "with_correlations",
     "with_label_regressions",
     "with_other_labels",
     "without_target",

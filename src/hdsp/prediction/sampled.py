@@ -11,6 +11,7 @@ from hdsp.prediction.fitted import (
     FittedModel,
     Source,
     make_fitted,
+    with_correlations,
     with_label_regressions,
 )
 from hdsp.prediction.training import TrainingLabels
@@ -82,4 +83,5 @@ def make_fitted_from_sample(
     known = make_problem(
         uniform.counts, uniform.design, space.scaling, priors, content=state.content
     )
+    model = with_correlations(model, known, run)
     return with_label_regressions(model, known, run)
