@@ -155,10 +155,11 @@ def topic_correlations(
         values.append(np.where(known, np.clip(value, -1.0, 1.0), 0.0))
         errors.append(np.where(known, spread, 0.0))
     pairs = np.triu_indices(n_topics, 1)
-    found = [
-        np.array([kind[pairs] for kind in both], dtype=np.float32) for both in (values, errors)
-    ]
-    return Correlations(*found, degrees=len(sums) - 1)
+    return Correlations(
+        np.array([own[pairs] for own in values], dtype=np.float32),
+        np.array([own[pairs] for own in errors], dtype=np.float32),
+        len(sums) - 1,
+    )
 
 
 def _sum_by_part(
