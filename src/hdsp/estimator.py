@@ -27,7 +27,13 @@ from hdsp.answers.number import doubts, number_sentence
 from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
-from hdsp.answers.topic_tables import Columns, top_words, topic_columns, word_columns
+from hdsp.answers.topic_tables import (
+    Columns,
+    correlation_columns,
+    top_words,
+    topic_columns,
+    word_columns,
+)
 from hdsp.answers.word_checks import word_check_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
@@ -791,6 +797,39 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             otherwise pandas.
         """
         return self._table(topic_columns(self._model, n_words))
+
+    def topic_correlations(self, level: float = 0.9) -> Any:
+        """Topics that documents have together, or rather not, with intervals.
+
+        Correlations over documents of how much there is of topics: what documents' lengths and
+        uncertain topics hide of them is restored, and what comes from proportions adding up to 1
+        is taken away, so that typical pairs have about 0. Of three topics or fewer, and of topics
+        that were merged, nothing is known.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            The share of intervals that are to contain the correlation which many more and longer
+            documents, read with the same topics, would show.
+
+        Returns
+        -------
+        table
+            One row per pair of topics in use: `topic` and `other`, with `name` and `other_name` if
+            topics have names; `correlation` of what remains after what labels lead one to expect,
+            with `lower` and `upper`; and the same without regard to labels, `raw`, `raw_lower` and
+            `raw_upper`. Missing where topics hardly vary, or words do not tell them from mixtures
+            of others. Its library is that of the training labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 100, n_topics=5, random_state=0)
+        >>> model = hdsp.HDSP(5, fixed_number=True, random_state=0).fit(corpus)
+        >>> len(model.topic_correlations())
+        10
+        """
+        return self._table(correlation_columns(self._model, level))
 
     def topics_of_word(self, word: str) -> Any:
         """The topics that a word is in.

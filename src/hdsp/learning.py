@@ -60,6 +60,7 @@ from hdsp.prediction import (
     warn_few_groups,
     warn_of_split_topics,
     warn_overlaps,
+    with_correlations,
     with_label_evidence,
 )
 from hdsp.scaling import Scaling, bind_labels, content_columns
@@ -294,6 +295,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
             )
             # The documents make room for the evidence of labels, which is as large.
             outcome = replace(outcome, fit=Fit(state, None))
+            model = with_correlations(model, source.known, run, groups)
             model = with_label_evidence(model, source.known, run)
         else:
             model = make_fitted_from_sample(

@@ -96,6 +96,21 @@ def test_topics_of_a_word_are_found(files, capsys):
     assert "Did you mean 'silk'" in capsys.readouterr().err
 
 
+def test_correlations_of_topics_are_printed_and_written(files, tmp_path, capsys):
+    model, output = str(files / "model.hdsp"), tmp_path / "correlations.csv"
+    assert main(["topics", model, "--correlations"]) == 0
+    first, header, *pairs = capsys.readouterr().out.splitlines()
+    assert main(["topics", model, "--correlations", "-o", str(output)]) == 0
+    table = pd.read_csv(output)
+    sure = table[(table["lower"] > 0) | (table["upper"] < 0)]
+    assert first.startswith(f"{len(sure)} of {len(table)} pairs correlate")
+    assert header.split() == ["correlation", "interval", "raw", "topic", "other"]
+    assert len(pairs) == len(sure)
+    assert [f"{value:+.2f}" for value in sorted(sure["correlation"], reverse=True)] == [
+        pair.split()[0] for pair in pairs
+    ]
+
+
 def test_typical_documents_of_topics_are_printed_and_written(files, tmp_path, capsys):
     arguments = ["topics", str(files / "model.hdsp"), "--documents", str(files / "reviews.parquet")]
     assert main(arguments) == 0

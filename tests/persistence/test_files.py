@@ -308,6 +308,28 @@ def test_files_of_older_versions_lack_the_error_of_the_mean_document(path):
     assert not older.draw_mean(np.random.default_rng(0), 3).any()
 
 
+def test_files_of_older_versions_have_no_correlations(path):
+    table = HDSP.load(path).topic_correlations()
+    assert table.equals(mixed_model()[0].topic_correlations())
+
+    def forget(arrays):
+        for name in ("values", "errors", "degrees"):
+            del arrays[f"correlations.{name}"]
+
+    rewrite(path, change_arrays=forget)
+    with pytest.raises(ValueError, match="needs a model of a version that finds correlations"):
+        HDSP.load(path).topic_correlations()
+
+
+def test_correlations_of_more_topics_than_there_are_are_refused(path):
+    def more(arrays):
+        for name in ("values", "errors"):
+            arrays[f"correlations.{name}"] = np.zeros((2, 66), dtype=np.float32)
+
+    rewrite(path, change_arrays=more)
+    assert "its correlations are of other topics" in refusal(path)
+
+
 def test_files_of_older_versions_have_one_regression_for_both_weights(path):
     def forget(arrays):
         for name in [name for name in arrays if name.startswith("document_calibration.")]:

@@ -10,7 +10,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hdsp import plots
+from hdsp import plots, simulate
 from hdsp.plots.drawing import Point, draw_points
 from tests.report.corpora import fit, fit_searched, make_corpus, reviews
 
@@ -62,6 +62,7 @@ CALLS = {
     "expected_topics": lambda model, corpus, ax: plots.expected_topics(
         model, {"none": [[]]}, ax=ax
     ),
+    "correlations": lambda model, corpus, ax: plots.correlations(model, ax=ax),
     "words": lambda model, corpus, ax: plots.words(model, 0, ax=ax),
     "history": lambda model, corpus, ax: plots.history(model, ax=ax),
     "observed": lambda model, corpus, ax: plots.observed(model, corpus, "shoes", ax=ax),
@@ -137,6 +138,19 @@ def test_expected_topics_of_sets_of_labels(model, ax):
         widths = [bar.get_width() for bar in bars]
         np.testing.assert_allclose(widths, model.expected_topics(frame)[0][numbers(ax)])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == list(frames)
+
+
+def test_correlations_are_drawn_where_they_are_sure(ax):
+    corpus, _ = simulate(n_documents=300, n_topics=6, n_words=200, random_state=0)
+    model = fit(corpus, 6, init="nmf")
+    plots.correlations(model, level=0.1, ax=ax)
+    shown, topics = np.asarray(ax.images[0].get_array()), numbers(ax)
+    assert sorted(topics) == list(range(len(model.components_)))
+    for row in model.topic_correlations(0.1).itertuples():
+        cell = shown[topics.index(row.topic), topics.index(row.other)]
+        sure = row.lower > 0 or row.upper < 0
+        assert cell == pytest.approx(row.correlation if sure else 0.0)
+    assert (np.nan_to_num(shown) != 0.0).mean() > 0.3
 
 
 def test_words_of_a_topic(model, ax):

@@ -23,10 +23,9 @@ from hdsp.report.documents import (
     typical_documents,
 )
 from hdsp.report.effects import effect_table, number_curve
-from hdsp.report.layout import place_together, related_topics, seriate
-from hdsp.report.model_access import label_record
+from hdsp.report.layout import place_together, seriate
 from hdsp.report.packing import pack_exact, pack_rounded, rounded, to_json
-from hdsp.report.topics import relevance, topic_words, word_frequency, word_view
+from hdsp.report.topics import related_view, relevance, topic_words, word_frequency, word_view
 from tests.report.corpora import fit, hostile, make_corpus, reviews
 
 
@@ -131,8 +130,8 @@ def test_the_page_holds_the_words_of_every_relevance():
 
 
 def test_texts_are_cut_into_words_and_put_together_again(model, corpus, texts):
-    view, proportions = document_view(model, corpus, texts, 1_000)
-    share = topic_words(model)
+    view = document_view(model, corpus, texts, 1_000)
+    share, proportions = topic_words(model), model.transform(corpus)
     assert len(view["documents"]) == len(texts)
     for row, entry in enumerate(view["documents"]):
         assert "".join(entry["pieces"]) == texts[row]
@@ -144,7 +143,7 @@ def test_texts_are_cut_into_words_and_put_together_again(model, corpus, texts):
 
 
 def test_documents_without_texts_show_their_counts(model, corpus):
-    view, _ = document_view(model, corpus, None, 10)
+    view = document_view(model, corpus, None, 10)
     entry = view["documents"][0]
     row = corpus.counts[[entry["row"]]]
     assert sorted(entry["pieces"][1::2]) == sorted(model.words_[i] for i in row.indices)
@@ -157,7 +156,7 @@ def test_documents_without_texts_show_their_counts(model, corpus):
 def test_long_texts_are_cut():
     corpus, texts = hostile()
     model = HDSP(3, fixed_number=True, max_iter=2, tol=0.5, random_state=0).fit(corpus)
-    entry = document_view(model, corpus, texts, 100)[0]["documents"][0]
+    entry = document_view(model, corpus, texts, 100)["documents"][0]
     assert entry["cut"]
     assert "".join(entry["pieces"]) == texts[0][:MOST_CHARACTERS]
 
@@ -235,22 +234,25 @@ def test_similar_rows_are_neighbours():
     assert seriate(np.zeros((2, 3))).tolist() == [0, 1]
 
 
-def test_related_topics_occur_together():
-    rng = np.random.default_rng(0)
-    together = rng.random((300, 1)) < 0.3
-    proportions = rng.dirichlet(np.full(5, 0.3), size=300)
-    proportions[:, [1, 3]] += 3.0 * together
-    pairs = {(a, b): value for a, b, value in related_topics(proportions)}
-    assert max(pairs, key=pairs.get) == (1, 3)
-    roots = np.sqrt(proportions)
-    assert pairs[1, 3] == pytest.approx(np.corrcoef(roots[:, 1], roots[:, 3])[0, 1])
-    assert related_topics(proportions[:5]) == []
+def test_related_topics_are_sure_pairs_of_the_table():
+    corpus, _ = simulate(n_documents=300, n_topics=6, n_words=200, random_state=0)
+    model = fit(corpus, 6, init="nmf")
+    # Topics are independent: narrow intervals, for some to exclude 0.
+    table = model.topic_correlations(0.1)
+    sure = table[(table["lower"] > 0) | (table["upper"] < 0)].set_index(["topic", "other"])
+    pairs = {(a, b): found for a, b, *found in related_view(model, 0.1)}
+    assert 3 < len(pairs) <= len(sure)
+    for pair, found in pairs.items():
+        wanted = sure.loc[pair, ["correlation", "lower", "upper"]]
+        np.testing.assert_allclose(found, wanted.to_numpy(dtype=float), rtol=1e-3)
+    assert sure["correlation"].abs().idxmax() in pairs
+    assert make_view(model).model["related"] == related_view(model, 0.9)
 
 
-def test_without_documents_topics_are_related_by_their_labels(view, model):
-    assert view.model["related"]["observed"] is False
-    sample = label_record(model).sample
-    assert sample.shape[1] == len(model.label_names_)
+def test_a_model_without_correlations_has_no_related_topics(model):
+    older = copy(model)
+    older._model = replace(model._model, correlations=None)
+    assert make_view(older).model["related"] == []
 
 
 def test_the_fit_is_told(view, model):

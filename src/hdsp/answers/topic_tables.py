@@ -9,7 +9,7 @@ import numpy as np
 from hdsp.metrics import topic_top_words
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import FittedModel, associated_labels, distinctive_words, make_contrasts
-from hdsp.validation import quoted
+from hdsp.validation import check_share, quoted
 
 # A table before it is a frame of some library.
 Columns: TypeAlias = dict[str, list[Any]]
@@ -81,6 +81,33 @@ def word_columns(fitted: FittedModel, word: str) -> Columns:
         "probability": probability[order].tolist(),
         "top_words": [" ".join(top[k]) for k in order],
     }
+
+
+def correlation_columns(fitted: FittedModel, level: float) -> Columns:
+    """The columns of `HDSP.topic_correlations`."""
+    owner = "HDSP.topic_correlations"
+    check_share(level, "level", owner)
+    found = fitted.correlations
+    if found is None:
+        raise ValueError(
+            f"{owner} needs a model of a version that finds correlations. Got one of an older "
+            "version: fit it again."
+        )
+    # Of a merged topic nothing is known.
+    place = {own[0]: k for k, own in enumerate(fitted.groups.members) if len(own) == 1}
+    first, second = np.triu_indices(found.n_topics, 1)
+    topics = np.array([[place.get(int(k), -1) for k in side] for side in (first, second)])
+    topics = np.sort(topics.reshape(2, -1), axis=0)
+    rows = np.flatnonzero(topics[0] >= 0)
+    rows = rows[np.lexsort(topics[::-1, rows])]
+    columns: Columns = {}
+    for name, own in zip(("topic", "other"), topics[:, rows].tolist(), strict=True):
+        columns[name] = own
+        given = name_column(fitted, own)
+        columns |= {"name" if name == "topic" else "other_name": v for v in given.values()}
+    limits = np.stack(found.intervals(level), axis=1)[:, :, rows].reshape(6, -1)
+    names = ("correlation", "lower", "upper", "raw", "raw_lower", "raw_upper")
+    return columns | dict(zip(names, limits.tolist(), strict=True))
 
 
 def _word_share(fitted: FittedModel) -> FloatArray:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Of a word's tokens, for its topics to be printed; and documents printed of each topic.
 _LEAST_SHARE = 0.01
 _DOCUMENTS = 3
+# Pairs of topics printed, of those that correlate.
+_PAIRS = 30
 # Where -o ends so, a model is written and not a table.
 MODEL_SUFFIX = ".hdsp"
 
@@ -33,6 +35,7 @@ def add_parser(commands: Any) -> None:
             "hdsp topics model.hdsp --words 20 -o topics.csv",
             "hdsp topics model.hdsp --find silk",
             "hdsp topics model.hdsp --documents reviews.parquet",
+            "hdsp topics model.hdsp --correlations",
             "hdsp topics model.hdsp --stable reviews.parquet",
             "hdsp topics model.hdsp --names topic-names.json",
             "hdsp topics model.hdsp --merge 0,1 -o merged.hdsp",
@@ -47,6 +50,11 @@ def add_parser(commands: Any) -> None:
         "--documents",
         metavar="FILE",
         help="print the documents that are most typical of each topic",
+    )
+    parser.add_argument(
+        "--correlations",
+        action="store_true",
+        help="print the pairs of topics that documents have together, or rather not",
     )
     edit = parser.add_argument_group("changing the model")
     edit.add_argument(
@@ -97,6 +105,9 @@ def run(options: argparse.Namespace) -> None:
         _write_model(model, options)
         return
     names = None if options.names is None else _keep_names(model, options)
+    if options.correlations:
+        _print_correlations(model, options)
+        return
     if options.find is not None or options.documents is not None:
         _print_asked(model, options)
         return
@@ -206,6 +217,41 @@ def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
             "in common": [f"{similarity:.2f}" for similarity in table["similarity"]],
             "found in": [f"{times} of {len(refits.numbers)}" for times in table["found_in"]],
             "words": table["top_words"],
+        }
+    )
+
+
+def _print_correlations(model: "HDSP", options: argparse.Namespace) -> None:
+    """Print the pairs whose interval excludes 0, or write all."""
+    from hdsp.answers.topic_tables import correlation_columns, top_words
+
+    fitted = common.fitted_model(model)
+    table: Table = correlation_columns(fitted, 0.9)
+    if common.is_answered(options, table, "correlations"):
+        return
+    lower, upper, found = table["lower"], table["upper"], table["correlation"]
+    sure = [i for i, value in enumerate(lower) if value > 0 or upper[i] < 0]
+    total = len(lower)
+    print(f"{len(sure):,} of {total:,} pairs correlate, given labels (90 % intervals exclude 0):")
+    if not options.all:
+        sure = sorted(sure, key=lambda i: -abs(found[i]))[:_PAIRS]
+    table = rows_of(table, sorted(sure, key=lambda i: -found[i]))
+    words = top_words(fitted, min(options.words, 4))
+
+    def called(side: str, name: str) -> list[str]:
+        named = table.get(name, [""] * len(table[side]))
+        return [f"{k} {n or ' '.join(words[k])}" for k, n in zip(table[side], named, strict=True)]
+
+    common.print_columns(
+        {
+            "correlation": [f"{value:+.2f}" for value in table["correlation"]],
+            "interval": [
+                f"{low:+.2f} to {high:+.2f}"
+                for low, high in zip(table["lower"], table["upper"], strict=True)
+            ],
+            "raw": [f"{value:+.2f}" for value in table["raw"]],
+            "topic": called("topic", "name"),
+            "other": called("other", "other_name"),
         }
     )
 

@@ -21,6 +21,7 @@ from hdsp.persistence.streams import put_open_stream, take_open_stream
 from hdsp.prediction import (
     Calibration,
     Calibrations,
+    Correlations,
     FitReport,
     FittedModel,
     Joint,
@@ -78,6 +79,9 @@ def save_model(
             arrays[f"{prefix}.mean_variance"] = calibration.mean_variance
         for number, block in enumerate(calibration.joint):
             arrays[f"{prefix}.joint.{number}"] = block.factor
+    if model.correlations is not None:
+        degrees = np.array([model.correlations.degrees], dtype=np.int64)
+        put_all(arrays, "correlations", {**vars(model.correlations), "degrees": degrees})
     put_sparse(arrays, "training.sample", model.training.sample)
     arrays["training.carriers"] = model.training.carriers
     values = [model.training.values[j] for j in sorted(model.training.values)]
@@ -226,6 +230,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         merged,
         get.positive(manifest, "sampled"),
         _decode_factors(arrays, schema.n_labels + 1, len(state.topics)),
+        _decode_correlations(arrays, state.n_topics),
     )
 
 
@@ -279,6 +284,19 @@ def _decode_joint(
         Joint(columns, arrays.numbers(f"{name}.joint.{number}", shape))
         for number, (columns, shape) in enumerate(zip(blocks, shapes, strict=True))
     )
+
+
+def _decode_correlations(arrays: StoredArrays, n_topics: int) -> Correlations | None:
+    """Correlations of the first topics; files of older versions have none."""
+    if not any(f"correlations.{name}" in arrays for name in ("values", "errors", "degrees")):
+        return None
+    values = arrays.numbers("correlations.values", (2, None), least=-1.0, most=1.0)
+    errors = arrays.numbers("correlations.errors", values.shape, least=0.0)
+    (degrees,) = arrays.whole("correlations.degrees", (1,), 1_000).tolist()
+    found = Correlations(values, errors, degrees)
+    if found.n_topics > n_topics or found.n_topics * (found.n_topics - 1) // 2 != values.shape[1]:
+        raise WrongContents("its correlations are of other topics")
+    return found
 
 
 def _plain_priors(priors: Priors, arrays: dict[str, AnyArray]) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from hdsp.plots.fits import history, search
 from hdsp.plots.labels import curves, effects, expected_topics, heat_map
 from hdsp.plots.levels import curve, levels
 from hdsp.plots.perspectives import perspectives
-from hdsp.plots.topics import topic_map, words
+from hdsp.plots.topics import correlations, topic_map, words
 
 __all__ = [
+    "correlations",
     "curve",
     "curves",
     "effects",

@@ -92,3 +92,48 @@ def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
     drawing.draw_points(ax, [*topics, *labels], named)
     ax.invert_yaxis()
     return ax
+
+
+def correlations(model: Any, *, n: int = 30, level: float = 0.9, ax: Any = None) -> Any:
+    """Correlations of topics as colours, related topics side by side.
+
+    Given labels, as in `HDSP.topic_correlations`. Pairs whose interval holds 0 are left white.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    n : int, default=30
+        How many topics: those with the strongest correlations.
+    level : float, default=0.9
+        The probability of intervals.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.layout import seriate
+    from hdsp.report.topics import table_of
+
+    table = table_of(model.topic_correlations(level))
+    topic, other = (np.asarray(table[name], dtype=np.int64) for name in ("topic", "other"))
+    value, lower, upper = (
+        np.asarray(table[name], dtype=np.float64) for name in ("correlation", "lower", "upper")
+    )
+    found = np.zeros((len(model.components_),) * 2)
+    found[topic, other] = found[other, topic] = np.where((lower > 0) | (upper < 0), value, 0.0)
+    chosen = np.argsort(-np.abs(found).max(axis=1), kind="stable")[:n]
+    chosen = chosen[seriate(found[np.ix_(chosen, chosen)] + np.eye(len(chosen)))]
+    found = found[np.ix_(chosen, chosen)]
+    limit = float(np.abs(found).max()) or 1.0
+    np.fill_diagonal(found, np.nan)
+    ax = drawing.axes_or_new(ax, 3.5 + 0.24 * len(chosen), 2.5 + 0.2 * len(chosen))
+    names = drawing.topic_names(model, chosen.tolist())
+    drawing.draw_matrix(
+        ax, found, names, names, label="correlation", cmap="RdBu", vmin=-limit, vmax=limit
+    )
+    ax.set_facecolor("#DDDDDD")
+    return ax

@@ -14,6 +14,7 @@ from hdsp.prediction.calibration import (
 )
 from hdsp.prediction.checks import expected_errors, make_cells, measure_misfit
 from hdsp.prediction.contrasts import make_contrasts
+from hdsp.prediction.correlations import Correlations
 from hdsp.prediction.dependence import (
     find_dependence,
     warn_few_groups,
@@ -31,6 +32,7 @@ from hdsp.prediction.fitted import (
     Source,
     make_fitted,
     topic_tokens,
+    with_correlations,
     with_label_evidence,
 )
 from hdsp.prediction.groups import TopicGroups
@@ -60,6 +62,7 @@ __all__ = [
     "Calibration",
     "Calibrations",
     "Contrast",
+    "Correlations",
     "Effects",
     "Estimates",
     "FitReport",
@@ -104,6 +107,7 @@ __all__ = [
     "warn_of_dependence",
     "warn_of_split_topics",
     "warn_overlaps",
+    "with_correlations",
     "with_label_evidence",
     "with_other_labels",
     "without_target",

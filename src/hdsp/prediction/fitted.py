@@ -35,6 +35,7 @@ from hdsp.prediction.calibration import (
 from hdsp.prediction.calibration.cross_fit import FOLDS, MANY_DOCUMENTS, folds, leave_out
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
+from hdsp.prediction.correlations import Correlations, topic_correlations
 from hdsp.prediction.dependence import find_dependence, warn_of_dependence
 from hdsp.prediction.effects import DRAWS, Effects, draws_of, label_effects
 from hdsp.prediction.evidence import LabelCounts, count_label_words, label_word_ratios
@@ -160,6 +161,8 @@ class FittedModel:
         than 1 where a sample of the documents stood for all.
     word_factors : WordFactors or None
         Words that labels use beyond their topics; None where they were not learned.
+    correlations : Correlations or None
+        Correlations of topics over documents; models of older versions have none.
 
     Notes
     -----
@@ -181,6 +184,7 @@ class FittedModel:
     merged_topics: TopicGroups | None = None
     sampled: float = 1.0
     word_factors: WordFactors | None = None
+    correlations: Correlations | None = None
 
     @property
     def schema(self) -> LabelSchema:
@@ -405,6 +409,17 @@ def make_fitted(
         source,
         report,
     )
+
+
+def with_correlations(
+    model: FittedModel, problem: Problem, run: Run, groups: IntArray | None = None
+) -> FittedModel:
+    """The model with correlations of its topics; documents of one of `groups` [M] are dependent."""
+    with run.stage("correlations"):
+        found = topic_correlations(
+            problem, model.state, model.calibration, model.report.n_topics, groups
+        )
+        return replace(model, correlations=found)
 
 
 def with_label_evidence(model: FittedModel, problem: Problem, run: Run) -> FittedModel:

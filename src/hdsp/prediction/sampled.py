@@ -6,7 +6,14 @@ from hdsp.execution import fit_documents
 from hdsp.fit import Run, Sample
 from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
-from hdsp.prediction.fitted import FitReport, FittedModel, Source, make_fitted, with_label_evidence
+from hdsp.prediction.fitted import (
+    FitReport,
+    FittedModel,
+    Source,
+    make_fitted,
+    with_correlations,
+    with_label_evidence,
+)
 from hdsp.prediction.training import TrainingLabels
 from hdsp.scaling import LabelSpace
 
@@ -76,4 +83,5 @@ def make_fitted_from_sample(
     known = make_problem(
         uniform.counts, uniform.design, space.scaling, priors, content=state.content
     )
+    model = with_correlations(model, known, run)
     return with_label_evidence(model, known, run)

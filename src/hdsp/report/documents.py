@@ -162,8 +162,8 @@ def choose_documents(
 
 def document_view(
     model: Any, corpus: Corpus, texts: Sequence[str] | None, most: int
-) -> tuple[dict[str, Any], FloatArray]:
-    """The documents that a page shows, and the proportions of all documents.
+) -> dict[str, Any]:
+    """The documents that a page shows.
 
     Parameters
     ----------
@@ -175,13 +175,6 @@ def document_view(
         Texts of the documents; None shows their words in the order of their counts.
     most : int
         How many documents to show.
-
-    Returns
-    -------
-    view : dict
-        The documents for a page.
-    proportions : float array of shape [M, T]
-        Topics in all documents.
     """
     proportions = np.asarray(model.transform(corpus), dtype=np.float64)
     groups = observed_by_label(model, corpus, proportions)
@@ -212,7 +205,7 @@ def document_view(
                 "cut": cut,
             }
         )
-    view = {
+    return {
         "total": len(corpus),
         "documents": entries,
         "texts": texts is not None,
@@ -229,7 +222,6 @@ def document_view(
         },
         "check": label_check(model, corpus),
     }
-    return view, proportions
 
 
 def _original(model: Any, design: csr_array, part: slice) -> list[float]:

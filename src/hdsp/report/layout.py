@@ -14,10 +14,6 @@ _MANY = 500
 _DIMENSIONS = 50
 # An exact order of leaves takes time that grows with the cube of their number.
 _MOST_ORDERED = 400
-# Related topics of each topic, and the least correlation that counts.
-_LINKS = 2
-_LEAST_CORRELATION = 0.15
-_LEAST_ROWS = 8
 
 
 def place_together(
@@ -103,39 +99,6 @@ def seriate(matrix: FloatArray) -> IntArray:
     order = np.asarray(leaves_list(tree), dtype=np.int64)
     # An order and its reverse are as good: the one that begins with the smaller number.
     return order if order[0] < order[-1] else order[::-1]
-
-
-def related_topics(proportions: FloatArray) -> list[tuple[int, int, float]]:
-    """Pairs of topics that occur in the same documents: both numbers, and the correlation.
-
-    The correlation is of the roots of proportions, which are less skewed. Each topic brings its
-    two nearest, where they correlate at all.
-
-    Parameters
-    ----------
-    proportions : float array of shape [M, T]
-        Topics in documents.
-
-    Returns
-    -------
-    list of tuple
-        One for each pair.
-    """
-    distinct = len(np.unique(proportions, axis=0))
-    if distinct < _LEAST_ROWS or proportions.shape[1] < 2:
-        return []
-    roots = np.sqrt(proportions)
-    roots = roots - roots.mean(axis=0)
-    size = np.linalg.norm(roots, axis=0)
-    roots = roots / np.where(size > 0, size, 1.0)
-    correlation = roots.T @ roots
-    np.fill_diagonal(correlation, -np.inf)
-    pairs: dict[tuple[int, int], float] = {}
-    for topic, row in enumerate(correlation):
-        for other in np.argsort(-row, kind="stable")[:_LINKS].tolist():
-            if row[other] >= _LEAST_CORRELATION:
-                pairs[min(topic, other), max(topic, other)] = float(row[other])
-    return [(first, second, value) for (first, second), value in sorted(pairs.items())]
 
 
 def map_view(word_share: FloatArray, effect: FloatArray) -> dict[str, Any]:

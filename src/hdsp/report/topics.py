@@ -14,6 +14,8 @@ from hdsp.report.packing import rounded
 # page holds.
 _WORDS = 30
 _SIDE_WORDS = 8
+# Related topics that each topic brings.
+_LINKS = 2
 _RELEVANCES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -92,6 +94,22 @@ def side_view(model: Any) -> list[list[dict[str, Any]]] | None:
         limits = {name: float(f"{table[name][n]:.4g}") for name in ("ratio", "lower", "upper", "n")}
         rows[topic].append({"label": label, "word": str(table["word"][n]), **limits})
     return [sorted(own, key=lambda row: row["label"]) for own in rows]
+
+
+def related_view(model: Any, level: float) -> list[list[float | None]]:
+    """Pairs of topics whose correlation is sure: both numbers, the correlation and its interval.
+
+    Each topic brings its strongest.
+    """
+    table = table_of(model.topic_correlations(level))
+    names = ("topic", "other", "correlation", "lower", "upper")
+    rows = np.array([np.asarray(table[name], dtype=np.float64) for name in names]).T
+    rows = rows[(rows[:, 3] > 0) | (rows[:, 4] < 0)]
+    rows = rows[np.argsort(-np.abs(rows[:, 2]), kind="stable")]
+    kept = np.zeros(len(rows), dtype=bool)
+    for topic in np.unique(rows[:, :2]):
+        kept[np.flatnonzero((rows[:, :2] == topic).any(axis=1))[:_LINKS]] = True
+    return [[int(a), int(b), *rounded(found, 4)] for a, b, *found in rows[kept].tolist()]
 
 
 def topic_words(model: Any) -> FloatArray:

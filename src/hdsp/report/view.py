@@ -10,10 +10,10 @@ from hdsp.report.documents import document_view
 from hdsp.report.effects import curve_views, effect_table, effect_view
 from hdsp.report.fit import fit_view
 from hdsp.report.labels import form_view, label_view
-from hdsp.report.layout import map_view, related_topics, seriate
-from hdsp.report.model_access import LabelRecord, label_record, model_key
+from hdsp.report.layout import map_view, seriate
+from hdsp.report.model_access import has_correlations, label_record, model_key
 from hdsp.report.names import TopicNames
-from hdsp.report.topics import side_view, topic_view, topic_words, word_view
+from hdsp.report.topics import related_view, side_view, topic_view, topic_words, word_view
 
 LEVEL = 0.9
 
@@ -61,10 +61,10 @@ def make_view(
     with progress.task("Finding effects of labels"):
         effects = effect_table(model, LEVEL)
         curves = curve_views(model, labels, effects, LEVEL)
-    documents, proportions = None, None
+    documents = None
     if corpus is not None:
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            documents, proportions = document_view(model, corpus, texts, most_documents)
+            documents = document_view(model, corpus, texts, most_documents)
     with progress.task("Drawing the map"):
         places = map_view(topic_words(model), effects.effect)
     data = {
@@ -78,7 +78,7 @@ def make_view(
         "effects": effect_view(effects, LEVEL),
         "curves": curves,
         "map": places,
-        "related": _related(record, proportions),
+        "related": related_view(model, LEVEL) if has_correlations(model) else [],
         "order": {
             "topics": seriate(effects.effect.T).tolist(),
             "labels": seriate(effects.effect).tolist(),
@@ -94,12 +94,3 @@ def _names(model: Any, names: TopicNames | None) -> TopicNames:
     if names is None:
         return TopicNames(model.topic_names_)
     return TopicNames({**model.topic_names_, **names.names}, names.combined)
-
-
-def _related(record: LabelRecord, proportions: Any) -> dict[str, Any]:
-    """Topics that go together, in documents where there are some, else by their labels."""
-    observed = proportions is not None
-    if not observed:
-        proportions = record.groups.sum(record.regression.proportions(record.sample))
-    pairs = [(a, b, round(value, 4)) for a, b, value in related_topics(proportions)]
-    return {"observed": observed, "pairs": pairs}

@@ -124,7 +124,7 @@ def leave_out(
     return replace(state, topics=topics.astype(state.topics.dtype))
 
 
-def folds(problem: Problem, groups: IntArray | None = None) -> IntArray:
+def folds(problem: Problem, groups: IntArray | None = None, n_folds: int = FOLDS) -> IntArray:
     """The fold of each document, [M].
 
     It follows from the document's words, so that neither their order nor other documents matter,
@@ -133,5 +133,5 @@ def folds(problem: Problem, groups: IntArray | None = None) -> IntArray:
     directions = np.random.default_rng(0).random(problem.n_words)
     counts = problem.entries if not len(problem.content) else problem.counts
     projected = np.asarray(counts @ directions)
-    found = np.asarray(np.floor(1e3 * projected % 1.0 * FOLDS), dtype=np.int64)
-    return found if groups is None else np.where(groups < 0, found, groups % FOLDS)
+    found = np.asarray(np.floor(1e3 * projected % 1.0 * n_folds), dtype=np.int64)
+    return found if groups is None else np.where(groups < 0, found, groups % n_folds)

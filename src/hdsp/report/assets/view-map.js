@@ -66,20 +66,25 @@ export function mapView(room) {
   mapRoom.append(map.figure);
   map.room.style.position = "relative";
   map.figure.querySelector(".tools").prepend(...tools.children);
-  const graph = DATA.related.pairs.length
+  const graph = DATA.related.length
     ? chart({
         title: "Topics that go together",
         file: "related-topics",
-        caption: DATA.related.observed
-          ? "Lines join topics that occur in the same documents; " +
-            "the thicker, the higher the correlation of their proportions."
-          : "Lines join topics whose expected proportions rise and fall together with labels; " +
-            "the thicker, the higher the correlation over the training documents' labels.",
-        describe: () => `Graph of ${unitPairs().length} pairs of topics that go together.`,
+        caption:
+          "Lines join topics that the same documents have more often than their labels lead one to expect; " +
+          "dashed lines those that they rather do not have together. The thicker, the stronger the correlation: " +
+          "its 90 % interval excludes 0. Of each topic the strongest are drawn.",
+        describe: () =>
+          `Graph of ${unitPairs().filter((pair) => pair.value > 0).length} pairs of topics that go together, ` +
+          `and ${unitPairs().filter((pair) => pair.value < 0).length} that avoid each other.`,
+        legend: () => [
+          swatch("var(--grey)", "together", "line"),
+          swatch("var(--second)", "rather not together", "line"),
+        ],
         draw: drawGraph,
         table: () => ({
-          columns: ["topic", "other_topic", "correlation"],
-          rows: unitPairs().map((pair) => [pair.a.key, pair.b.key, pair.value]),
+          columns: ["topic", "other_topic", "correlation", "lower", "upper"],
+          rows: unitPairs().map((pair) => [pair.a.key, pair.b.key, pair.value, pair.lower, pair.upper]),
         }),
         onpick: (place) => pick(place.key),
       })
@@ -233,14 +238,14 @@ export function mapView(room) {
   }
 
   function unitPairs() {
-    const pairs = new Map();
-    for (const [first, second, value] of DATA.related.pairs) {
+    const pairs = [];
+    for (const [first, second, value, lower, upper] of DATA.related) {
       const [a, b] = [unitOf[first], unitOf[second]];
-      if (a === b || !a.used || !b.used) continue;
-      const key = `${a.key} ${b.key}`;
-      if (!(pairs.get(key)?.value > value)) pairs.set(key, { a, b, value });
+      // Of topics put together no correlation is known.
+      if (a.topics.length > 1 || b.topics.length > 1 || !a.used || !b.used) continue;
+      pairs.push({ a, b, value, lower, upper });
     }
-    return [...pairs.values()].sort((x, y) => y.value - x.value);
+    return pairs.sort((x, y) => y.value - x.value);
   }
 
   let laid = null;
@@ -261,8 +266,8 @@ export function mapView(room) {
         "link",
         d3
           .forceLink(links)
-          .distance(34)
-          .strength((link) => Math.min(1, 0.3 + link.value)),
+          .distance((link) => (link.value > 0 ? 34 : 90))
+          .strength((link) => (link.value > 0 ? Math.min(1, 0.3 + link.value) : 0.05)),
       )
       .force("charge", d3.forceManyBody().strength(-70).distanceMax(260))
       .force("x", d3.forceX().strength(0.045))
@@ -311,15 +316,21 @@ export function mapView(room) {
       y: { axis: null, domain: y.domain(), range: y.range() },
       r: { type: "identity" },
       marks: [
-        Plot.link(links, {
-          x1: (link) => link.source.x,
-          y1: (link) => link.source.y,
-          x2: (link) => link.target.x,
-          y2: (link) => link.target.y,
-          stroke: "var(--grey)",
-          strokeOpacity: 0.55,
-          strokeWidth: (link) => 0.6 + 6 * link.value,
-        }),
+        ...[1, -1].map((sign) =>
+          Plot.link(
+            links.filter((link) => link.value * sign > 0),
+            {
+              x1: (link) => link.source.x,
+              y1: (link) => link.source.y,
+              x2: (link) => link.target.x,
+              y2: (link) => link.target.y,
+              stroke: sign > 0 ? "var(--grey)" : "var(--second)",
+              strokeOpacity: 0.55,
+              strokeWidth: (link) => 0.6 + 8 * Math.abs(link.value),
+              strokeDasharray: sign > 0 ? null : "5 4",
+            },
+          ),
+        ),
         Plot.dot(nodes, {
           x: "x",
           y: "y",
