@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import ReadError as ReadError
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
+    from hdsp.exceptions import TopicsChangedWarning as TopicsChangedWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
     from hdsp.exceptions import UnknownSeedWarning as UnknownSeedWarning
     from hdsp.exceptions import UnreliableTopicsWarning as UnreliableTopicsWarning
@@ -90,6 +91,7 @@ _HOMES = {
     "TokenizerNotSavedWarning": "exceptions",
     "TopicLimitWarning": "exceptions",
     "TopicRegression": "answers.topic_regression",
+    "TopicsChangedWarning": "exceptions",
     "UnknownLabelWarning": "exceptions",
     "UnknownSeedWarning": "exceptions",
     "UnreliableTopicsWarning": "exceptions",

@@ -152,6 +152,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         and needs little memory, and `partial_fit` goes on with further documents.
     batch_size : int or None, default=None
         The documents that make a step of stochastic inference; None chooses by their number.
+    forget : float or None, default=None
+        For `partial_fit`, a half-life in documents: after as many further ones, documents count
+        half. None weighs all documents alike.
     executor : str or None, default=None
         Where documents are fitted: None is threads of this process; ``"processes"`` is several
         processes by joblib; ``"dask"`` the active client of dask.distributed, ``"local"`` a
@@ -230,6 +233,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # Where `partial_fit` goes on.
     _opened: OpenStream | None = None
+    # The model of the stream `_made_of`.
+    _current: FittedModel
+    _made_of: OpenStream | None
 
     def __init__(
         self,
@@ -258,6 +264,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         checkpoint: str | os.PathLike[str] | None = None,
         inference: str = "batch",
         batch_size: int | None = None,
+        forget: float | None = None,
         executor: str | None = None,
     ) -> None:
         self.n_components = n_components
@@ -284,6 +291,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.checkpoint = checkpoint
         self.inference = inference
         self.batch_size = batch_size
+        self.forget = forget
         self.executor = executor
 
     def fit(self, X: Any, y: object = None, labels: object = None, groups: object = None) -> Self:
@@ -386,7 +394,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if corpus.n_tokens:
             opened = self._opened or reopened(settings, self._current)
             # The model stays as it was before the call if that is interrupted.
-            self._opened = learn_further(settings, opened, corpus)
+            opened, told = learn_further(settings, priors, opened, corpus, self._current)
+            self._opened, self._current = opened, told
         return self
 
     def fit_transform(
@@ -1324,6 +1333,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_choice(self.inference, INFERENCES, "inference", "HDSP")
         if self.batch_size is not None:
             check_whole(self.batch_size, "batch_size", 1)
+        if self.forget is not None:
+            check_positive(self.forget, "forget")
         check_executor(self.executor)
         check_content(self.content, self.inference)
         check_seeds(self.seeds, self.n_components)

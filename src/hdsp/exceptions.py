@@ -63,6 +63,10 @@ class NoSampleWarning(UserWarning):
     """A model goes on with new documents, and has kept none of those that it was fitted to."""
 
 
+class TopicsChangedWarning(UserWarning):
+    """A stream learned its topics again: numbers or names of some now mean other topics."""
+
+
 class TokenizerNotSavedWarning(UserWarning):
     """A model was saved without the function, or the pattern, that splits texts into words."""
 
