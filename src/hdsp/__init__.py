@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import OtherModelWarning as OtherModelWarning
     from hdsp.exceptions import OverlappingLabelsWarning as OverlappingLabelsWarning
     from hdsp.exceptions import ReadError as ReadError
+    from hdsp.exceptions import SmallCorpusWarning as SmallCorpusWarning
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
     from hdsp.exceptions import TopicsChangedWarning as TopicsChangedWarning
@@ -88,6 +89,7 @@ _HOMES = {
     "Spline": "labels",
     "Term": "labels",
     "TextSettings": "corpus",
+    "SmallCorpusWarning": "exceptions",
     "TokenizerNotSavedWarning": "exceptions",
     "TopicLimitWarning": "exceptions",
     "TopicRegression": "answers.topic_regression",

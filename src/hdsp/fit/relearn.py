@@ -16,7 +16,15 @@ from hdsp.corpus.moments import Moments
 from hdsp.fit.halves import SAME, likeness
 from hdsp.fit.run import Run
 from hdsp.fit.search import MOST_FITTED
-from hdsp.fit.stream import OpenStream, absorb, stream_of, with_labels, with_words
+from hdsp.fit.stream import (
+    FAR,
+    OpenStream,
+    absorb,
+    check_numbers,
+    stream_of,
+    with_labels,
+    with_words,
+)
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit
 from hdsp.model import GlobalState, HeldOut, Priors, make_problem
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
@@ -117,11 +125,14 @@ def go_on(
         After as many documents, those seen before count half; None weighs all alike.
     """
     opened = with_labels(opened, corpus.labels, scaling)
+    check_numbers(opened.space.schema, corpus.labels)
     opened, counts = with_words(opened, corpus)
     n_documents = counts.shape[0]
     settled = opened.learned >= _MANY
     factor = _FACTOR_OF_MANY if settled else _FACTOR
-    if opened.n_documents + n_documents < factor * opened.learned:
+    # Numbers on another scale than those before.
+    far = np.abs(opened.space.encode(corpus.labels).data).max(initial=0.0) > FAR
+    if opened.n_documents + n_documents < factor * opened.learned and not far:
         return absorb(opened, counts, corpus.labels, run, forget), None
     rng = np.random.default_rng([opened.seed, opened.n_documents, 1])
     wanted = max(_DECIDE, min(round(_SHARE * n_documents), _MOST_DECIDE))
@@ -133,11 +144,9 @@ def go_on(
         return opened, None
     opened = replace(opened, learned=opened.n_documents)
     fresh, found = _relearned(opened, scaling, plan_of(rng, settled), priors_of, run)
-    if run.interrupted:
-        return opened, None
     held, labels = csr_array(counts[deciding]), corpus.labels[deciding]
     before, after = (_likelihood(one, held, labels, frequency) for one in (opened, fresh))
-    if len(deciding) < _LEAST_DECIDE or after >= before:
+    if far or len(deciding) < _LEAST_DECIDE or after >= before:
         fresh, renumbering = _renumbered(opened, fresh, frequency)
         opened, found = fresh, replace(found, renumbering=renumbering)
     return absorb(opened, held, labels, run, forget), found

@@ -89,9 +89,9 @@ class Sample:
         older = replace(self, keys=self.keys * factor)
         return older.take(older.keys <= 1.0)
 
-    def uniform(self, most: int = MOST_DOCUMENTS) -> BoolArray:
-        """Which documents, at most so many, are a uniform sample of all documents seen, [S]."""
-        return np.asarray(self.keys <= _smallest(self.keys, most))
+    def uniform(self, most: int | None = None) -> BoolArray:
+        """Which documents, `most` of them at most, are a uniform sample of all seen, [S]."""
+        return np.asarray(self.keys <= _smallest(self.keys, most or MOST_DOCUMENTS))
 
     def _candidates(self, design: Design, keys: FloatArray) -> IntArray:
         """Documents that may stay: their key is small, or small among those of a label."""

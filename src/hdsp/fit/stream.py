@@ -32,6 +32,10 @@ from hdsp.scaling import Design, DesignLimits, LabelSpace, Scaling, move_labels
 WORD_DOCUMENTS = 5
 # Words that wait for that. Beyond twice as many, those with the fewest documents are forgotten.
 _MOST_WAITING = 100_000
+# Numbers may be so many times their scale, or their mean, from those seen before.
+_FARTHEST = 1e9
+# A step takes numbers that are further from their mean than so many scales as this far.
+FAR = 100.0
 # Documents that are fitted at once.
 _AT_ONCE = 4_096
 
@@ -212,10 +216,11 @@ def _step(
 ) -> OpenStream:
     """A step that weighs its documents as those before them: what topics hold adds up."""
     n_new, priors = counts.shape[0], opened.priors
+    near = csr_array((np.clip(design.data, -FAR, FAR), design.indices, design.indptr), design.shape)
     kept = 1.0 if forget is None else 2.0 ** (-n_new / forget)
     n_documents, n_words = opened.n_documents + n_new, len(opened.words)
     problem = ShardedProblem(
-        (make_block(csr_array(counts[:, :n_words]), design),),
+        (make_block(csr_array(counts[:, :n_words]), near),),
         opened.space.scaling,
         priors,
         n_documents,
@@ -296,13 +301,44 @@ def read_further_labels(schema: LabelSchema, labels: Any, n_documents: int, owne
         return known
     names = {block.name for block in schema.blocks}
     found = as_labels(labels, n_documents, owner).blocks
+    grown = {block.name: block.columns for block in grown_schema(schema, known).blocks}
+    for block in found:
+        if block.kind == "number" and block.name in names:
+            before = schema.block(block.name)
+            if before.kind != "number" and len(grown[block.name]) > len(before.columns):
+                raise ValueError(
+                    f"`labels` of {owner} must be of the kinds that earlier calls saw. Got numbers "
+                    f"in {block.name!r}, which was of kind {before.kind}. Convert the column to "
+                    "its levels, or give it another name."
+                )
     return Labels((*known.blocks, *(b for b in found if b.name not in names)), n_documents)
+
+
+def check_numbers(schema: LabelSchema, labels: Labels) -> None:
+    """Raise if a number is so far from those seen that no scale would fit both."""
+    for block in labels.blocks:
+        known = schema.block(block.name)
+        standards = dict(
+            zip(known.columns, zip(known.mean, known.scale, strict=True), strict=False)
+        )
+        for j, name in enumerate(block.columns):
+            if name not in standards:
+                continue
+            mean, scale = standards[name]
+            numbers = block.values.data[block.values.indices == j]
+            far = np.abs(numbers - mean) > _FARTHEST * max(scale, abs(mean))
+            if far.any():
+                raise ValueError(
+                    f"Numbers of HDSP.partial_fit must be within {_FARTHEST:,.0f} times those seen "
+                    f"before. Got {numbers[far][0]:g} in {name!r}, where the mean was {mean:g} and "
+                    f"the standard deviation {scale:g}. Correct it, or leave it missing."
+                )
 
 
 def grown_schema(schema: LabelSchema, labels: Labels) -> LabelSchema:
     """A schema with the tags, levels and columns of `labels` that it does not have yet.
 
-    Numbers keep the mean and scale that they had when they first came.
+    Numbers keep the mean and scale that they have.
     """
     new = {block.name: block for block in labels.blocks if block.columns}
     blocks = []
