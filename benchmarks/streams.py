@@ -1,6 +1,6 @@
-"""Stochastic inference: a million documents, other libraries, curves, and an open stream.
+"""Stochastic inference: a million documents, other libraries, curves, and open streams.
 
-    python benchmarks/streams.py [million] [peers] [curves] [stream] --data FOLDER
+    python benchmarks/streams.py [million] [peers] [curves] [stream] [orders] --data FOLDER
 
 Documents are drawn from a model of medline_mesh: 72 words on average, 52 labels, and written to
 shards in a temporary folder. Every fit has a process of its own, whose largest memory is shown.
@@ -20,15 +20,24 @@ from common import digits, load, parser, write
 from scipy.sparse import csr_array
 
 import hdsp
+from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import GlobalState, HeldOut
 from hdsp.numerics.sticks import sticks_from_weights
 from hdsp.scaling import Constant
+from hdsp_studies.comparison.corpora import Reading
 
 N_TOPICS, N_TEST, LENGTH = 100, 4_000, 72.0
 SIZES = (100_000, 1_000_000)
 # Documents that other libraries are given: some need minutes for these.
 N_PEERS = 40_000
-PARTS = ("million", "peers", "curves", "stream")
+PARTS = ("million", "peers", "curves", "stream", "orders")
+# Corpora that come in twenty parts, how they are read, and how they are sorted.
+N_PARTS, SEEDS = 20, (0, 1, 2)
+SORTED = {
+    "rcv1_subset": (Reading(), "label"),
+    "amazon_4domains": (Reading(), "label"),
+    "nips_abstracts_1987_2018": (Reading(tags=(), numeric=("year",)), "time"),
+}
 
 
 def main():
@@ -43,7 +52,7 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        if set(options.parts) != {"curves"}:
+        if set(options.parts) - {"curves", "orders"}:
             draw(options.data, folder)
         for part in options.parts:
             write(f"streams_{part}", ROWS[part](options.data, folder))
@@ -282,6 +291,54 @@ def curves(data, _):
                 }
 
 
+def orders(data, _):
+    """A stream of twenty parts against a batch fit of the same documents."""
+    for name, (reading, by) in SORTED.items():
+        train, test = load(data, name, reading)[:2]
+        for seed in SEEDS:
+            batch = None
+            for order in ("batch", "stochastic", "random", by):
+                model = hdsp.HDSP(random_state=seed)
+                start = time.process_time()
+                if order in ("batch", "stochastic"):
+                    model.set_params(inference=order).fit(train)
+                else:
+                    for rows in np.array_split(arranged(train, order, seed), N_PARTS):
+                        model.partial_fit(train[rows])
+                took = time.process_time() - start
+                values = {
+                    "completion": model.perplexity(test, given="completion"),
+                    "given labels": model.perplexity(test, given="labels"),
+                    "NPMI": npmi(topic_top_words(model.components_, 10), train.counts).mean(),
+                }
+                batch = batch or values
+                shown = {key: digits(values[key], 3 if key == "NPMI" else 1) for key in values}
+                ratio = {key: digits(values[key] / batch[key], 3) for key in list(batch)[:2]}
+                yield {
+                    "corpus": name,
+                    "seed": seed,
+                    "documents": order,
+                    "topics": len(model.components_),
+                    **shown,
+                    **{f"{key}, of batch": ratio[key] for key in ratio},
+                    "CPU seconds": digits(took, 1),
+                }
+
+
+def arranged(corpus, order, seed):
+    """Documents at random, by time, or by the rarest of their labels."""
+    rng = np.random.default_rng(seed)
+    values = corpus.labels.blocks[0].values.tocsr()
+    if order == "random":
+        return rng.permutation(corpus.n_documents)
+    if order == "time":
+        return np.lexsort((rng.random(corpus.n_documents), values.toarray()[:, 0]))
+    frequency = np.bincount(values.indices, minlength=values.shape[1])
+    own = np.split(values.indices, values.indptr[1:-1])
+    first = [min(row, key=lambda j: frequency[j], default=-1) for row in own]
+    return np.lexsort((rng.random(corpus.n_documents), first))
+
+
 def stream(_, folder):
     """A million documents in which words and labels keep appearing."""
     yield from child(kind="stream", folder=str(folder / str(SIZES[1])), test=str(folder / "test"))
@@ -338,7 +395,7 @@ CHILDREN = {
     "vw": fit_vw,
     "stream": fit_stream,
 }
-ROWS = {"million": million, "peers": peers, "curves": curves, "stream": stream}
+ROWS = {"million": million, "peers": peers, "curves": curves, "stream": stream, "orders": orders}
 
 if __name__ == "__main__":
     main()

@@ -42,9 +42,11 @@ if TYPE_CHECKING:
     from hdsp.exceptions import OtherModelWarning as OtherModelWarning
     from hdsp.exceptions import OverlappingLabelsWarning as OverlappingLabelsWarning
     from hdsp.exceptions import ReadError as ReadError
+    from hdsp.exceptions import SmallCorpusWarning as SmallCorpusWarning
     from hdsp.exceptions import SplitTopicsWarning as SplitTopicsWarning
     from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
     from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
+    from hdsp.exceptions import TopicsChangedWarning as TopicsChangedWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
     from hdsp.exceptions import UnknownSeedWarning as UnknownSeedWarning
     from hdsp.exceptions import UnreliableTopicsWarning as UnreliableTopicsWarning
@@ -97,9 +99,11 @@ _HOMES = {
     "Spline": "labels",
     "Term": "labels",
     "TextSettings": "corpus",
+    "SmallCorpusWarning": "exceptions",
     "TokenizerNotSavedWarning": "exceptions",
     "TopicLimitWarning": "exceptions",
     "TopicRegression": "answers.topic_regression",
+    "TopicsChangedWarning": "exceptions",
     "UnknownLabelWarning": "exceptions",
     "UnknownSeedWarning": "exceptions",
     "UnreliableTopicsWarning": "exceptions",

@@ -24,21 +24,27 @@ from hdsp.corpus import (
     group_numbers,
     library_of,
 )
-from hdsp.exceptions import MissingLabelsWarning, NoSampleWarning
+from hdsp.exceptions import (
+    MissingLabelsWarning,
+    NoSampleWarning,
+    TopicsChangedWarning,
+    UnknownSeedWarning,
+)
 from hdsp.execution import InProcess, make_executor
 from hdsp.fit import (
     FitSource,
     OpenStream,
     Outcome,
     Plan,
+    Relearned,
+    Renumbering,
     Run,
     Sample,
-    absorb,
     default_batch_size,
     find_seeds,
     fit,
     fit_display,
-    grow_topics,
+    go_on,
     open_stream,
     stream_from,
     survey_shards,
@@ -54,6 +60,7 @@ from hdsp.prediction import (
     FittedModel,
     SampledFit,
     Source,
+    TopicGroups,
     make_fitted,
     make_fitted_from_sample,
     topic_tokens,
@@ -102,6 +109,7 @@ class Settings:
     checkpoint: str | os.PathLike[str] | None
     inference: str
     batch_size: int | None
+    forget: float | None
     executor: str | None
 
     @property
@@ -321,17 +329,92 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
     return Learned(model, opened, run.interrupted, checkpoint)
 
 
-def learn_further(settings: Settings, opened: OpenStream, corpus: Corpus) -> OpenStream:
-    """The stream after further documents; an interruption raises, and leaves it as it was."""
+def learn_further(
+    settings: Settings, priors: Priors, opened: OpenStream, corpus: Corpus, before: FittedModel
+) -> tuple[OpenStream, FittedModel]:
+    """The stream after further documents; an interruption raises, and leaves it as it was.
+
+    Parameters
+    ----------
+    settings : Settings
+        The parameters.
+    priors : Priors
+        The hyperparameters, without those of seeded topics.
+    opened : OpenStream
+        The stream.
+    corpus : Corpus
+        Further documents.
+    before : FittedModel
+        The model of an earlier call; what it says of the fit and the names of topics is returned
+        as it is now.
+    """
     if corpus.has_groups:
         raise ValueError(_NOT_IN_PARTS)
+
+    def priors_of(tokens: FloatArray, words: tuple[str, ...]) -> Priors:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnknownSeedWarning)
+            return _with_seeds(priors, settings, tokens, words)
+
+    def plan_of(rng: np.random.Generator, settled: bool) -> Plan:
+        plan = replace(make_plan(settings), rng=rng)
+        return replace(plan, init=before.report.init) if settled and plan.init == "auto" else plan
+
     with running(settings, None) as run:
         for part in corpus.parts():
-            opened = absorb(opened, part, settings.scaling, run)
-        opened = grow_topics(opened, make_plan(settings), run)
-        if run.interrupted:
-            raise KeyboardInterrupt
-    return opened
+            opened, found = go_on(
+                opened, part, settings.scaling, plan_of, priors_of, run, settings.forget
+            )
+            if run.interrupted:
+                raise KeyboardInterrupt
+            if found is not None:
+                before = _told(before, found, opened)
+    return opened, before
+
+
+def _told(before: FittedModel, found: Relearned, opened: OpenStream) -> FittedModel:
+    """The model before, with the report and the names of topics that were learned again."""
+    moved = found.renumbering
+    facts = {"learned_again": opened.learned, "better": int(moved is not None)}
+    if moved is None:
+        *rows, last = before.report.history
+        report = replace(before.report, history=[*rows, {**last, **facts}])
+        return replace(before, report=report)
+    found.outcome.history.note_moves({**facts, **moved.facts})
+    report = _report(found.source, found.outcome, found.run, opened.learned)
+    kept: list[tuple[int, ...]] = []
+    names: dict[int, str] = {}
+    for topic, own in enumerate(before.groups.members):
+        present = tuple(sorted(int(moved.number[k]) for k in own if moved.number[k] >= 0))
+        if present:
+            if topic in before.topic_names and all(moved.same[k] for k in own):
+                names[len(kept)] = before.topic_names[topic]
+            kept.append(present)
+    _warn_changed(before, moved, names, opened.learned)
+    merged = before.merged_topics and TopicGroups(tuple(kept)).grown(moved.n_topics)
+    report = replace(report, stages=found.run.stage_rows())
+    return replace(before, report=report, topic_names=names, merged_topics=merged)
+
+
+def _warn_changed(
+    before: FittedModel, moved: Renumbering, names: Mapping[int, str], n_documents: int
+) -> None:
+    """Warn of numbers of topics that mean other topics now, and of names that are gone."""
+    facts = moved.facts
+    if not facts["topics_changed"] and not facts["topics_gone"]:
+        return
+    changed = np.flatnonzero(~moved.same | (moved.number != np.arange(len(moved.same)))).tolist()
+    lost = [name for name in before.topic_names.values() if name not in names.values()]
+    told = f" Nothing is named {quoted(lost)} any more." if lost else ""
+    warnings.warn(
+        f"HDSP.partial_fit learned topics again from {n_documents:,} documents, which predicts the "
+        f"next ones better: {facts['topics_kept']} of {len(moved.number)} topics are the same, "
+        f"{facts['topics_new']} are new, and these numbers no longer mean what they did: "
+        f"{', '.join(map(str, changed[:20]))}{' …' if len(changed) > 20 else ''}.{told} Look at "
+        "topics() before you use numbers or names from earlier calls.",
+        TopicsChangedWarning,
+        stacklevel=4,
+    )
 
 
 def reopened(settings: Settings, model: FittedModel) -> OpenStream:
@@ -365,7 +448,7 @@ def reopened(settings: Settings, model: FittedModel) -> OpenStream:
 
 def refreshed(settings: Settings, opened: OpenStream, before: FittedModel) -> FittedModel:
     """The model made anew from a stream and its sample of documents."""
-    state, sample = opened.stream.state, opened.sample
+    state, sample = opened.stream.state, opened.known
     source = replace(
         before.source, words=opened.words, fingerprint=f"stream of {opened.n_documents}"
     )

@@ -7,6 +7,7 @@ from hdsp.fit.display import FitDisplay, fit_display
 from hdsp.fit.history import History, PassRecord, TrialRecord, topics_in_use
 from hdsp.fit.number import NUMBERS_BY
 from hdsp.fit.passes import fit_batch
+from hdsp.fit.relearn import Relearned, Renumbering, go_on
 from hdsp.fit.run import AfterPass, Interruption, Resumed, Run, interrupting_at_once
 from hdsp.fit.sample import Sample, Survey, SurveyDocuments
 from hdsp.fit.search import Search
@@ -22,8 +23,7 @@ from hdsp.fit.stochastic import (
     start_stream,
     stochastic_step,
 )
-from hdsp.fit.stream import OpenStream, absorb, open_stream, read_further_labels, stream_from
-from hdsp.fit.stream_growth import grow_topics
+from hdsp.fit.stream import OpenStream, open_stream, read_further_labels, stream_from
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit, survey_shards
 
 __all__ = [
@@ -40,6 +40,8 @@ __all__ = [
     "PassRecord",
     "PassSoFar",
     "Plan",
+    "Relearned",
+    "Renumbering",
     "Resumed",
     "Run",
     "Sample",
@@ -49,14 +51,13 @@ __all__ = [
     "Survey",
     "SurveyDocuments",
     "TrialRecord",
-    "absorb",
     "default_batch_size",
     "find_seeds",
     "fit",
     "fit_batch",
     "fit_display",
     "fit_stochastic",
-    "grow_topics",
+    "go_on",
     "initial_state",
     "interrupting_at_once",
     "open_stream",

@@ -11,7 +11,7 @@ from hdsp.model import GlobalState, Problem
 from hdsp.numerics.types import FloatArray
 
 # Topics whose words deviate from the corpus' in directions with at least this cosine are the same.
-_SAME = 0.6
+SAME = 0.6
 
 
 def count_returning(
@@ -48,10 +48,16 @@ def count_returning(
 
 
 def returning_topics(one: FloatArray, other: FloatArray, frequency: FloatArray) -> int:
-    """How many topics have a partner among others: a one-to-one match.
+    """How many topics have a partner among others: a one-to-one match of `likeness` [T, T']."""
+    alike = likeness(one, other, frequency)
+    return int((alike[linear_sum_assignment(-alike)] >= SAME).sum())
 
-    Topics are alike if sqrt(phi) - sqrt(f) has a cosine of at least .6, for word shares phi and
-    the words' shares f of the corpus: what all topics share does not count.
+
+def likeness(one: FloatArray, other: FloatArray, frequency: FloatArray) -> FloatArray:
+    """How alike topics are, [T, T']: `SAME` or more are the same.
+
+    The cosine of sqrt(phi) - sqrt(f), for word shares phi and the words' shares f of the corpus:
+    what all topics share does not count.
 
     Parameters
     ----------
@@ -65,5 +71,4 @@ def returning_topics(one: FloatArray, other: FloatArray, frequency: FloatArray) 
     for topics in (one, other):
         away = np.sqrt(topics / topics.sum(axis=1, keepdims=True)) - usual
         directions.append(away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-12))
-    alike = directions[0] @ directions[1].T
-    return int((alike[linear_sum_assignment(-alike)] >= _SAME).sum())
+    return np.asarray(directions[0] @ directions[1].T)

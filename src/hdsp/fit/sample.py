@@ -84,9 +84,14 @@ class Sample:
             csr_array(self.counts[chosen]), csr_array(self.design[chosen]), self.keys[chosen]
         )
 
-    def uniform(self) -> BoolArray:
-        """Which documents are a uniform sample of all documents seen, [S]."""
-        return np.asarray(self.keys <= _smallest(self.keys, MOST_DOCUMENTS))
+    def aged(self, factor: float) -> "Sample":
+        """The sample when documents are worth so many times less: it keeps fewer of them."""
+        older = replace(self, keys=self.keys * factor)
+        return older.take(older.keys <= 1.0)
+
+    def uniform(self, most: int | None = None) -> BoolArray:
+        """Which documents, `most` of them at most, are a uniform sample of all seen, [S]."""
+        return np.asarray(self.keys <= _smallest(self.keys, most or MOST_DOCUMENTS))
 
     def _candidates(self, design: Design, keys: FloatArray) -> IntArray:
         """Documents that may stay: their key is small, or small among those of a label."""

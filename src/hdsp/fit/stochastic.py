@@ -108,7 +108,11 @@ def start_stream(state: GlobalState, n_labels: int, batch_size: int) -> Stream:
 
 
 def stochastic_step(
-    stream: Stream, problem: ShardedProblem, statistics: Statistics, rate: float | None = None
+    stream: Stream,
+    problem: ShardedProblem,
+    statistics: Statistics,
+    rate: float | None = None,
+    label_rate: FloatArray | None = None,
 ) -> Stream:
     """One step from the statistics of a batch.
 
@@ -122,6 +126,8 @@ def stochastic_step(
         Sums over the batch, with those of the scaling function.
     rate : float or None, default=None
         The rate of the step; None is `step_rate`, for each label by the steps that had it.
+    label_rate : float array of shape [J] or None, default=None
+        The rates of labels, if others than `rate`.
     """
     state = stream.state
     size = statistics.n_documents / stream.batch_size
@@ -135,7 +141,9 @@ def stochastic_step(
     if stream.n_documents:
         mean = stream.log_proportion + own * (mean - stream.log_proportion)
     present = statistics.carriers > 0
-    label_rate = step_rate(stream.label_steps, size) if rate is None else rate
+    if label_rate is None:
+        own_steps = step_rate(stream.label_steps, size)
+        label_rate = own_steps if rate is None else np.full(len(carriers), rate)
     scaling = _updated_labels(
         problem, state, statistics, carriers / seen, np.where(present, label_rate, 0.0), limits
     )

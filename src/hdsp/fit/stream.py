@@ -15,14 +15,27 @@ from hdsp.execution import Executor, sum_documents
 from hdsp.fit.run import Run
 from hdsp.fit.sample import Sample, document_keys
 from hdsp.fit.stochastic import SETTINGS, Stream, default_batch_size, stochastic_step
-from hdsp.model import GlobalState, Priors, Problem, ShardedProblem, make_block
-from hdsp.numerics.types import FloatArray
+from hdsp.model import (
+    GlobalState,
+    Priors,
+    Problem,
+    ShardedProblem,
+    expected_tokens,
+    make_block,
+    make_predictive_view,
+)
+from hdsp.model.seeds import add_seeds
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design, DesignLimits, LabelSpace, Scaling, move_labels
 
 # A word joins the model once so many documents have it.
 WORD_DOCUMENTS = 5
 # Words that wait for that. Beyond twice as many, those with the fewest documents are forgotten.
 _MOST_WAITING = 100_000
+# Numbers may be so many times their scale, or their mean, from those seen before.
+_FARTHEST = 1e9
+# A step takes numbers that are further from their mean than so many scales as this far.
+FAR = 100.0
 # Documents that are fitted at once.
 _AT_ONCE = 4_096
 
@@ -36,7 +49,7 @@ class OpenStream:
     stream : Stream
         The state, and how far it has come.
     sample : Sample
-        Some of the documents that were seen.
+        Some of the documents that were seen, with the V words and then those that wait.
     n_documents : int
         How many different ones were seen.
     words : tuple of str
@@ -47,8 +60,8 @@ class OpenStream:
         Hyperparameters.
     seed : int
         Decides which documents are sampled.
-    searched : int
-        The number of documents when the number of topics was last searched for.
+    learned : int
+        The number of documents when topics were last learned from the sample.
     waiting : mapping of str to int
         Words that are not in the model, and how many documents had them.
     """
@@ -60,7 +73,7 @@ class OpenStream:
     space: LabelSpace
     priors: Priors
     seed: int
-    searched: int
+    learned: int
     waiting: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -68,6 +81,14 @@ class OpenStream:
         """How many documents have a value of each label, [n_labels]."""
         seen = self.stream.carriers[self.space.own]
         return np.asarray(seen * (self.n_documents / max(self.stream.n_documents, 1)))
+
+    @property
+    def known(self) -> Sample:
+        """The sample, with the words of the model alone."""
+        counts = csr_array(self.sample.counts)
+        if counts.shape[1] == len(self.words):
+            return self.sample
+        return replace(self.sample, counts=csr_array(counts[:, : len(self.words)]))
 
 
 def open_stream(
@@ -81,26 +102,50 @@ def open_stream(
 ) -> OpenStream:
     """The stream that goes on from a fit of documents in memory."""
     n_documents = problem.n_documents
-    batch_size = batch_size or default_batch_size(n_documents)
-    statistics = sum_documents(problem, state, SETTINGS, executor)
-    steps = n_documents / batch_size
-    stream = Stream(
-        state,
-        batch_size,
-        steps,
-        n_documents,
-        statistics.log_proportion / n_documents,
-        statistics.label_total,
-        statistics.carriers,
-        steps * (statistics.carriers > 0),
-        statistics.limits,
-    )
+    stream = stream_of(problem, state, problem.priors, executor, n_documents, batch_size)
     sample = Sample.empty(problem.n_words, problem.n_labels).add(
         csr_array(problem.counts, dtype=np.float32),
         csr_array(problem.design, dtype=np.float32),
         document_keys(seed, 0, n_documents),
     )
     return OpenStream(stream, sample, n_documents, words, space, problem.priors, seed, n_documents)
+
+
+def stream_of(
+    problem: Problem,
+    state: GlobalState,
+    priors: Priors,
+    executor: Executor,
+    n_documents: int,
+    batch_size: int | None,
+) -> Stream:
+    """The stream that goes on from a fit of documents that stand for `n_documents`, with `priors`.
+
+    `problem` has the documents themselves, and the priors of its share of them.
+    """
+    batch_size = batch_size or default_batch_size(n_documents)
+    statistics = sum_documents(problem, state, SETTINGS, executor)
+    steps, share = n_documents / batch_size, n_documents / problem.n_documents
+    if share != 1.0:
+        tokens = expected_tokens(state, problem.priors) * share
+        state = replace(state, topics=_topics_of(tokens, priors, state))
+    return Stream(
+        state,
+        batch_size,
+        steps,
+        n_documents,
+        statistics.log_proportion / problem.n_documents,
+        statistics.label_total * share,
+        statistics.carriers * share,
+        steps * (statistics.carriers > 0),
+        statistics.limits,
+    )
+
+
+def _topics_of(tokens: FloatArray, priors: Priors, state: GlobalState) -> FloatArray:
+    """Topics that hold so many tokens [V, T] beyond their prior."""
+    topics = np.maximum(tokens, 0.0) + priors.topic_prior
+    return add_seeds(topics, priors.seeds, state.seeded).astype(state.topics.dtype)
 
 
 def stream_from(
@@ -138,49 +183,71 @@ def stream_from(
     )
 
 
-def absorb(opened: OpenStream, corpus: Corpus, scaling: Scaling, run: Run) -> OpenStream:
-    """Go on with further documents.
+def absorb(
+    opened: OpenStream, counts: csr_array, labels: Labels, run: Run, forget: float | None = None
+) -> OpenStream:
+    """Go on with further documents, whose words and labels the stream has.
 
     Parameters
     ----------
     opened : OpenStream
         The stream so far.
-    corpus : Corpus
-        Documents in memory, with words and labels that may be new.
-    scaling : str, ScalingFunction or Term
-        How labels scale topics, as it was before it was bound to labels.
+    counts : sparse array of shape [M, V + W]
+        Documents, with the V words of the stream and the W that wait.
+    labels : Labels
+        Their labels.
     run : Run
         Where steps run, and what they report to.
+    forget : float or None, default=None
+        After as many documents, those seen before count half; None weighs all alike.
     """
-    opened = with_labels(opened, corpus.labels, scaling)
-    opened, counts = with_words(opened, corpus)
-    design = opened.space.encode(corpus.labels)
-    for first in range(0, corpus.n_documents, _AT_ONCE):
+    design = opened.space.encode(labels)
+    for first in range(0, counts.shape[0], _AT_ONCE):
         if run.interrupted:
             break
-        rows = slice(first, min(first + _AT_ONCE, corpus.n_documents))
-        opened = _step(opened, csr_array(counts[rows]), csr_array(design[rows]), run)
-        run.display.stepped(rows.stop, corpus.n_documents)
+        rows = slice(first, min(first + _AT_ONCE, counts.shape[0]))
+        opened = _step(opened, csr_array(counts[rows]), csr_array(design[rows]), run, forget)
+        run.display.stepped(rows.stop, counts.shape[0])
     return opened
 
 
-def _step(opened: OpenStream, counts: csr_array, design: Design, run: Run) -> OpenStream:
-    n_documents = opened.n_documents + counts.shape[0]
+def _step(
+    opened: OpenStream, counts: csr_array, design: Design, run: Run, forget: float | None
+) -> OpenStream:
+    """A step that weighs its documents as those before them: what topics hold adds up."""
+    n_new, priors = counts.shape[0], opened.priors
+    near = csr_array((np.clip(design.data, -FAR, FAR), design.indices, design.indptr), design.shape)
+    kept = 1.0 if forget is None else 2.0 ** (-n_new / forget)
+    n_documents, n_words = opened.n_documents + n_new, len(opened.words)
     problem = ShardedProblem(
-        (make_block(counts, design),),
+        (make_block(csr_array(counts[:, :n_words]), near),),
         opened.space.scaling,
-        opened.priors,
+        priors,
         n_documents,
-        len(opened.words),
+        n_words,
         opened.space.n_columns,
     )
-    statistics = sum_documents(problem, opened.stream.state, SETTINGS, run.here)
-    keys = document_keys(opened.seed, opened.n_documents, counts.shape[0])
+    state = opened.stream.state
+    tokens = expected_tokens(state, priors) * (n_documents / opened.n_documents)
+    stream = replace(
+        opened.stream,
+        state=replace(state, topics=_topics_of(tokens, priors, state)),
+        n_documents=max(round(kept * opened.stream.n_documents), 1),
+        label_total=kept * opened.stream.label_total,
+        carriers=kept * opened.stream.carriers,
+    )
+    statistics = sum_documents(problem, stream.state, SETTINGS, run.here)
+    label_rate = statistics.carriers / np.maximum(stream.carriers + statistics.carriers, 1.0)
+    sample = opened.sample if forget is None else opened.sample.aged(1.0 / kept)
     return replace(
         opened,
-        stream=stochastic_step(opened.stream, problem, statistics),
-        sample=opened.sample.add(
-            csr_array(counts, dtype=np.float32), csr_array(design, dtype=np.float32), keys
+        stream=stochastic_step(
+            stream, problem, statistics, n_new / (stream.n_documents + n_new), label_rate
+        ),
+        sample=sample.add(
+            csr_array(counts, dtype=np.float32),
+            csr_array(design, dtype=np.float32),
+            document_keys(opened.seed, opened.n_documents, n_new),
         ),
         n_documents=n_documents,
     )
@@ -234,13 +301,44 @@ def read_further_labels(schema: LabelSchema, labels: Any, n_documents: int, owne
         return known
     names = {block.name for block in schema.blocks}
     found = as_labels(labels, n_documents, owner).blocks
+    grown = {block.name: block.columns for block in grown_schema(schema, known).blocks}
+    for block in found:
+        if block.kind == "number" and block.name in names:
+            before = schema.block(block.name)
+            if before.kind != "number" and len(grown[block.name]) > len(before.columns):
+                raise ValueError(
+                    f"`labels` of {owner} must be of the kinds that earlier calls saw. Got numbers "
+                    f"in {block.name!r}, which was of kind {before.kind}. Convert the column to "
+                    "its levels, or give it another name."
+                )
     return Labels((*known.blocks, *(b for b in found if b.name not in names)), n_documents)
+
+
+def check_numbers(schema: LabelSchema, labels: Labels) -> None:
+    """Raise if a number is so far from those seen that no scale would fit both."""
+    for block in labels.blocks:
+        known = schema.block(block.name)
+        standards = dict(
+            zip(known.columns, zip(known.mean, known.scale, strict=True), strict=False)
+        )
+        for j, name in enumerate(block.columns):
+            if name not in standards:
+                continue
+            mean, scale = standards[name]
+            numbers = block.values.data[block.values.indices == j]
+            far = np.abs(numbers - mean) > _FARTHEST * max(scale, abs(mean))
+            if far.any():
+                raise ValueError(
+                    f"Numbers of HDSP.partial_fit must be within {_FARTHEST:,.0f} times those seen "
+                    f"before. Got {numbers[far][0]:g} in {name!r}, where the mean was {mean:g} and "
+                    f"the standard deviation {scale:g}. Correct it, or leave it missing."
+                )
 
 
 def grown_schema(schema: LabelSchema, labels: Labels) -> LabelSchema:
     """A schema with the tags, levels and columns of `labels` that it does not have yet.
 
-    Numbers keep the mean and scale that they had when they first came.
+    Numbers keep the mean and scale that they have.
     """
     new = {block.name: block for block in labels.blocks if block.columns}
     blocks = []
@@ -260,57 +358,74 @@ def grown_schema(schema: LabelSchema, labels: Labels) -> LabelSchema:
 
 
 def with_words(opened: OpenStream, corpus: Corpus) -> tuple[OpenStream, csr_array]:
-    """The stream with the words that enough documents have, and the corpus' counts of its words.
+    """The stream with the words that enough documents have, and the corpus' counts of all words.
 
-    A new word begins as the prior has it, and counts from this corpus on.
+    A new word begins with the tokens that it has in the sample, in the topics of its documents.
     """
-    place = {word: i for i, word in enumerate(opened.words)}
+    place = {word: i for i, word in enumerate((*opened.words, *opened.waiting))}
     column = np.array([place.get(word, -1) for word in corpus.words], dtype=np.int64)
-    unknown = np.flatnonzero(column < 0)
-    if len(unknown):
-        documents = np.bincount(corpus.counts.indices, minlength=len(column))[unknown]
+    if (column < 0).any() or column.max(initial=0) >= len(opened.words):
+        documents = np.bincount(corpus.counts.indices, minlength=len(column)).tolist()
         waiting = dict(opened.waiting)
-        for i, number in zip(unknown.tolist(), documents.tolist(), strict=True):
-            if number:
-                waiting[corpus.words[i]] = waiting.get(corpus.words[i], 0) + number
+        known = set(opened.words)
+        for word, number in zip(corpus.words, documents, strict=True):
+            if number and word not in known:
+                waiting[word] = waiting.get(word, 0) + number
         joining = sorted(word for word, number in waiting.items() if number >= WORD_DOCUMENTS)
         for word in joining:
             del waiting[word]
-            place[word] = len(place)
-        opened = replace(_with_rows(opened, joining), waiting=_remembered(waiting))
+        opened = _with_words(opened, joining, _remembered(waiting))
+        place = {word: i for i, word in enumerate((*opened.words, *opened.waiting))}
         column = np.array([place.get(word, -1) for word in corpus.words], dtype=np.int64)
-    counts = csr_array(corpus.counts)
+    return opened, _columns(corpus.counts, column, len(place))
+
+
+def _columns(counts: csr_array, column: IntArray, n_columns: int) -> csr_array:
+    """The counts of each word in its column; -1 leaves it out."""
+    counts = csr_array(counts)
+    if np.array_equal(column, np.arange(len(column))):
+        return csr_array((counts.data, counts.indices, counts.indptr), (counts.shape[0], n_columns))
     kept = column[counts.indices] >= 0
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[kept]
-    shape = (counts.shape[0], len(opened.words))
+    shape = (counts.shape[0], n_columns)
     found = csr_array((counts.data[kept], (rows, column[counts.indices[kept]])), shape=shape)
     found.sort_indices()
-    return opened, found
+    return found
 
 
-def _with_rows(opened: OpenStream, joining: list[str]) -> OpenStream:
-    """The stream with further words, as the prior has them."""
+def _with_words(opened: OpenStream, joining: list[str], waiting: dict[str, int]) -> OpenStream:
+    """The stream with further words, and with others that wait."""
+    words = (*opened.words, *joining)
+    place = {word: i for i, word in enumerate((*words, *waiting))}
+    before = (*opened.words, *opened.waiting)
+    column = np.array([place.get(word, -1) for word in before], dtype=np.int64)
+    counts = _columns(opened.sample.counts, column, len(place))
     if not joining:
-        return opened
-    state = opened.stream.state
-    n_words = len(opened.words) + len(joining)
-    prior = np.full((len(joining), state.n_topics), opened.priors.topic_prior, state.topics.dtype)
-    counts, priors = csr_array(opened.sample.counts), opened.priors
+        return replace(opened, waiting=waiting, sample=replace(opened.sample, counts=counts))
+    priors, state = opened.priors, opened.stream.state
+    new = csr_array(counts[:, len(opened.words) : len(words)])
+    rows = np.flatnonzero(np.diff(new.indptr))
+    view = make_predictive_view(state, opened.space.scaling)
+    shares = view.proportions(
+        csr_array(opened.known.counts[rows]),
+        csr_array(opened.sample.design[rows]),
+        state.document_concentration,
+    )
+    tokens = np.asarray(new[rows].T @ shares) * (opened.n_documents / max(len(opened.sample), 1))
+    topics = np.concatenate(
+        [state.topics, (tokens + priors.topic_prior).astype(state.topics.dtype)]
+    )
     if priors.seeds is not None:
-        priors = replace(priors, seeds=_widened(priors.seeds, n_words))
+        seeds = _columns(priors.seeds, np.arange(len(opened.words)), len(words))
+        priors = replace(priors, seeds=seeds)
     return replace(
         opened,
-        words=(*opened.words, *joining),
+        words=words,
+        waiting=waiting,
         priors=priors,
-        stream=replace(
-            opened.stream, state=replace(state, topics=np.concatenate([state.topics, prior]))
-        ),
-        sample=replace(opened.sample, counts=_widened(counts, n_words)),
+        stream=replace(opened.stream, state=replace(state, topics=topics)),
+        sample=replace(opened.sample, counts=counts),
     )
-
-
-def _widened(matrix: csr_array, n_columns: int) -> csr_array:
-    return csr_array((matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], n_columns))
 
 
 def _remembered(waiting: dict[str, int]) -> dict[str, int]:

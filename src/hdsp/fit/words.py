@@ -6,9 +6,10 @@ vector; documents are clustered among the vectors of their words, and each clust
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 from sklearn.utils.extmath import randomized_svd
 
 from hdsp.numerics.types import FloatArray, IntArray
@@ -93,8 +94,12 @@ def cooccurrence(counts: csr_array) -> csr_array:
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     weight = np.where(lengths > 1.0, 1.0 / np.maximum(lengths * (lengths - 1.0), 1e-300), 0.0)
     weighted = csr_array(counts.multiply(weight[:, None]))
-    found = csr_array(weighted.T @ counts) - diags_array(np.asarray(weighted.sum(axis=0)))
-    return csr_array(found)
+    found = csr_array(weighted.T @ counts)
+    found.sort_indices()
+    # In place, as below: these are the largest arrays of a fit.
+    present = np.flatnonzero(found.diagonal())
+    found[present, present] = (found.diagonal() - np.asarray(weighted.sum(axis=0)))[present]
+    return found
 
 
 def ppmi(joint: csr_array) -> csr_array:
@@ -102,11 +107,13 @@ def ppmi(joint: csr_array) -> csr_array:
     total = np.maximum(np.asarray(joint.sum(axis=1)), 0.0)
     context = total**_POWER
     context /= max(float(context.sum()), 1e-300)
-    rows = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
-    expected = np.maximum(total[rows] * context[joint.indices], 1e-300)
-    information = np.log(np.maximum(joint.data, 1e-300) / expected)
-    kept = information > 0.0
-    return csr_array((information[kept], (rows[kept], joint.indices[kept])), shape=joint.shape)
+    found = csr_array(joint, copy=True)
+    for row, (first, last) in enumerate(pairwise(joint.indptr.tolist())):
+        expected = np.maximum(total[row] * context[joint.indices[first:last]], 1e-300)
+        own = np.log(np.maximum(joint.data[first:last], 1e-300) / expected)
+        found.data[first:last] = np.maximum(own, 0.0)
+    found.eliminate_zeros()
+    return found
 
 
 def _fewer_words(counts: csr_array, rng: np.random.Generator) -> csr_array:

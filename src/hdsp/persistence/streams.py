@@ -68,7 +68,7 @@ def put_open_stream(arrays: dict[str, AnyArray], opened: OpenStream) -> dict[str
         **put_stream(arrays, opened.stream),
         "different_documents": opened.n_documents,
         "seed": opened.seed,
-        "searched": opened.searched,
+        "searched": opened.learned,
     }
 
 
@@ -86,7 +86,7 @@ def take_open_stream(
     return OpenStream(
         stream,
         Sample(
-            arrays.sparse("stream.counts", (len(keys), n_words), least=0.0),
+            arrays.sparse("stream.counts", (len(keys), n_words + len(words)), least=0.0),
             arrays.sparse("stream.design", (len(keys), n_labels)),
             keys,
         ),

@@ -123,7 +123,8 @@ def _sides(
     if len(terms) > 1 or inside or not isinstance(terms[0], Number):
         return _AnySides(space, documents, name, contrasts, functions if inside else ())
     if kind == "category":
-        return _LevelSides(documents[:, labels], space.own[labels], labels.start, contrasts)
+        levels = _levels(documents[:, labels], labels.start, contrasts)
+        return _LevelSides(csr_array(documents[:, levels]), space.own[levels], levels, contrasts)
     positions = np.array([contrast.second for contrast in contrasts])
     own = csr_array(documents[:, positions])
     if kind == "tags":
@@ -167,7 +168,7 @@ class _LevelSides:
 
     own: Design
     columns: IntArray
-    start: int
+    levels: IntArray
     contrasts: list[Contrast]
 
     def __call__(
@@ -177,7 +178,7 @@ class _LevelSides:
         share = normalised_exp(score - own @ coefficients)
         factor = _factors(coefficients)
         at_level = factor * ((1.0 / (share @ factor.T)).T @ share) / len(share)
-        return _compare_levels(at_level, share.mean(axis=0), own, self.start, self.contrasts)
+        return _compare_levels(at_level, share.mean(axis=0), own, self.levels, self.contrasts)
 
 
 @dataclass(eq=False)
@@ -240,9 +241,12 @@ class _AnySides:
 
         n_documents, n_labels = self.own.shape
         if self.kind == "category":
+            self.levels = _levels(self.own, self.start, contrasts)
             self.changes = [
-                change(constant(n_documents, n_labels, level, 1.0)) for level in range(n_labels)
+                change(constant(n_documents, n_labels, level, 1.0))
+                for level in self.levels - self.start
             ]
+            self.own = csr_array(documents[:, self.levels])
         elif self.kind == "tags":
             self.changes = []
             for contrast in contrasts:
@@ -275,11 +279,21 @@ class _AnySides:
         if self.kind != "category":
             return means[::2], means[1::2]
         overall = normalised_exp(score).mean(axis=0)
-        return _compare_levels(means, overall, self.own, self.start, self.contrasts)
+        return _compare_levels(means, overall, self.own, self.levels, self.contrasts)
+
+
+def _levels(own: csr_array, start: int, contrasts: list[Contrast]) -> IntArray:
+    """The positions of the levels that documents have or contrasts name: of many, a few."""
+    named = [j for c in contrasts for j in (c.second, c.first) if j is not None]
+    return np.unique(np.concatenate([csr_array(own).indices + start, named])).astype(np.int64)
 
 
 def _compare_levels(
-    at_level: FloatArray, overall: FloatArray, own: csr_array, start: int, contrasts: list[Contrast]
+    at_level: FloatArray,
+    overall: FloatArray,
+    own: csr_array,
+    levels: IntArray,
+    contrasts: list[Contrast],
 ) -> tuple[FloatArray, FloatArray]:
     """Proportions at the levels that contrasts compare.
 
@@ -291,20 +305,21 @@ def _compare_levels(
         Mean proportions to compare with where documents have no other level.
     own : sparse array of shape [S, L]
         The documents' levels.
-    start : int
-        The position of the first level among all labels.
+    levels : int array of shape [L]
+        The positions of the levels among all labels.
     contrasts : list of Contrast
         The contrasts.
     """
     frequency = np.asarray(own.sum(axis=0), dtype=np.float64)
     first, second = np.empty((2, len(contrasts), at_level.shape[1]))
+    place = {int(level): i for i, level in enumerate(levels)}
     for number, contrast in enumerate(contrasts):
-        second[number] = at_level[contrast.second - start]
+        second[number] = at_level[place[contrast.second]]
         if contrast.first is not None:
-            first[number] = at_level[contrast.first - start]
+            first[number] = at_level[place[contrast.first]]
             continue
         others = frequency.copy()
-        others[contrast.second - start] = 0.0
+        others[place[contrast.second]] = 0.0
         if others.sum() > 0:
             first[number] = (others / others.sum()) @ at_level
         else:
