@@ -23,6 +23,7 @@ from hdsp.prediction.calibration.joint import (
     joint_factors,
     own_block,
 )
+from hdsp.prediction.calibration.low_rank import InnerProducts, variance_groups
 from hdsp.prediction.calibration.regression import Observed, Regression, regression_path
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.variance import (
@@ -73,10 +74,11 @@ class Documents:
 
 
 class Start(NamedTuple):
-    """Where a regression begins: coefficients, padded, and their penalties [J, K]."""
+    """Where a regression begins: coefficients, padded, their penalties [J, K] and middle [J, T]."""
 
     regression: Regression
     penalty: FloatArray
+    middle: FloatArray
 
 
 class Learned(NamedTuple):
@@ -138,6 +140,12 @@ def learn(
         documents.room,
         start and start.regression,
     )
+    products = InnerProducts.of(space, documents.observed.by_column[:, :n_topics])
+    middle: FloatArray = np.zeros(own_penalty.shape)
+    if start is not None and products:
+        middle += start.middle
+        products.draw_to(middle, own_penalty)
+    groups = variance_groups(space, n_topics)
     for padded in path:
         found = Regression(padded.intercept[:n_topics], padded.coefficients[:, :n_topics].copy())
         about_all, label_tokens = information(found, documents.design, lengths)
@@ -156,11 +164,18 @@ def learn(
                 found, clusters, own_columns, leverage, dispersion
             )
         about = np.maximum(centred[:, None] * about_all, _SMALLEST_INFORMATION)
-        estimate = found.coefficients * (1.0 + own_penalty / about)
-        deviation = prior_deviations(free * estimate**2, noise / about, space.groups)[:, None]
+        estimate = middle + (found.coefficients - middle) * (1.0 + own_penalty / about)
+        deviation = prior_deviations(free * estimate**2, noise / about, groups)[:, None]
         own = np.maximum(alone[:, None] * about_all, _SMALLEST_INFORMATION)
         variance = 1.0 / (own / noise + 1.0 / deviation**2)
         own_penalty[:] = noise / deviation**2
+        if products:
+            level = Regression(found.intercept, np.zeros_like(middle))
+            typical = (
+                about + centred[:, None] * information(level, documents.design, lengths)[0]
+            ) / 2
+            middle = products.learn(found.coefficients, label_tokens, typical, noise, deviation)
+            products.draw_to(middle, own_penalty)
     assert amplified is not None  # there is a round
     joint = []
     for columns in joint_blocks(space):
@@ -186,7 +201,7 @@ def learn(
         joint=tuple(joint),
         mean_variance=_mean(amplified) * apart / np.maximum(about_mean, _SMALLEST_INFORMATION),
     )
-    return Learned(calibration, Start(padded, penalty))
+    return Learned(calibration, Start(padded, penalty, middle))
 
 
 def _mean(amplified: FloatArray) -> FloatArray:
