@@ -19,6 +19,8 @@ BENCHMARKS = (
     "cost",
     "labels",
     "terms",
+    "many_labels",
+    "correlations",
     "seeds",
     "content",
     "reading",

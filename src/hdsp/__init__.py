@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import UnreliableTopicsWarning as UnreliableTopicsWarning
     from hdsp.labels import Factor as Factor
     from hdsp.labels import Interaction as Interaction
+    from hdsp.labels import LowRank as LowRank
     from hdsp.labels import Ordered as Ordered
     from hdsp.labels import Pooled as Pooled
     from hdsp.labels import Spline as Spline
@@ -82,6 +83,7 @@ _HOMES = {
     "Interaction": "labels",
     "Labels": "corpus",
     "LogLinear": "scaling",
+    "LowRank": "labels",
     "Monotone": "scaling",
     "IgnoredTargetWarning": "exceptions",
     "MissingLabelsWarning": "exceptions",

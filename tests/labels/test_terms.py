@@ -14,6 +14,7 @@ from hdsp.labels import (
     Factor,
     Interaction,
     Levels,
+    LowRank,
     Number,
     Ordered,
     Pooled,
@@ -33,6 +34,7 @@ from hdsp.testing import check_term
 EXAMPLES = {
     "Factor": Factor("year"),
     "Interaction": Interaction("dept", "rating"),
+    "LowRank": LowRank("author"),
     "Ordered": Ordered("rating", levels=["rating1", "rating0", "rating2", "rating3", "rating4"]),
     "Pooled": Pooled("author"),
     "Ramps": Ramps("day"),

@@ -25,6 +25,7 @@ from hdsp.prediction.calibration.joint import (
     joint_factors,
     own_block,
 )
+from hdsp.prediction.calibration.low_rank import InnerProducts, variance_groups
 from hdsp.prediction.calibration.regression import Observed, Regression, regression_path
 from hdsp.prediction.calibration.shrinkage import prior_deviations
 from hdsp.prediction.calibration.tangent import measure_tangent, tangent_scores
@@ -79,10 +80,11 @@ class Documents:
 
 
 class Start(NamedTuple):
-    """Where a regression begins: coefficients, padded, and their penalties [J, K]."""
+    """Where a regression begins: coefficients, padded, their penalties [J, K] and middle [J, T]."""
 
     regression: Regression
     penalty: FloatArray
+    middle: FloatArray
 
 
 class Learned(NamedTuple):
@@ -145,6 +147,12 @@ def learn(
         start and start.regression,
         documents.forms,
     )
+    products = InnerProducts.of(space, documents.observed.by_column[:, :n_topics])
+    middle: FloatArray = np.zeros(own_penalty.shape)
+    if start is not None and products:
+        middle += start.middle
+        products.draw_to(middle, own_penalty)
+    groups = variance_groups(space, n_topics)
     for padded in path:
         found = Regression(
             padded.intercept[:n_topics],
@@ -186,11 +194,16 @@ def learn(
             if len(columns) > 1:
                 blocks.append((columns, tangent.block, score))
         about = np.maximum(centred * about_all, _SMALLEST_INFORMATION)
-        estimate = found.coefficients * (1.0 + own_penalty / about)
-        deviation = prior_deviations(free * estimate**2, noise / about, space.groups)[:, None]
+        estimate = middle + (found.coefficients - middle) * (1.0 + own_penalty / about)
+        deviation = prior_deviations(free * estimate**2, noise / about, groups)[:, None]
         own = np.maximum(alone * about_all, _SMALLEST_INFORMATION)
         variance = 1.0 / (own / noise + 1.0 / deviation**2)
         own_penalty[:] = noise / deviation**2
+        if products:
+            level = Regression(found.intercept, np.zeros_like(middle))
+            typical = (about + centred * information(level, documents.design, lengths)[0]) / 2
+            middle = products.learn(found.coefficients, label_tokens, typical, noise, deviation)
+            products.draw_to(middle, own_penalty)
     assert amplified is not None  # there is a round
     for columns in joint_blocks(space)[len(blocks) :]:
         own_part = own_block(documents.design, lengths, columns, ridge, _MOST_OTHERS)
@@ -220,7 +233,7 @@ def learn(
         mean_variance=_mean(amplified) * apart / np.maximum(about_mean, _SMALLEST_INFORMATION),
         functions=found.functions,
     )
-    return Learned(calibration, Start(padded, penalty))
+    return Learned(calibration, Start(padded, penalty, middle))
 
 
 def _degrees(leverage: Leverage, found: Regression) -> FloatArray:
