@@ -21,6 +21,7 @@ BENCHMARKS = (
     "terms",
     "seeds",
     "content",
+    "label_words",
     "reading",
     "streams",
     "sensitivity",
