@@ -2,8 +2,9 @@
 
     python benchmarks/label_words.py --data FOLDER
 
-Writes benchmarks/results/label_words.csv and label_words_placebo.csv. Fits have 100 topics; each
-seed has its own split and fit. Without words of labels, the same fit predicts by topics alone.
+Writes benchmarks/results/label_words.csv and label_words_placebo.csv. Fits have 100 topics and
+start by NMF; each seed has its own split and fit. Without words of labels, the same fit predicts by
+topics alone.
 
 Placebo tags are dealt out to documents at random, in a label column of their own, or as further
 tags among the true ones, whose strength they then share. Every word of theirs is false.
@@ -41,10 +42,11 @@ PLACEBO = ("rcv1_subset", "medline_mesh", "clothing_reviews", "nips_fulltext")
 SHARES = (0.01, 0.05, 0.2, 0.5)
 
 
-def fit(train, seed, **options):
+def fit(train, seed):
+    settings = {"fixed_number": True, "init": "nmf", "random_state": seed, "n_jobs": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return HDSP(100, fixed_number=True, random_state=seed, n_jobs=1, **options).fit(train)
+        return HDSP(100, **settings).fit(train)
 
 
 def split(data, name, seed):
@@ -114,7 +116,7 @@ def placebo_rows(data, seeds):
             for seed in seeds:
                 train, _ = split(data, name, seed)
                 corpus, tokens = with_placebo(train, seed, among)
-                table = fit(corpus, seed, init="nmf").label_words()
+                table = fit(corpus, seed).label_words()
                 false = table["label"].str.startswith("placebo")
                 tested += int((tokens >= FEWEST_TOKENS).sum())
                 shown += int(false.sum())

@@ -23,6 +23,7 @@ BENCHMARKS = (
     "correlations",
     "seeds",
     "content",
+    "label_words",
     "reading",
     "streams",
     "sensitivity",

@@ -41,8 +41,8 @@ def draw(seed=0, n_documents=600, boost=4.0):
     return Corpus(csr_array(counts), [f"w{i}" for i in range(N_WORDS)], labels)
 
 
-def fitted(corpus):
-    settings = {"fixed_number": True, "init": "nmf", "random_state": 0, "n_jobs": 1}
+def fitted(corpus, n_jobs=1):
+    settings = {"fixed_number": True, "init": "nmf", "random_state": 0, "n_jobs": n_jobs}
     return HDSP(N_TOPICS, **settings).fit(corpus)
 
 
@@ -203,6 +203,14 @@ def test_labels_that_are_asked_for_must_have_words(model):
     plain = fitted(Corpus(draw().counts))
     with pytest.raises(ValueError, match="needs a model of tags or categories"):
         plain.label_words()
+
+
+def test_threads_do_not_matter(model, test_corpus):
+    other = fitted(draw(), n_jobs=2)
+    one, two = model._model.word_factors, other._model.word_factors
+    assert (one.observed.indices == two.observed.indices).all()
+    assert (one.expected == two.expected).all()
+    assert model.perplexity(test_corpus) == other.perplexity(test_corpus)
 
 
 def test_a_file_holds_words_of_labels(model, test_corpus, tmp_path):

@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack
+from threadpoolctl import threadpool_limits
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
@@ -114,7 +115,8 @@ class WordFactors:
             inflation = (proportions[rows] @ word_share.T * np.expm1(tilt)).sum(axis=1)
             out[rows] -= lengths[rows] * np.log1p(inflation)
 
-        run_ranges(gain, len(lengths), max(_CELLS // len(word_share), 1))
+        with threadpool_limits(1, "blas"):
+            run_ranges(gain, len(lengths), max(_CELLS // len(word_share), 1))
         return out
 
 
