@@ -32,6 +32,7 @@ WITHOUT_DATA = (
     "effects",
     "effects_curves",
     "effects_peers",
+    "functions",
     "report",
     "simulate",
     "cluster",
