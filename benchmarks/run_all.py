@@ -35,6 +35,7 @@ WITHOUT_DATA = (
     "effects",
     "effects_curves",
     "effects_peers",
+    "functions",
     "report",
     "simulate",
     "cluster",

@@ -19,11 +19,11 @@ from hdsp.labels import (
     Ordered,
     Pooled,
     Ramps,
-    Slots,
     Spline,
     Tags,
     Term,
 )
+from hdsp.labels.room import Slots
 from hdsp.metrics import match_topics
 from hdsp.prediction import make_contrasts
 from hdsp.prediction.calibration import Regression

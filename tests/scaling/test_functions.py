@@ -24,7 +24,6 @@ def levelling(labels, weights):
 
 
 CUSTOM = {
-    "line": Custom(log_scale=line),
     "line, gradient given": Custom(log_scale=line, gradient=line_gradient, variance=0.4),
     "levelling": Custom(log_scale=levelling, n_weights=2),
     "not 0 at 0": Custom(log_scale=lambda r, w: w[0] * np.exp(r[0] * (1.0 + 0.2 * np.tanh(w[1])))),

@@ -9,18 +9,7 @@ from hdsp.labels import registry
 from hdsp.labels.plain import Levels, Number, Tags, plain_term
 from hdsp.labels.registry import *  # noqa: F403 - whatever the registry has
 from hdsp.labels.registry import TERMS
-from hdsp.labels.room import Slots
 from hdsp.labels.term import Table, Term, TermProduct
 
-__all__ = [
-    "TERMS",
-    "Levels",
-    "Number",
-    "Slots",
-    "Table",
-    "Tags",
-    "Term",
-    "TermProduct",
-    "plain_term",
-]
+__all__ = ["TERMS", "Levels", "Number", "Table", "Tags", "Term", "TermProduct", "plain_term"]
 __all__ += registry.__all__

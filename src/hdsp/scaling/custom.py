@@ -6,7 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.labels import Slots, Term
+from hdsp.labels import Term
+from hdsp.labels.room import Slots
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling.base import Design, Parameters, ScalingFunction
 from hdsp.scaling.point import PointFunction

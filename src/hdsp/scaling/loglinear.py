@@ -5,7 +5,8 @@ import numpy as np
 from hdsp import kernels
 from hdsp.labels import Term, TermProduct
 from hdsp.numerics.types import FloatArray
-from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
+from hdsp.scaling.base import Design, DesignLimits, Parameters
+from hdsp.scaling.point import PointFunction
 
 # exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1
 _QUADRATIC = np.e - 2.0
@@ -18,7 +19,7 @@ def of_terms(value: object) -> object:
     return LogLinear(*value.terms) if isinstance(value, TermProduct) else value
 
 
-class LogLinear(ScalingFunction):
+class LogLinear(PointFunction):
     """rho_mk = exp(w_k . r_m), w_kj ~ Normal(0, variance): a positive weight holds a topic back.
 
     Takes labels of every kind: numbers enter standardised, tags and categories as 0 and 1. The
@@ -37,34 +38,15 @@ class LogLinear(ScalingFunction):
     LogLinear('rating', variance=0.5)
     """
 
-    positive = frozenset({"spread"})
     log_linear = True
 
-    def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
-        if not (isinstance(variance, (int, float)) and 0 < variance < np.inf):
-            raise ValueError(
-                f"`variance` of LogLinear must be a positive number. Got {variance!r}."
-            )
-        super().__init__(*columns)
-        # A NumPy number would decide the precision of what it is added to.
-        self.variance = float(variance)
+    def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
+        """-w_k . r_m, [M, T]."""
+        return -np.asarray(design @ weights.T)
 
-    def settings(self) -> dict[str, float]:
-        """The prior."""
-        return {"variance": self.variance}
-
-    def initial(self, n_topics: int, n_labels: int) -> Parameters:
-        """w = 0, with the prior's variance."""
-        weight = np.zeros((n_topics, n_labels))
-        return {"weight": weight, "spread": np.full_like(weight, self.variance)}
-
-    def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
+    def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """exp(w_k . r_m), [M, T]."""
-        return self.rate(parameters["weight"], design)
-
-    def expected_log_rate(self, parameters: Parameters, design: Design) -> FloatArray:
-        """w_k . r_m, [M, T]."""
-        return np.asarray(design @ parameters["weight"].T)
+        return kernels.exp_product(design, weights.T)
 
     def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
         """w_k . sum_m r_m, [T]."""
@@ -75,33 +57,6 @@ class LogLinear(ScalingFunction):
     ) -> FloatArray:
         """r_m . sum_k prior_shape_k w_k, [M]."""
         return np.asarray(design @ (parameters["weight"].T @ prior_shape))
-
-    def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
-        """exp(-w_k . r_m), [M, T]."""
-        return 1.0 / self.rate(parameters["weight"], design)
-
-    def prior_terms(self, parameters: Parameters) -> FloatArray:
-        """ln Normal(w_k; 0, variance), [T]."""
-        weight = parameters["weight"]
-        constant = -0.5 * weight.shape[1] * np.log(2.0 * np.pi * self.variance)
-        return np.asarray(constant - 0.5 * (weight**2).sum(axis=1) / self.variance)
-
-    def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
-        """Weights w, [T, J]."""
-        return rng.normal(0.0, np.sqrt(self.variance), size=(n_topics, n_labels))
-
-    def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-        """The point w, [T, J]."""
-        return parameters["weight"]
-
-    def draw_uncertain(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-        """w about its point, each by its own curvature (Laplace's approximation), [T, J]."""
-        noise = rng.normal(size=parameters["weight"].shape)
-        return np.asarray(parameters["weight"] + np.sqrt(parameters["spread"]) * noise)
-
-    def rate(self, weights: FloatArray, design: Design) -> FloatArray:
-        """exp(w_k . r_m), [M, T]."""
-        return kernels.exp_product(design, weights.T)
 
     def update(
         self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray

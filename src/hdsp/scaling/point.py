@@ -1,4 +1,4 @@
-"""Scaling functions whose weights are points, found by Gauss and Newton's method."""
+"""Scaling functions that are given by their log scale, with weights that are points."""
 
 from abc import abstractmethod
 
@@ -34,6 +34,7 @@ class PointFunction(ScalingFunction):
                 f"`variance` of {type(self).__name__} must be a positive number. Got {variance!r}."
             )
         super().__init__(*columns)
+        # A NumPy number would decide the precision of what it is added to.
         self.variance = float(variance)
 
     def settings(self) -> dict[str, float]:
@@ -63,12 +64,13 @@ class PointFunction(ScalingFunction):
 
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """s_mk, [M, T]."""
-        return np.asarray(np.exp(self.log_scale(parameters["weight"], design)))
+        return 1.0 / self.rate(parameters["weight"], design)
 
     def prior_terms(self, parameters: Parameters) -> FloatArray:
         """ln Normal(w_k; 0, variance), [T]."""
-        squares = parameters["weight"] ** 2 / self.variance
-        return -0.5 * np.asarray((squares + np.log(2.0 * np.pi * self.variance)).sum(axis=1))
+        weight = parameters["weight"]
+        constant = -0.5 * weight.shape[1] * np.log(2.0 * np.pi * self.variance)
+        return np.asarray(constant - 0.5 * (weight**2).sum(axis=1) / self.variance)
 
     def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
         """Weights w, [T, J]."""
@@ -87,8 +89,7 @@ class PointFunction(ScalingFunction):
         self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """Gauss and Newton's steps, each halved until no topic's objective is lower."""
-        weight = parameters["weight"]
-        spread = parameters["spread"]
+        weight, spread = parameters["weight"], parameters["spread"]
 
         def value(weight: FloatArray) -> FloatArray:
             with np.errstate(all="ignore"):

@@ -25,7 +25,9 @@ class Calibration(Regression):
     intercept : float array of shape [T]
         The intercepts u_k.
     coefficients : float array of shape [J, T]
-        The coefficients v_jk.
+        The coefficients v_jk; in the columns of `functions`, their weights.
+    functions : tuple of FunctionColumns, default=()
+        Functions whose log scales stand in place of r . v for their columns.
     variance : float array of shape [J, T]
         The posterior variance of the coefficients, which includes overdispersion.
     indicator : bool array of shape [J]
