@@ -276,8 +276,15 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
                     settings.batch_size,
                 )
         elif outcome.stream is not None and survey is not None:
+            # Documents of several passes count once.
+            share = corpus.n_documents / outcome.stream.n_documents
             opened = OpenStream(
-                outcome.stream,
+                replace(
+                    outcome.stream,
+                    n_documents=corpus.n_documents,
+                    label_total=share * outcome.stream.label_total,
+                    carriers=share * outcome.stream.carriers,
+                ),
                 survey.sample,
                 corpus.n_documents,
                 corpus.words,
@@ -409,7 +416,7 @@ def _warn_changed(
         f"{', '.join(map(str, changed[:20]))}{' …' if len(changed) > 20 else ''}.{told} Look at "
         "topics() before you use numbers or names from earlier calls.",
         TopicsChangedWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 
