@@ -385,9 +385,11 @@ def _told(before: FittedModel, found: Relearned, opened: OpenStream) -> FittedMo
         return replace(before, report=report)
     found.outcome.history.note_moves({**facts, **moved.facts})
     report = _report(found.source, found.outcome, found.run, opened.learned)
+    # Not those of the model, which may be of several calls ago.
+    groups = before.merged_topics or TopicGroups.single(len(moved.number))
     kept: list[tuple[int, ...]] = []
     names: dict[int, str] = {}
-    for topic, own in enumerate(before.groups.members):
+    for topic, own in enumerate(groups.grown(len(moved.number)).members):
         present = tuple(sorted(int(moved.number[k]) for k in own if moved.number[k] >= 0))
         if present:
             if topic in before.topic_names and all(moved.same[k] for k in own):

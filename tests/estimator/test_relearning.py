@@ -67,6 +67,16 @@ def test_names_follow_their_topics_and_what_changed_is_told():
         assert word in stream.top_words(3)[topic]
 
 
+def test_topics_are_learned_again_and_again_without_a_question_in_between():
+    stream, asked = hdsp.HDSP(**SETTINGS), hdsp.HDSP(**SETTINGS)
+    for number in range(4):
+        stream.partial_fit(site(150, number))
+        asked.partial_fit(site(150, number)).topics()
+    assert len(stream.components_) > 4
+    np.testing.assert_array_equal(stream.components_, asked.components_)
+    assert stream.history_[-1]["topics_new"] == asked.history_[-1]["topics_new"]
+
+
 def test_merged_topics_stay_merged():
     stream = hdsp.HDSP(**SETTINGS).partial_fit(site(200, 0)).partial_fit(site(200, 1))
     merged = stream.merged([0, 1])
