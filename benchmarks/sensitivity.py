@@ -99,7 +99,7 @@ CONSTANTS = {
         "hdsp.fit.stochastic:_SMALLEST",
     ),
     "shards": ("hdsp.fit.passes:_LABEL_ROUNDS",),
-    "stream": ("hdsp.fit.stream:WORD_DOCUMENTS", "hdsp.fit.stream_growth:_PASSES"),
+    "stream": ("hdsp.fit.stream:WORD_DOCUMENTS", "hdsp.fit.relearn:_FACTOR"),
     "kernels": (
         "hdsp.kernels.cvb0.active_set:ACTIVE_SHARE",
         "hdsp.kernels.cvb0.active_set:_ACTIVE_R",

@@ -278,8 +278,15 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
                     settings.batch_size,
                 )
         elif outcome.stream is not None and survey is not None:
+            # Documents of several passes count once.
+            share = corpus.n_documents / outcome.stream.n_documents
             opened = OpenStream(
-                outcome.stream,
+                replace(
+                    outcome.stream,
+                    n_documents=corpus.n_documents,
+                    label_total=share * outcome.stream.label_total,
+                    carriers=share * outcome.stream.carriers,
+                ),
                 survey.sample,
                 corpus.n_documents,
                 corpus.words,
@@ -382,9 +389,11 @@ def _told(before: FittedModel, found: Relearned, opened: OpenStream) -> FittedMo
         return replace(before, report=report)
     found.outcome.history.note_moves({**facts, **moved.facts})
     report = _report(found.source, found.outcome, found.run, opened.learned)
+    # Not those of the model, which may be of several calls ago.
+    groups = before.merged_topics or TopicGroups.single(len(moved.number))
     kept: list[tuple[int, ...]] = []
     names: dict[int, str] = {}
-    for topic, own in enumerate(before.groups.members):
+    for topic, own in enumerate(groups.grown(len(moved.number)).members):
         present = tuple(sorted(int(moved.number[k]) for k in own if moved.number[k] >= 0))
         if present:
             if topic in before.topic_names and all(moved.same[k] for k in own):
@@ -413,7 +422,7 @@ def _warn_changed(
         f"{', '.join(map(str, changed[:20]))}{' …' if len(changed) > 20 else ''}.{told} Look at "
         "topics() before you use numbers or names from earlier calls.",
         TopicsChangedWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -65,3 +65,12 @@ def test_surveys_of_blocks_add_up_to_that_of_the_corpus():
     np.testing.assert_array_equal(
         np.sort(total.sample.keys[total.sample.uniform()]), np.sort(keys)[:40]
     )
+
+
+def test_an_older_sample_keeps_fewer_documents():
+    counts, design, keys = documents(30)
+    sample = Sample.empty(7, 3).add(counts, design, keys)
+    older = sample.aged(2.0)
+    assert np.sort(older.keys).tolist() == np.sort(2.0 * keys[keys <= 0.5]).tolist()
+    # It goes on being a uniform sample: the larger the key, the sooner a document goes.
+    assert older.aged(2.0).keys.tolist() == sample.aged(4.0).keys.tolist()

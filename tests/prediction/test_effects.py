@@ -15,6 +15,7 @@ from scipy.stats import norm
 
 from hdsp import HDSP, Labels, simulate
 from hdsp.corpus import LabelSchema
+from hdsp.prediction import effects
 from hdsp.prediction.calibration import Calibration, Regression
 from hdsp.prediction.calibration.variance import own_shares
 from hdsp.prediction.contrasts import make_contrasts
@@ -153,6 +154,30 @@ def test_a_label_alone_has_the_interval_that_it_has_among_others():
             ours, theirs = getattr(found, side)[rows[name]], getattr(alone, side)[0]
             # Products of matrices of other shapes may add in another order.
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(("scaling", "width"), [("auto", 1), ("~ place * size", 2)])
+def test_of_many_levels_only_those_of_documents_are_drawn(scaling, width, monkeypatch):
+    levels = [f"level{i:03}" for i in range(60)]
+    labels = pd.DataFrame({"place": levels * 2, "size": np.arange(120.0)})
+    counts = np.random.default_rng(0).poisson(1.0, (120, 6)) + 1
+    settings = {"fixed_number": True, "random_state": 0, "init": "nmf", "max_iter": 3}
+    model = HDSP(3, scaling=scaling, **settings).fit(counts, labels=labels)
+    drawn, original = set(), Calibration.draw
+
+    def draw(self, column, *others):
+        drawn.add(column)
+        return original(self, column, *others)
+
+    monkeypatch.setattr(Calibration, "draw", draw)
+    monkeypatch.setattr(effects, "_DOCUMENTS_PER_DRAW", 20)
+    found = model.label_effects(labels="level000")
+    assert 10 < len(drawn) <= width * 21 + 1
+    whole = model.label_effects()
+    own = whole[whole["label"] == "level000"]
+    assert len(drawn) >= width * 60
+    for name in ("effect", "lower", "upper"):
+        np.testing.assert_allclose(found[name], own[name], rtol=1e-4, atol=1e-7)
 
 
 def test_intervals_hold_the_effect_and_widen_with_level_and_variance():

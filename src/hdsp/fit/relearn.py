@@ -135,7 +135,7 @@ def go_on(
     if opened.n_documents + n_documents < factor * opened.learned and not far:
         return absorb(opened, counts, corpus.labels, run, forget), None
     rng = np.random.default_rng([opened.seed, opened.n_documents, 1])
-    wanted = max(_DECIDE, min(round(_SHARE * n_documents), _MOST_DECIDE))
+    wanted = 0 if far else max(_DECIDE, min(round(_SHARE * n_documents), _MOST_DECIDE))
     order = rng.permutation(n_documents)
     deciding, others = np.sort(order[:wanted]), np.sort(order[wanted:])
     opened = absorb(opened, csr_array(counts[others]), corpus.labels[others], run, forget)
@@ -145,8 +145,11 @@ def go_on(
     opened = replace(opened, learned=opened.n_documents)
     fresh, found = _relearned(opened, scaling, plan_of(rng, settled), priors_of, run)
     held, labels = csr_array(counts[deciding]), corpus.labels[deciding]
-    before, after = (_likelihood(one, held, labels, frequency) for one in (opened, fresh))
-    if far or len(deciding) < _LEAST_DECIDE or after >= before:
+    before, after = (
+        _likelihood(one, held, labels, frequency) if len(deciding) >= _LEAST_DECIDE else 0.0
+        for one in (opened, fresh)
+    )
+    if after >= before:
         fresh, renumbering = _renumbered(opened, fresh, frequency)
         opened, found = fresh, replace(found, renumbering=renumbering)
     return absorb(opened, held, labels, run, forget), found
@@ -228,7 +231,7 @@ def match(old: GlobalState, new: GlobalState, frequency: FloatArray) -> tuple[In
     Seeded topics are partners, whatever their words.
     """
     alike = likeness(old.topics.T.astype(np.float64), new.topics.T.astype(np.float64), frequency)
-    alike[old.seeded, new.seeded] = 2.0
+    alike[old.seeded, new.seeded] = 1e3
     rows, partners = linear_sum_assignment(-alike)
     partner = np.full(old.n_topics, -1)
     partner[rows] = partners

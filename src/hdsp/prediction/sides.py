@@ -265,6 +265,10 @@ class _AnySides:
                     stop[:, place] += contrast.stop
                 second = with_column(self.own, place, stop[:, place])
                 self.changes += [change(first), change(second)]
+        touched = np.unique(np.concatenate([one.indices for one in self.changes]))
+        if len(touched):
+            self.columns = self.columns[touched]
+            self.changes = [csr_array(one[:, touched]) for one in self.changes]
 
     def __call__(
         self, score: FloatArray, coefficients: FloatArray

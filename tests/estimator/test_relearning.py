@@ -1,0 +1,295 @@
+"""Streams learn again from their sample: what is kept, what is told, and what is refused."""
+
+import signal
+import warnings
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+import pandas
+import pytest
+
+import hdsp
+from hdsp.fit import relearn
+from hdsp.fit.relearn import match
+from hdsp.model import GlobalState
+from hdsp.numerics.sticks import sticks_from_weights
+
+SETTINGS = {"n_components": 12, "random_state": 0, "init": "nmf"}
+
+
+def site(n_documents, number, seed=0, n_sites=4):
+    """Documents of a site that writes of two things in words of its own."""
+    rng = np.random.default_rng([seed, number])
+    topics = np.random.default_rng(number).dirichlet(np.full(30, 0.2), size=2)
+    counts = np.zeros((n_documents, 30 * n_sites))
+    for row in counts[:, 30 * number : 30 * number + 30]:
+        row[:] = rng.multinomial(40, rng.dirichlet([0.5, 0.5]) @ topics)
+    words = [f"w{i}" for i in range(counts.shape[1])]
+    return hdsp.Corpus(counts, words, labels=[[f"site{number}"]] * n_documents)
+
+
+def test_topics_are_learned_again_as_a_fit_would():
+    one, other = site(200, 0), site(200, 1)
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(one)
+    told = {"learned_again", "better", "topics_kept", "topics_changed", "topics_gone", "topics_new"}
+    assert not told & set(stream.history_[-1])
+    stream.partial_fit(other)
+    facts = {name: stream.history_[-1][name] for name in told}
+    # A hundred documents decide, and are learned from afterwards.
+    assert facts["learned_again"] == 300
+    assert facts["better"] == 1
+    n_topics = len(stream.components_)
+    assert facts["topics_kept"] + facts["topics_changed"] + facts["topics_new"] == n_topics
+    assert stream.n_documents_ == 400
+    assert stream.search_
+    tokens = stream.components_.sum() - stream.components_.size * stream.topic_prior
+    assert tokens == pytest.approx(400 * 40, rel=1e-4)
+
+
+def test_names_follow_their_topics_and_what_changed_is_told():
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(site(200, 0))
+    names = {k: words[0] for k, words in enumerate(stream.top_words(1))}
+    stream.name_topics(names)
+    # Every topic of the next call is another one: none resembles those before.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relearn, "likeness", lambda one, other, _: np.zeros((len(one), len(other))))
+        with pytest.warns(hdsp.TopicsChangedWarning, match=r"these numbers .*: 0, 1") as caught:
+            changed = deepcopy(stream).partial_fit(site(200, 1))
+    assert caught[0].filename == __file__
+    assert "Nothing is named" in str(caught[0].message)
+    assert changed.topic_names_ == {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hdsp.TopicsChangedWarning)
+        stream.partial_fit(site(200, 0, seed=1))
+    assert stream.topic_names_
+    for topic, word in stream.topic_names_.items():
+        assert word in stream.top_words(3)[topic]
+
+
+def test_topics_are_learned_again_and_again_without_a_question_in_between():
+    stream, asked = hdsp.HDSP(**SETTINGS), hdsp.HDSP(**SETTINGS)
+    for number in range(4):
+        stream.partial_fit(site(150, number))
+        asked.partial_fit(site(150, number)).topics()
+    assert len(stream.components_) > 4
+    np.testing.assert_array_equal(stream.components_, asked.components_)
+    assert stream.history_[-1]["topics_new"] == asked.history_[-1]["topics_new"]
+
+
+def test_merged_topics_stay_merged():
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(site(200, 0)).partial_fit(site(200, 1))
+    merged = stream.merged([0, 1])
+    groups = merged.fitted_topics_
+    merged.partial_fit(site(400, 0, seed=2))
+    assert len(merged.components_) == len(merged.fitted_topics_)
+    assert sorted(k for own in merged.fitted_topics_ for k in own) == list(
+        range(len(merged._opened.stream.state.topic_weight))
+    )
+    assert max(map(len, merged.fitted_topics_)) == max(map(len, groups)) == 2
+
+
+def test_the_topics_that_predict_the_next_documents_better_are_kept(monkeypatch):
+    first, second = site(200, 0), site(200, 0, seed=1)
+    scores = iter([0.0, -1.0])
+    monkeypatch.setattr(relearn, "_likelihood", lambda *_: next(scores))
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(first)
+    n_passes = len(stream.history_)
+    stream.partial_fit(second)
+    row = stream.history_[-1]
+    assert (row["learned_again"], row["better"]) == (300, 0)
+    assert len(stream.history_) == n_passes
+    assert stream.n_documents_ == 400
+    # Too few documents to decide: the new topics are kept, without a comparison.
+    monkeypatch.setattr(relearn, "_likelihood", lambda *_: 0.0)
+    monkeypatch.setattr(relearn, "_LEAST_DECIDE", 1_000)
+    assert stream.partial_fit(site(200, 1)).history_[-1]["better"] == 1
+
+
+def state_of(topics, seeded=()):
+    topics = np.asarray(topics, dtype=np.float64).T
+    weight = np.full(topics.shape[1], 1 / topics.shape[1])
+    return GlobalState(
+        topics, sticks_from_weights(weight), 1.0, 1.0, {}, np.array(seeded, dtype=np.int64)
+    )
+
+
+def test_topics_are_matched_one_to_one_and_seeded_ones_by_their_seeds():
+    old = np.eye(4) * 50 + 1
+    partner, same = match(state_of(old), state_of(old[[2, 0, 3]]), np.ones(4))
+    assert partner.tolist() == [1, -1, 0, 2]
+    assert same.tolist() == [True, False, True, True]
+    partner, same = match(state_of(old, [0]), state_of(old[[2, 0, 3]], [2]), np.ones(4))
+    assert partner[0] == 2
+    assert same[0]
+
+
+def test_a_word_that_joins_has_the_tokens_of_earlier_documents():
+    base = site(300, 0)
+    names = (*base.words, "zebra")
+    more = site(60, 0, seed=3)
+
+    def with_zebra(corpus, rows):
+        counts = np.hstack([corpus.counts.toarray(), np.zeros((len(corpus), 1))])
+        counts[rows, -1] = 3.0
+        return hdsp.Corpus(counts, names, labels=corpus.labels)
+
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(base)
+    # Documents that are mostly of one topic have the word.
+    more = more[np.argsort(-stream.transform(more)[:, 0])]
+    stream.partial_fit(with_zebra(more[::2][:20], [0, 1, 2, 3]))
+    assert stream._opened.waiting == {"zebra": 4}
+    assert stream._opened.sample.counts[:, -1].sum() == 12.0
+    assert stream.components_.shape[1] == len(base.words)
+    stream.partial_fit(with_zebra(more[1::2][:20], [0, 1, 2]))
+    assert stream.words_[-1] == "zebra"
+    held = stream.components_[:, -1] - stream.topic_prior
+    assert held.sum() == pytest.approx(21.0, rel=0.05)
+    # They are in the topics of the documents that had the word, not in all alike.
+    assert held.max() > 1.5 * held.mean()
+
+
+def test_waiting_words_are_in_files_with_their_counts(tmp_path):
+    base = site(300, 0)
+    counts = np.hstack([base.counts.toarray(), np.zeros((300, 1))])
+    counts[:3, -1] = 2.0
+    more = hdsp.Corpus(counts[:100], (*base.words, "zebra"), labels=base.labels[:100])
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(base).partial_fit(more)
+    stream.save(tmp_path / "m.hdsp")
+    again = hdsp.HDSP.load(tmp_path / "m.hdsp")
+    assert again._opened.sample.counts[:, -1].sum() == 6.0
+    for one in (stream, again):
+        one.partial_fit(more)
+    assert again.words_[-1] == "zebra"
+    np.testing.assert_array_equal(stream.components_, again.components_)
+
+
+def test_an_interruption_while_topics_are_learned_again_leaves_the_model(monkeypatch):
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(site(200, 0))
+    before = stream.components_
+    original = relearn.fit
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return original(*arguments)
+
+    monkeypatch.setattr(relearn, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stream.partial_fit(site(200, 1))
+    np.testing.assert_array_equal(stream.components_, before)
+    monkeypatch.undo()
+    fresh = hdsp.HDSP(**SETTINGS).partial_fit(site(200, 0))
+    for one in (stream, fresh):
+        one.partial_fit(site(200, 1))
+    np.testing.assert_array_equal(stream.components_, fresh.components_)
+
+
+def test_of_many_documents_a_sample_stands_for_all(monkeypatch):
+    monkeypatch.setattr(relearn, "MOST_FITTED", 150)
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(site(200, 0)).partial_fit(site(200, 1))
+    assert stream.history_[-1]["better"] == 1
+    tokens = stream.components_.sum() - stream.components_.size * stream.topic_prior
+    assert tokens == pytest.approx(400 * 40, rel=1e-4)
+    assert stream._opened.carriers.sum() == pytest.approx(400, rel=0.1)
+
+
+def test_a_stream_can_forget():
+    first, second = site(400, 0), site(400, 1)
+    remembers, forgets = (
+        hdsp.HDSP(**SETTINGS, forget=forget).partial_fit(first).partial_fit(second)
+        for forget in (None, 50)
+    )
+    assert len(remembers._opened.sample) == 800
+    # The last four hundred are worth 50 / ln 2 documents at the end.
+    assert len(forgets._opened.sample) < 500
+    for _ in range(4):
+        forgets.partial_fit(second[:100])
+    assert len(forgets._opened.sample) < 200
+    assert forgets.n_documents_ == 1_200
+    share = {
+        name: model.expected_topics(hdsp.Labels.empty(1)) @ model.components_[:, :30].sum(axis=1)
+        for name, model in (("remembers", remembers), ("forgets", forgets))
+    }
+    assert share["forgets"] < 0.1 * share["remembers"]
+    with pytest.raises(ValueError, match="`forget` of HDSP must be"):
+        hdsp.HDSP(forget=0).partial_fit(first)
+
+
+def numbers(values):
+    return pandas.DataFrame({"year": np.asarray(values, dtype=np.float64)})
+
+
+def test_numbers_are_standardised_by_all_documents():
+    corpus = site(600, 0)
+    year = np.sort(np.random.default_rng(0).normal(2000, 8, 600))
+    stream = hdsp.HDSP(**SETTINGS)
+    for rows in np.array_split(np.arange(600), 3):
+        stream.partial_fit(corpus.counts[rows], labels=numbers(year[rows]))
+    block = stream.label_schema_.block("year")
+    seen = year[: int(stream.history_[-1]["learned_again"])]
+    assert block.mean[0] == pytest.approx(seen.mean(), abs=2.0)
+    assert block.scale[0] == pytest.approx(seen.std(), rel=0.2)
+
+
+def test_numbers_on_another_scale_are_rescaled_and_absurd_ones_refused():
+    corpus = site(300, 0)
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(corpus.counts[:250], labels=numbers(range(250)))
+    with pytest.raises(ValueError, match=r"Got 1e\+100 in 'year', where the mean was 124.5"):
+        stream.partial_fit(corpus.counts[250:], labels=numbers([1e100] * 50))
+    assert stream.n_documents_ == 250
+    later = numbers(np.linspace(1e6, 2e6, 50))
+    stream.partial_fit(corpus.counts[250:], labels=later)
+    assert stream.label_schema_.block("year").scale[0] > 1e5
+    for found in (stream.transform(corpus.counts[250:], labels=later), stream.components_):
+        assert np.isfinite(found).all()
+    assert np.isfinite(stream.label_effects()["effect"]).all()
+
+
+def test_a_category_that_becomes_a_number_is_refused_by_name():
+    corpus = site(200, 0)
+    first = pandas.DataFrame({"dept": ["a", "b"] * 50})
+    stream = hdsp.HDSP(**SETTINGS).partial_fit(corpus.counts[:100], labels=first)
+    with pytest.raises(ValueError, match="Got numbers in 'dept', which was of kind category"):
+        stream.partial_fit(corpus.counts[100:], labels=pandas.DataFrame({"dept": np.arange(100.0)}))
+    with pytest.raises(TypeError, match="'dept'"):
+        stream.partial_fit(
+            corpus.counts[100:], labels=pandas.DataFrame({"dept": [["a", "b"], []] * 50})
+        )
+    assert stream.label_names_ == ("a", "b")
+
+
+def test_an_effect_that_drifts_in_a_stream_is_seen():
+    rng = np.random.default_rng(0)
+    base, n = site(1, 0), 1_600
+    tag = rng.integers(2, size=n)
+    early = np.arange(n) < n // 2
+    # Each half of the words is a topic; a tag raises the one, and later the other.
+    share = np.where((tag == 1) == early, 0.8, 0.2)
+    chosen = rng.random(n) < share
+    counts = np.zeros((n, base.n_words))
+    for m in range(n):
+        counts[m, slice(0, 60) if chosen[m] else slice(60, 120)] = rng.multinomial(
+            30, np.full(60, 1 / 60)
+        )
+    labels = [["tag"] if own else [] for own in tag]
+    corpus = hdsp.Corpus(counts, base.words, labels=labels)
+    stream = hdsp.HDSP(2, fixed_number=True, random_state=0, init="nmf")
+    for rows in np.array_split(np.arange(n), 4):
+        stream.partial_fit(corpus[rows])
+    assert np.abs(stream.label_effects()["effect"]).max() < 0.1
+    found = stream.check_labels(corpus, time="order")
+    assert "drift" in set(found["verdict"])
+
+
+def test_stochastic_inference_of_few_documents_is_advised_against():
+    corpus = site(300, 0)
+    with pytest.warns(hdsp.SmallCorpusWarning, match="300 documents, where batch inference"):
+        hdsp.HDSP(**SETTINGS, inference="stochastic").fit(corpus)
+
+
+def test_a_stochastic_fit_counts_its_documents_once():
+    corpus = site(300, 0)
+    model = hdsp.HDSP(**SETTINGS, inference="stochastic").fit(corpus)
+    assert model._opened.stream.n_documents == 300
+    assert model._opened.stream.carriers.tolist() == [300]
+    assert replace(model._opened, n_documents=600).carriers.tolist() == [600]
