@@ -24,15 +24,9 @@ from hdsp.model import (
 )
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
-from hdsp.prediction.calibration import (
-    Calibration,
-    Calibrations,
-    Regression,
-    Weight,
-    calibrate,
-    fitted_weights,
-)
+from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
 from hdsp.prediction.calibration.cross_fit import FOLDS, MANY_DOCUMENTS, folds, leave_out
+from hdsp.prediction.calibration.functions import fitted_weights
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
 from hdsp.prediction.correlations import Correlations, topic_correlations

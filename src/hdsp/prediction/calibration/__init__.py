@@ -8,7 +8,7 @@ calibrated intervals. The design need not be the one of the fit.
 
 from hdsp.prediction.calibration.calibrate import WEIGHTS, Calibrations, Weight, calibrate
 from hdsp.prediction.calibration.coefficients import Calibration, Joint
-from hdsp.prediction.calibration.functions import design_scores, fitted_weights
+from hdsp.prediction.calibration.functions import design_scores
 from hdsp.prediction.calibration.joint import joint_blocks
 from hdsp.prediction.calibration.regression import Regression, group_rows
 
@@ -21,7 +21,6 @@ __all__ = [
     "Weight",
     "calibrate",
     "design_scores",
-    "fitted_weights",
     "group_rows",
     "joint_blocks",
 ]

@@ -1,7 +1,7 @@
 """The regression of topics on a design, its penalties and the variance of its coefficients."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import NamedTuple
 
@@ -154,11 +154,8 @@ def learn(
         products.draw_to(middle, own_penalty)
     groups = variance_groups(space, n_topics)
     for padded in path:
-        found = Regression(
-            padded.intercept[:n_topics],
-            padded.coefficients[:, :n_topics].copy(),
-            functions=padded.functions,
-        )
+        intercept, coefficients = padded.intercept[:n_topics], padded.coefficients[:, :n_topics]
+        found = replace(padded, intercept=intercept, coefficients=coefficients.copy())
         about_all, label_tokens = information(found, documents.design, lengths)
         if amplified is None:
             amplified = (1.0 - measured_feedback(found)) ** -2
