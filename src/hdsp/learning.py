@@ -58,6 +58,7 @@ from hdsp.persistence import Checkpoint, fingerprint
 from hdsp.prediction import (
     FitReport,
     FittedModel,
+    LeftOut,
     SampledFit,
     Source,
     TopicGroups,
@@ -298,6 +299,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         report = _report(source, outcome, run, corpus.n_documents)
         concentration = settings.predictive_concentration
         if survey is None:
+            left_out = LeftOut(source.known, state, run.settings, run.here, groups=groups)
             model = make_fitted(
                 source.known,
                 outcome.fit,
@@ -307,11 +309,13 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
                 run,
                 concentration,
                 groups=groups,
+                left_out=left_out,
             )
             # The documents make room for the evidence of labels, which is as large.
             outcome = replace(outcome, fit=Fit(state, None))
             model = with_correlations(model, source.known, run, groups)
-            model = with_label_evidence(model, source.known, run)
+            model = with_label_evidence(model, source.known, run, left_out)
+            del left_out
         else:
             model = make_fitted_from_sample(
                 SampledFit(

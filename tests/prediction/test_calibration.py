@@ -16,7 +16,7 @@ from hdsp.execution import InProcess
 from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.model import Fit, LocalSettings, Priors, make_problem
 from hdsp.prediction.calibration.calibrate import calibrate, equal_weights
-from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
+from hdsp.prediction.calibration.cross_fit import LeftOut, cross_fitted_tokens
 from hdsp.prediction.calibration.learn import Documents, learn
 from hdsp.prediction.calibration.regression import Regression, label_sets, observe, regress
 from hdsp.prediction.calibration.shrinkage import prior_deviations
@@ -414,7 +414,9 @@ def test_a_fit_is_calibrated_by_its_documents():
     fit = fit_batch(problem, start, run, run.new_history())
     member = csr_array(np.eye(n_documents, dtype=np.float32))
     alone = Fit(fit.state, None)
-    read = cross_fitted_tokens(problem, alone, member, LocalSettings(), InProcess())
+    read = cross_fitted_tokens(
+        alone, member, LeftOut(problem, alone.state, LocalSettings(), InProcess())
+    )
     tokens = read[:, :5].astype(float)
     np.testing.assert_array_equal(space.indicator, [True, True, True, True, False])
     np.testing.assert_array_equal(space.n_levels, [0, 0, 2, 2, 0])

@@ -11,7 +11,7 @@ from hdsp.datasets import make_corpus
 from hdsp.execution import InProcess, fit_documents
 from hdsp.model import Fit, LocalSettings, make_problem
 from hdsp.numerics.sampling import parts_of
-from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens, folds
+from hdsp.prediction.calibration.cross_fit import LeftOut, cross_fitted_tokens, folds
 
 N_TRAIN = 300
 SETTLED = LocalSettings(max_iter=100, tol=1e-4)
@@ -35,7 +35,9 @@ def problem_of(fitted, corpus):
 def read(fitted, problem, copies=None):
     member = csr_array(eye_array(problem.n_documents, dtype=np.float32))
     fit = Fit(fitted.state, None)
-    return cross_fitted_tokens(problem, fit, member, LocalSettings(), InProcess(), copies)
+    return cross_fitted_tokens(
+        fit, member, LeftOut(problem, fit.state, LocalSettings(), InProcess(), copies)
+    )
 
 
 def tokens_with(problem, state):
@@ -88,7 +90,9 @@ def test_groups_add_up(fitted, corpus):
     # A fifth of the documents is in no group.
     member = csr_array(np.arange(4)[:, None] == np.arange(N_TRAIN) % 5, dtype=np.float32)
     fit = Fit(fitted.state, None)
-    found = cross_fitted_tokens(problem, fit, member, LocalSettings(), InProcess())
+    found = cross_fitted_tokens(
+        fit, member, LeftOut(problem, fit.state, LocalSettings(), InProcess())
+    )
     np.testing.assert_allclose(found, member @ read(fitted, problem), rtol=1e-4, atol=1e-3)
 
 
@@ -123,6 +127,8 @@ def test_the_documents_of_a_fit_are_overwritten(fitted, corpus):
     documents, _ = fit_documents(problem, fitted.state, None, SETTLED, InProcess())
     member = csr_array(eye_array(N_TRAIN, dtype=np.float32))
     fit = Fit(fitted.state, documents)
-    found = cross_fitted_tokens(problem, fit, member, LocalSettings(), InProcess())
+    found = cross_fitted_tokens(
+        fit, member, LeftOut(problem, fit.state, LocalSettings(), InProcess())
+    )
     assert found is documents.token_counts
     np.testing.assert_array_equal(found, read(fitted, problem))

@@ -25,7 +25,7 @@ from hdsp.model import (
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
-from hdsp.prediction.calibration.cross_fit import FOLDS, MANY_DOCUMENTS, folds, leave_out
+from hdsp.prediction.calibration.cross_fit import FOLDS, MANY_DOCUMENTS, LeftOut
 from hdsp.prediction.calibration.functions import fitted_weights
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
@@ -380,17 +380,21 @@ def make_fitted(
     predictive_concentration: float | None = None,
     learned_from: int | None = None,
     groups: IntArray | None = None,
+    left_out: LeftOut | None = None,
 ) -> FittedModel:
     """The fitted model, with the calibration and summaries that are computed after inference.
 
     Overwrites the documents of `fit`, to save memory. Without a `predictive_concentration`, the
     one that predicts training documents best is chosen. Topics were `learned_from` so many
     documents, if not from those of `problem`. Documents of one of `groups` [M] are not independent.
+    `left_out` are topics without folds of the documents, where they are read with them again.
     """
     if predictive_concentration is None:
         with run.stage("concentration"):
             predictive_concentration = choose_concentration(problem, fit.state, run.here)
-    calibrations = calibrate(problem, fit, space, run, learned_from=learned_from, groups=groups)
+    calibrations = calibrate(
+        problem, fit, space, run, learned_from=learned_from, groups=groups, left_out=left_out
+    )
     labels = space.values(problem.design)
     return FittedModel(
         fit.state,
@@ -416,17 +420,21 @@ def with_correlations(
         return replace(model, correlations=found)
 
 
-def with_label_evidence(model: FittedModel, problem: Problem, run: Run) -> FittedModel:
+def with_label_evidence(
+    model: FittedModel, problem: Problem, run: Run, left_out: LeftOut | None = None
+) -> FittedModel:
     """The model with words of labels, and the regressions of labels on its evidence.
 
     The former are behind the perplexity given labels, the latter behind `predict_labels`.
+    `left_out` are topics without folds of the documents, if they are known.
     """
     schema = model.schema
     log_priors, values = _label_priors(model)
     if not log_priors:
         return model
     with run.stage("label regressions"):
-        documents = _weigh_documents(model, problem, run)
+        left_out = left_out or LeftOut(problem, model.state, run.settings, run.here)
+        documents = _weigh_documents(model, left_out)
         model = replace(
             model,
             label_regressions=fit_label_regressions(
@@ -470,8 +478,9 @@ def _label_priors(model: FittedModel) -> tuple[dict[str, FloatArray], dict[str, 
     return log_priors, values
 
 
-def _weigh_documents(model: FittedModel, problem: Problem, run: Run) -> WeighedDocuments:
+def _weigh_documents(model: FittedModel, left_out: LeftOut) -> WeighedDocuments:
     """Training documents, or a sample of them, read with topics that have not seen them."""
+    problem = left_out.problem
     rows = sample_rows(problem.n_documents, MOST_DOCUMENTS)
     words, design = problem.counts[rows], csr_array(problem.design[rows])
     lengths = np.asarray(words.sum(axis=1), dtype=np.float64)
@@ -483,15 +492,13 @@ def _weigh_documents(model: FittedModel, problem: Problem, run: Run) -> WeighedD
             warn_of_dependence(dependence)
     # New documents are read with topics that have not seen them: so are these, or labels of few
     # documents would seem to be surer than they are.
-    fold = folds(problem)[rows]
+    fold = left_out.fold[rows]
     word_shares = []
     for number in range(FOLDS):
         left = np.flatnonzero(fold == number)
         state = model.state
         if len(left) and model.training.n_documents <= MANY_DOCUMENTS:
-            outside = np.ones(problem.n_documents, dtype=np.bool_)
-            outside[rows[left]] = False
-            state = leave_out(problem, state, ~outside, run.settings, run.here)
+            state = left_out.without(number)
             proportions[left] = replace(model, state=state)._posterior_of_words(words[left])
         word_shares.append(word_share(state))
     return WeighedDocuments(

@@ -16,7 +16,7 @@ from hdsp.model import DocumentState, Fit, GlobalState, Problem, expected_tokens
 from hdsp.model.updates import update_scaling
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, Calibrations, calibrate
-from hdsp.prediction.calibration.cross_fit import cross_fitted_tokens
+from hdsp.prediction.calibration.cross_fit import LeftOut, cross_fitted_tokens
 from hdsp.prediction.fitted import FittedModel
 from hdsp.prediction.training import TrainingLabels
 from hdsp.scaling import LabelSpace
@@ -90,8 +90,8 @@ def _read(
     groups: IntArray | None = None,
 ) -> FloatArray:
     alone = csr_array(eye_array(problem.n_documents, dtype=np.float32, format="csr"))
-    fit = Fit(state, None)
-    return cross_fitted_tokens(problem, fit, alone, run.settings, run.here, copies, groups)
+    left_out = LeftOut(problem, state, run.settings, run.here, copies, groups)
+    return cross_fitted_tokens(Fit(state, None), alone, left_out)
 
 
 def with_other_labels(

@@ -6,6 +6,7 @@ from hdsp.execution import fit_documents
 from hdsp.fit import Run, Sample
 from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
+from hdsp.prediction.calibration import LeftOut
 from hdsp.prediction.fitted import (
     FitReport,
     FittedModel,
@@ -72,6 +73,7 @@ def make_fitted_from_sample(
         run,
         predictive_concentration,
         fit.n_documents,
+        left_out=(left_out := LeftOut(known, state, run.settings, run.here)),
     )
     uniform = sample.take(sample.uniform())
     training = TrainingLabels.of(space.schema, space.values(uniform.design))
@@ -80,8 +82,10 @@ def make_fitted_from_sample(
         training=replace(training, carriers=fit.carriers, n_documents=fit.n_documents),
         sampled=float(known.n_tokens / max(expected_tokens(state, priors).sum(), 1e-300)),
     )
+    if len(uniform) == len(sample):
+        return with_label_evidence(with_correlations(model, known, run), known, run, left_out)
+    del left_out
     known = make_problem(
         uniform.counts, uniform.design, space.scaling, priors, content=state.content
     )
-    model = with_correlations(model, known, run)
-    return with_label_evidence(model, known, run)
+    return with_label_evidence(with_correlations(model, known, run), known, run)

@@ -8,6 +8,7 @@ calibrated intervals. The design need not be the one of the fit.
 
 from hdsp.prediction.calibration.calibrate import WEIGHTS, Calibrations, Weight, calibrate
 from hdsp.prediction.calibration.coefficients import Calibration, Joint
+from hdsp.prediction.calibration.cross_fit import LeftOut
 from hdsp.prediction.calibration.functions import design_scores
 from hdsp.prediction.calibration.joint import joint_blocks
 from hdsp.prediction.calibration.regression import Regression, group_rows
@@ -17,6 +18,7 @@ __all__ = [
     "Calibration",
     "Calibrations",
     "Joint",
+    "LeftOut",
     "Regression",
     "Weight",
     "calibrate",

@@ -13,7 +13,7 @@ from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration.clusters import Clusters
 from hdsp.prediction.calibration.coefficients import Calibration
-from hdsp.prediction.calibration.cross_fit import MANY_DOCUMENTS, cross_fitted_tokens
+from hdsp.prediction.calibration.cross_fit import MANY_DOCUMENTS, LeftOut, cross_fitted_tokens
 from hdsp.prediction.calibration.functions import Forms, fitted_weights
 from hdsp.prediction.calibration.learn import Documents, Learned, Start, learn
 from hdsp.prediction.calibration.regression import Observed, Regression, label_sets, observe
@@ -49,6 +49,7 @@ def calibrate(
     learned_from: int | None = None,
     groups: IntArray | None = None,
     tokens: FloatArray | None = None,
+    left_out: LeftOut | None = None,
 ) -> Calibrations:
     """Regress the topics of documents on their labels.
 
@@ -84,6 +85,8 @@ def calibrate(
         document of its own.
     tokens : float array of shape [M, K] or None, default=None
         The documents' tokens by topic, padded, where they have been read already.
+    left_out : LeftOut or None, default=None
+        Topics without each fold of the documents, where others read them, too.
     """
 
     def read(member: csr_array) -> FloatArray:
@@ -91,7 +94,8 @@ def calibrate(
             return tokens.copy() if is_alone(member) else sparse_product(member, tokens)
         if (learned_from or problem.n_documents) > MANY_DOCUMENTS:
             return sum_tokens(problem, fit, member, run.settings, run.here)
-        return cross_fitted_tokens(problem, fit, member, run.settings, run.here, copies, groups)
+        found = left_out or LeftOut(problem, fit.state, run.settings, run.here, copies, groups)
+        return cross_fitted_tokens(fit, member, found)
 
     n_documents, n_topics = problem.n_documents, fit.state.n_topics
     most = None if fit.documents is not None else _MOST_LABEL_SETS

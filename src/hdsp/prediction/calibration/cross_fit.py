@@ -1,6 +1,7 @@
 """Cross-fitting: training documents read with topics that were learned without them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -23,15 +24,50 @@ MANY_DOCUMENTS = 50_000
 MOST_ITERATIONS, TOL = 100, 1e-4
 
 
-def cross_fitted_tokens(
-    problem: Problem,
-    fit: Fit,
-    member: csr_array,
-    settings: LocalSettings,
-    executor: InProcess,
-    copies: IntArray | None = None,
-    groups: IntArray | None = None,
-) -> FloatArray:
+@dataclass(eq=False)
+class LeftOut:
+    """The topics without each fold of the documents, which several stages read documents with.
+
+    Attributes
+    ----------
+    problem : Problem
+        The documents.
+    state : GlobalState
+        The fitted state.
+    settings : LocalSettings
+        How documents are fitted.
+    executor : InProcess
+        Where blocks are processed.
+    copies : int array of shape [M] or None, default=None
+        How often each document was among those that topics were learned from; None is once.
+    groups : int array of shape [M] or None, default=None
+        Documents that are left out together; -1 is a document of its own.
+    """
+
+    problem: Problem
+    state: GlobalState
+    settings: LocalSettings
+    executor: InProcess
+    copies: IntArray | None = None
+    groups: IntArray | None = None
+    _states: dict[int, GlobalState] = field(default_factory=dict)
+
+    @cached_property
+    def fold(self) -> IntArray:
+        """The fold of each document, [M]."""
+        return folds(self.problem, self.groups)
+
+    def without(self, number: int) -> GlobalState:
+        """The state with topics as they would be without a fold."""
+        if number not in self._states:
+            chosen = self.fold == number
+            self._states[number] = leave_out(
+                self.problem, self.state, chosen, self.settings, self.executor, self.copies
+            )
+        return self._states[number]
+
+
+def cross_fitted_tokens(fit: Fit, member: csr_array, left_out: LeftOut) -> FloatArray:
     """The tokens that topics hold in groups of documents, read as new documents are, [G, K].
 
     Topics have adapted to the documents that they were learned from, and hold more of what sets
@@ -41,34 +77,28 @@ def cross_fitted_tokens(
 
     Parameters
     ----------
-    problem : Problem
-        The documents.
     fit : Fit
         The fit; its documents are overwritten, to save memory.
     member : sparse array of shape [G, M]
         The weights of documents in groups, mostly ones.
-    settings : LocalSettings
-        How documents are fitted; they are iterated for longer than in a fit.
-    executor : InProcess
-        Where blocks are processed.
-    copies : int array of shape [M] or None, default=None
-        How often each document was among those that topics were learned from; None is once.
-    groups : int array of shape [M] or None, default=None
-        Documents that are left out together; -1 is a document of its own.
+    left_out : LeftOut
+        The documents, and topics without each fold of them.
     """
-    reading = replace(settings, max_iter=MOST_ITERATIONS, tol=TOL, restart=False)
+    problem = left_out.problem
+    # Iterated for longer than in a fit.
+    reading = replace(left_out.settings, max_iter=MOST_ITERATIONS, tol=TOL, restart=False)
     single = is_alone(member)
-    kept = fit.documents if single and copies is None else None
+    kept = fit.documents if single and left_out.copies is None else None
     total: FloatArray | None = None if kept is None else kept.token_counts
     needed = np.bincount(member.indices, minlength=problem.n_documents) > 0
-    fold = folds(problem, groups)
     for number in range(FOLDS):
-        rows = np.flatnonzero(needed & (fold == number))
+        rows = np.flatnonzero(needed & (left_out.fold == number))
         if len(rows) == 0:
             continue
-        state = leave_out(problem, fit.state, fold == number, settings, executor, copies)
+        state = left_out.without(number)
         for part in parts_of(rows):
-            documents, _ = fit_documents(problem.take(part), state, None, reading, executor)
+            taken = problem.take(part)
+            documents, _ = fit_documents(taken, state, None, reading, left_out.executor)
             tokens = documents.token_counts
             if total is None:
                 total = np.zeros((member.shape[0], tokens.shape[1]), dtype=tokens.dtype)
