@@ -23,7 +23,8 @@ from hdsp.fit.stochastic import (
     start_stream,
     stochastic_step,
 )
-from hdsp.fit.stream import OpenStream, open_stream, read_further_labels, stream_from
+from hdsp.fit.stream import OpenStream, open_stream, stream_from
+from hdsp.fit.stream_labels import read_further_labels
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit, survey_shards
 
 __all__ = [

@@ -16,15 +16,8 @@ from hdsp.corpus.moments import Moments
 from hdsp.fit.halves import SAME, likeness
 from hdsp.fit.run import Run
 from hdsp.fit.search import MOST_FITTED
-from hdsp.fit.stream import (
-    FAR,
-    OpenStream,
-    absorb,
-    check_numbers,
-    stream_of,
-    with_labels,
-    with_words,
-)
+from hdsp.fit.stream import FAR, OpenStream, absorb, stream_of, with_labels, with_words
+from hdsp.fit.stream_labels import check_numbers
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit
 from hdsp.model import GlobalState, HeldOut, Priors, make_problem
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
@@ -131,7 +124,7 @@ def go_on(
     settled = opened.learned >= _MANY
     factor = _FACTOR_OF_MANY if settled else _FACTOR
     # Numbers on another scale than those before.
-    far = np.abs(opened.space.encode(corpus.labels).data).max(initial=0.0) > FAR
+    far = np.abs(opened.space.encode(corpus.labels, warn=False).data).max(initial=0.0) > FAR
     if opened.n_documents + n_documents < factor * opened.learned and not far:
         return absorb(opened, counts, corpus.labels, run, forget), None
     rng = np.random.default_rng([opened.seed, opened.n_documents, 1])
