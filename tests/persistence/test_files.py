@@ -215,7 +215,6 @@ def test_a_manifest_without_a_value_is_refused(path):
         ("scaling", {"function": "Own", "columns": [], "terms": [], "settings": {}}),
         ("scaling", 3),
         ("init", None),
-        ("checkpoint", "/etc"),
         ("unknown", 1),
         ("document_concentration_prior", [1.0]),
         ("learn_concentrations", {}),

@@ -244,7 +244,8 @@ def test_a_file_does_not_decide_where_fits_run(tmp_path):
 
     def forge(manifest):
         assert not {"executor", "n_jobs", "checkpoint"} & manifest["parameters"].keys()
-        manifest["parameters"] |= {"executor": "tcp://192.0.2.1:8786", "n_jobs": 999}
+        others = {"executor": "tcp://192.0.2.1:8786", "n_jobs": 999, "checkpoint": "/etc"}
+        manifest["parameters"] |= others
 
     rewrite(path, change_manifest=forge)
     loaded = HDSP.load(path)

@@ -414,9 +414,8 @@ def with_correlations(
 ) -> FittedModel:
     """The model with correlations of its topics; documents of one of `groups` [M] are dependent."""
     with run.stage("correlations"):
-        found = topic_correlations(
-            problem, model.state, model.calibration, model.report.n_topics, groups
-        )
+        in_use = min(model.report.n_topics, model.state.n_topics)
+        found = topic_correlations(problem, model.state, model.calibration, in_use, groups)
         return replace(model, correlations=found)
 
 

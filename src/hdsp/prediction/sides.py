@@ -266,7 +266,7 @@ class _AnySides:
                 second = with_column(self.own, place, stop[:, place])
                 self.changes += [change(first), change(second)]
         touched = np.unique(np.concatenate([one.indices for one in self.changes]))
-        if len(touched):
+        if len(touched) and not functions:
             self.columns = self.columns[touched]
             self.changes = [csr_array(one[:, touched]) for one in self.changes]
 
