@@ -1461,7 +1461,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.inference == "stochastic" and self.n_documents_ <= _SMALL:
             warnings.warn(
                 f"HDSP.fit took steps of stochastic inference on {self.n_documents_:,} documents, "
-                "where batch inference takes about as long and predicts words up to 5 % better: "
+                "where batch inference takes about as long and predicts words up to 6 % better: "
                 "leave `inference` out, and begin with partial_fit if further documents will come.",
                 SmallCorpusWarning,
                 stacklevel=3,

@@ -293,3 +293,12 @@ def test_a_stochastic_fit_counts_its_documents_once():
     assert model._opened.stream.n_documents == 300
     assert model._opened.stream.carriers.tolist() == [300]
     assert replace(model._opened, n_documents=600).carriers.tolist() == [600]
+
+
+def test_threads_do_not_change_a_stream():
+    one, other = (
+        hdsp.HDSP(**SETTINGS, n_jobs=n).partial_fit(site(150, 0)).partial_fit(site(150, 1))
+        for n in (1, 2)
+    )
+    assert one.history_[-1]["learned_again"] == 200
+    np.testing.assert_array_equal(one.components_, other.components_)
