@@ -96,6 +96,12 @@ def label_check(model: Any, corpus: Corpus) -> str:
     return check_sentence(model._check_columns(corpus))
 
 
+def topic_tokens(model: Any) -> FloatArray:
+    """Expected training tokens of each topic, [T]."""
+    found: FloatArray = model._model.tokens
+    return found
+
+
 def has_versions(model: Any) -> bool:
     """Whether groups of documents have their own versions of topics."""
     return model._model.state.versions is not None

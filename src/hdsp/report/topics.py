@@ -7,7 +7,7 @@ import numpy as np
 
 from hdsp.corpus.frames import column_values, open_columns
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.report.model_access import has_versions
+from hdsp.report.model_access import has_versions, topic_tokens
 from hdsp.report.packing import rounded
 
 # Words of a topic at one relevance, of a group's version of it, and the relevances whose words a
@@ -120,7 +120,8 @@ def topic_words(model: Any) -> FloatArray:
 
 def token_share(model: Any) -> FloatArray:
     """The share of training tokens that each topic holds, [T]."""
-    return np.asarray(table_of(model.topics())["token_share"], dtype=np.float64)
+    tokens = topic_tokens(model)
+    return np.asarray(tokens / tokens.sum())
 
 
 def word_frequency(model: Any, share: FloatArray) -> FloatArray:
