@@ -19,6 +19,7 @@ def test_words_of_each_group_are_those_of_label_words(model, open_page, tmp_path
     figure = page.locator("[data-chart=topic-sides]")
     assert figure.locator("svg").is_visible()
     figure.locator("summary").click()
+    figure.locator("tbody tr").first.wait_for()
     rows = [row.inner_text().split("\t") for row in figure.locator("tbody tr").all()]
     table = model.label_words(topic=1)
     table = table[table["lower"] > 1]
