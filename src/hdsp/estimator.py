@@ -396,11 +396,6 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         priors = self._check_settings()
         check_not_dask(X, "HDSP.partial_fit")
         settings = self._settings()
-        if self.content is not None:
-            raise ValueError(
-                "HDSP.partial_fit does not learn versions of topics, which `content` asks for. "
-                "Call fit with all documents, or leave `content` out."
-            )
         if not self.__sklearn_is_fitted__():
             training = read_training(X, labels)
             learned = learn(settings, priors, training, stream=True)

@@ -374,7 +374,14 @@ def learn_further(
     with running(settings, None) as run:
         for part in corpus.parts():
             opened, found = go_on(
-                opened, part, settings.scaling, plan_of, priors_of, run, settings.forget
+                opened,
+                part,
+                settings.scaling,
+                plan_of,
+                priors_of,
+                run,
+                settings.forget,
+                settings.content,
             )
             if run.interrupted:
                 raise KeyboardInterrupt

@@ -174,9 +174,38 @@ def test_other_kinds_and_many_levels_are_refused(corpus):
         HDSP(4, content="author").fit(counts, labels=names)
 
 
-def test_streams_do_not_learn_versions(corpus):
-    with pytest.raises(ValueError, match="partial_fit does not learn versions of topics"):
-        HDSP(4, content="party").partial_fit(corpus)
+def test_streams_have_versions_too(tmp_path):
+    corpus, _, frame = speeches(n_documents=900)
+    frame["party"] = frame["party"].where(frame.index < 700, "new")
+    stream = HDSP(30, content="party", init="nmf", random_state=0)
+    parts = [
+        Corpus(corpus.counts[rows], words=corpus.words, labels=frame[rows])
+        for rows in (slice(first, first + 100) for first in range(0, 900, 100))
+    ]
+    for part in parts[:7]:
+        # Words of the other party join later.
+        kept = np.flatnonzero(part.counts.sum(axis=0))
+        names = [part.words[i] for i in kept]
+        stream.partial_fit(Corpus(csr_array(part.counts[:, kept]), names, part.labels))
+    assert stream.n_topics_ == N_TOPICS
+    assert shift(stream) < 0.1
+    found = stream.label_words(label="right")
+    assert found[found["ratio"] > 1]["word"].str.endswith("x").mean() > 0.9
+    stream.save(tmp_path / "stream.hdsp")
+    others = [stream, HDSP.load(tmp_path / "stream.hdsp")]
+    for model in others:
+        for part in parts[7:]:
+            model.partial_fit(part)
+    one, other = others
+    np.testing.assert_array_equal(one.components_, other.components_)
+    # The level that came last has no version before topics are learned again.
+    assert one.label_schema_.block("party").columns[-1] == "new"
+    versions = one._model.state.versions
+    assert len(versions.columns) == 2
+    tokens = versions.by_group().sum(axis=(0, 2))
+    assert tokens.sum() == pytest.approx(corpus.n_tokens, rel=1e-3)
+    assert tokens[0] == pytest.approx(corpus.counts[700:].sum(), rel=1e-3)
+    assert one.topic_words(0, by="party")["label"].nunique() == 2
 
 
 def test_the_command_line_takes_a_category(tmp_path, capsys):

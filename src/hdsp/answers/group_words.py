@@ -126,11 +126,13 @@ def _levels(fitted: FittedModel, owner: str) -> tuple[str, list[str]]:
             f"{owner} needs a model whose groups have their own words: fit with "
             'HDSP(content="party"), where "party" is a category of the labels.'
         )
-    first = int(fitted.state.versions.columns[0])
-    label = int(np.flatnonzero(fitted.space.own == first)[0])
+    # A level that has joined a stream may have no version yet.
+    place = {int(column): label for label, column in enumerate(fitted.space.own)}
+    labels = [place[int(column)] for column in fitted.state.versions.columns]
     for name, columns in fitted.schema.slices().items():
-        if columns.start <= label < columns.stop:
-            return name, list(fitted.schema.block(name).columns)
+        if columns.start <= labels[0] < columns.stop:
+            levels = fitted.schema.block(name).columns
+            return name, [levels[label - columns.start] for label in labels]
     raise AssertionError("versions have a category")
 
 

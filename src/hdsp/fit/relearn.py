@@ -21,7 +21,7 @@ from hdsp.fit.stream_labels import check_numbers
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit
 from hdsp.model import GlobalState, HeldOut, Priors, make_problem
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
-from hdsp.scaling import LabelSpace, Scaling, bind_labels
+from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
 
 # Topics are learned again once there are so many times the documents, of few and of many: what the
 # sample says of many has hardly changed by then.
@@ -94,6 +94,7 @@ def go_on(
     priors_of: Callable[[FloatArray, tuple[str, ...]], Priors],
     run: Run,
     forget: float | None = None,
+    content: str | None = None,
 ) -> tuple[OpenStream, Relearned | None]:
     """Go on with further documents, and learn topics again from the sample if that is due.
 
@@ -116,6 +117,8 @@ def go_on(
         How steps and fits proceed.
     forget : float or None, default=None
         After as many documents, those seen before count half; None weighs all alike.
+    content : str or None, default=None
+        The category whose levels have their own versions of topics.
     """
     opened = with_labels(opened, corpus.labels, scaling)
     check_numbers(opened.space.schema, corpus.labels)
@@ -136,7 +139,7 @@ def go_on(
     if run.interrupted or not frequency.any():
         return opened, None
     opened = replace(opened, learned=opened.n_documents)
-    fresh, found = _relearned(opened, scaling, plan_of(rng, settled), priors_of, run)
+    fresh, found = _relearned(opened, scaling, content, plan_of(rng, settled), priors_of, run)
     held, labels = csr_array(counts[deciding]), corpus.labels[deciding]
     before, after = (
         _likelihood(one, held, labels, frequency) if len(deciding) >= _LEAST_DECIDE else 0.0
@@ -151,6 +154,7 @@ def go_on(
 def _relearned(
     opened: OpenStream,
     scaling: Scaling,
+    content: str | None,
     plan: Plan,
     priors_of: Callable[[FloatArray, tuple[str, ...]], Priors],
     run: Run,
@@ -161,7 +165,9 @@ def _relearned(
     known = replace(opened.known, design=design).take(opened.sample.uniform(MOST_FITTED))
     share = len(known) / opened.n_documents
     priors = priors_of(np.asarray(known.counts.sum(axis=0)) / share, opened.words)
-    problem = make_problem(known.counts, known.design, space.scaling, priors.for_part(share))
+    columns = content_columns(space, content)
+    part = priors.for_part(share)
+    problem = make_problem(known.counts, known.design, space.scaling, part, content=columns)
     own = replace(run, trials=[], stages={})
     source = FitSource(problem, problem, space)
     outcome = fit(source, plan, own)

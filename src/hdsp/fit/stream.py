@@ -22,7 +22,9 @@ from hdsp.model import (
     make_block,
     make_predictive_view,
 )
+from hdsp.model.differing import update_versions
 from hdsp.model.seeds import add_seeds
+from hdsp.model.versions import word_spread
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.scaling import Design, DesignLimits, LabelSpace, Scaling, move_labels
 
@@ -123,8 +125,7 @@ def stream_of(
     statistics = sum_documents(problem, state, SETTINGS, executor)
     steps, share = n_documents / batch_size, n_documents / problem.n_documents
     if share != 1.0:
-        tokens = expected_tokens(state, problem.priors) * share
-        state = replace(state, topics=_topics_of(tokens, priors, state))
+        state = _multiplied(state, problem.priors, priors, share)
     return Stream(
         state,
         batch_size,
@@ -138,10 +139,14 @@ def stream_of(
     )
 
 
-def _topics_of(tokens: FloatArray, priors: Priors, state: GlobalState) -> FloatArray:
-    """Topics that hold so many tokens [V, T] beyond their prior."""
-    topics = np.maximum(tokens, 0.0) + priors.topic_prior
-    return add_seeds(topics, priors.seeds, state.seeded).astype(state.topics.dtype)
+def _multiplied(state: GlobalState, before: Priors, after: Priors, factor: float) -> GlobalState:
+    """The state whose topics hold so many times the tokens, with other priors."""
+    if state.versions is not None:
+        tokens = state.versions.tokens * state.versions.tokens.dtype.type(factor)
+        return update_versions(after, state, tokens, learn=False)
+    tokens = np.maximum(expected_tokens(state, before) * factor, 0.0)
+    topics = add_seeds(tokens + after.topic_prior, after.seeds, state.seeded)
+    return replace(state, topics=topics.astype(state.topics.dtype))
 
 
 def stream_from(
@@ -215,19 +220,19 @@ def _step(
     near = csr_array((np.clip(design.data, -FAR, FAR), design.indices, design.indptr), design.shape)
     kept = 1.0 if forget is None else 2.0 ** (-n_new / forget)
     n_documents, n_words = opened.n_documents + n_new, len(opened.words)
+    state = opened.stream.state
     problem = ShardedProblem(
-        (make_block(csr_array(counts[:, :n_words]), near),),
+        (make_block(csr_array(counts[:, :n_words]), near, content=state.content),),
         opened.space.scaling,
         priors,
         n_documents,
         n_words,
         opened.space.n_columns,
+        content=state.content,
     )
-    state = opened.stream.state
-    tokens = expected_tokens(state, priors) * (n_documents / opened.n_documents)
     stream = replace(
         opened.stream,
-        state=replace(state, topics=_topics_of(tokens, priors, state)),
+        state=_multiplied(state, priors, priors, n_documents / opened.n_documents),
         n_documents=max(round(kept * opened.stream.n_documents), 1),
         label_total=kept * opened.stream.label_total,
         carriers=kept * opened.stream.carriers,
@@ -275,12 +280,16 @@ def with_labels(opened: OpenStream, labels: Labels, scaling: Scaling) -> OpenStr
     )
     design.sort_indices()
     limits = DesignLimits(stream.limits.labels_per_document, moved(stream.limits.largest))
+    versions = state.versions
+    if versions is not None:
+        # Documents of new levels have the shared words until topics are learned again.
+        versions = replace(versions, columns=position[versions.columns])
     return replace(
         opened,
         space=space,
         stream=replace(
             stream,
-            state=replace(state, scaling=parameters),
+            state=replace(state, scaling=parameters, versions=versions),
             label_total=moved(stream.label_total),
             carriers=moved(stream.carriers),
             label_steps=moved(stream.label_steps),
@@ -339,12 +348,19 @@ def _with_words(opened: OpenStream, joining: list[str], waiting: dict[str, int])
     new = csr_array(counts[:, len(opened.words) : len(words)])
     rows = np.flatnonzero(np.diff(new.indptr))
     view = make_predictive_view(state, opened.space.scaling)
+    design = csr_array(opened.sample.design[rows])
     shares = view.proportions(
-        csr_array(opened.known.counts[rows]),
-        csr_array(opened.sample.design[rows]),
-        state.document_concentration,
+        csr_array(opened.known.counts[rows]), design, state.document_concentration
     )
-    tokens = np.asarray(new[rows].T @ shares) * (opened.n_documents / max(len(opened.sample), 1))
+    found, versions = csr_array(new[rows]), state.versions
+    if versions is not None:
+        found = versions.expand(found, design)
+    tokens = np.asarray(found.T @ shares) * (opened.n_documents / max(len(opened.sample), 1))
+    if versions is not None:
+        grown = np.concatenate([versions.tokens, tokens.astype(versions.tokens.dtype)])
+        spread = np.append(versions.spread, word_spread(new))
+        versions = replace(versions, tokens=grown, spread=spread)
+        tokens = tokens.reshape(len(joining), versions.n_groups, -1).sum(axis=1)
     topics = np.concatenate(
         [state.topics, (tokens + priors.topic_prior).astype(state.topics.dtype)]
     )
@@ -356,7 +372,7 @@ def _with_words(opened: OpenStream, joining: list[str], waiting: dict[str, int])
         words=words,
         waiting=waiting,
         priors=priors,
-        stream=replace(opened.stream, state=replace(state, topics=topics)),
+        stream=replace(opened.stream, state=replace(state, topics=topics, versions=versions)),
         sample=replace(opened.sample, counts=counts),
     )
 
