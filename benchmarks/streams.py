@@ -1,6 +1,6 @@
 """Stochastic inference: a million documents, other libraries, curves, and open streams.
 
-    python benchmarks/streams.py [million] [peers] [curves] [stream] [orders] --data FOLDER
+    python benchmarks/streams.py [million] [peers] [curves] [stream] [orders] [shards] --data FOLDER
 
 Documents are drawn from a model of medline_mesh: 72 words on average, 52 labels, and written to
 shards in a temporary folder. Every fit has a process of its own, whose largest memory is shown.
@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ N_TOPICS, N_TEST, LENGTH = 100, 4_000, 72.0
 SIZES = (100_000, 1_000_000)
 # Documents that other libraries are given: some need minutes for these.
 N_PEERS = 40_000
-PARTS = ("million", "peers", "curves", "stream", "orders")
+PARTS = ("million", "peers", "curves", "stream", "orders", "shards")
 # Corpora that come in twenty parts, how they are read, and how they are sorted.
 N_PARTS, SEEDS = 20, (0, 1, 2)
 SORTED = {
@@ -52,7 +53,7 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        if set(options.parts) - {"curves", "orders"}:
+        if set(options.parts) - {"curves", "orders", "shards"}:
             draw(options.data, folder)
         for part in options.parts:
             write(f"streams_{part}", ROWS[part](options.data, folder))
@@ -325,6 +326,29 @@ def orders(data, _):
                 }
 
 
+def shards(data, _):
+    """Fits of documents in memory, on disk, and in processes."""
+    for name in ("rcv1_subset", "amazon_4domains", "medline_mesh"):
+        train, test = load(data, name)[:2]
+        with tempfile.TemporaryDirectory() as folder:
+            train.write(f"{folder}/corpus")
+            stored = hdsp.open_corpus(f"{folder}/corpus")
+            for seed, where in product((0, 1), ("memory", "disk", "processes")):
+                settings = {"executor": "processes"} if where == "processes" else {}
+                model = hdsp.HDSP(random_state=seed, **settings)
+                model.fit(train if where == "memory" else stored)
+                words = topic_top_words(model.components_, 10)
+                yield {
+                    "corpus": name,
+                    "seed": seed,
+                    "documents": where,
+                    "topics": len(model.components_),
+                    "completion": digits(model.perplexity(test, given="completion"), 1),
+                    "given labels": digits(model.perplexity(test, given="labels"), 1),
+                    "NPMI": digits(npmi(words, train.counts).mean(), 3),
+                }
+
+
 def arranged(corpus, order, seed):
     """Documents at random, by time, or by the rarest of their labels."""
     rng = np.random.default_rng(seed)
@@ -395,7 +419,14 @@ CHILDREN = {
     "vw": fit_vw,
     "stream": fit_stream,
 }
-ROWS = {"million": million, "peers": peers, "curves": curves, "stream": stream, "orders": orders}
+ROWS = {
+    "million": million,
+    "peers": peers,
+    "curves": curves,
+    "stream": stream,
+    "orders": orders,
+    "shards": shards,
+}
 
 if __name__ == "__main__":
     main()
