@@ -483,8 +483,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        labels : Labels, table, matrix or list
-            The documents' labels, as in `fit`.
+        labels : Labels, table, matrix, list or dict
+            The documents' labels, as in `fit`; or those of one document by their columns, such as
+            ``{"department": "shoes", "rating": 5}``.
         method : str, default="calibrated"
             The definition of the expectation: ``"calibrated"``, a multinomial regression of the
             training documents' topics on their labels, which predicts best; ``"exact"``, the mean

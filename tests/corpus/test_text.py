@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 
 from hdsp.corpus import Corpus, TextSettings
 from hdsp.corpus.counting import as_text_settings
+from hdsp.corpus.stop_words import LANGUAGE_OF_CODE
 from hdsp.corpus.text import LANGUAGES, NoWordsError
 from hdsp.corpus.word_counts import stop_list
 
@@ -279,3 +280,11 @@ def test_stop_words_of_other_languages(language, text, words):
 def test_every_language_has_stop_words(language):
     found = stop_list(TextSettings(language=language))
     assert len(found) > 50
+
+
+def test_languages_have_codes():
+    assert TextSettings(language="de") == TextSettings(language="german")
+    assert TextSettings(language="nb").language == TextSettings(language="no").language
+    assert {TextSettings(language=code).language for code in LANGUAGE_OF_CODE} == set(LANGUAGES)
+    with pytest.raises(ValueError, match="`language` of TextSettings must be None or one of"):
+        TextSettings(language="xx")

@@ -681,3 +681,16 @@ def test_a_fresh_process_gives_the_same_bits():
     bits = [*bits_of(1), *bits_of(1, **SEARCHED)]
     here = [hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits]
     assert run(2) == here
+
+
+def test_labels_of_one_document_may_be_a_dict():
+    frame = pd.DataFrame(
+        {"side": ["a", "b"] * 20, "year": np.arange(40.0), "tags": [["x"], []] * 20}
+    )
+    counts = np.random.default_rng(0).poisson(1.0, size=(40, 8)).astype(float)
+    model = HDSP(3, fixed_number=True, init="nmf", random_state=0).fit(counts, labels=frame)
+    one = {"side": "a", "year": 3.0, "tags": ["x"]}
+    expected = model.expected_topics(pd.DataFrame({name: [value] for name, value in one.items()}))
+    np.testing.assert_array_equal(model.expected_topics(one), expected)
+    nothing = model.expected_topics(frame.iloc[:1].assign(side=None, year=np.nan, tags=None))
+    np.testing.assert_array_equal(model.expected_topics({}), nothing)

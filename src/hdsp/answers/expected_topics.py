@@ -1,9 +1,12 @@
 """The topics that labels lead one to expect."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
 from hdsp.answers.new_documents import read_labels
+from hdsp.corpus import make_frame
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import METHODS, WEIGHTS, FittedModel, Method, Weight
 from hdsp.validation import check_choice
@@ -16,6 +19,10 @@ def expected_topics(
     owner = "HDSP.expected_topics"
     check_choice(method, METHODS, "method", owner)
     check_choice(weight, WEIGHTS, "weight", owner)
+    if isinstance(labels, Mapping):
+        # The labels of one document, which may have none.
+        known = labels or dict.fromkeys(block.name for block in fitted.schema.blocks)
+        labels = make_frame({name: [value] for name, value in known.items()})
     _, design = read_labels(fitted, labels, None, owner)
     return fitted.groups.sum(fitted.expected(design, method, weight))
 

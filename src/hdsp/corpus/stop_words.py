@@ -15,6 +15,30 @@ LANGUAGES = (
     *("german", "hungarian", "italian", "norwegian", "polish", "portuguese", "romanian"),
     *("russian", "slovak", "spanish", "swedish", "ukrainian"),
 )
+# Codes of ISO 639-1, in the same order.
+_CODES = [
+    "bg",
+    "ca",
+    "cs",
+    "da",
+    "nl",
+    "en",
+    "fi",
+    "fr",
+    "de",
+    "hu",
+    "it",
+    "no",
+    "pl",
+    "pt",
+    "ro",
+    "ru",
+    "sk",
+    "es",
+    "sv",
+    "uk",
+]
+LANGUAGE_OF_CODE = dict(zip(_CODES, LANGUAGES, strict=True)) | {"nb": "norwegian"}
 
 
 def stop_words_of(language: str | None) -> set[str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp import progress
-from hdsp.corpus.stop_words import LANGUAGES, read_stop_words
+from hdsp.corpus.stop_words import LANGUAGE_OF_CODE, LANGUAGES, read_stop_words
 from hdsp.corpus.word_choice import choose_words, is_common, most_frequent
 from hdsp.corpus.word_counts import count_texts, merged, stop_list, with_columns
 from hdsp.validation import check_texts, check_words, quoted
@@ -100,6 +100,9 @@ class TextSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop_words", read_stop_words(self.stop_words))
+        if isinstance(self.language, str):
+            name = LANGUAGE_OF_CODE.get(self.language, self.language)
+            object.__setattr__(self, "language", name)
         known = self.language is None or self.language in LANGUAGES
         short = _is_positive(self.ngrams) and self.ngrams <= _LONGEST_PHRASE
         limited = self.max_features is None or _is_positive(self.max_features)

@@ -337,7 +337,7 @@ def test_bytes_that_are_not_text(tmp_path):
 def test_lines_that_are_not_json(tmp_path):
     cases = {
         '{"text": "cat"}\n{"text": "dog"\n': "a.jsonl, line 2: this is not JSON (Expecting ',' del",
-        '[{"text": "cat"}]\n': 'a.jsonl, line 1: this is no JSON object: \'[{"text": "cat"}]\';',
+        '{"text": "cat"}\n["cat"]\n': "a.jsonl, line 2: this is no JSON object: '[\"cat\"]';",
         '\n\n{"text": "\\ud800"}\n': "a.jsonl, line 3: the escape \\ud800 is half of a character;",
         '{"text": ' + "[" * 50_000 + "\n": "a.jsonl, line 1: this is not JSON (nested too deep)",
         '{"text": 1' + "1" * 5000 + "}\n": "a.jsonl, line 1: this is not JSON (Exceeds the limit",
@@ -446,3 +446,23 @@ def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(tmp_path, m
         file.write(b"text\nsilk gown\n")
         file.write(b"a" * (3 << 20))
     told("bomb.csv.gz, line 3: this line has more than 1 million characters", read_table, path)
+
+
+def test_a_json_array_is_read_as_lines_are(tmp_path):
+    rows = [json.loads(line) for line in jsonl_text().splitlines()]
+    for text in (json.dumps(rows), json.dumps(rows, indent=1), "\n\n" + json.dumps(rows)):
+        corpus = read_table(write(tmp_path, "a.json", text), text_settings=ALL, **LABELS)
+        lines = read_table(write(tmp_path, "a.jsonl", jsonl_text()), text_settings=ALL, **LABELS)
+        np.testing.assert_array_equal(corpus.counts.toarray(), lines.counts.toarray())
+    for text, message in [
+        ('[{"text": "cat"},\n oops]', "a.json, line 2: this is no JSON array (Expecting value)"),
+        ('[{"text": "cat"}, 3]', "a.json, line 1: entry 1 of the array is no JSON object"),
+        ('[{"text": "cat", "text": "dog"}]', "the key 'text' stands twice"),
+        ("[" * 100_000, "nested too deep"),
+    ]:
+        told(message, read_table, write(tmp_path, "a.json", text))
+
+
+def test_spreadsheets_are_told_what_to_do(tmp_path):
+    for name in ("a.xlsx", "a.XLS", "a.ods"):
+        told("this is a spreadsheet; save the sheet as CSV", read_table, write(tmp_path, name, "x"))

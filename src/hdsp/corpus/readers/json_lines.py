@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, short_repr
-from hdsp.corpus.readers.common import Lines
+from hdsp.corpus.readers.common import LONGEST_LINE, Lines
 
 _BATCH = 1024
 # The number of rows in which keys are looked for.
@@ -50,9 +50,14 @@ def json_columns(file: TableFile) -> tuple[str, ...]:
 def _rows(file: TableFile) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON Lines file, without blank lines."""
     lines = Lines(file.stream, file.name, file.encoding)
+    first = True
     for line in lines:
         if not line.strip():
             continue
+        if first and line.lstrip().startswith("["):
+            yield from _array(line, lines)
+            return
+        first = False
         try:
             row = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
@@ -63,6 +68,27 @@ def _rows(file: TableFile) -> Iterator[dict[str, Any]]:
             raise lines.error(f"this is no JSON object: {short_repr(line.strip())}", _REMEDY)
         if "\\u" in line:
             _check_characters(row, lines)
+        yield row
+
+
+def _array(first: str, lines: Lines) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file that is one JSON array."""
+    parts, size = [first], len(first)
+    for line in lines:
+        parts.append(line)
+        size += len(line)
+        if size > LONGEST_LINE:
+            raise lines.error("this JSON array is too long to read at once", _REMEDY)
+    try:
+        rows = json.loads("\n".join(parts), object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        place = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+        detail = "nested too deep" if isinstance(error, RecursionError) else _detail(error)
+        raise lines.error(f"this is no JSON array ({detail})", _REMEDY, place) from error
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise lines.error(f"entry {number} of the array is no JSON object", _REMEDY, 1)
+        _check_characters(row, lines)
         yield row
 
 

@@ -22,6 +22,7 @@ from hdsp.corpus.readers.delimited import delimited_batches, delimited_columns
 from hdsp.corpus.readers.json_lines import json_batches, json_columns
 from hdsp.validation import quoted
 
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 
 
@@ -122,6 +123,8 @@ def _format_of(name: str, owner: str) -> str:
     for format_name, table_format in TABLE_FORMATS.items():
         if suffixes and suffixes[-1] in table_format.suffixes:
             return format_name
+    if suffixes and suffixes[-1] in _SPREADSHEETS:
+        raise read_error(name, "this is a spreadsheet", "save the sheet as CSV in UTF-8")
     raise read_error(
         name,
         f"the name does not tell {owner} which format the file has",
