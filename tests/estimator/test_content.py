@@ -52,6 +52,11 @@ def test_other_words_are_neither_topics_nor_effects(model, corpus):
     assert shift(model) < 0.1
 
 
+def test_a_start_by_words_that_go_together_is_not_tried(model):
+    assert model.init_ == "nmf"
+    assert {row["init"] for row in model.search_} == {"nmf"}
+
+
 def test_topics_of_single_groups_become_one(corpus):
     _, words, _ = speeches()
     start = np.concatenate([words[0], words[1]]) + 1e-4

@@ -179,7 +179,8 @@ def _starts(init: str, problem: Problem) -> tuple[str, ...]:
     """The starts that are tried, by the name of one or ``"auto"``."""
     if init != "auto":
         return (init,)
-    return _SHORT_STARTS if _is_short(problem) else ("nmf",)
+    # Words of one group go together, and topics that begin with them would stay apart.
+    return _SHORT_STARTS if _is_short(problem) and not len(problem.content) else ("nmf",)
 
 
 @dataclass(frozen=True, eq=False)
