@@ -130,8 +130,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         or fewer ``"words"``, documents clustered by words that go together, and ``"pairs"``, which
         factorises pairs of words and suits documents of several topics; ``"auto"``, the one of
         these that predicts held-out words best (`init_` tells which), and ``"nmf"`` where documents
-        have more than a hundred words on average or `content` is given, since words of one group
-        would go together; ``"lda"``, three passes, as in the paper;
+        have more than a hundred words on average, or groups with `content` use words differently,
+        since words of one group would go together; ``"lda"``, three passes, as in the paper;
         ``"random"``, or an array of word weights, whose topics are then merged where that pays.
     seeds : mapping of str to list of str, or None, default=None
         Topics that are wanted: for each name some words of the corpus, such as

@@ -55,6 +55,10 @@ def test_other_words_are_neither_topics_nor_effects(model, corpus):
 def test_a_start_by_words_that_go_together_is_not_tried(model):
     assert model.init_ == "nmf"
     assert {row["init"] for row in model.search_} == {"nmf"}
+    alike = HDSP(30, content="party", random_state=0, max_iter=2, tol=1.0).fit(
+        speeches(differ=0.0)[0]
+    )
+    assert {row["init"] for row in alike.search_} > {"nmf"}
 
 
 def test_topics_of_single_groups_become_one(corpus):

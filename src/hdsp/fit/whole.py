@@ -15,7 +15,7 @@ from hdsp.fit.run import Resumed, Run
 from hdsp.fit.sample import Survey, SurveyDocuments
 from hdsp.fit.search import Search
 from hdsp.fit.shard_batches import ShardBatches
-from hdsp.fit.start import WordSpaces, initial_state
+from hdsp.fit.start import WordSpaces, common_words, initial_state
 from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
 from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_problem
 from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
@@ -179,8 +179,10 @@ def _starts(init: str, problem: Problem) -> tuple[str, ...]:
     """The starts that are tried, by the name of one or ``"auto"``."""
     if init != "auto":
         return (init,)
+    alike = common_words(problem)
     # Words of one group go together, and topics that begin with them would stay apart.
-    return _SHORT_STARTS if _is_short(problem) and not len(problem.content) else ("nmf",)
+    apart = alike is not None and bool((alike < 1.0).any())
+    return _SHORT_STARTS if _is_short(problem) and not apart else ("nmf",)
 
 
 @dataclass(frozen=True, eq=False)
