@@ -115,6 +115,11 @@ def test_what_cannot_be_checked_is_refused(model, corpus):
     tagged = HDSP(3, init="nmf", fixed_number=True).fit(tags)
     with pytest.raises(ValueError, match="Got 'tags'; there are 'tags', 'a', 'b'"):
         tagged.check_labels(tags, words="tags")
+    authors = pd.DataFrame({"author": [f"a{m % 60}" for m in range(len(corpus))]})
+    many = Corpus(corpus.counts, labels=authors)
+    written = HDSP(3, init="nmf", fixed_number=True, max_iter=2, tol=1.0).fit(many)
+    with pytest.raises(ValueError, match=r"at most 50 levels.* Got 60: join levels"):
+        written.check_labels(many, words="author")
     with pytest.raises(ValueError, match="'colour'"):
         model.check_labels(corpus, words="colour")
     content = HDSP(3, init="nmf", fixed_number=True, content="party").fit(corpus)

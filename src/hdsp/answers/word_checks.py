@@ -16,6 +16,7 @@ from hdsp.model.versions import expand_counts
 from hdsp.numerics.types import BoolArray, IntArray
 from hdsp.prediction import FittedModel, TopicGroups, make_contrasts, make_fitted
 from hdsp.prediction.group_words import word_ratios
+from hdsp.scaling.content import MOST_LEVELS
 from hdsp.validation import count_of, quoted
 
 _OWNER = "HDSP.check_labels"
@@ -41,13 +42,12 @@ def word_check_columns(
     counts, design = read_documents(fitted, corpus, None, _OWNER, warn=False)
     known = group_names(corpus, groups, _OWNER)
     numbers = None if known is None else group_numbers(known)
-    problem = make_problem(counts, design, fitted.scaling, replace(fitted.priors, seeds=None))
+    priors = replace(fitted.priors, seeds=None)
+    problem = make_problem(counts, design, fitted.scaling, priors)
     member = _level_numbers(fitted, problem, label)
     contrasts = make_contrasts(fitted.schema, fitted.used, label, None, fitted.missing(), _OWNER)
     kept = ~_words_of(fitted, problem, member, plan, run)
-    other = make_problem(
-        csr_array(counts[:, kept]), design, fitted.scaling, replace(fitted.priors, seeds=None)
-    )
+    other = make_problem(csr_array(counts[:, kept]), design, fitted.scaling, priors)
     found = fit_batch(other, _start(fitted, other), run, run.new_history())
     partner, _ = match_topics(fitted.state.topics.T[:, kept], found.state.topics.T)
     again = make_fitted(
@@ -91,6 +91,11 @@ def _words_of(
 ) -> BoolArray:
     """The words that levels of a label use otherwise in some topic, [V]."""
     levels = np.unique(member[member >= 0])
+    if len(levels) > MOST_LEVELS:
+        raise ValueError(
+            f"{_OWNER} with words=… takes a category of at most {MOST_LEVELS} levels, each of "
+            f"which has its own words. Got {len(levels)}: join levels."
+        )
     rows = np.flatnonzero(member >= 0)
     place = np.searchsorted(levels, member[rows])
     indicator = csr_array(
