@@ -299,7 +299,14 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         report = _report(source, outcome, run, corpus.n_documents)
         concentration = settings.predictive_concentration
         if survey is None:
-            left_out = LeftOut(source.known, state, run.settings, run.here, groups=groups)
+            left_out = LeftOut(
+                source.known,
+                state,
+                run.settings,
+                run.here,
+                groups=groups,
+                documents=outcome.fit.documents,
+            )
             model = make_fitted(
                 source.known,
                 outcome.fit,
@@ -312,7 +319,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
                 left_out=left_out,
             )
             # The documents make room for the evidence of labels, which is as large.
-            outcome = replace(outcome, fit=Fit(state, None))
+            outcome, left_out.documents = replace(outcome, fit=Fit(state, None)), None
             model = with_correlations(model, source.known, run, groups)
             model = with_label_evidence(model, source.known, run, left_out)
             del left_out

@@ -25,7 +25,7 @@ from hdsp.model import (
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
-from hdsp.prediction.calibration.cross_fit import FOLDS, MANY_DOCUMENTS, LeftOut
+from hdsp.prediction.calibration.cross_fit import FOLDS, LeftOut
 from hdsp.prediction.calibration.functions import fitted_weights
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
@@ -378,23 +378,23 @@ def make_fitted(
     report: FitReport,
     run: Run,
     predictive_concentration: float | None = None,
-    learned_from: int | None = None,
     groups: IntArray | None = None,
     left_out: LeftOut | None = None,
 ) -> FittedModel:
     """The fitted model, with the calibration and summaries that are computed after inference.
 
     Overwrites the documents of `fit`, to save memory. Without a `predictive_concentration`, the
-    one that predicts training documents best is chosen. Topics were `learned_from` so many
-    documents, if not from those of `problem`. Documents of one of `groups` [M] are not independent.
-    `left_out` are topics without folds of the documents, where they are read with them again.
+    one that predicts training documents best is chosen. Documents of one of `groups` [M] are not
+    independent. `left_out` are topics without folds of the documents, where they are read with them
+    again.
     """
+    left_out = left_out or LeftOut(
+        problem, fit.state, run.settings, run.here, groups=groups, documents=fit.documents
+    )
     if predictive_concentration is None:
         with run.stage("concentration"):
-            predictive_concentration = choose_concentration(problem, fit.state, run.here)
-    calibrations = calibrate(
-        problem, fit, space, run, learned_from=learned_from, groups=groups, left_out=left_out
-    )
+            predictive_concentration = choose_concentration(left_out)
+    calibrations = calibrate(problem, fit, space, run, groups=groups, left_out=left_out)
     labels = space.values(problem.design)
     return FittedModel(
         fit.state,
@@ -432,7 +432,9 @@ def with_label_evidence(
     if not log_priors:
         return model
     with run.stage("label regressions"):
-        left_out = left_out or LeftOut(problem, model.state, run.settings, run.here)
+        left_out = left_out or LeftOut(
+            problem, model.state, run.settings, run.here, learned_from=model.training.n_documents
+        )
         documents = _weigh_documents(model, left_out)
         model = replace(
             model,
@@ -483,23 +485,21 @@ def _weigh_documents(model: FittedModel, left_out: LeftOut) -> WeighedDocuments:
     rows = sample_rows(problem.n_documents, MOST_DOCUMENTS)
     words, design = problem.counts[rows], csr_array(problem.design[rows])
     lengths = np.asarray(words.sum(axis=1), dtype=np.float64)
-    labels, proportions = model.space.values(design), model._posterior_of_words(words)
-    if model.calibration.degrees is None:
-        # Without groups.
-        dependence = find_dependence(model.space, labels, proportions)
-        if dependence is not None:
-            warn_of_dependence(dependence)
+    labels, proportions = model.space.values(design), np.empty((len(rows), model.state.n_topics))
     # New documents are read with topics that have not seen them: so are these, or labels of few
     # documents would seem to be surer than they are.
     fold = left_out.fold[rows]
     word_shares = []
     for number in range(FOLDS):
         left = np.flatnonzero(fold == number)
-        state = model.state
-        if len(left) and model.training.n_documents <= MANY_DOCUMENTS:
-            state = left_out.without(number)
-            proportions[left] = replace(model, state=state)._posterior_of_words(words[left])
-        word_shares.append(word_share(state))
+        without = replace(model, state=left_out.without(number) if len(left) else model.state)
+        proportions[left] = without._posterior_of_words(words[left])
+        word_shares.append(without.word_share())
+    if model.calibration.degrees is None:
+        # Without groups.
+        dependence = find_dependence(model.space, labels, proportions)
+        if dependence is not None:
+            warn_of_dependence(dependence)
     return WeighedDocuments(
         words,
         labels,

@@ -64,6 +64,9 @@ def make_fitted_from_sample(
     sample, state, space, priors = fit.sample, fit.state, fit.space, fit.priors
     known = make_problem(sample.counts, sample.design, space.scaling, priors, content=state.content)
     documents, _ = fit_documents(known, state, None, run.settings, run.here)
+    left_out = LeftOut(
+        known, state, run.settings, run.here, documents=documents, learned_from=fit.n_documents
+    )
     model = make_fitted(
         known,
         Fit(state, documents),
@@ -72,8 +75,7 @@ def make_fitted_from_sample(
         report,
         run,
         predictive_concentration,
-        fit.n_documents,
-        left_out=(left_out := LeftOut(known, state, run.settings, run.here)),
+        left_out=left_out,
     )
     uniform = sample.take(sample.uniform())
     training = TrainingLabels.of(space.schema, space.values(uniform.design))
