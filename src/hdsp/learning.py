@@ -68,8 +68,7 @@ from hdsp.prediction import (
     warn_few_groups,
     warn_of_split_topics,
     warn_overlaps,
-    with_correlations,
-    with_label_evidence,
+    with_evidence,
 )
 from hdsp.scaling import Scaling, bind_labels, content_columns
 from hdsp.validation import make_generator, quoted
@@ -320,8 +319,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
             )
             # The documents make room for the evidence of labels, which is as large.
             outcome, left_out.documents = replace(outcome, fit=Fit(state, None)), None
-            model = with_correlations(model, source.known, run, groups)
-            model = with_label_evidence(model, source.known, run, left_out)
+            model = with_evidence(model, source.known, run, groups, left_out)
             del left_out
         else:
             model = make_fitted_from_sample(
@@ -338,12 +336,13 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
                 run,
                 concentration,
             )
+        with run.stage("checks"):
+            warn_of_split_topics(model)
     model = replace(
         model,
         topic_names=_seed_names(settings.seeds, state),
         report=replace(report, stages=run.stage_rows()),
     )
-    warn_of_split_topics(model)
     return Learned(model, opened, run.interrupted, checkpoint)
 
 

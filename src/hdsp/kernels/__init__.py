@@ -8,7 +8,7 @@ else.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hdsp.kernels.parallel import run_ranges, use_threads
+from hdsp.kernels.parallel import run_ranges, run_together, use_threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ __all__ = [
     "mixture_log_likelihood",
     "predict_documents",
     "run_ranges",
+    "run_together",
     "solve_documents",
     "sparse_product",
     "sum_log_gamma",

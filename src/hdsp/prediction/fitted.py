@@ -1,7 +1,7 @@
 """A fitted model: everything that prediction needs, without the training documents."""
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -409,46 +409,44 @@ def make_fitted(
     )
 
 
-def with_correlations(
-    model: FittedModel, problem: Problem, run: Run, groups: IntArray | None = None
+def with_evidence(
+    model: FittedModel,
+    problem: Problem,
+    run: Run,
+    groups: IntArray | None = None,
+    left_out: LeftOut | None = None,
 ) -> FittedModel:
-    """The model with correlations of its topics; documents of one of `groups` [M] are dependent."""
-    with run.stage("correlations"):
-        in_use = min(model.report.n_topics, model.state.n_topics)
-        found = topic_correlations(problem, model.state, model.calibration, in_use, groups)
-        return replace(model, correlations=found)
+    """The model with correlations of topics, words of labels, and regressions of labels on words.
 
-
-def with_label_evidence(
-    model: FittedModel, problem: Problem, run: Run, left_out: LeftOut | None = None
-) -> FittedModel:
-    """The model with words of labels, and the regressions of labels on its evidence.
-
-    The former are behind the perplexity given labels, the latter behind `predict_labels`.
-    `left_out` are topics without folds of the documents, if they are known.
+    Words of labels are behind the perplexity given labels, regressions behind `predict_labels`.
+    Documents of one of `groups` [M] are not independent. `left_out` are topics without folds of the
+    documents, if they are known.
     """
-    schema = model.schema
     log_priors, values = _label_priors(model)
+
+    def correlations() -> Correlations:
+        in_use = min(model.report.n_topics, model.state.n_topics)
+        return topic_correlations(problem, model.state, model.calibration, in_use, groups)
+
     if not log_priors:
-        return model
+        with run.stage("correlations"):
+            return replace(model, correlations=correlations())
     with run.stage("label regressions"):
         left_out = left_out or LeftOut(
             problem, model.state, run.settings, run.here, learned_from=model.training.n_documents
         )
         documents = _weigh_documents(model, left_out)
-        model = replace(
-            model,
-            label_regressions=fit_label_regressions(
-                documents, schema, model.label_counts(), log_priors, values
-            ),
+
+    def regressions() -> dict[str, LabelRegression]:
+        return fit_label_regressions(
+            documents, model.schema, model.label_counts(), log_priors, values
         )
-    if model.state.versions is not None or not model.worded:
-        return model
-    with run.stage("label words"):
+
+    def words() -> WordFactors:
         rows = sample_rows(problem.n_documents, MOST_WORDED)
         counts, design = problem.counts[rows], csr_array(problem.design[rows])
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        factors = learn_word_factors(
+        return learn_word_factors(
             counts,
             model.space.values(design),
             lengths[:, None] * model.calibrations.tokens.proportions(design),
@@ -456,7 +454,20 @@ def with_label_evidence(
             model.worded,
             model.word_share(),
         )
-    return replace(model, word_factors=factors)
+
+    stages: dict[str, Callable[[], Any]] = {
+        "correlations": correlations,
+        "label regressions": regressions,
+    }
+    if model.state.versions is None and model.worded:
+        stages["label words"] = words
+    found = dict(zip(stages, run.stages_together(stages), strict=True))
+    return replace(
+        model,
+        correlations=found["correlations"],
+        label_regressions=found["label regressions"],
+        word_factors=found.get("label words", model.word_factors),
+    )
 
 
 def _label_priors(model: FittedModel) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:

@@ -7,14 +7,7 @@ from hdsp.fit import Run, Sample
 from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction.calibration import LeftOut
-from hdsp.prediction.fitted import (
-    FitReport,
-    FittedModel,
-    Source,
-    make_fitted,
-    with_correlations,
-    with_label_evidence,
-)
+from hdsp.prediction.fitted import FitReport, FittedModel, Source, make_fitted, with_evidence
 from hdsp.prediction.training import TrainingLabels
 from hdsp.scaling import LabelSpace
 
@@ -85,9 +78,9 @@ def make_fitted_from_sample(
         sampled=float(known.n_tokens / max(expected_tokens(state, priors).sum(), 1e-300)),
     )
     if len(uniform) == len(sample):
-        return with_label_evidence(with_correlations(model, known, run), known, run, left_out)
+        return with_evidence(model, known, run, left_out=left_out)
     del left_out
     known = make_problem(
         uniform.counts, uniform.design, space.scaling, priors, content=state.content
     )
-    return with_label_evidence(with_correlations(model, known, run), known, run)
+    return with_evidence(model, known, run)
