@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import numpy as np
+
 from hdsp.kernels.special import fast_exp, fill, kernel, scratch
 
 _NEWTON_STEPS = 3
 _LARGEST_STEP = 2.0
 # Of rows that many labels have changed; single precision has room for some more.
 _SMALLEST_SCALE = 1e-15
+# Keeps a topic finite that holds nothing.
+_SMALLEST_TOTAL = 1e-3
 # exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1
 _QUADRATIC = 0.7182818284590452
 
@@ -108,3 +112,34 @@ def sweep_softmax_weights(
         row = expected[m]
         for k in range(n_topics):
             row[k] *= scale[m]
+
+
+@kernel
+def update_softmax_intercept(lengths: Any, observed: Any, expected: Any, intercept: Any) -> None:
+    """Update u_k of ``theta_m = softmax(u + r_m v)``: a label that every document has, unpenalised.
+
+    `observed` [T] are the tokens of topics; `intercept` [T] is replaced, and `expected` [M, T] kept
+    up to date. Plain twin: ``tests/reference/softmax.py``.
+    """
+    n_topics = expected.shape[1]
+    total = scratch(n_topics, np.float64)
+    factor = scratch(n_topics, expected.dtype)
+    fill(total, 0.0)
+    for m in range(lengths.shape[0]):
+        row = expected[m]
+        for k in range(n_topics):
+            total[k] += row[k]
+    for k in range(n_topics):
+        step = np.log(observed[k] / (total[k] + _SMALLEST_TOTAL))
+        intercept[k] += step
+        factor[k] = np.exp(step)
+    for m in range(lengths.shape[0]):
+        row = expected[m]
+        for k in range(n_topics):
+            row[k] *= factor[k]
+        length = expected.dtype.type(1e-30)
+        for k in range(n_topics):
+            length += row[k]
+        scale = lengths[m] / length
+        for k in range(n_topics):
+            row[k] *= scale
