@@ -14,6 +14,7 @@ import pytest
 from hdsp import HDSP, Categorical, Corpus, simulate
 from hdsp.answers.label_checks import check_sentence
 from hdsp.numerics.softmax import normalised_exp
+from hdsp.prediction.correlations import NO_CORRELATIONS
 from hdsp.report import TopicNames, make_view, render
 from hdsp.report.documents import (
     MOST_CHARACTERS,
@@ -250,9 +251,9 @@ def test_related_topics_are_sure_pairs_of_the_table():
 
 
 def test_a_model_without_correlations_has_no_related_topics(model):
-    older = copy(model)
-    older._model = replace(model._model, correlations=None)
-    assert make_view(older).model["related"] == []
+    other = copy(model)
+    other._model = replace(model._model, correlations=NO_CORRELATIONS)
+    assert make_view(other).model["related"] == []
 
 
 def test_the_fit_is_told(view, model):

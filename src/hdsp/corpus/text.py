@@ -19,15 +19,20 @@ from hdsp.validation import check_texts, check_words, quoted
 # Three letters or more, of any alphabet: no digits, no underscores.
 _LETTERS = r"[^\W\d_]{3,}"
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
-_PATTERN_RULE = "a regular expression with one group at most"
+# Nobody writes longer ones; a class of millions of characters takes gigabytes.
+_LONGEST_PATTERN = 1_000
+_PATTERN_RULE = (
+    f"a regular expression of up to {_LONGEST_PATTERN:,} characters, with one group at most, that "
+    "an empty text does not match"
+)
 # Nobody counts longer phrases, and each length takes as much memory as the words themselves.
 _LONGEST_PHRASE = 10
 # Patterns whose matching takes time in proportion to the text, whatever the text is: characters
 # or classes, of which only the last is repeated without limit, and after which nothing can fail:
 # the end, further parts such as "(?:-[a-z]+)*", or, where words begin at a boundary, a boundary.
 _ATOM = r"(?:\[\^?(?:\\.|[^\]\[\\^])+\]|\\[^\dbBAZ]|[^\\\[\](){}.*+?|^$])"
-_REPEATED = rf"{_ATOM}(?:\+|\{{\d(?:,\d{{0,2}})?\}})?"
-_PARTS = rf"(?:{_ATOM}(?:\{{\d\}})?){{0,8}}{_REPEATED}"
+_REPEATED = rf"{_ATOM}(?:\+|\{{[1-9](?:,\d{{0,2}})?\}})?"
+_PARTS = rf"(?:{_ATOM}(?:\{{[1-9]\}})?){{0,8}}{_REPEATED}"
 _QUICK = re.compile(
     rf"(?:\(\?u\))?(?:\\b{_PARTS}\\b|(?:\\b)?{_PARTS}(?:\(\?:{_ATOM}{_REPEATED}\)[*?])?)"
 )
@@ -326,6 +331,7 @@ def _is_frequency(value: Any) -> bool:
 
 def _is_pattern(value: Any) -> bool:
     try:
-        return re.compile(value).groups < 2
+        short = len(value) <= _LONGEST_PATTERN
+        return short and re.compile(value).groups < 2 and not re.match(value, "")
     except (TypeError, re.error):
         return False

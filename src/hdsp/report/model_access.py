@@ -83,11 +83,6 @@ def effects_along(
     return found
 
 
-def has_correlations(model: Any) -> bool:
-    """Whether the model's file, if it comes from one, knows correlations of topics."""
-    return model._model.correlations is not None
-
-
 def label_check(model: Any, corpus: Corpus) -> str:
     """Whether documents have the topics that their labels lead one to expect, in a sentence."""
     if not model.label_names_ or isinstance(corpus, StoredCorpus):
