@@ -190,7 +190,7 @@ def test_the_largest_and_smallest_numbers_do_no_harm(path, name, value):
 )
 def test_settings_that_no_fit_writes_are_refused_in_a_sentence(path, keys, value):
     rewrite(path, put(*keys, value))
-    with pytest.raises(ModelFileError, match="is not a file that HDSP can use, since its? [^.]*:"):
+    with pytest.raises(ModelFileError, match=r"is not a file that HDSP can use, since its? [^.]*:"):
         HDSP.load(path)
 
 
