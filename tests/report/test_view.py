@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from hdsp import HDSP, Categorical, Corpus, simulate
+from hdsp import HDSP, Categorical, Corpus, TextSettings, simulate
 from hdsp.answers.label_checks import check_sentence
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.prediction.correlations import NO_CORRELATIONS
@@ -160,6 +160,19 @@ def test_long_texts_are_cut():
     entry = document_view(model, corpus, texts, 100)["documents"][0]
     assert entry["cut"]
     assert "".join(entry["pieces"]) == texts[0][:MOST_CHARACTERS]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_stems_and_pairs_of_characters_are_found_in_texts():
+    texts = ["Dogs run, running dogs bark", "天气很好，cats", "Taxes of voting ministers"] * 10
+    corpus = Corpus.from_texts(texts, text_settings=TextSettings(min_df=1, max_df=1.0, stem="en"))
+    model = HDSP(2, fixed_number=True, init="nmf", max_iter=2, random_state=0).fit(corpus)
+    entries = sorted(document_view(model, corpus, texts, 3)["documents"], key=lambda e: e["row"])
+    for entry in entries:
+        assert "".join(entry["pieces"]) == texts[entry["row"]]
+    found = {texts[entry["row"]][0]: entry["pieces"][1::2] for entry in entries}
+    assert found["D"] == ["Dogs", "run", "running", "dogs", "bark"]
+    assert found["天"] == ["天气", "很好", "cats"]
 
 
 def test_observed_and_expected_are_means_over_documents(model, corpus):

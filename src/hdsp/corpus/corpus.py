@@ -112,6 +112,7 @@ class Corpus:
         like: object = None,
         ids: Iterable[str] | None = None,
         groups: Any = None,
+        stem: str | None = None,
     ) -> Self:
         """Count the words of texts.
 
@@ -131,6 +132,9 @@ class Corpus:
             The documents' names.
         groups : iterable of values, default=None
             The group of each document, where documents of a group are not independent.
+        stem : str, default=None
+            The language, or its code, in which words are counted by their stems: "english" counts
+            "runs" and "running" as "run".
 
         Returns
         -------
@@ -148,7 +152,7 @@ class Corpus:
         owner = "Corpus.from_texts"
         documents = list(check_texts(texts, owner))
         known_labels = as_labels(labels, len(documents), owner)
-        settings, words = counting_rules(text_settings, like, owner)
+        settings, words = counting_rules(text_settings, like, owner, stem)
         try:
             counts, words = settings.count(documents, words)
         except NoWordsError as error:

@@ -23,6 +23,7 @@ def read_table(
     like: object = None,
     ids: str | None = None,
     group: str | None = None,
+    stem: str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
 ) -> Corpus:
@@ -59,6 +60,9 @@ def read_table(
     group : str, default=None
         Column of the documents' groups, such as authors, outlets or respondents: documents of a
         group are not independent. One without a value is on its own.
+    stem : str, default=None
+        The language, or its code, in which words are counted by their stems: "english" counts
+        "runs" and "running" as "run".
     encoding : str, default="utf-8"
         The encoding of a text file.
     delimiter : str, default=None
@@ -79,7 +83,7 @@ def read_table(
     owner = "read_table"
     kinds = label_kinds(tags, categories, numeric, owner)
     columns = Columns(name_of(path), Wanted(kinds, text, ids, tag_separator, group))
-    rules = counting_rules(text_settings, like, owner)
+    rules = counting_rules(text_settings, like, owner, stem)
     with open_table(path, owner, format, encoding, delimiter) as (table_format, file):
         corpus = corpus_of_texts(
             columns.name,

@@ -25,6 +25,7 @@ from hdsp.corpus.readers.common import FileOrPath, FilePath, check_file, name_of
 from hdsp.corpus.readers.entries import read_words
 from hdsp.corpus.readers.table_formats import open_table
 from hdsp.corpus.readers.texts import no_words
+from hdsp.corpus.splitting import warn_of_pairs
 from hdsp.corpus.stored.corpus import StoredCorpus
 from hdsp.corpus.stored.drafts import Draft
 from hdsp.corpus.stored.writing import replacing_folder, storable_settings, write_shards
@@ -134,6 +135,7 @@ def prepare_corpus(
         if chosen is None:
             with progress.task("Choosing words", len(drafts), None) as task:
                 chosen = _choose(drafts, settings, n_documents, task)
+            warn_of_pairs(settings, chosen)
         if not chosen:
             raise no_words(name, f"column {text!r}")
         storable = storable_settings(settings, 3)
