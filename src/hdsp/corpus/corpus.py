@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp.corpus.counting import counting_rules
+from hdsp.corpus.frames import is_frame
 from hdsp.corpus.groups import as_groups
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.schema import LabelSchema
 from hdsp.corpus.text import NoWordsError, TextSettings
+from hdsp.corpus.values import is_missing
 from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.sparse import frozen_csr
 from hdsp.validation import check_counts, check_texts, check_words, count_of, row_positions
@@ -119,7 +121,8 @@ class Corpus:
         Parameters
         ----------
         texts : iterable of str or of lists of str
-            The M documents: texts, or lists of their words, which are not split again.
+            The M documents: texts, or lists of their words, which are not split again. None is an
+            empty document.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels, in any form that `HDSP.fit` takes.
         text_settings : TextSettings, CountVectorizer or callable, default=None
@@ -150,6 +153,17 @@ class Corpus:
         array([[1., 0., 0.]])
         """
         owner = "Corpus.from_texts"
+        if is_frame(texts):
+            raise TypeError(
+                f"`texts` of {owner} must be texts, and not a table. Got a "
+                f"{type(texts).__name__}. Pass its column of texts, and its columns of labels as "
+                "`labels`."
+            )
+        if not isinstance(texts, str):
+            given = list(texts)
+            # A document without text is empty, as in `read_table`.
+            empty = () if any(isinstance(text, (list, tuple)) for text in given) else ""
+            texts = [empty if is_missing(text) else text for text in given]
         documents = list(check_texts(texts, owner))
         known_labels = as_labels(labels, len(documents), owner)
         settings, words = counting_rules(text_settings, like, owner, stem)

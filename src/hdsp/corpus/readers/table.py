@@ -93,5 +93,5 @@ def read_table(
             f"column {text!r}",
         )
     if like is None:
-        warn_dates(corpus.labels, "name the column with `numeric` (on the command line, --numeric)")
+        warn_dates(corpus.labels)
     return corpus if group is None else corpus.with_groups(columns.groups())
