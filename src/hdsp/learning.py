@@ -611,8 +611,8 @@ def _warn_missing(labels: Labels) -> None:
         if block.kind == "tags" and block.values.nnz and without > _MOSTLY * len(labels):
             warnings.warn(
                 f"{without:,} of {len(labels):,} documents have no tag in {block.name!r}, and "
-                "count as documents without these tags. Where nobody looked, effects are too small: "
-                "use a column of true, false or missing for each tag (docs/unknown.md).",
+                "count as without. Where nobody looked, effects come out too small: use a column "
+                "of true, false or missing for each tag (docs/unknown.md).",
                 MissingLabelsWarning,
                 stacklevel=4,
             )

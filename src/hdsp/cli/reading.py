@@ -129,6 +129,7 @@ def prepare(options: argparse.Namespace, folder: str, like: object = None) -> "C
         text_settings=None if like is not None else text_settings(options),
         like=like,
         ids=_ids(options),
+        decimal=options.decimal,
         **file_options(options),
     )
 
@@ -171,6 +172,7 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         "--metadata": (beside, options.metadata),
         "--vocabulary": ("words", options.vocabulary),
         "--delimiter": ("delimiter", options.delimiter),
+        "--decimal": ("decimal", options.decimal if options.decimal != "." else None),
     }
     for option, (name, value) in named.items():
         if value and name not in takes:

@@ -26,6 +26,7 @@ def read_table(
     stem: str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: str = ".",
 ) -> Corpus:
     """Read a table with one document per row.
 
@@ -67,6 +68,8 @@ def read_table(
         The encoding of a text file.
     delimiter : str, default=None
         The character between the values of a CSV file; None is a comma.
+    decimal : {".", ","}, default="."
+        The character before the decimals of numbers in a CSV file.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def read_table(
     kinds = label_kinds(tags, categories, numeric, owner)
     columns = Columns(name_of(path), Wanted(kinds, text, ids, tag_separator, group))
     rules = counting_rules(text_settings, like, owner, stem)
-    with open_table(path, owner, format, encoding, delimiter) as (table_format, file):
+    with open_table(path, owner, format, encoding, delimiter, decimal) as (table_format, file):
         corpus = corpus_of_texts(
             columns.name,
             columns.texts(table_format.batches(file, columns.wanted)),

@@ -59,6 +59,7 @@ def prepare_corpus(
     ids: str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: str = ".",
 ) -> StoredCorpus:
     """Write the documents of one or more tables to a corpus on disk, without holding them.
 
@@ -96,6 +97,8 @@ def prepare_corpus(
         The encoding of text files.
     delimiter : str, default=None
         The character between the values of CSV files; None is a comma.
+    decimal : {".", ","}, default="."
+        The character before the decimals of numbers in a CSV file.
 
     Returns
     -------
@@ -124,7 +127,12 @@ def prepare_corpus(
         chosen = check_words(found, len(found), owner)
     wanted = Wanted(kinds, text, ids, tag_separator)
     open_file = partial(
-        open_table, owner=owner, format=format, encoding=encoding, delimiter=delimiter
+        open_table,
+        owner=owner,
+        format=format,
+        encoding=encoding,
+        delimiter=delimiter,
+        decimal=decimal,
     )
     name = name_of(files[0]) + ("" if len(files) == 1 else f" and {len(files) - 1} more")
     with replacing_folder(Path(folder)) as aside:
