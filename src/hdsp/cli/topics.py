@@ -38,6 +38,7 @@ def add_parser(commands: Any) -> None:
             "hdsp topics model.hdsp --find silk",
             "hdsp topics model.hdsp --documents reviews.parquet",
             "hdsp topics model.hdsp --correlations",
+            "hdsp topics model.hdsp --junk",
             "hdsp topics model.hdsp --stable reviews.parquet",
             "hdsp topics model.hdsp --names topic-names.json",
             "hdsp topics model.hdsp --merge 0,1 -o merged.hdsp",
@@ -57,6 +58,11 @@ def add_parser(commands: Any) -> None:
         "--correlations",
         action="store_true",
         help="print the pairs of topics that documents have together, or rather not",
+    )
+    parser.add_argument(
+        "--junk",
+        action="store_true",
+        help="print words of topics that look like remains of web pages, to leave out of a fit",
     )
     edit = parser.add_argument_group("changing the model")
     edit.add_argument(
@@ -110,6 +116,9 @@ def run(options: argparse.Namespace) -> None:
     if options.correlations:
         _print_correlations(model, options)
         return
+    if options.junk:
+        _print_junk(model, options)
+        return
     if options.find is not None or options.documents is not None:
         _print_asked(model, options)
         return
@@ -151,6 +160,25 @@ def run(options: argparse.Namespace) -> None:
             ],
         }
     )
+    from hdsp.answers.junk_words import junk_sentence
+
+    if sentence := junk_sentence(fitted):
+        print(f"hdsp: {printable(sentence)}", file=sys.stderr)
+
+
+def _print_junk(model: "HDSP", options: argparse.Namespace) -> None:
+    """Print or write words that look like junk."""
+    from hdsp.answers.junk_words import junk_columns
+
+    table: Table = junk_columns(common.fitted_model(model))
+    if common.is_answered(options, table, "junk"):
+        return
+    if not table["word"]:
+        print("No word of a topic looks like the remains of a web page.")
+        return
+    tokens = common.percentages(table["token_share"])
+    common.print_columns({**_named(table), "tokens": tokens, "word": table["word"]})
+    print("Leave them out: write them to a file, one per line, and fit with --stop-words FILE.")
 
 
 def _named(table: Table) -> Table:

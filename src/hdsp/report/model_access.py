@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.answers.junk_words import junk_sentence
 from hdsp.answers.label_checks import check_sentence
 from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.numerics.types import FloatArray
@@ -81,6 +82,11 @@ def effects_along(
     ]
     found: Effects = fitted.effects(contrasts, level, "calibrated", seed=0)
     return found
+
+
+def junk_note(model: Any) -> str:
+    """What to do about words that are no language, in a sentence; empty where there are none."""
+    return junk_sentence(model._model)
 
 
 def label_check(model: Any, corpus: Corpus) -> str:
