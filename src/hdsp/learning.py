@@ -74,6 +74,8 @@ from hdsp.scaling import Scaling, bind_labels, content_columns
 from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
+# Of the documents without a tag, beyond which some may be unknown.
+_MOSTLY = 0.5
 _NOT_IN_PARTS = (
     "`groups` of HDSP.fit go with documents in memory that are fitted at once, and not with "
     "partial_fit, stochastic inference, an executor or a corpus on disk, which is in memory as "
@@ -601,7 +603,7 @@ def _seed_names(seeds: Mapping[str, Sequence[str]] | None, state: GlobalState) -
 
 
 def _warn_missing(labels: Labels) -> None:
-    """Warn of columns of labels without a single value."""
+    """Warn of columns of labels without a single value, and of lists of tags mostly without."""
     empty = [block.name for block in labels.blocks if block.columns and block.values.nnz == 0]
     if empty:
         warnings.warn(
@@ -610,6 +612,16 @@ def _warn_missing(labels: Labels) -> None:
             MissingLabelsWarning,
             stacklevel=4,
         )
+    for block in labels.blocks:
+        without = int((np.diff(block.values.indptr) == 0).sum())
+        if block.kind == "tags" and block.values.nnz and without > _MOSTLY * len(labels):
+            warnings.warn(
+                f"{without:,} of {len(labels):,} documents have no tag in {block.name!r}, and "
+                "count as without. Where nobody looked, effects come out too small: use a column "
+                "of true, false or missing for each tag (docs/unknown.md).",
+                MissingLabelsWarning,
+                stacklevel=4,
+            )
 
 
 def _coherence(topics: FloatArray, counts: csr_array) -> FloatArray:

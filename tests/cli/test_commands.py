@@ -319,7 +319,11 @@ def test_evaluate(here, capsys):
         (["effects", "model.hdsp", "--level", "2"], "level"),
         (["predict", "model.hdsp", "new.csv", "--target", "weather"], "weather"),
         (["transform", "model.hdsp", "new.csv", "--text", "words"], "no column 'words'"),
-        (["evaluate", "model.hdsp", "letters"], "letters"),
+        (
+            ["evaluate", "model.hdsp", "data"],
+            "data: no file in it is like '**/*.txt'; let the names",
+        ),
+        (["evaluate", "model.hdsp", "new.csv", "--metadata", "letters.csv"], "a folder of texts"),
     ],
 )
 def test_bad_input_is_one_sentence_and_status_2(here, capsys, arguments, message):

@@ -88,3 +88,13 @@ def test_a_new_format_takes_a_function_and_a_line(tmp_path, monkeypatch):
     path.write_text("a cat\ntwo dogs")
     options = options_of(path, "--format", "lines", "--language", "none")
     assert read_corpus(options).words == ("cat", "dogs", "two")
+
+
+def test_stems_and_tokenizers_are_chosen_by_options(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text\nRunning dogs\nruns of a dog\n")
+    assert read_corpus(options_of(path, "--stem", "EN")).words == ("dog", "run")
+    with pytest.raises(
+        ValueError, match="`tokenizer` of TextSettings must be a function or one of"
+    ):
+        read_corpus(options_of(path, "--tokenizer", "words"))

@@ -115,8 +115,11 @@ def test_typical_documents_of_topics_are_printed_and_written(files, tmp_path, ca
     arguments = ["topics", str(files / "model.hdsp"), "--documents", str(files / "reviews.parquet")]
     assert main(arguments) == 0
     header, *rows = capsys.readouterr().out.splitlines()
-    assert header.split() == ["topic", "proportion", "id"]
+    assert header.split() == ["topic", "proportion", "id", "text"]
     assert len(rows) == 3 * len({row.split()[0] for row in rows})
     assert all("review " in row for row in rows)
     assert main([*arguments, "-o", str(tmp_path / "documents.csv")]) == 0
-    assert len(pd.read_csv(tmp_path / "documents.csv")) == len(rows)
+    written, texts = pd.read_csv(tmp_path / "documents.csv"), pd.read_parquet(arguments[-1])["text"]
+    assert len(written) == len(rows)
+    assert written["text"].tolist() == texts[written["document"]].tolist()
+    assert all(text[:60] in row for text, row in zip(written["text"], rows, strict=True))

@@ -60,8 +60,17 @@ def test_a_corpus_is_immutable():
         ({"counts": [[1], [1, 2]]}, ValueError, "must have rows of equal length. Got ragged rows."),
         ({"counts": [["a"]]}, TypeError, "must hold real numbers. Got a matrix of type <U1."),
         ({"counts": [[0, -1]]}, ValueError, "must be non-negative. Got -1.0 at row 0, column 1."),
-        ({"counts": [[0], [np.nan]]}, ValueError, "must be finite. Got nan at row 1, column 0."),
-        ({"counts": csr_array([[np.inf]])}, ValueError, "must be finite. Got inf at row 0"),
+        (
+            {"counts": [[0], [np.nan]]},
+            ValueError,
+            "must be numbers up to 1e+12. Got nan at row 1, column 0.",
+        ),
+        ({"counts": csr_array([[np.inf]])}, ValueError, "must be numbers up to 1e+12. Got inf at"),
+        (
+            {"counts": csr_array([[1e300]])},
+            ValueError,
+            "must be numbers up to 1e+12. Got 1e+300 at",
+        ),
     ],
 )
 def test_wrong_counts(arguments, error, message):

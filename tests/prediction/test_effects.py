@@ -237,6 +237,7 @@ def test_draws_of_coefficients_have_their_variance():
         variance=np.array([[0.01, 2.0], [0.01, 2.0]]),
         indicator=np.array([True, False]),
         label_tokens=np.zeros((2, 2)),
+        mean_variance=np.ones(2),
     )
     drawn = np.stack(
         [calibration.draw(j, np.random.default_rng(j), 20_000) for j in (0, 1)], axis=1

@@ -11,9 +11,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from hdsp import HDSP, Categorical, Corpus, simulate
+from hdsp import HDSP, Categorical, Corpus, TextSettings, simulate
 from hdsp.answers.label_checks import check_sentence
 from hdsp.numerics.softmax import normalised_exp
+from hdsp.prediction.correlations import NO_CORRELATIONS
 from hdsp.report import TopicNames, make_view, render
 from hdsp.report.documents import (
     MOST_CHARACTERS,
@@ -161,6 +162,19 @@ def test_long_texts_are_cut():
     assert "".join(entry["pieces"]) == texts[0][:MOST_CHARACTERS]
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_stems_and_pairs_of_characters_are_found_in_texts():
+    texts = ["Dogs run, running dogs bark", "天气很好，cats", "Taxes of voting ministers"] * 10
+    corpus = Corpus.from_texts(texts, text_settings=TextSettings(min_df=1, max_df=1.0, stem="en"))
+    model = HDSP(2, fixed_number=True, init="nmf", max_iter=2, random_state=0).fit(corpus)
+    entries = sorted(document_view(model, corpus, texts, 3)["documents"], key=lambda e: e["row"])
+    for entry in entries:
+        assert "".join(entry["pieces"]) == texts[entry["row"]]
+    found = {texts[entry["row"]][0]: entry["pieces"][1::2] for entry in entries}
+    assert found["D"] == ["Dogs", "run", "running", "dogs", "bark"]
+    assert found["天"] == ["天气", "很好", "cats"]
+
+
 def test_observed_and_expected_are_means_over_documents(model, corpus):
     proportions = model.transform(corpus)
     found = observed_by_label(model, corpus, proportions)
@@ -250,9 +264,9 @@ def test_related_topics_are_sure_pairs_of_the_table():
 
 
 def test_a_model_without_correlations_has_no_related_topics(model):
-    older = copy(model)
-    older._model = replace(model._model, correlations=None)
-    assert make_view(older).model["related"] == []
+    other = copy(model)
+    other._model = replace(model._model, correlations=NO_CORRELATIONS)
+    assert make_view(other).model["related"] == []
 
 
 def test_the_fit_is_told(view, model):
@@ -264,7 +278,7 @@ def test_the_fit_is_told(view, model):
     np.testing.assert_allclose(total, fit["history"]["bound"], rtol=1e-9)
     assert dict(fit["settings"])["random_state"] == "0"
     assert {"Python", "hdsp", "numpy"} <= set(dict(fit["versions"]))
-    assert facts["β for new documents"] == f"{model.predictive_concentration_:.4g}"
+    assert dict(fit["details"])["β for new documents"] == f"{model.predictive_concentration_:.4g}"
     assert fit["search"] is None
     assert facts["Number of topics"].endswith(" topics, as many as were asked for.")
 

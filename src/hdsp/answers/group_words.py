@@ -51,7 +51,7 @@ def _whole_label_columns(
     if fitted.word_factors is None:
         raise ValueError(
             f"{owner} needs a model of tags or categories, whose words a fit learns: this one has "
-            "none, or comes from an older version. Fit it with such labels."
+            "none. Fit it with such labels."
         )
     if topic is not None:
         raise ValueError(

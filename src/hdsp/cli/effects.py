@@ -5,6 +5,7 @@ from typing import Any
 
 from hdsp import progress
 from hdsp.cli import common
+from hdsp.cli.documents import read_documents
 from hdsp.cli.tables import records
 from hdsp.progress import printable
 
@@ -96,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
     corpus, further = None, common.formula_columns(options.formula)
     if options.file is not None:
         with common.printed_warnings():
-            corpus = common.read_documents(options, model, further=further)
+            corpus = read_documents(options, model, further=further)
     regression = None
     if options.formula is not None and corpus is not None:
         with common.printed_warnings():

@@ -17,13 +17,10 @@ STANDARD = "-"
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 
 
-def write_table(table: Table, path: str, formulas: bool = False) -> None:
-    """Write a table by the suffix of `path`; - is CSV on standard output."""
-    write_pieces([table], path, formulas)
-
-
 def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> None:
-    """Write a table of which some rows come at a time, so that it is never in memory as a whole.
+    """Write a table by the suffix of `path`; - is CSV on standard output.
+
+    Some rows come at a time, so that it is never in memory as a whole.
 
     In CSV and TSV, texts that a spreadsheet would compute have an apostrophe in front, unless
     `formulas` are to stay as they are.
@@ -113,6 +110,8 @@ def _write_delimited(
 
 def _cell(value: Any, show: Callable[[str], str]) -> str:
     if isinstance(value, list):
+        if any(";" in str(item) for item in value):
+            return show(json.dumps(value, ensure_ascii=False))
         return show(";".join(map(str, value)))
     if isinstance(value, str):
         return show(value)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
 from hdsp.cli import common
-from hdsp.cli.tables import Table, rows_of
+from hdsp.cli.documents import read_documents, texts_of
+from hdsp.cli.tables import STANDARD, Table, rows_of
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # Of a word's tokens, for its topics to be printed; and documents printed of each topic.
 _LEAST_SHARE = 0.01
 _DOCUMENTS = 3
+_CHARACTERS = 100
 # Pairs of topics printed, of those that correlate.
 _PAIRS = 30
 # Where -o ends so, a model is written and not a table.
@@ -36,6 +38,7 @@ def add_parser(commands: Any) -> None:
             "hdsp topics model.hdsp --find silk",
             "hdsp topics model.hdsp --documents reviews.parquet",
             "hdsp topics model.hdsp --correlations",
+            "hdsp topics model.hdsp --junk",
             "hdsp topics model.hdsp --stable reviews.parquet",
             "hdsp topics model.hdsp --names topic-names.json",
             "hdsp topics model.hdsp --merge 0,1 -o merged.hdsp",
@@ -55,6 +58,11 @@ def add_parser(commands: Any) -> None:
         "--correlations",
         action="store_true",
         help="print the pairs of topics that documents have together, or rather not",
+    )
+    parser.add_argument(
+        "--junk",
+        action="store_true",
+        help="print words of topics that look like remains of web pages, to leave out of a fit",
     )
     edit = parser.add_argument_group("changing the model")
     edit.add_argument(
@@ -108,6 +116,9 @@ def run(options: argparse.Namespace) -> None:
     if options.correlations:
         _print_correlations(model, options)
         return
+    if options.junk:
+        _print_junk(model, options)
+        return
     if options.find is not None or options.documents is not None:
         _print_asked(model, options)
         return
@@ -124,7 +135,7 @@ def run(options: argparse.Namespace) -> None:
         from hdsp.answers.topic_stability import refit, stability_columns
 
         with common.printed_warnings():
-            documents = common.read_documents(options, model)
+            documents = read_documents(options, model)
             refits = refit(common.fitted_model(model), model, documents, None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
@@ -145,10 +156,29 @@ def run(options: argparse.Namespace) -> None:
             "coherence": ["" if value != value else f"{value:.2f}" for value in table["coherence"]],
             "words": table["top_words"],
             "raised by (documents)": [
-                ", ".join(f"{name} ({carriers[name]:,.0f})" for name in raised) for raised in labels
+                "; ".join(f"{name} ({carriers[name]:,.0f})" for name in raised) for raised in labels
             ],
         }
     )
+    from hdsp.answers.junk_words import junk_sentence
+
+    if sentence := junk_sentence(fitted):
+        print(f"hdsp: {printable(sentence)}", file=sys.stderr)
+
+
+def _print_junk(model: "HDSP", options: argparse.Namespace) -> None:
+    """Print or write words that look like junk."""
+    from hdsp.answers.junk_words import junk_columns
+
+    table: Table = junk_columns(common.fitted_model(model))
+    if common.is_answered(options, table, "junk"):
+        return
+    if not table["word"]:
+        print("No word of a topic looks like the remains of a web page.")
+        return
+    tokens = common.percentages(table["token_share"])
+    common.print_columns({**_named(table), "tokens": tokens, "word": table["word"]})
+    print("Leave them out: write them to a file, one per line, and fit with --stop-words FILE.")
 
 
 def _named(table: Table) -> Table:
@@ -268,7 +298,7 @@ def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
     else:
         options.file = options.documents
         with common.printed_warnings():
-            corpus = common.read_documents(options, model)
+            corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             table = typical_columns(
                 common.fitted_model(model), corpus, None, None, _DOCUMENTS, model.n_jobs
@@ -277,6 +307,12 @@ def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
         if not options.all:
             used = [i for i, topic in enumerate(table["topic"]) if topic < model.n_topics_]
             table = rows_of(table, used)
+        if options.file != STANDARD and not common.is_stored(options.file):
+            texts = dict.fromkeys(table["document"], "")
+            for m, text in enumerate(texts_of(options, options.text)):
+                if m in texts:
+                    texts[m] = text
+            table = {**table, "text": [texts[m] for m in table["document"]]}
     if common.is_answered(options, table, name):
         return
     if options.find is not None and not options.all:
@@ -287,5 +323,12 @@ def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
             **_named(table),
             share: common.percentages(table[share]),
             last.replace("_", " "): table[last],
+            **({"text": [_short(text) for text in table["text"]]} if "text" in table else {}),
         }
     )
+
+
+def _short(text: str) -> str:
+    """A text as one line that is not long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 1]}…"

@@ -73,6 +73,9 @@ class Correlations:
         return values, np.clip(values - half, -1.0, 1.0), np.clip(values + half, -1.0, 1.0)
 
 
+NO_CORRELATIONS = Correlations(np.zeros((2, 0)), np.zeros((2, 0)), 0)
+
+
 @dataclass(frozen=True, eq=False)
 class _Moments:
     """Sums over documents: of weights, and of estimated and expected proportions' products."""

@@ -29,7 +29,7 @@ from hdsp.prediction.calibration.cross_fit import FOLDS, LeftOut
 from hdsp.prediction.calibration.functions import fitted_weights
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
-from hdsp.prediction.correlations import Correlations, topic_correlations
+from hdsp.prediction.correlations import NO_CORRELATIONS, Correlations, topic_correlations
 from hdsp.prediction.dependence import find_dependence, warn_of_dependence
 from hdsp.prediction.effects import DRAWS, Effects, draws_of, label_effects
 from hdsp.prediction.evidence import LabelCounts, count_label_words, label_word_ratios
@@ -155,8 +155,8 @@ class FittedModel:
         than 1 where a sample of the documents stood for all.
     word_factors : WordFactors or None
         Words that labels use beyond their topics; None where they were not learned.
-    correlations : Correlations or None
-        Correlations of topics over documents; models of older versions have none.
+    correlations : Correlations
+        Correlations of topics over documents.
 
     Notes
     -----
@@ -178,7 +178,7 @@ class FittedModel:
     merged_topics: TopicGroups | None = None
     sampled: float = 1.0
     word_factors: WordFactors | None = None
-    correlations: Correlations | None = None
+    correlations: Correlations = NO_CORRELATIONS
 
     @property
     def schema(self) -> LabelSchema:

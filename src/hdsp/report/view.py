@@ -11,7 +11,7 @@ from hdsp.report.effects import curve_views, effect_table, effect_view
 from hdsp.report.fit import fit_view
 from hdsp.report.labels import form_view, label_view
 from hdsp.report.layout import map_view, seriate
-from hdsp.report.model_access import has_correlations, label_record, model_key
+from hdsp.report.model_access import label_record, model_key
 from hdsp.report.names import TopicNames
 from hdsp.report.topics import related_view, side_view, topic_view, topic_words, word_view
 
@@ -78,7 +78,7 @@ def make_view(
         "effects": effect_view(effects, LEVEL),
         "curves": curves,
         "map": places,
-        "related": related_view(model, LEVEL) if has_correlations(model) else [],
+        "related": related_view(model, LEVEL),
         "order": {
             "topics": seriate(effects.effect.T).tolist(),
             "labels": seriate(effects.effect).tolist(),
