@@ -5,6 +5,8 @@ import warnings
 from importlib.metadata import version as installed
 from pathlib import Path
 
+import pandas as pd
+
 project = "hdsp"
 author = "the hdsp developers"
 release = version = installed("hdsp")
@@ -41,9 +43,12 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "write_computation_times": False,
     "matplotlib_animations": False,
+    "ignore_repr_types": r"matplotlib\.",
 }
 # Warnings of examples without the path of the machine that built the site.
 warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}\n"
+# Words of topics in full.
+pd.set_option("display.max_colwidth", None)
 # Fitted attributes are described by their class and have no place of their own.
 nitpick_ignore_regex = [("py:obj", r".*_")]
 
@@ -57,6 +62,8 @@ html_theme_options = {
     "footer_end": [],
     "show_prev_next": True,
 }
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 project_copyright = f"{author}. Apache-2.0 licence"

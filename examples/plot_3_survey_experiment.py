@@ -58,10 +58,11 @@ fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 plots.curve(regression, "pid_rep", by="asked", topics=worries, ax=ax)
 
 # %%
-# Whether the treatment works *differently* by party is a question about a difference of
-# differences, which overlapping bands do not answer:
+# Whether the treatment works *differently* by party is a question about a difference of effects,
+# which overlapping bands do not answer. An interval that contains 0 leaves it open.
 
-regression.differences("pid_rep", by="asked")[["topic", "difference", "lower", "upper"]].round(3)
+differences = regression.differences("pid_rep", by="asked").tail(3)
+differences[["by", "topic", "words", "difference", "lower", "upper"]].round(3)
 
 # %%
 # The placebo
