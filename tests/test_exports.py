@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ def test_every_name_is_what_it_says():
         value = getattr(hdsp, name)
         assert value.__name__ in (name, f"hdsp.{name}")
         assert name in dir(hdsp)
+
+
+def test_both_distributions_have_the_version_of_one_place():
+    assert version("hdsp") == version("hdsp-studies") == hdsp.__version__
 
 
 def test_type_checkers_see_the_same_names():

@@ -8,6 +8,8 @@ once. What users may import is here and in `hdsp.datasets`, `hdsp.metrics`, `hds
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+__version__: str
+
 if TYPE_CHECKING:
     from hdsp import datasets as datasets
     from hdsp import metrics as metrics
@@ -135,6 +137,10 @@ __all__ = list(_HOMES)
 if not TYPE_CHECKING:
 
     def __getattr__(name):
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version(__name__)
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module = import_module(f"{__name__}.{_HOMES[name]}")

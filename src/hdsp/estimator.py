@@ -24,6 +24,7 @@ from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
 from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.answers.number import doubts, number_sentence
+from hdsp.answers.provenance import provenance
 from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
@@ -228,6 +229,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The number of passes of the chosen start.
     converged_ : bool
         Whether the bound settled.
+    provenance_ : dict
+        The record of the fit: `versions` of hdsp, Python and libraries, `random_state`, `settings`,
+        the numbers of `documents`, `words`, `tokens`, `labels` and `topics`, and the
+        `fingerprint` of the training data, a SHA-256 of counts, labels and groups.
     n_documents_ : int
         The number of training documents.
     predictive_concentration_ : float
@@ -1317,6 +1322,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def label_scale_(self) -> FloatArray:
         """[T, J] expected scale of topics under each label alone: what it multiplies them by."""
         return label_scale(self._model)
+
+    @property
+    def provenance_(self) -> dict[str, Any]:
+        """Versions, seed, settings and data of the fit, as plain values."""
+        return provenance(self._model, self)
 
     @property
     def n_documents_(self) -> int:

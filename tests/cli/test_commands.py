@@ -9,13 +9,13 @@ import shutil
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import hdsp
 from hdsp.cli import main
 from hdsp.cli.common import print_columns
 from hdsp.cli.main import make_parser
@@ -344,7 +344,7 @@ def test_wrong_options_are_status_2(capsys):
 
 def test_version(capsys):
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"hdsp {version('hdsp')}\n"
+    assert capsys.readouterr().out == f"hdsp {hdsp.__version__}\n"
 
 
 def test_messages_and_tables_cannot_steer_a_terminal(tmp_path, capsys):

@@ -6,6 +6,8 @@ import re
 import pandas as pd
 import pytest
 
+import hdsp
+from hdsp import HDSP
 from hdsp.cli import main
 from tests.cli.test_commands import reviews
 
@@ -94,6 +96,19 @@ def test_topics_of_a_word_are_found(files, capsys):
     assert len(json.loads(capsys.readouterr().out)["topics"]) == 4
     assert main(["topics", model, "--find", "silkk"]) == 2
     assert "Did you mean 'silk'" in capsys.readouterr().err
+
+
+def test_a_model_tells_what_it_was_made_with(files, capsys):
+    model = str(files / "model.hdsp")
+    assert main(["topics", model, "--about"]) == 0
+    printed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert main(["topics", model, "--about", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record == HDSP.load(model).provenance_
+    assert printed["hdsp"] == record["versions"]["hdsp"] == hdsp.__version__
+    assert printed["seed"] == str(record["random_state"])
+    assert printed["fingerprint"] == record["fingerprint"]
+    assert len(record["fingerprint"]) == 64
 
 
 def test_correlations_of_topics_are_printed_and_written(files, tmp_path, capsys):

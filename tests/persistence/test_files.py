@@ -177,6 +177,7 @@ WRONG_MANIFESTS = {
         ),
         *({"scaling": FACTOR, "learned": learned} for learned in WRONG_LEARNED),
     ],
+    "versions": [3, ["numpy"], {"numpy": 2}],
     "stages": [3, [3], [{}], [{"stage": 1, "seconds": 1.0}], [{"stage": "a", "seconds": "b"}]],
     "parameters": [None, {}, {"max_iter": 3}],
     "transposed": [None, ["nothing"], 3],
@@ -198,12 +199,18 @@ def test_rows_of_a_search_are_taken(path):
 
 
 def test_a_manifest_without_a_value_is_refused(path):
-    names = set(read_header(path)["manifest"]) - {"hdsp"}
+    # Files of older versions do not have the second.
+    names = set(read_header(path)["manifest"]) - {"hdsp", "versions"}
     whole = path.read_bytes()
     for name in names:
         path.write_bytes(whole)
         rewrite(path, lambda manifest, name=name: manifest.pop(name))
         refusal(path)
+
+
+def test_a_model_without_versions_is_read(path):
+    rewrite(path, lambda manifest: manifest.pop("versions"))
+    assert HDSP.load(path).provenance_["versions"] == {}
 
 
 @pytest.mark.parametrize(

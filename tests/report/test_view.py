@@ -277,7 +277,7 @@ def test_the_fit_is_told(view, model):
     total = np.sum([fit["history"][name] for name in fit["terms"]], axis=0)
     np.testing.assert_allclose(total, fit["history"]["bound"], rtol=1e-9)
     assert dict(fit["settings"])["random_state"] == "0"
-    assert {"Python", "hdsp", "numpy"} <= set(dict(fit["versions"]))
+    assert {"python", "hdsp", "numpy"} <= set(dict(fit["versions"]))
     assert dict(fit["details"])["β for new documents"] == f"{model.predictive_concentration_:.4g}"
     assert fit["search"] is None
     assert facts["Number of topics"].endswith(" topics, as many as were asked for.")

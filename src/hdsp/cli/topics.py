@@ -39,6 +39,7 @@ def add_parser(commands: Any) -> None:
             "hdsp topics model.hdsp --documents reviews.parquet",
             "hdsp topics model.hdsp --correlations",
             "hdsp topics model.hdsp --junk",
+            "hdsp topics model.hdsp --about",
             "hdsp topics model.hdsp --stable reviews.parquet",
             "hdsp topics model.hdsp --names topic-names.json",
             "hdsp topics model.hdsp --merge 0,1 -o merged.hdsp",
@@ -63,6 +64,11 @@ def add_parser(commands: Any) -> None:
         "--junk",
         action="store_true",
         help="print words of topics that look like remains of web pages, to leave out of a fit",
+    )
+    parser.add_argument(
+        "--about",
+        action="store_true",
+        help="print the versions, the seed, the settings and the data of the fit",
     )
     edit = parser.add_argument_group("changing the model")
     edit.add_argument(
@@ -113,6 +119,9 @@ def run(options: argparse.Namespace) -> None:
         _write_model(model, options)
         return
     names = None if options.names is None else _keep_names(model, options)
+    if options.about:
+        _print_about(model, options)
+        return
     if options.correlations:
         _print_correlations(model, options)
         return
@@ -249,6 +258,19 @@ def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
             "words": table["top_words"],
         }
     )
+
+
+def _print_about(model: "HDSP", options: argparse.Namespace) -> None:
+    """Print the record of the fit."""
+    record = model.provenance_
+    if options.json:
+        common.print_json(record)
+        return
+    versions = record.pop("versions") or {"hdsp": "not recorded"}
+    if (seed := record.pop("random_state")) is None:
+        seed = "none, so that another fit will differ"
+    for name, value in {**versions, "seed": seed, **record}.items():
+        print(f"{name:<14}{value}")
 
 
 def _print_correlations(model: "HDSP", options: argparse.Namespace) -> None:

@@ -64,7 +64,9 @@ class Pooled(Tags):
         learned = {"exclusive": [float(np.diff(parts[0].indptr).max(initial=0) <= 1)]}
         if self.parents is not None:
             together = csr_array(parts[0].T @ parts[1])
-            parent = np.where(np.diff(together.indptr) > 0, together.argmax(axis=1), -1)
+            # Older releases of SciPy give a column.
+            most = np.asarray(together.argmax(axis=1)).ravel()
+            parent = np.where(np.diff(together.indptr) > 0, most, -1)
             learned["parent"] = parent.astype(np.float64).tolist()
         return learned
 

@@ -100,6 +100,14 @@ def stages(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
+def versions(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The versions of what the fit depends on; files of older versions have none."""
+    found: dict[str, str] = manifest.get("versions", {})
+    texts = isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
+    require(texts, "its versions are none")
+    return found
+
+
 def topics_range(manifest: Mapping[str, Any]) -> tuple[int, int] | None:
     """The numbers of topics that are about as good; None where none were tried."""
     value = manifest["n_topics_range"]

@@ -108,6 +108,7 @@ def save_model(
         "init": report.init,
         "returning": report.returning,
         "stages": report.stages,
+        "versions": report.versions,
         "converged": report.converged,
         "n_topics": report.n_topics,
         "n_topics_range": report.n_topics_range,
@@ -193,6 +194,7 @@ def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int
         get.start(manifest),
         get.returning(manifest),
         get.stages(manifest),
+        get.versions(manifest),
     )
 
 

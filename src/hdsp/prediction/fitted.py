@@ -24,6 +24,7 @@ from hdsp.model import (
 )
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics.versions import library_versions
 from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
 from hdsp.prediction.calibration.cross_fit import FOLDS, LeftOut
 from hdsp.prediction.calibration.functions import fitted_weights
@@ -107,6 +108,8 @@ class FitReport:
         Topics that came back from the other half of the documents; None where it was not asked.
     stages : list of dict
         The seconds of each stage of the fit, and of what follows it.
+    versions : mapping of str to str
+        The versions of hdsp, of Python and of libraries at the fit; older files have none.
     """
 
     history: list[dict[str, float]]
@@ -118,6 +121,7 @@ class FitReport:
     init: str
     returning: int | None = None
     stages: list[dict[str, Any]] = field(default_factory=list)
+    versions: Mapping[str, str] = field(default_factory=library_versions)
 
 
 @dataclass(frozen=True, eq=False)

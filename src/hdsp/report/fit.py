@@ -1,7 +1,5 @@
 """The fit as the report shows it: the bound, the search, settings and versions."""
 
-import platform
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -10,7 +8,6 @@ from hdsp.model import BoundTerms
 from hdsp.report.model_access import LabelRecord
 from hdsp.report.packing import rounded
 
-_PACKAGES = ("hdsp", "numpy", "scipy", "scikit-learn", "numba")
 # Parameters that do not change a model.
 _WITHOUT_EFFECT = ("verbose", "checkpoint", "n_jobs")
 
@@ -61,10 +58,7 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
             for name, value in model.get_params(deep=False).items()
             if name not in _WITHOUT_EFFECT
         ],
-        "versions": [
-            ("Python", platform.python_version()),
-            *((name, version(name)) for name in _PACKAGES),
-        ],
+        "versions": list(model.provenance_["versions"].items()),
     }
 
 

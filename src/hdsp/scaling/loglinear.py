@@ -103,7 +103,7 @@ class LogLinear(PointFunction):
         """One step for all labels at once that cannot overshoot.
 
         With at most C labels on a document, exp(sum_j r_j d_j) <= (1/C) sum_j exp(C r_j d_j), and
-        each exponential lies below a quadratic while |C r_j d_j| <= 1: the step maximises what
+        each exponential lies below a quadratic while abs(C r_j d_j) <= 1: the step maximises what
         the objective becomes with those quadratics, within that range.
         """
         weight = parameters["weight"]

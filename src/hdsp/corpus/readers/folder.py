@@ -14,6 +14,7 @@ from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.texts import corpus_of_texts
 from hdsp.validation import quoted
 
+# Files of any depth whose names end in .txt.
 TEXT_FILES = "**/*.txt"
 
 
@@ -45,7 +46,7 @@ def read_folder(
     id : str, default="id"
         Column of the table with the names of the files, relative to the folder, with or without
         what follows the last dot.
-    pattern : str, default="**/*.txt"
+    pattern : str, default=TEXT_FILES
         Which files are documents; by default those that end in ".txt", at any depth.
     tag_separator : str, default=None
         What separates tags that are written as one text, such as ``";"`` in "a;b".

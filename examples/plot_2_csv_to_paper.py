@@ -1,0 +1,102 @@
+"""
+From a CSV to a paper
+=====================
+
+One analysis from a file to a figure, a table and a paragraph. The file has two columns: 1,500
+reviews of businesses, and the stars that their writers gave. The question: *what do people write
+about when they are unhappy?*
+"""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import topica
+
+import hdsp
+from hdsp import HDSP, plots
+
+path = topica.datasets.load_reviews(return_path=True)  # a CSV file: text,stars
+corpus = hdsp.read_table(path, text="text", numeric="stars")
+corpus
+
+# %%
+# How many topics?
+# ----------------
+# Without instructions a fit finds the number by how well topics predict held-out words, and says
+# how sure it is.
+
+searched = HDSP(random_state=0, init="nmf").fit(corpus)
+print(searched.number_summary_)
+
+fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+plots.search(searched, ax=ax)
+
+# %%
+# These reviews have eighteen words each, and thirty topics are more than a reader wants. We take
+# eight, and ask instead which of them do not depend on the start: ``found_in`` counts the fits
+# from four other seeds that have the topic, too. ``o(stars)`` gives each number of stars an effect
+# of its own and expects neighbours to be alike.
+
+model = HDSP(8, fixed_number=True, scaling="~ o(stars)", init="words", random_state=0).fit(corpus)
+stability = model.topic_stability(corpus)[["topic", "similarity", "found_in"]]
+topics = model.topics(n_words=6)[["topic", "token_share", "distinctive_words"]]
+topics.merge(stability).round(2)
+
+# %%
+# Read before naming
+# ------------------
+# Typical documents decide what a topic is about; words alone mislead. Then give names, which all
+# later tables and figures have.
+
+texts = pd.read_csv(path)["text"]
+effects = model.label_effects(labels="stars", contrast=(1, 5))
+worst = int(effects.loc[effects["effect"].idxmin(), "topic"])
+best = int(effects.loc[effects["effect"].idxmax(), "topic"])
+typical = model.typical_documents(corpus, n=2).query("topic == @worst")
+for row in typical.itertuples():
+    print(f"{row.proportion:.0%}: {texts[row.document][:220]} …\n")
+
+model.name_topics({worst: "Waiting and rudeness", best: "Pleasant places"})
+# %%
+# The figure
+# ----------
+# Expected shares of the two topics by stars, each with its own 90 % interval, and the means
+# observed in the reviews. ``fig.savefig("stars.pdf")`` writes the figure as vectors.
+
+regression = model.estimate_effects(corpus, "~ o(stars)")
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+plots.curve(regression, "stars", topics=[worst, best], ax=ax)
+
+# %%
+# Does the form fit? ``check`` compares what is expected with what is found, cell by cell; an empty
+# verdict is good news.
+
+regression.check()["verdict"].value_counts()
+
+# %%
+# The table
+# ---------
+# Any table of a model goes to LaTeX or CSV as it is.
+
+table = model.topics(n_words=5)[["topic", "name", "token_share", "top_words"]]
+print(table.head(3).to_latex(index=False, float_format="%.3f"))
+
+# %%
+# The paragraph
+# -------------
+# Every number comes from the fit.
+
+record = model.provenance_
+effect = effects.set_index("topic").loc[worst]
+one, five, points = (
+    effect["otherwise"],
+    effect["expected"],
+    100 * effect[["effect", "lower", "upper"]],
+)
+print(
+    f"We fitted a hierarchical Dirichlet scaling process (Kim and Oh 2017; hdsp "
+    f"{record['versions']['hdsp']}) with {record['topics']} topics to {record['documents']:,} "
+    f"reviews of {record['words']:,} different words (seed {record['random_state']}). In reviews "
+    f"of one star, {one:.0%} of the words are expected to be about waiting and rudeness; in "
+    f"reviews of five stars {five:.0%}, a difference of {points['effect']:.0f} points (90% "
+    f"interval {points['lower']:.0f} to {points['upper']:.0f})."
+)
