@@ -614,7 +614,15 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fitted = self._model
         with shown(quiet=not self.verbose):
             columns = effect_columns(
-                fitted, level, labels, contrast, method, random_state, resampling, weight
+                fitted,
+                level,
+                labels,
+                contrast,
+                method,
+                random_state,
+                resampling,
+                weight,
+                n_jobs=self.n_jobs,
             )
         return self._table(columns)
 
