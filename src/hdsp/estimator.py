@@ -1382,7 +1382,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             dtype=object,
         )
 
-    def _table(self, columns: Mapping[str, Sequence[Any]]) -> Any:
+    def _table(self, columns: Mapping[str, Any]) -> Any:
         """A table of the library that the training labels came from."""
         return make_frame(columns, self._model.source.frames)
 

@@ -339,9 +339,12 @@ class FittedModel:
                 score[:, 0], regression.curvature, values, candidates.log_prior
             )
             return np.asarray(np.exp(found))
-        score = score[:, candidates.positions] + candidates.log_prior
+        if not np.array_equal(candidates.positions, np.arange(score.shape[1])):
+            score = score[:, candidates.positions]
+        # In place, since documents and labels may be many.
+        score += candidates.log_prior
         if kind == "tags":
-            return np.asarray(expit(score))
+            return np.asarray(expit(score, out=score))
         return np.asarray(np.exp(log_softmax(score, axis=1)))
 
     def _posterior_of_words(self, counts: csr_array) -> FloatArray:
