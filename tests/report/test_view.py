@@ -14,7 +14,7 @@ import pytest
 from hdsp import HDSP, Categorical, Corpus, simulate
 from hdsp.answers.label_checks import check_sentence
 from hdsp.numerics.softmax import normalised_exp
-from hdsp.report import TopicNames, make_view, render
+from hdsp.report import TopicNames, layout, make_view, render
 from hdsp.report.documents import (
     MOST_CHARACTERS,
     choose_documents,
@@ -224,7 +224,21 @@ def test_labels_are_near_the_topics_they_raise(n_topics):
     np.testing.assert_array_equal(again[0], topics)
 
 
-def test_similar_rows_are_neighbours():
+def test_of_many_labels_some_are_placed_and_the_others_put_beside_them(monkeypatch):
+    monkeypatch.setattr(layout, "_MOST_PLACED", 30)
+    rng = np.random.default_rng(0)
+    share = rng.dirichlet(np.full(60, 0.05), size=20)
+    raised = rng.integers(4, size=200)
+    effect = np.full((200, 20), -0.001)
+    effect[np.arange(200), raised] = rng.uniform(0.1, 0.4, size=200)
+    topics, labels = place_together(share, effect)
+    distance = np.linalg.norm(labels[:, None] - topics[None], axis=2)
+    assert distance.argmin(axis=1).tolist() == raised.tolist()
+
+
+@pytest.mark.parametrize("most", [1_000, 12])
+def test_similar_rows_are_neighbours(monkeypatch, most):
+    monkeypatch.setattr(layout, "_MOST_PLACED", most)
     rng = np.random.default_rng(0)
     kinds = rng.permutation(np.repeat(np.eye(4), 10, axis=0))
     order = seriate(kinds + rng.normal(scale=0.05, size=kinds.shape))
