@@ -14,6 +14,7 @@ import pytest
 from hdsp import HDSP, Categorical, Corpus, simulate
 from hdsp.answers.label_checks import check_sentence
 from hdsp.numerics.softmax import normalised_exp
+from hdsp.prediction import FittedModel
 from hdsp.report import TopicNames, layout, make_view, render
 from hdsp.report.documents import (
     MOST_CHARACTERS,
@@ -222,6 +223,24 @@ def test_labels_are_near_the_topics_they_raise(n_topics):
     assert distance.argmin(axis=1).tolist() == raised.tolist()
     again = place_together(share, effect)
     np.testing.assert_array_equal(again[0], topics)
+
+
+def test_a_report_draws_effects_once(monkeypatch):
+    corpus, _ = simulate([["a"], ["b"], ["a", "b"]] * 20, n_topics=4, random_state=0)
+    model = HDSP(4, fixed_number=True, init="nmf", tol=1e-2, random_state=0).fit(corpus)
+    drawn = []
+    fresh = FittedModel._draw_effects
+    monkeypatch.setattr(
+        FittedModel, "_draw_effects", lambda *args: drawn.append(args[1:]) or fresh(*args)
+    )
+    make_view(model)
+    assert len(drawn) == 1
+    again = model.label_effects()
+    assert len(drawn) == 1
+    other = model.label_effects(random_state=1)
+    assert len(drawn) == 2
+    assert again["effect"].equals(other["effect"])
+    assert not again["lower"].equals(other["lower"])
 
 
 def test_of_many_labels_some_are_placed_and_the_others_put_beside_them(monkeypatch):

@@ -110,9 +110,11 @@ def label_effects(
     if not contrasts:
         return Effects(otherwise, expected, lower, upper, error)
     changes = _Changes(regression, draw, space, spread_documents(documents))
+    n_drawn = 0
     with progress.task("Drawing intervals", len(contrasts), unit="labels") as drawing:
 
         def fill(first: int, last: int) -> None:
+            nonlocal n_drawn
             part = slice(first, last)
             drawn = groups.sum(changes.of(contrasts[part]))
             # Quantiles of what is sorted take next to no time.
@@ -122,7 +124,8 @@ def label_effects(
             # Draws average over fewer documents, which could move a limit past what is possible.
             lower[part] = np.maximum(effect[part] + limits[0], -1.0)
             upper[part] = np.minimum(effect[part] + limits[1], 1.0)
-            drawing.update(last)
+            n_drawn += last - first
+            drawing.update(n_drawn)
 
         at_once = max(min(_CONTRASTS_AT_ONCE, _EFFECTS_AT_ONCE // effect.shape[1]), 1)
         run_ranges(fill, len(contrasts), at_once)

@@ -270,8 +270,23 @@ class FittedModel:
         """Effects of contrasts on topics, with intervals.
 
         The method ``"calibrated"`` uses the regression by `weight` and its variance, ``"ratio"``
-        the scaling function's own posterior.
+        the scaling function's own posterior. The last answer is kept: a report asks twice.
         """
+        asked = (tuple(contrasts), level, method, seed, weight)
+        found = self._effects.get(asked)
+        if found is None:
+            found = self._draw_effects(contrasts, level, method, seed, weight)
+            self._effects.clear()
+            self._effects[asked] = found
+        return found
+
+    @cached_property
+    def _effects(self) -> dict[tuple[Any, ...], Effects]:
+        return {}
+
+    def _draw_effects(
+        self, contrasts: list[Contrast], level: float, method: Method, seed: int, weight: Weight
+    ) -> Effects:
         calibration: Calibration = getattr(self.calibrations, weight)
         mean: Regression = calibration
         draw = draws_of(calibration, self.space, seed)
