@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
-from scipy.stats import false_discovery_control
 
 from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.answers.new_documents import read_documents
@@ -95,6 +94,8 @@ def adjusted(chance: FloatArray, method: str | None) -> FloatArray:
     if method is None or chance.size == 0:
         return chance
     if method == "fdr":
+        from scipy.stats import false_discovery_control
+
         return np.asarray(false_discovery_control(chance, axis=1))
     order, n_topics = np.argsort(chance, axis=1), chance.shape[1]
     ranked = np.take_along_axis(chance, order, axis=1) * np.arange(n_topics, 0, -1)

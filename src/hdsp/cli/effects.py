@@ -92,15 +92,18 @@ def run(options: argparse.Namespace) -> None:
             "--refits and --corpus go together, how often and with which documents; or --formula "
             "and --corpus."
         )
-    model = common.load(options)
-    corpus, further = None, common.formula_columns(options.formula)
-    if options.file is not None:
+    regression = resampling = None
+    if options.file is None:
+        fitted = common.load_fitted(options)
+    else:
+        model = common.load(options)
+        fitted = common.fitted_model(model)
         with common.printed_warnings():
+            further = common.formula_columns(options.formula)
             corpus = common.read_documents(options, model, further=further)
-    regression = None
-    if options.formula is not None and corpus is not None:
-        with common.printed_warnings():
-            regression = model.estimate_effects(corpus, common.written_formula(options.formula))
+            if options.formula is not None:
+                regression = model.estimate_effects(corpus, common.written_formula(options.formula))
+                fitted = regression._model
     asked = (options.label, options.contrast)
     most = None
     if not (options.all or options.json or options.output is not None):
@@ -108,11 +111,10 @@ def run(options: argparse.Namespace) -> None:
     with progress.task("Finding effects of labels"):
         from hdsp.answers.effect_refits import Resampling
         from hdsp.answers.label_effects import chosen_contrasts, effect_columns
+        from hdsp.answers.topic_tables import top_words
 
-        resampling = None
         if options.refits is not None:
             resampling = Resampling(options.refits, corpus, model.max_iter, model.tol, model.n_jobs)
-        fitted = common.fitted_model(model) if regression is None else regression._model
         if regression is not None:
             table = regression._effect_columns(options.level, *asked, random_state=options.seed)
         else:
@@ -123,7 +125,7 @@ def run(options: argparse.Namespace) -> None:
                 random_state=options.seed,
                 resampling=resampling,
                 most=most,
-                n_jobs=model.n_jobs,
+                n_jobs=options.jobs,
             )
         n_labels = len(chosen_contrasts(fitted, *asked))
     if common.is_answered(options, table, "effects", level=options.level):
@@ -132,8 +134,8 @@ def run(options: argparse.Namespace) -> None:
     if not rows:
         print("The model has no labels, so there are no effects.")
         return
-    words = [" ".join(own) for own in model.top_words(5)]
-    for topic, name in model.topic_names_.items():
+    words = [" ".join(own) for own in top_words(fitted, 5)]
+    for topic, name in fitted.topic_names.items():
         words[topic] = f"{name}: {words[topic]}"
     by_label: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
