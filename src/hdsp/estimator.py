@@ -619,7 +619,15 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fitted = self._model
         with shown(quiet=not self.verbose):
             columns = effect_columns(
-                fitted, level, labels, contrast, method, random_state, resampling, weight
+                fitted,
+                level,
+                labels,
+                contrast,
+                method,
+                random_state,
+                resampling,
+                weight,
+                n_jobs=self.n_jobs,
             )
         return self._table(columns)
 
@@ -1384,7 +1392,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             dtype=object,
         )
 
-    def _table(self, columns: Mapping[str, Sequence[Any]]) -> Any:
+    def _table(self, columns: Mapping[str, Any]) -> Any:
         """A table of the library that the training labels came from."""
         return make_frame(columns, self._model.source.frames)
 

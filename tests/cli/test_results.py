@@ -42,6 +42,16 @@ def printed_effects(files, capsys, *options):
     return [max(map(abs, effects)) for effects in found], text.splitlines()[-1]
 
 
+def test_intervals_of_the_strongest_labels_are_those_among_all(files, capsys):
+    capsys.readouterr()
+    texts = []
+    for options in ((), ("--all",)):
+        assert main(["effects", str(files / "model.hdsp"), *options]) == 0
+        texts.append(capsys.readouterr().out.split("\n\n"))
+    strongest, everything = texts
+    assert strongest[:4] == everything[:4]
+
+
 def test_the_strongest_labels_are_printed_first_and_a_screenful(files, capsys):
     shown, last = printed_effects(files, capsys)
     assert len(shown) == 4

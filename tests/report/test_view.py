@@ -14,8 +14,9 @@ import pytest
 from hdsp import HDSP, Categorical, Corpus, TextSettings, simulate
 from hdsp.answers.label_checks import check_sentence
 from hdsp.numerics.softmax import normalised_exp
+from hdsp.prediction import FittedModel
 from hdsp.prediction.correlations import NO_CORRELATIONS
-from hdsp.report import TopicNames, make_view, render
+from hdsp.report import TopicNames, layout, make_view, render
 from hdsp.report.documents import (
     MOST_CHARACTERS,
     choose_documents,
@@ -238,7 +239,39 @@ def test_labels_are_near_the_topics_they_raise(n_topics):
     np.testing.assert_array_equal(again[0], topics)
 
 
-def test_similar_rows_are_neighbours():
+def test_a_report_draws_effects_once(monkeypatch):
+    corpus, _ = simulate([["a"], ["b"], ["a", "b"]] * 20, n_topics=4, random_state=0)
+    model = HDSP(4, fixed_number=True, init="nmf", tol=1e-2, random_state=0).fit(corpus)
+    drawn = []
+    fresh = FittedModel._draw_effects
+    monkeypatch.setattr(
+        FittedModel, "_draw_effects", lambda *args: drawn.append(args[1:]) or fresh(*args)
+    )
+    make_view(model)
+    assert len(drawn) == 1
+    again = model.label_effects()
+    assert len(drawn) == 1
+    other = model.label_effects(random_state=1)
+    assert len(drawn) == 2
+    assert again["effect"].equals(other["effect"])
+    assert not again["lower"].equals(other["lower"])
+
+
+def test_of_many_labels_some_are_placed_and_the_others_put_beside_them(monkeypatch):
+    monkeypatch.setattr(layout, "_MOST_PLACED", 30)
+    rng = np.random.default_rng(0)
+    share = rng.dirichlet(np.full(60, 0.05), size=20)
+    raised = rng.integers(4, size=200)
+    effect = np.full((200, 20), -0.001)
+    effect[np.arange(200), raised] = rng.uniform(0.1, 0.4, size=200)
+    topics, labels = place_together(share, effect)
+    distance = np.linalg.norm(labels[:, None] - topics[None], axis=2)
+    assert distance.argmin(axis=1).tolist() == raised.tolist()
+
+
+@pytest.mark.parametrize("most", [1_000, 12])
+def test_similar_rows_are_neighbours(monkeypatch, most):
+    monkeypatch.setattr(layout, "_MOST_PLACED", most)
     rng = np.random.default_rng(0)
     kinds = rng.permutation(np.repeat(np.eye(4), 10, axis=0))
     order = seriate(kinds + rng.normal(scale=0.05, size=kinds.shape))

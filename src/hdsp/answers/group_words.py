@@ -63,7 +63,7 @@ def _whole_label_columns(
     for name, columns in schema.slices().items():
         if schema.kind(name) != "number":
             own = np.arange(columns.start, columns.stop)
-            known |= {name: own, **{schema.names[j]: own[own == j] for j in own}}
+            known |= {name: own, **dict(zip(schema.names[columns], own[:, None], strict=True))}
     if label is not None and label not in known:
         raise ValueError(
             f"`label` of {owner} must be a tag or a level, or a column of them: {quoted(known)}. "

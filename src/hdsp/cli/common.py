@@ -188,6 +188,14 @@ def fitted_model(model: "HDSP") -> "FittedModel":
     return model._model
 
 
+def load_fitted(options: argparse.Namespace) -> "FittedModel":
+    """What a model was asked for alone: without scikit-learn, whose import takes longest."""
+    with progress.task(f"Loading {options.model}"):
+        from hdsp.persistence import load_model
+
+        return load_model(Path(options.model))[0]
+
+
 class StandardInput(io.BytesIO):
     """What came from standard input, with a name for messages."""
 

@@ -6,7 +6,7 @@ from typing import Any
 from hdsp import progress
 from hdsp.cli import common
 from hdsp.cli.documents import read_documents
-from hdsp.cli.tables import Table, records
+from hdsp.cli.tables import Table
 
 # A tag is predicted if it is more probable than not.
 _CHOSEN = 0.5
@@ -58,10 +58,13 @@ def run(options: argparse.Namespace) -> None:
 
 def _predicted(found: Table, kind: str) -> Table:
     """Probabilities, after what they predict: the probable tags, or the most probable value."""
+    import numpy as np
+
+    names, values = list(found), np.stack(list(found.values()), axis=1)
     predicted: list[Any] = [
-        [name for name, p in row.items() if p >= _CHOSEN]
+        [names[j] for j in np.flatnonzero(row >= _CHOSEN)]
         if kind == "tags"
-        else max(row, key=row.__getitem__)
-        for row in records(found)
+        else names[int(row.argmax())]
+        for row in values
     ]
     return {"predicted": predicted} | {f"p({name})": own for name, own in found.items()}

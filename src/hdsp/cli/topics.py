@@ -13,6 +13,7 @@ from hdsp.progress import printable
 if TYPE_CHECKING:
     from hdsp.answers.topic_stability import Refits
     from hdsp.estimator import HDSP
+    from hdsp.prediction import FittedModel
     from hdsp.report import TopicNames
 
 
@@ -114,49 +115,51 @@ def run(options: argparse.Namespace) -> None:
     if options.names is not None and not new:
         common.check_output(options.model)
     common.check_counts(options, "words", "fits")
-    model = common.load(options)
     if new:
-        _write_model(model, options)
+        _write_model(common.load(options), options)
         return
-    names = None if options.names is None else _keep_names(model, options)
     if options.about:
-        _print_about(model, options)
+        _print_about(common.load(options), options)
         return
+    names, model = None, None
+    if any(one is not None for one in (options.names, options.documents, options.file)):
+        model = common.load(options)
+        names = None if options.names is None else _keep_names(model, options)
+    fitted = common.load_fitted(options) if model is None else common.fitted_model(model)
     if options.correlations:
-        _print_correlations(model, options)
+        _print_correlations(fitted, options)
         return
     if options.junk:
-        _print_junk(model, options)
+        _print_junk(fitted, options)
         return
     if options.find is not None or options.documents is not None:
-        _print_asked(model, options)
+        _print_asked(fitted, model, options)
         return
     with progress.task("Describing topics"):
         from hdsp.answers.topic_tables import topic_columns
 
-        table = topic_columns(common.fitted_model(model), options.words)
+        table = topic_columns(fitted, options.words)
     if names is not None:
         # The names of combined topics stand for all of them.
-        read = names.columns(len(model.components_))
+        read = names.columns(len(fitted.groups))
         table = {"topic": table["topic"], **read, **table, **read}
     refits = None
-    if options.file is not None:
+    if options.file is not None and model is not None:
         from hdsp.answers.topic_stability import refit, stability_columns
 
         with common.printed_warnings():
             documents = read_documents(options, model)
-            refits = refit(common.fitted_model(model), model, documents, None, options.fits)
+            refits = refit(fitted, model, documents, None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
-        table = {name: values[: model.n_topics_] for name, values in table.items()}
+        table = {name: values[: fitted.report.n_topics] for name, values in table.items()}
     numbers = {} if refits is None else {"topics_in_fits": refits.numbers.tolist()}
     if common.is_answered(options, table, "topics", **numbers):
         return
     if refits is not None:
-        _print_stable(model, table, refits)
+        _print_stable(fitted, table, refits)
         return
     labels = table.get("raised_by", [()] * len(table["topic"]))
-    fitted = common.fitted_model(model)
     carriers = dict(zip(fitted.schema.names, fitted.training.carriers, strict=True))
     common.print_columns(
         {
@@ -175,11 +178,11 @@ def run(options: argparse.Namespace) -> None:
         print(f"hdsp: {printable(sentence)}", file=sys.stderr)
 
 
-def _print_junk(model: "HDSP", options: argparse.Namespace) -> None:
+def _print_junk(fitted: "FittedModel", options: argparse.Namespace) -> None:
     """Print or write words that look like junk."""
     from hdsp.answers.junk_words import junk_columns
 
-    table: Table = junk_columns(common.fitted_model(model))
+    table: Table = junk_columns(fitted)
     if common.is_answered(options, table, "junk"):
         return
     if not table["word"]:
@@ -244,9 +247,11 @@ def _write_model(model: "HDSP", options: argparse.Namespace) -> None:
     print(printable(f"{options.output}: {len(fitted)} topics{told}."))
 
 
-def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
+def _print_stable(fitted: "FittedModel", table: Table, refits: "Refits") -> None:
     found = ", ".join(map(str, refits.numbers))
-    print(f"{model.n_topics_} topics; with other seeds {found}. Topics that come back first:")
+    print(
+        f"{fitted.report.n_topics} topics; with other seeds {found}. Topics that come back first:"
+    )
     order = sorted(range(len(table["topic"])), key=lambda k: -table["similarity"][k])
     table = rows_of(table, order)
     common.print_columns(
@@ -273,11 +278,10 @@ def _print_about(model: "HDSP", options: argparse.Namespace) -> None:
         print(f"{name:<14}{value}")
 
 
-def _print_correlations(model: "HDSP", options: argparse.Namespace) -> None:
+def _print_correlations(fitted: "FittedModel", options: argparse.Namespace) -> None:
     """Print the pairs whose interval excludes 0, or write all."""
     from hdsp.answers.topic_tables import correlation_columns, top_words
 
-    fitted = common.fitted_model(model)
     table: Table = correlation_columns(fitted, 0.9)
     if common.is_answered(options, table, "correlations"):
         return
@@ -308,26 +312,24 @@ def _print_correlations(model: "HDSP", options: argparse.Namespace) -> None:
     )
 
 
-def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
+def _print_asked(fitted: "FittedModel", model: "HDSP | None", options: argparse.Namespace) -> None:
     """Print or write the topics of a word, or the documents of each topic."""
     from hdsp.answers.document_topics import typical_columns
     from hdsp.answers.topic_tables import word_columns
 
     table: Table
-    if options.find is not None:
-        name, table = "topics", word_columns(common.fitted_model(model), options.find)
+    if options.find is not None or model is None:
+        name, table = "topics", word_columns(fitted, options.find)
         share, last = "share", "top_words"
     else:
         options.file = options.documents
         with common.printed_warnings():
             corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            table = typical_columns(
-                common.fitted_model(model), corpus, None, None, _DOCUMENTS, model.n_jobs
-            )
+            table = typical_columns(fitted, corpus, None, None, _DOCUMENTS, model.n_jobs)
         name, share, last = "documents", "proportion", "id" if corpus.ids else "document"
         if not options.all:
-            used = [i for i, topic in enumerate(table["topic"]) if topic < model.n_topics_]
+            used = [i for i, topic in enumerate(table["topic"]) if topic < fitted.report.n_topics]
             table = rows_of(table, used)
         if options.file != STANDARD and not common.is_stored(options.file):
             texts = dict.fromkeys(table["document"], "")

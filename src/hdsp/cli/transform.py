@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
                 for k in range(len(model.components_))
             ]
             pieces = (
-                common.with_ids(part, dict(zip(columns, found.T.tolist(), strict=True)))
+                common.with_ids(part, dict(zip(columns, found.T, strict=True)))
                 for part, found in parts
             )
             n_rows = common.write_answer(pieces, options)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import kernels
 from hdsp.fit.pairs import STEPS, pair_topics
@@ -269,6 +268,8 @@ def nmf_topics(
     loadings : float array of shape [M, T]
         Topic weights of the documents, non-negative.
     """
+    from sklearn.feature_extraction.text import TfidfTransformer
+
     rows = csr_array(counts, dtype=np.float32, copy=True)
     # 1 + ln c for counts above 1; smaller counts as they are, so that no weight is negative.
     rows.data = np.minimum(rows.data, 1.0) + np.log(np.maximum(rows.data, 1.0))

@@ -125,7 +125,7 @@ def save_model(
 
 
 def load_model(
-    path: Path, known: Collection[str]
+    path: Path, known: Collection[str] | None = None
 ) -> tuple[FittedModel, dict[str, Any], OpenStream | None]:
     """Read a model file, and check everything in it.
 
@@ -133,8 +133,9 @@ def load_model(
     ----------
     path : Path
         The file.
-    known : collection of str
-        Names of the constructor's parameters.
+    known : collection of str or None, default=None
+        Names of the constructor's parameters; None where nothing is to be constructed, and they are
+        left unread.
 
     Returns
     -------
@@ -148,7 +149,9 @@ def load_model(
     manifest, arrays = read_file(path, _KIND)
     try:
         stored = StoredArrays(arrays)
-        parameters = _decode_parameters(manifest["parameters"], stored, known)
+        parameters = {}
+        if known is not None:
+            parameters = _decode_parameters(manifest["parameters"], stored, known)
         model, opened = _decode_model(manifest, stored), None
         if "stream" in manifest:
             opened = take_open_stream(manifest["stream"], stored, model)

@@ -116,7 +116,8 @@ def word_evidence(
     for first in range(0, n_labels, _CHUNK):
         some = slice(first, first + _CHUNK)
         found[:, some] = damped @ weights(labels.block(some), word_share).T
-    return np.asarray(found / length[:, None])
+    found /= length[:, None]
+    return found
 
 
 def _log_ratios(labels: LabelCounts, word_share: FloatArray) -> FloatArray:

@@ -274,8 +274,23 @@ class FittedModel:
         """Effects of contrasts on topics, with intervals.
 
         The method ``"calibrated"`` uses the regression by `weight` and its variance, ``"ratio"``
-        the scaling function's own posterior.
+        the scaling function's own posterior. The last answer is kept: a report asks twice.
         """
+        asked = (tuple(contrasts), level, method, seed, weight)
+        found = self._effects.get(asked)
+        if found is None:
+            found = self._draw_effects(contrasts, level, method, seed, weight)
+            self._effects.clear()
+            self._effects[asked] = found
+        return found
+
+    @cached_property
+    def _effects(self) -> dict[tuple[Any, ...], Effects]:
+        return {}
+
+    def _draw_effects(
+        self, contrasts: list[Contrast], level: float, method: Method, seed: int, weight: Weight
+    ) -> Effects:
         calibration: Calibration = getattr(self.calibrations, weight)
         mean: Regression = calibration
         draw = draws_of(calibration, self.space, seed)
@@ -343,9 +358,12 @@ class FittedModel:
                 score[:, 0], regression.curvature, values, candidates.log_prior
             )
             return np.asarray(np.exp(found))
-        score = score[:, candidates.positions] + candidates.log_prior
+        if not np.array_equal(candidates.positions, np.arange(score.shape[1])):
+            score = score[:, candidates.positions]
+        # In place, since documents and labels may be many.
+        score += candidates.log_prior
         if kind == "tags":
-            return np.asarray(expit(score))
+            return np.asarray(expit(score, out=score))
         return np.asarray(np.exp(log_softmax(score, axis=1)))
 
     def _posterior_of_words(self, counts: csr_array) -> FloatArray:

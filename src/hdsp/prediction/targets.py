@@ -55,14 +55,15 @@ def _indicator_candidates(
     schema = model.schema
     block = schema.block(target)
     names = block.columns if values is None else tuple(map(_level, values))
-    unknown = [name for name in names if name not in block.columns]
+    position = {name: number for number, name in enumerate(block.columns)}
+    unknown = [name for name in names if name not in position]
     if unknown:
         raise ValueError(
             f"`values` of {_OWNER} must be among those of {target!r} in training. Got "
             f"{quoted(map(str, unknown))}. There are {quoted(block.columns)}."
         )
     start = schema.slices()[target].start
-    columns = np.array([start + block.columns.index(name) for name in names])
+    columns = np.array([start + position[name] for name in names])
     carriers = model.training.carriers[columns]
     exclusive = block.kind == "category"
     log_prior: FloatArray

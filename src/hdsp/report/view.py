@@ -60,6 +60,8 @@ def make_view(
     labels = label_view(model, record)
     with progress.task("Finding effects of labels"):
         effects = effect_table(model, LEVEL)
+        # Before others are asked for: these are the same effects.
+        topics = topic_view(model, stability)
         curves = curve_views(model, labels, effects, LEVEL)
     documents = None
     if corpus is not None:
@@ -70,7 +72,7 @@ def make_view(
     data = {
         "title": title,
         "key": model_key(model),
-        "topics": topic_view(model, stability),
+        "topics": topics,
         "words": word_view(model),
         "sides": side_view(model),
         "labels": labels,
