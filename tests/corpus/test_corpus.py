@@ -63,13 +63,13 @@ def test_a_corpus_is_immutable():
         (
             {"counts": [[0], [np.nan]]},
             ValueError,
-            "must be numbers up to 1e+12. Got nan at row 1, column 0.",
+            "must be numbers up to 1e+15. Got nan at row 1, column 0.",
         ),
-        ({"counts": csr_array([[np.inf]])}, ValueError, "must be numbers up to 1e+12. Got inf at"),
+        ({"counts": csr_array([[np.inf]])}, ValueError, "must be numbers up to 1e+15. Got inf at"),
         (
             {"counts": csr_array([[1e300]])},
             ValueError,
-            "must be numbers up to 1e+12. Got 1e+300 at",
+            "must be numbers up to 1e+15. Got 1e+300 at",
         ),
     ],
 )
