@@ -74,7 +74,7 @@ from hdsp.scaling import Scaling, bind_labels, content_columns
 from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
-# Of the documents without a tag, beyond which some may be unknown.
+# Of lists of tags, beyond which missing ones are told.
 _MOSTLY = 0.5
 _NOT_IN_PARTS = (
     "`groups` of HDSP.fit go with documents in memory that are fitted at once, and not with "
@@ -603,7 +603,7 @@ def _seed_names(seeds: Mapping[str, Sequence[str]] | None, state: GlobalState) -
 
 
 def _warn_missing(labels: Labels) -> None:
-    """Warn of columns of labels without a single value, and of lists of tags mostly without."""
+    """Warn of columns of labels without a single value, and of lists of tags mostly missing."""
     empty = [block.name for block in labels.blocks if block.columns and block.values.nnz == 0]
     if empty:
         warnings.warn(
@@ -613,12 +613,11 @@ def _warn_missing(labels: Labels) -> None:
             stacklevel=4,
         )
     for block in labels.blocks:
-        without = int((np.diff(block.values.indptr) == 0).sum())
-        if block.kind == "tags" and block.values.nnz and without > _MOSTLY * len(labels):
+        if block.values.nnz and block.n_missing > _MOSTLY * len(labels):
             warnings.warn(
-                f"{without:,} of {len(labels):,} documents have no tag in {block.name!r}, and "
-                "count as without. Where nobody looked, effects come out too small: use a column "
-                "of true, false or missing for each tag (docs/unknown.md).",
+                f"{block.n_missing:,} of {len(labels):,} lists of tags in {block.name!r} are "
+                "missing, and count as empty. Where nobody looked, effects come out too small: use "
+                "a column of true, false or missing for each tag (docs/unknown.md).",
                 MissingLabelsWarning,
                 stacklevel=4,
             )

@@ -98,3 +98,10 @@ def test_stems_and_tokenizers_are_chosen_by_options(tmp_path):
         ValueError, match="`tokenizer` of TextSettings must be a function or one of"
     ):
         read_corpus(options_of(path, "--tokenizer", "words"))
+
+
+def test_documents_of_a_table_have_the_names_that_are_asked_for(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("code,text\nx1,red hat\nx2,blue hat\n")
+    assert read_corpus(options_of(path)).ids is None
+    assert read_corpus(options_of(path, "--id", "code")).ids == ("x1", "x2")

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from hdsp import HDSP, Corpus, Labels, MissingLabelsWarning
+from hdsp.corpus import read_table
 from tests.persistence.models import fit_quietly
 
 MONTHS = ["March", "January", "may", "December", "March"]
@@ -41,12 +42,15 @@ def test_months_and_days_have_the_order_of_the_calendar():
     assert [name.split("=")[-1] for name in model.label_names_] == [*levels(MONTHS)]
 
 
-def test_lists_of_tags_that_are_mostly_empty_point_to_unknown_tags():
-    counts = np.eye(5) + 1
+def test_lists_of_tags_that_are_mostly_missing_point_to_unknown_tags(tmp_path):
+    counts, message = np.eye(5) + 1, "3 of 5 lists of tags in 'tags' are missing, .*unknown"
     model = HDSP(2, init="nmf", fixed_number=True, max_iter=100, random_state=0)
-    with pytest.warns(
-        MissingLabelsWarning, match=r"3 of 5 documents have no tag in 'tags'.*unknown"
-    ):
-        model.fit(counts, labels=[["a"], ["b"], [], None, []])
-    # With half of them, no warning, which would be an error.
-    model.fit(counts, labels=[["a"], ["b"], ["a"], None, []])
+    with pytest.warns(MissingLabelsWarning, match=message):
+        model.fit(counts, labels=[["a"], ["b"], np.nan, None, None])
+    path = tmp_path / "a.csv"
+    path.write_text("text,tags\nred hat,a\nblue hat,b\nred,\nblue,\nhat,\n")
+    corpus = read_table(path, tags="tags", tag_separator=";")
+    with pytest.warns(MissingLabelsWarning, match=message):
+        model.fit(corpus)
+    # Lists that are empty were looked at, and a warning would be an error.
+    model.fit(counts, labels=[["a"], ["b"], [], [], None])

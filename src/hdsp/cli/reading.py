@@ -187,6 +187,7 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         )
     offered = dict(named.values()) | {
         **{"format": options.format, "text": options.text, "id": options.id},
+        "ids": options.id if options.id != "id" else None,
         **{"text_settings": settings, "encoding": options.encoding},
     }
     # What was not asked for is left to the reader.

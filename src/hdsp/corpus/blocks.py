@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +55,8 @@ def tags_block(name: str, rows: Sequence[object], subject: str, first_row: int =
                 f"Got {row!r} at row {position}. Split it into a list, or make it a category."
             )
         carried.append({_level(tag, name, position, subject) for tag in row if not is_missing(tag)})
-    return _indicator_block(name, "tags", carried, sorted(set().union(*carried)))
+    block = _indicator_block(name, "tags", carried, sorted(set().union(*carried)))
+    return replace(block, n_missing=sum(map(is_missing, rows)))
 
 
 def category_block(

@@ -106,8 +106,8 @@ def check_matrix(matrix: Any, subject: str) -> csr_array | FloatArray:
         ) from error
 
 
-# Beyond it, sums lose the other words.
-LARGEST_COUNT = 1e12
+# Beyond it, sums of counts are not exact.
+LARGEST_COUNT = 1e15
 
 
 def check_counts(counts: Any, owner: str) -> csr_array:
