@@ -93,8 +93,8 @@ paragraph = (
     f"We fitted a hierarchical Dirichlet scaling process (Kim and Oh 2017; hdsp "
     f"{record['versions']['hdsp']}) with {record['topics']} topics to {record['documents']:,} "
     f"reviews of {record['words']:,} different words (seed {record['random_state']}). In reviews "
-    f"of one star, {effect['otherwise']:.0%} of the words are expected to be about waiting and rudeness; in "
-    f"reviews of five stars {effect['expected']:.0%}, a difference of {points['effect']:.0f} points (90% "
-    f"interval {points['lower']:.0f} to {points['upper']:.0f})."
+    f"of one star, {effect['otherwise']:.0%} of the words are expected to be about waiting and "
+    f"rudeness; in reviews of five stars {effect['expected']:.0%}, a difference of "
+    f"{points['effect']:.0f} points (90% interval {points['lower']:.0f} to {points['upper']:.0f})."
 )
 print(fill(paragraph, 95))
