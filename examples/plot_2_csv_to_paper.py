@@ -7,6 +7,8 @@ reviews of businesses, and the stars that their writers gave. The question: *wha
 about when they are unhappy?*
 """
 
+from textwrap import fill
+
 import matplotlib.pyplot as plt
 import pandas as pd
 import topica
@@ -55,7 +57,7 @@ typical = model.typical_documents(corpus, n=2).query("topic == @worst")
 for row in typical.itertuples():
     print(f"{row.proportion:.0%}: {texts[row.document][:220]} …\n")
 
-model.name_topics({worst: "Waiting and rudeness", best: "Pleasant places"})
+model = model.name_topics({worst: "Waiting and rudeness", best: "Pleasant places"})
 # %%
 # The figure
 # ----------
@@ -67,10 +69,9 @@ fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 plots.curve(regression, "stars", topics=[worst, best], ax=ax)
 
 # %%
-# Does the form fit? ``check`` compares what is expected with what is found, cell by cell; an empty
-# verdict is good news.
+# Does the form fit? ``check`` compares what is expected with what is found, cell by cell.
 
-regression.check()["verdict"].value_counts()
+print((regression.check()["verdict"] != "").sum(), "cells where the form does not fit")
 
 # %%
 # The table
@@ -87,16 +88,13 @@ print(table.head(3).to_latex(index=False, float_format="%.3f"))
 
 record = model.provenance_
 effect = effects.set_index("topic").loc[worst]
-one, five, points = (
-    effect["otherwise"],
-    effect["expected"],
-    100 * effect[["effect", "lower", "upper"]],
-)
-print(
+points = 100 * effect[["effect", "lower", "upper"]]
+paragraph = (
     f"We fitted a hierarchical Dirichlet scaling process (Kim and Oh 2017; hdsp "
     f"{record['versions']['hdsp']}) with {record['topics']} topics to {record['documents']:,} "
     f"reviews of {record['words']:,} different words (seed {record['random_state']}). In reviews "
-    f"of one star, {one:.0%} of the words are expected to be about waiting and rudeness; in "
-    f"reviews of five stars {five:.0%}, a difference of {points['effect']:.0f} points (90% "
-    f"interval {points['lower']:.0f} to {points['upper']:.0f})."
+    f"of one star, {effect['otherwise']:.0%} of the words are expected to be about waiting and "
+    f"rudeness; in reviews of five stars {effect['expected']:.0%}, a difference of "
+    f"{points['effect']:.0f} points (90% interval {points['lower']:.0f} to {points['upper']:.0f})."
 )
+print(fill(paragraph, 95))

@@ -23,17 +23,20 @@ posts = pd.DataFrame(
 )
 
 
-def truth(day, side):
+def score(day, side):
     time = day / 365 - 0.5
     turn = np.where(side == "left", 1.0, -1.0)
-    score = np.column_stack([2 * np.exp(-30 * time**2), 2 * turn * time, 0 * time, 0 * time])
-    return score
+    return np.column_stack([2 * np.exp(-30 * time**2), 2 * turn * time, 0 * time, 0 * time])
 
 
-score = truth(posts["day"], posts["side"]) + 0.3 * rng.normal(size=(30, 4))[blog]
-share = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+def shares(score):
+    return np.exp(score) / np.exp(score).sum(axis=-1, keepdims=True)
+
+
+noise = 0.3 * rng.normal(size=(30, 4))[blog] + rng.normal(size=(1200, 4))
 words = rng.dirichlet(np.full(200, 0.05), size=4)
-counts = np.array([rng.multinomial(60, row / row.sum()) for row in share @ words])
+means = shares(score(posts["day"], posts["side"]) + noise) @ words
+counts = np.array([rng.multinomial(60, row / row.sum()) for row in means])
 corpus = Corpus(counts, labels=posts)
 
 # %%
@@ -53,8 +56,8 @@ for number, ax in enumerate(axes):
     topic = int(np.abs(fitted - words[number]).sum(axis=1).argmin())
     plots.curve(effects, "day", by="side", topics=topic, ax=ax)
     for side in ("left", "right"):
-        expected = np.exp(truth(day, np.full(50, side)))
-        ax.plot(day, expected[:, number] / expected.sum(axis=1), "k--", linewidth=1)
+        curve = score(day, np.full(50, side))[:, None] + noise
+        ax.plot(day, shares(curve)[..., number].mean(axis=1), "k--", linewidth=1)
 
 # %%
 # A straight line for both sides would have hidden all of this, and ``check`` says so:

@@ -48,3 +48,8 @@ def test_importing_the_package_imports_no_library():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "{'hdsp'}"
+
+
+def test_the_citation_has_the_version():
+    text = (Path(__file__).parents[1] / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {hdsp.__version__}\n" in text
