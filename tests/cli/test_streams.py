@@ -72,14 +72,11 @@ def test_a_file_that_may_not_be_read_is_not_of_another_format(model, monkeypatch
 
 def test_letters_that_standard_output_cannot_show_are_one_sentence(model):
     env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    found = shell("", "topics", model, "--find", "größe", env=env)
-    assert found.returncode == 2
-    assert "Traceback" not in found.stderr
     plain = HDSP.load(model)
     plain.name_topics({0: "Größe"})
     plain.save(model)
     found = shell("", "topics", model, env=env)
-    assert (found.returncode, found.stdout) == (2, "")
+    assert found.returncode == 2
     assert found.stderr == (
         "hdsp: Standard output is in ascii, which has no '\\xf6': set the environment's "
         "PYTHONUTF8=1, or write to a file with -o.\n"
