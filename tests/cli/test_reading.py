@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hdsp import Corpus
+from hdsp.cli.common import with_option_names
 from hdsp.cli.main import make_parser
 from hdsp.cli.reading import read_corpus
 from hdsp.corpus.readers import FORMATS
@@ -88,6 +89,16 @@ def test_a_new_format_takes_a_function_and_a_line(tmp_path, monkeypatch):
     path.write_text("a cat\ntwo dogs")
     options = options_of(path, "--format", "lines", "--language", "none")
     assert read_corpus(options).words == ("cat", "dogs", "two")
+
+
+def test_advice_is_in_the_words_of_the_command_line():
+    told = "pass a `tokenizer`: 'sudachi' for Japanese or 'pythainlp' for Thai, or a function."
+    assert with_option_names(told).endswith("pass a --tokenizer: 'sudachi' for Japanese or "
+                                            "'pythainlp' for Thai.")  # fmt: skip
+    told = "no word is left; check that this is text, or pass `text_settings` that keep more words."
+    assert with_option_names(told).endswith("or keep more with --min-df, --max-df or --language.")
+    told = "this is a folder; name a file, or use read_folder for a folder of texts."
+    assert with_option_names(told) == "this is a folder; name a file."
 
 
 def test_stems_and_tokenizers_are_chosen_by_options(tmp_path):

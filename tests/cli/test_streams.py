@@ -21,10 +21,13 @@ def model(tmp_path):
     return tmp_path / "model.hdsp"
 
 
-def shell(redirection, *arguments):
+def shell(redirection, *arguments, env=None):
     command = f'"$0" -c "$1" {" ".join(map(str, arguments))} {redirection}'
     return subprocess.run(
-        ["/bin/sh", "-c", command, sys.executable, PROGRAM], capture_output=True, text=True
+        ["/bin/sh", "-c", command, sys.executable, PROGRAM],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **(env or {})},
     )
 
 
@@ -65,3 +68,17 @@ def test_a_file_that_may_not_be_read_is_not_of_another_format(model, monkeypatch
         monkeypatch.setattr(type(model), "open", forbidden)
     with pytest.raises(PermissionError, match=r"cannot be read \(Permission denied\): check its"):
         HDSP.load(model)
+
+
+def test_letters_that_standard_output_cannot_show_are_one_sentence(model):
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    plain = HDSP.load(model)
+    plain.name_topics({0: "Größe"})
+    plain.save(model)
+    found = shell("", "topics", model, env=env)
+    assert found.returncode == 2
+    assert found.stderr == (
+        "hdsp: Standard output is in ascii, which has no '\\xf6': set the environment's "
+        "PYTHONUTF8=1, or write to a file with -o.\n"
+    )
+    assert shell("", "topics", model, env={"LC_ALL": "C"}).returncode == 0

@@ -42,6 +42,16 @@ def test_months_and_days_have_the_order_of_the_calendar():
     assert [name.split("=")[-1] for name in model.label_names_] == [*levels(MONTHS)]
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_ordered_categories_of_files_keep_their_order(tmp_path, suffix):
+    size = pd.Categorical(["low", "high", "low"], ["low", "middle", "high"], ordered=True)
+    frame = pd.DataFrame({"text": ["red hat", "hat", "red"], "size": size})
+    getattr(frame, f"to_{suffix}")(tmp_path / f"a.{suffix}")
+    corpus = read_table(tmp_path / f"a.{suffix}", categories="size")
+    assert corpus.labels.blocks[0].columns == ("low", "high")
+    assert corpus.labels.blocks[0].values.toarray().tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
 def test_lists_of_tags_that_are_mostly_missing_point_to_unknown_tags(tmp_path):
     counts, message = np.eye(5) + 1, "3 of 5 lists of tags in 'tags' are missing, .*unknown"
     model = HDSP(2, init="nmf", fixed_number=True, max_iter=100, random_state=0)

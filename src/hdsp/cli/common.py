@@ -58,6 +58,7 @@ _PHRASES = {
     "HDSP.check_labels with words=…": "--words",
     ", or use read_folder for a folder of texts": "",
     ", or use read_table for one file": "",
+    "'pythainlp' for Thai, or a function": "'pythainlp' for Thai",
     "pass another `pattern`": "let the names of texts end in .txt",
     "pass `text_settings` that keep more words": "keep more with --min-df, --max-df or --language",
 }

@@ -120,6 +120,12 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
 
 
 def _sentence(error: BaseException) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        letters = ascii(error.object[error.start : error.start + 1])
+        return (
+            f"hdsp: Standard output is in {error.encoding}, which has no {letters}: set the "
+            "environment's PYTHONUTF8=1, or write to a file with -o."
+        )
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         # Without the system's number of the error.
         return f"hdsp: {error.strerror}: {one_line(repr(os.fspath(error.filename)))}."

@@ -26,17 +26,22 @@ _CALENDAR = [
 
 
 def make_block(
-    name: str, kind: Kind, values: FloatArray | Sequence[object], subject: str, first_row: int = 0
+    name: str,
+    kind: Kind,
+    values: FloatArray | Sequence[object],
+    subject: str,
+    first_row: int = 0,
+    order: Sequence[object] | None = None,
 ) -> LabelBlock:
     """Read the values of a column, one per document, as labels of a kind.
 
-    Messages count rows from `first_row`.
+    Messages count rows from `first_row`. Levels of a category may have an `order`.
     """
     if kind == "number":
         return number_block(name, values, subject, first_row)
     if kind == "tags":
         return tags_block(name, list(values), subject, first_row)
-    return category_block(name, list(values), subject, first_row=first_row)
+    return category_block(name, list(values), subject, order, first_row)
 
 
 def tags_block(name: str, rows: Sequence[object], subject: str, first_row: int = 0) -> LabelBlock:

@@ -134,11 +134,8 @@ def _frame_blocks(
             continue
         kind = column_kind(name, series, subject) if kinds is None else kinds[name]
         values, order = column_values(series), level_order(series)
-        if kind == "category" and order is not None:
-            blocks.append(category_block(name, list(values), subject, order))
-            continue
-        block = make_block(name, kind, values, subject)
-        if kinds is None and holds_dates(block):
+        block = make_block(name, kind, values, subject, order=order)
+        if kinds is None and order is None and holds_dates(block):
             block = numeric_levels(block) or block
         blocks.append(block)
     return tuple(blocks)

@@ -5,9 +5,10 @@ import threading
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,7 +120,15 @@ def _named(name: str) -> Splitter:
     """Return a tokenizer of another package; what it finds without a letter is no word."""
     package, extra = TOKENIZERS[name]
     try:
-        split = {"jieba": _jieba, "sudachi": _sudachi, "pythainlp": _pythainlp}[name]()
+        module = import_module(package)
+        if name == "jieba":
+            split: Splitter = module.cut
+        elif name == "sudachi":
+            tokenize = module.Dictionary().create().tokenize
+            split = partial(_sudachi_words, tokenize)
+        else:
+            tokenize = import_module("pythainlp.tokenize").word_tokenize
+            split = partial(tokenize, keep_whitespace=False)
     except ImportError as error:
         raise ImportError(
             f"The tokenizer {name!r} needs {package}: pip install 'hdsp[{extra}]'."
@@ -127,27 +136,10 @@ def _named(name: str) -> Splitter:
     return lambda text: [word for word in split(text) if _LETTER.search(word)]
 
 
-def _jieba() -> Splitter:
-    import rjieba
-
-    return lambda text: rjieba.cut(text)
-
-
-def _sudachi() -> Splitter:
-    import sudachipy
-
-    tokenize = sudachipy.Dictionary().create().tokenize
-    return lambda text: [
-        found.dictionary_form()
-        for first in range(0, len(text), _CHARACTERS)
-        for found in tokenize(text[first : first + _CHARACTERS])
-    ]
-
-
-def _pythainlp() -> Splitter:
-    from pythainlp.tokenize import word_tokenize
-
-    return lambda text: word_tokenize(text, keep_whitespace=False)
+def _sudachi_words(tokenize: Callable[[str], Iterable[Any]], text: str) -> Iterable[str]:
+    for first in range(0, len(text), _CHARACTERS):
+        for found in tokenize(text[first : first + _CHARACTERS]):
+            yield found.dictionary_form()
 
 
 def stem_languages() -> list[str]:
@@ -170,7 +162,7 @@ def _stem(word: str, language: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _stemmer(language: str):  # type: ignore[no-untyped-def]
+def _stemmer(language: str) -> Any:
     import snowballstemmer
 
     return snowballstemmer.stemmer(language)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hdsp import progress
-from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns
+from hdsp.corpus.readers.columns import Batch, OrderedValues, TableFile, Wanted, check_columns
 from hdsp.corpus.readers.common import BinaryReader, read_error
 from hdsp.exceptions import ReadError
 from hdsp.validation import quoted
@@ -118,7 +118,16 @@ def _plain_batches(batches: Iterable[Any], wanted: Wanted) -> Iterator[Batch]:
         # A batch of an Arrow file may be the whole table.
         for first in range(0, max(len(batch), 1), _ROWS):
             some = batch.slice(first, _ROWS)
-            yield {column: some.column(column).to_pylist() for column in wanted.columns}
+            yield {column: _plain(some.column(column)) for column in wanted.columns}
+
+
+def _plain(column: Any) -> list[object]:
+    """Return the values of a column, with the order of their levels if they have one."""
+    values: list[object] = column.to_pylist()
+    if getattr(column.type, "ordered", False):
+        values = OrderedValues(values)
+        values.order = column.dictionary.to_pylist()
+    return values
 
 
 @contextmanager

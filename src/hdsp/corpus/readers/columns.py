@@ -23,6 +23,12 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 _NO_NUMBER = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none"})
 
 
+class OrderedValues(list[object]):
+    """Values of a column whose levels have an order of their own."""
+
+    order: Sequence[object] = ()
+
+
 @dataclass(frozen=True)
 class TableFile:
     """A table that is open.
@@ -121,13 +127,16 @@ class Columns:
         self._first_row = first_row
         kept = [*wanted.kinds, *(name for name in (wanted.ids, wanted.groups) if name is not None)]
         self._values: dict[str, list[object]] = {column: [] for column in kept}
+        self._orders: dict[str, Sequence[object]] = {}
 
     def texts(self, batches: Iterable[Batch]) -> Iterator[str]:
         """Yield the texts of the batches, "" where there is none, and keep labels and ids."""
         column = self.wanted.text
         for batch in batches:
             for name, values in self._values.items():
-                values.extend(batch[name])
+                values.extend(found := batch[name])
+                if isinstance(found, OrderedValues):
+                    self._orders[name] = found.order
             first = self._first_row + self.n_rows
             self.n_rows += len(next(iter(batch.values()), ()))
             for row, value in enumerate(() if column is None else batch[column], start=first):
@@ -186,7 +195,8 @@ class Columns:
             values = _truth_values([None if isinstance(x, str) and not x else x for x in values])
         else:
             values = [self._number(value, column, row) for row, value in enumerate(values)]
-        return label_block(column, kind, values, self.name, self._first_row)
+        order = self._orders.get(column)
+        return label_block(column, kind, values, self.name, self._first_row, order)
 
     def _number(self, value: object, column: str, row: int) -> object:
         """Return a number or a date that is written as text, and any other value as it is."""
@@ -232,11 +242,16 @@ class Columns:
 
 
 def label_block(
-    column: str, kind: Kind, values: Sequence[object], name: str, first_row: int = 0
+    column: str,
+    kind: Kind,
+    values: Sequence[object],
+    name: str,
+    first_row: int = 0,
+    order: Sequence[object] | None = None,
 ) -> LabelBlock:
     """Return the block of a column's values, with errors that name the file."""
     try:
-        return make_block(column, kind, values, name, first_row)
+        return make_block(column, kind, values, name, first_row, order)
     except (TypeError, ValueError, OverflowError) as error:
         raise ReadError(_sentence(str(error), name)) from error
 
