@@ -1,11 +1,12 @@
-"""Cost of a pass and peak memory against documents and topics; two threads against one.
+"""Cost of a pass and peak memory against documents, topics, words and labels; threads.
 
     python benchmarks/cost.py --data FOLDER
 
 Writes benchmarks/results/cost.csv: seconds of the start with the first pass, of a later pass
 (median), of what comes after the last, and of the whole fit of six passes. Larger corpora are the
-medline_mesh training documents, repeated; every row is a process of its own, so that its peak
-memory is its own.
+medline_mesh training documents, repeated; with `times` as many words, every word has as many
+names, by document; other numbers of labels are six tags a document, one by Zipf's law and the
+others in turn. Every row is a process of its own, so that its peak memory is its own.
 """
 
 import json
@@ -17,15 +18,19 @@ import warnings
 
 import numpy as np
 from common import load, parser, write
+from scipy.sparse import csr_array
 
-from hdsp import HDSP
+from hdsp import HDSP, Corpus, Labels
 
 PASSES = 6
+# Documents, topics, threads, whether the fit keeps documents, times as many words, other labels.
 CASES = [
-    *[(m, 100, 2, 1) for m in (1_000, 5_000, 20_000, 50_000, 100_000, 200_000)],
-    *[(20_000, t, 2, 1) for t in (50, 200, 400)],
-    *[(20_000, 100, 1, 1), (200_000, 100, 1, 1)],
-    *[(m, 100, 2, 0) for m in (20_000, 200_000)],
+    *[(m, 100, 2, 1, 1, 0) for m in (1_000, 5_000, 20_000, 50_000, 100_000, 200_000, 1_000_000)],
+    *[(20_000, t, 2, 1, 1, 0) for t in (50, 200, 400, 1_000)],
+    *[(20_000, 100, 2, 1, times, 0) for times in (4, 18)],
+    *[(20_000, 100, 2, 1, 1, labels) for labels in (1_000, 10_000, 100_000)],
+    *[(20_000, 100, 1, 1, 1, 0), (200_000, 100, 1, 1, 1, 0)],
+    *[(m, 100, 2, 0, 1, 0) for m in (20_000, 200_000)],
 ]
 
 
@@ -34,12 +39,32 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(data, n_documents, n_topics, n_jobs, kept):
+def larger(train, n_documents, times, n_labels):
+    """Training documents repeated, with more words and other labels."""
+    corpus = train[np.arange(n_documents) % len(train)]
+    counts, words, labels = corpus.counts, corpus.words, corpus.labels
+    if times > 1:
+        rows = np.repeat(np.arange(n_documents), np.diff(counts.indptr))
+        columns = counts.indices + (rows // len(train) + rows) % times * len(words)
+        shape = (n_documents, times * len(words))
+        counts = csr_array((counts.data, (rows, columns)), shape=shape)
+        words = [f"{word}{n}" for n in range(times) for word in words]
+    if n_labels:
+        rng = np.random.default_rng(0)
+        chance = 1.0 / np.arange(1, n_labels + 1)
+        common = rng.choice(n_labels, size=(n_documents, 1), p=chance / chance.sum())
+        in_turn = np.arange(5 * n_documents).reshape(-1, 5) % n_labels
+        drawn = np.hstack([common, in_turn])
+        labels = Labels.from_tags([sorted({f"tag {j}" for j in row}) for row in drawn.tolist()])
+    return Corpus(counts, words, labels)
+
+
+def measure(data, n_documents, n_topics, n_jobs, kept, times, n_labels):
     """One fit of a few passes; prints a JSON row."""
     warnings.simplefilter("ignore")
     train, _ = load(data, "medline_mesh")
     HDSP(4, fixed_number=True, max_iter=2, random_state=0, n_jobs=1).fit(train[:50])
-    corpus = train[np.arange(n_documents) % len(train)]
+    corpus = larger(train, n_documents, times, n_labels)
     before = peak()
     start = time.perf_counter()
     model = HDSP(
@@ -57,6 +82,8 @@ def measure(data, n_documents, n_topics, n_jobs, kept):
     row = {
         "documents": n_documents,
         "topics": n_topics,
+        "words": len(corpus.words),
+        "labels": len(model.label_names_),
         "threads": n_jobs,
         "kept": "yes" if kept else "no",
         "nonzeros": corpus.counts.nnz,
@@ -83,7 +110,7 @@ def rows(data):
 
 def main():
     options = parser(__doc__)
-    options.add_argument("--case", type=int, nargs=4)
+    options.add_argument("--case", type=int, nargs=6)
     chosen = options.parse_args()
     if chosen.case:
         measure(chosen.data, *chosen.case)

@@ -15,6 +15,7 @@ BENCHMARKS = (
     "defaults",
     "document_step",
     "fits",
+    "stages",
     "transform",
     "cost",
     "labels",

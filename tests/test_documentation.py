@@ -8,6 +8,7 @@ the reader, for set-up.
 import doctest
 import re
 import textwrap
+import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,6 +98,17 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.exists(), link
         if anchor:
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_the_readme_begins_with_how_to_install() -> None:
+    head = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:20])
+    assert "From a checkout" in head
+    assert "pip install ." in head
+    assert "`python -m hdsp`" in head
+    extras = set(re.findall(r"pip install '\.\[(\w+)\]'", head))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert extras == {"plots"} <= set(project["optional-dependencies"])
+    assert "matplotlib" in project["optional-dependencies"]["plots"][0]
 
 
 def test_only_python_blocks_are_found() -> None:

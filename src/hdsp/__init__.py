@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
     from hdsp.exceptions import UnknownSeedWarning as UnknownSeedWarning
     from hdsp.exceptions import UnreliableTopicsWarning as UnreliableTopicsWarning
+    from hdsp.exceptions import UnspacedTextWarning as UnspacedTextWarning
     from hdsp.labels import Factor as Factor
     from hdsp.labels import Interaction as Interaction
     from hdsp.labels import LowRank as LowRank
@@ -111,6 +112,7 @@ _HOMES = {
     "UnknownLabelWarning": "exceptions",
     "UnknownSeedWarning": "exceptions",
     "UnreliableTopicsWarning": "exceptions",
+    "UnspacedTextWarning": "exceptions",
     "datasets": "datasets",
     "from_gensim": "corpus",
     "from_vectorizer": "corpus",

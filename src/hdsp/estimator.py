@@ -616,11 +616,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         resampling = None
         if refits is not None:
             resampling = Resampling(refits, corpus, self.max_iter, self.tol, self.n_jobs)
-        fitted = self._model
+        asked = (level, labels, contrast, method, random_state, resampling, weight)
         with shown(quiet=not self.verbose):
-            columns = effect_columns(
-                fitted, level, labels, contrast, method, random_state, resampling, weight
-            )
+            columns = effect_columns(self._model, *asked, n_jobs=self.n_jobs)
         return self._table(columns)
 
     def estimate_effects(
@@ -1384,7 +1382,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             dtype=object,
         )
 
-    def _table(self, columns: Mapping[str, Sequence[Any]]) -> Any:
+    def _table(self, columns: Mapping[str, Any]) -> Any:
         """A table of the library that the training labels came from."""
         return make_frame(columns, self._model.source.frames)
 

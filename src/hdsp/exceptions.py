@@ -75,6 +75,10 @@ class TopicsChangedWarning(UserWarning):
     """A stream learned its topics again: numbers or names of some now mean other topics."""
 
 
+class UnspacedTextWarning(UserWarning):
+    """Texts in a script without spaces between words are split into pairs of characters."""
+
+
 class TokenizerNotSavedWarning(UserWarning):
     """A model was saved without the function, or the pattern, that splits texts into words."""
 

@@ -68,13 +68,14 @@ from hdsp.prediction import (
     warn_few_groups,
     warn_of_split_topics,
     warn_overlaps,
-    with_correlations,
-    with_label_evidence,
+    with_evidence,
 )
 from hdsp.scaling import Scaling, bind_labels, content_columns
 from hdsp.validation import make_generator, quoted
 
 _COHERENCE_WORDS = 10
+# Of lists of tags, beyond which missing ones are told.
+_MOSTLY = 0.5
 _NOT_IN_PARTS = (
     "`groups` of HDSP.fit go with documents in memory that are fitted at once, and not with "
     "partial_fit, stochastic inference, an executor or a corpus on disk, which is in memory as "
@@ -299,7 +300,14 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         report = _report(source, outcome, run, corpus.n_documents)
         concentration = settings.predictive_concentration
         if survey is None:
-            left_out = LeftOut(source.known, state, run.settings, run.here, groups=groups)
+            left_out = LeftOut(
+                source.known,
+                state,
+                run.settings,
+                run.here,
+                groups=groups,
+                documents=outcome.fit.documents,
+            )
             model = make_fitted(
                 source.known,
                 outcome.fit,
@@ -312,9 +320,8 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
                 left_out=left_out,
             )
             # The documents make room for the evidence of labels, which is as large.
-            outcome = replace(outcome, fit=Fit(state, None))
-            model = with_correlations(model, source.known, run, groups)
-            model = with_label_evidence(model, source.known, run, left_out)
+            outcome, left_out.documents = replace(outcome, fit=Fit(state, None)), None
+            model = with_evidence(model, source.known, run, groups, left_out)
             del left_out
         else:
             model = make_fitted_from_sample(
@@ -331,12 +338,13 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
                 run,
                 concentration,
             )
+        with run.stage("checks"):
+            warn_of_split_topics(model)
     model = replace(
         model,
         topic_names=_seed_names(settings.seeds, state),
         report=replace(report, stages=run.stage_rows()),
     )
-    warn_of_split_topics(model)
     return Learned(model, opened, run.interrupted, checkpoint)
 
 
@@ -595,7 +603,7 @@ def _seed_names(seeds: Mapping[str, Sequence[str]] | None, state: GlobalState) -
 
 
 def _warn_missing(labels: Labels) -> None:
-    """Warn of columns of labels without a single value."""
+    """Warn of columns of labels without a single value, and of lists of tags mostly missing."""
     empty = [block.name for block in labels.blocks if block.columns and block.values.nnz == 0]
     if empty:
         warnings.warn(
@@ -604,6 +612,15 @@ def _warn_missing(labels: Labels) -> None:
             MissingLabelsWarning,
             stacklevel=4,
         )
+    for block in labels.blocks:
+        if block.values.nnz and block.n_missing > _MOSTLY * len(labels):
+            warnings.warn(
+                f"{block.n_missing:,} of {len(labels):,} lists of tags in {block.name!r} are "
+                "missing, and count as empty. Where nobody looked, effects come out too small: use "
+                "a column of true, false or missing for each tag (docs/unknown.md).",
+                MissingLabelsWarning,
+                stacklevel=4,
+            )
 
 
 def _coherence(topics: FloatArray, counts: csr_array) -> FloatArray:

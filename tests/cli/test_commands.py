@@ -201,7 +201,7 @@ def test_fit_says_what_came_of_it(folder):
         "--quiet",
     )  # fmt: skip
     assert status == 0
-    took = r"[\d.]+ s, of which \d+ passes took [\d.]+ s\. See"
+    took = r"\d+ passes, [\d.]+ s \(the longest: (?:[a-z -]+ [\d.]+, ){3}[a-z -]+ [\d.]+\)\. See"
     assert re.match(rf"small.hdsp: \d topics in use, 3 labels, {took}", out)
     assert all(line.startswith("hdsp: warning: ") for line in err.splitlines())
     assert "n_components" not in err
@@ -319,7 +319,11 @@ def test_evaluate(here, capsys):
         (["effects", "model.hdsp", "--level", "2"], "level"),
         (["predict", "model.hdsp", "new.csv", "--target", "weather"], "weather"),
         (["transform", "model.hdsp", "new.csv", "--text", "words"], "no column 'words'"),
-        (["evaluate", "model.hdsp", "letters"], "letters"),
+        (
+            ["evaluate", "model.hdsp", "data"],
+            "data: no file in it is like '**/*.txt'; let the names",
+        ),
+        (["evaluate", "model.hdsp", "new.csv", "--metadata", "letters.csv"], "a folder of texts"),
     ],
 )
 def test_bad_input_is_one_sentence_and_status_2(here, capsys, arguments, message):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hdsp import HDSP
-from hdsp.cli import common, main
-from hdsp.cli.tables import write_table
+from hdsp.cli import main
+from hdsp.cli.tables import write_pieces
 from hdsp.fit import Run
 from tests.cli.test_commands import reviews
 
@@ -97,7 +97,7 @@ def test_a_device_is_written_to_and_not_replaced(files, tmp_path, capsys):
     other = os.open(named, os.O_RDONLY | os.O_NONBLOCK)
     try:
         HDSP.load(files / "model.hdsp").save(pipe)
-        common.write_table(table, str(named))
+        write_pieces([table], str(named))
         assert len(os.read(reader, 100)) == 100
         assert os.read(other, 100) == b"topic\n0\n1\n"
     finally:
@@ -154,14 +154,14 @@ def test_texts_are_no_formulas_of_a_spreadsheet(tmp_path, capsys):
     listed = {"tags": [["=x", "y"], []]}
     for suffix in ("csv", "tsv"):
         path = tmp_path / f"a.{suffix}"
-        write_table(table, str(path))
+        write_pieces([table], str(path))
         first, *rows = path.read_text().splitlines()
         assert first.startswith("'=name")
         assert [row[:4] for row in rows] == ["'=1+", "'-cm", "'@a" + first[6], "+3.5", "plai"]
         assert rows[0].endswith("-1.5")
-        write_table(table, str(path), formulas=True)
+        write_pieces([table], str(path), formulas=True)
         assert path.read_text().splitlines()[1].startswith("=1+1")
-    write_table(listed, "-")
+    write_pieces([listed], "-")
     assert capsys.readouterr().out.splitlines() == ["tags", "'=x;y", '""']
-    write_table(table, str(tmp_path / "a.jsonl"))
+    write_pieces([table], str(tmp_path / "a.jsonl"))
     assert '"=1+1"' in (tmp_path / "a.jsonl").read_text()

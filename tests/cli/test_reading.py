@@ -88,3 +88,20 @@ def test_a_new_format_takes_a_function_and_a_line(tmp_path, monkeypatch):
     path.write_text("a cat\ntwo dogs")
     options = options_of(path, "--format", "lines", "--language", "none")
     assert read_corpus(options).words == ("cat", "dogs", "two")
+
+
+def test_stems_and_tokenizers_are_chosen_by_options(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text\nRunning dogs\nruns of a dog\n")
+    assert read_corpus(options_of(path, "--stem", "EN")).words == ("dog", "run")
+    with pytest.raises(
+        ValueError, match="`tokenizer` of TextSettings must be a function or one of"
+    ):
+        read_corpus(options_of(path, "--tokenizer", "words"))
+
+
+def test_documents_of_a_table_have_the_names_that_are_asked_for(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("code,text\nx1,red hat\nx2,blue hat\n")
+    assert read_corpus(options_of(path)).ids is None
+    assert read_corpus(options_of(path, "--id", "code")).ids == ("x1", "x2")

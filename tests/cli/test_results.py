@@ -42,6 +42,16 @@ def printed_effects(files, capsys, *options):
     return [max(map(abs, effects)) for effects in found], text.splitlines()[-1]
 
 
+def test_intervals_of_the_strongest_labels_are_those_among_all(files, capsys):
+    capsys.readouterr()
+    texts = []
+    for options in ((), ("--all",)):
+        assert main(["effects", str(files / "model.hdsp"), *options]) == 0
+        texts.append(capsys.readouterr().out.split("\n\n"))
+    strongest, everything = texts
+    assert strongest[:4] == everything[:4]
+
+
 def test_the_strongest_labels_are_printed_first_and_a_screenful(files, capsys):
     shown, last = printed_effects(files, capsys)
     assert len(shown) == 4
@@ -130,8 +140,11 @@ def test_typical_documents_of_topics_are_printed_and_written(files, tmp_path, ca
     arguments = ["topics", str(files / "model.hdsp"), "--documents", str(files / "reviews.parquet")]
     assert main(arguments) == 0
     header, *rows = capsys.readouterr().out.splitlines()
-    assert header.split() == ["topic", "proportion", "id"]
+    assert header.split() == ["topic", "proportion", "id", "text"]
     assert len(rows) == 3 * len({row.split()[0] for row in rows})
     assert all("review " in row for row in rows)
     assert main([*arguments, "-o", str(tmp_path / "documents.csv")]) == 0
-    assert len(pd.read_csv(tmp_path / "documents.csv")) == len(rows)
+    written, texts = pd.read_csv(tmp_path / "documents.csv"), pd.read_parquet(arguments[-1])["text"]
+    assert len(written) == len(rows)
+    assert written["text"].tolist() == texts[written["document"]].tolist()
+    assert all(text[:60] in row for text, row in zip(written["text"], rows, strict=True))

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from hdsp import HDSP, simulate
 from hdsp.cli.main import make_parser
 
 SLOW = ("numba", "scipy", "pandas", "sklearn", "numpy", "pyarrow", "rich")
@@ -44,6 +45,16 @@ def test_completion_imports_no_slow_library(shell):
 
 
 def test_the_check_sees_a_slow_library():
-    status, _, err = run("topics", "no-such-model.hdsp")
+    status, _, err = run("report", "no-such-model.hdsp")
     assert status == 2
     assert "sklearn" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", ["topics", "effects", "words"])
+def test_answers_of_the_model_alone_import_no_library_of_tables(command, tmp_path):
+    corpus, _ = simulate([["a"], ["b"]] * 40, n_topics=3, random_state=0)
+    model = HDSP(3, fixed_number=True, init="nmf", tol=1e-2, random_state=0).fit(corpus)
+    model.save(tmp_path / "model.hdsp")
+    status, out, err = run(command, str(tmp_path / "model.hdsp"))
+    assert (status, err) == (0, "['scipy', 'numpy']\n")
+    assert out

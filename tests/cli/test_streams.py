@@ -1,6 +1,7 @@
 """Standard streams that are closed or full, and files that may not be read."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -35,8 +36,11 @@ def test_a_closed_standard_output_is_one_sentence(model):
 
 def test_work_that_prints_nothing_needs_no_standard_output(model, tmp_path):
     found = shell(">&-", "topics", model, "-o", tmp_path / "topics.csv")
-    assert (found.returncode, found.stderr) == (0, "")
+    assert found.returncode == 0
+    assert re.fullmatch(r"hdsp: wrote \S+topics.csv, \d+ rows\.\n", found.stderr)
     assert (tmp_path / "topics.csv").exists()
+    found = shell("", "topics", model, "-q", "-o", tmp_path / "topics.csv")
+    assert (found.stdout, found.stderr) == ("", "")
 
 
 def test_a_full_standard_output_is_one_sentence(model):

@@ -124,13 +124,6 @@ def test_models_with_versions_are_stored(model, corpus, tmp_path):
         HDSP.load(path)
 
 
-def test_files_from_before_versions_are_read(tmp_path, corpus):
-    path = tmp_path / "model.hdsp"
-    HDSP(4, fixed_number=True, random_state=0, max_iter=2, tol=1.0).fit(corpus).save(path)
-    rewrite(path, change_manifest=lambda manifest: manifest["parameters"].pop("content"))
-    assert HDSP.load(path).content is None
-
-
 def test_shards_have_versions_too(corpus, tmp_path):
     corpus.write(tmp_path / "corpus")
     stored = hdsp.open_corpus(tmp_path / "corpus")

@@ -117,7 +117,7 @@ BAD_SETTINGS = {
     "topic_prior": ([0, -0.1, np.nan, np.inf, "0.1"], "`topic_prior` of HDSP must be a positive"),
     "corpus_concentration": ([0.0, None], "`corpus_concentration` of HDSP must be a positive"),
     "document_concentration": ([-1.0, np.inf], "`document_concentration` of HDSP must be a pos"),
-    "tol": ([-1e-3, np.nan, "small", None], "`tol` of HDSP must be a number, zero or more"),
+    "tol": ([-1e-3, np.nan, np.inf, "small", None], "`tol` of HDSP must be a number, zero or more"),
     "learn_concentrations": (
         ["both", "", None, 1, ["corpus"]],
         "`learn_concentrations` of HDSP must be True, False, 'corpus' or 'document'",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp.execution import InProcess, tree_sum
-from hdsp.kernels import run_ranges, use_threads
+from hdsp.kernels import run_ranges, run_together, use_threads
 
 
 class Term:
@@ -90,3 +90,29 @@ def test_results_come_in_the_order_of_ranges():
 def test_an_error_in_a_thread_is_an_error():
     with use_threads(2), pytest.raises(ZeroDivisionError):
         run_ranges(lambda first, last: 1 // 0, 10, 1)
+
+
+def test_calls_run_side_by_side_where_there_are_threads():
+    meeting = threading.Barrier(2)
+
+    def meet():
+        # Breaks after its time unless the other call is there, too.
+        meeting.wait(30.0)
+        return sum(run_ranges(lambda first, last: last - first, 10, 3))
+
+    with use_threads(2):
+        assert run_together([meet, meet]) == [10, 10]
+
+
+def test_calls_run_one_after_another_on_one_thread():
+    order = []
+    assert run_together([lambda: order.append(1), lambda: order.append(2)]) == [None, None]
+    assert order == [1, 2]
+
+
+def test_an_error_of_a_call_is_raised():
+    def fails():
+        raise ValueError("no such number")
+
+    with use_threads(2), pytest.raises(ValueError, match="no such number"):
+        run_together([fails, lambda: None])

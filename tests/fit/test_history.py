@@ -48,3 +48,19 @@ def test_stages_are_timed_in_their_order_even_if_they_fail(monkeypatch):
         {"stage": "passes", "seconds": 5.0},
         {"stage": "calibration", "seconds": 0.5},
     ]
+
+
+def test_stages_side_by_side_share_their_time(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("hdsp.fit.run.time.perf_counter", lambda: now[0])
+    run = Run()
+
+    def work(seconds):
+        now[0] += seconds
+        return seconds
+
+    assert run.stages_together({"words": lambda: work(1.0), "labels": lambda: work(3.0)}) == [1, 3]
+    assert run.stage_rows() == [
+        {"stage": "words", "seconds": 1.0},
+        {"stage": "labels", "seconds": 3.0},
+    ]

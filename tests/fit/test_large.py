@@ -148,7 +148,7 @@ def test_shards_begin_where_documents_in_memory_do(stored):
 
 def test_a_model_knows_its_stages(stored, tmp_path):
     after = ["coherence", "concentration", "cross-fitting", "calibration"]
-    after += ["correlations", "label regressions", "label words"]
+    after += ["label regressions", "correlations", "label words", "checks"]
     one, other = (
         hdsp.HDSP(12, random_state=0, inference=inference).fit(corpus)
         for corpus, inference in ((stored[:], "batch"), (stored, "stochastic"))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 from scipy.sparse import csr_array
-from scipy.special import gammaln, psi
+from scipy.special import gammaln, log_softmax, psi
 
 from hdsp import kernels
 from hdsp.kernels import sparse_product
@@ -370,6 +370,13 @@ def test_sweep_softmax_weights(seed):
         after = softmax.penalised_loss(design, targets, ridge, intercept, weights)
         assert after <= loss + 1e-9 * abs(loss)
         loss = after
+    updated = intercept.copy()
+    kernels.update_softmax_intercept(lengths, targets.sum(axis=0), expected, updated)
+    twin = softmax.update_intercept(design, targets, intercept, weights)
+    np.testing.assert_allclose(updated, twin, rtol=1e-7, atol=1e-9)
+    share = np.exp(log_softmax(design @ weights + updated, axis=1))
+    np.testing.assert_allclose(expected, lengths[:, None] * share, rtol=1e-7)
+    assert softmax.penalised_loss(design, targets, ridge, updated, weights) <= loss
 
 
 @given(seed=SEEDS)

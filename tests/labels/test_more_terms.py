@@ -433,17 +433,18 @@ def test_a_fit_warns_once_in_memory_and_on_disk(tmp_path):
 # Dates
 
 
-def test_texts_that_are_dates_are_offered_as_dates(tmp_path):
+def test_texts_that_are_dates_are_read_or_offered_as_dates(tmp_path):
     frame = pd.DataFrame({"when": ["2024-05-01", "2024-05-02T10:00", None], "who": ["a", "b", "a"]})
-    with pytest.warns(DatesAsLevelsWarning, match="'when' holds dates as text, each of which"):
-        Corpus(np.ones((3, 2), dtype=int), labels=frame)
-    numbers = Labels.from_frame(frame, numeric="when")
-    assert numbers.blocks[0].values.data == pytest.approx(
-        [2024 + 121 / 366, 2024 + 122.41667 / 366]
-    )
+    known = Corpus(np.ones((3, 2), dtype=int), labels=frame).labels
+    for numbers in (known, Labels.from_frame(frame, numeric="when")):
+        assert numbers.blocks[0].values.data == pytest.approx(
+            [2024 + 121 / 366, 2024 + 122.41667 / 366]
+        )
     frame.assign(text=["red hat", "red", "hat"]).to_csv(tmp_path / "a.csv", index=False)
     settings = TextSettings(min_df=1, max_df=1.0)
-    with pytest.warns(DatesAsLevelsWarning, match="name the column with `numeric`"):
+    with pytest.warns(
+        DatesAsLevelsWarning, match="'when' holds dates as text, .* name it with `numeric`"
+    ):
         read_table(tmp_path / "a.csv", categories="when", text_settings=settings)
     with pytest.raises(TypeError, match=r"must hold numbers or dates in column 'who'\. Got 'a'"):
         Labels.from_frame(frame, numeric="who")

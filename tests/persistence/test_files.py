@@ -303,28 +303,12 @@ def test_a_model_without_words_is_refused(path):
     assert "it has no topics" in refusal(path)
 
 
-def test_files_of_older_versions_lack_the_error_of_the_mean_document(path):
-    whole = HDSP.load(path)._model.calibration
-    own = mixed_model()[0]._model.calibration
-    np.testing.assert_array_equal(whole.mean_variance, own.mean_variance)
-    assert (whole.mean_variance > 0).all()
-    rewrite(path, change_arrays=methodcaller("pop", "document_calibration.mean_variance"))
-    older = HDSP.load(path)._model.calibration
-    assert older.mean_variance is None
-    assert not older.draw_mean(np.random.default_rng(0), 3).any()
-
-
-def test_files_of_older_versions_have_no_correlations(path):
-    table = HDSP.load(path).topic_correlations()
-    assert table.equals(mixed_model()[0].topic_correlations())
-
-    def forget(arrays):
-        for name in ("values", "errors", "degrees"):
-            del arrays[f"correlations.{name}"]
-
-    rewrite(path, change_arrays=forget)
-    with pytest.raises(ValueError, match="needs a model of a version that finds correlations"):
-        HDSP.load(path).topic_correlations()
+@pytest.mark.parametrize(
+    "name", ["document_calibration.mean_variance", "calibration.intercept", "correlations.values"]
+)
+def test_every_array_of_a_model_is_needed(path, name):
+    rewrite(path, change_arrays=methodcaller("pop", name))
+    assert f"it has no array '{name}'" in refusal(path)
 
 
 def test_correlations_of_more_topics_than_there_are_are_refused(path):
@@ -334,18 +318,6 @@ def test_correlations_of_more_topics_than_there_are_are_refused(path):
 
     rewrite(path, change_arrays=more)
     assert "its correlations are of other topics" in refusal(path)
-
-
-def test_files_of_older_versions_have_one_regression_for_both_weights(path):
-    def forget(arrays):
-        for name in [name for name in arrays if name.startswith("document_calibration.")]:
-            del arrays[name]
-
-    rewrite(path, change_arrays=forget)
-    by_document, by_token = HDSP.load(path)._model.calibrations
-    assert by_document is by_token
-    own = mixed_model()[0]._model.calibrations.tokens
-    np.testing.assert_array_equal(by_document.coefficients, own.coefficients)
 
 
 def test_loading_maps_the_file(path):

@@ -42,6 +42,9 @@ def put(*keys_and_value):
         ("token_pattern", "[a-z ]+!"),
         ("token_pattern", "a*a*a*a*a*b"),
         ("token_pattern", r"(\w+)\1"),
+        ("token_pattern", "[a]{0}"),
+        ("token_pattern", r"\b[a]{0,3}\b"),
+        ("token_pattern", "[" + "ab" * 10_000_000 + "]"),
         ("ngrams", 10**6),
         ("lowercase", "yes"),
         ("stop_words", 3),
@@ -164,6 +167,31 @@ def test_numbers_that_no_fit_writes_are_refused(path, name, value):
 def test_the_largest_and_smallest_numbers_do_no_harm(path, name, value):
     rewrite(path, change_arrays=put_all(name, value))
     check_harmless(path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        *((("history", 0, "bound"), value) for value in (10**400, np.nan, np.inf, -1e308)),
+        (("history", 0, "seconds"), np.nan),
+        (("parameters", "random_state"), 1e308),
+        (("parameters", "random_state"), 10**400),
+        (("parameters", "random_state"), -1),
+        (("parameters", "random_state"), 0.5),
+        (("parameters", "tol"), np.inf),
+        (("parameters", "scaling", "factors", 0, "settings", "weight_shape"), np.inf),
+        (("parameters", "scaling", "factors", 1, "settings", "variance"), 1e30),
+        (("space", "scaling", "factors", 0, "settings", "weight_rate"), 1e30),
+        (("space", "scaling", "factors", 1, "settings", "variance"), np.nan),
+        (("stages", 0, "seconds"), np.inf),
+        (("returning",), 2**200),
+        (("topic_names",), {"0": 10**400}),
+    ],
+)
+def test_settings_that_no_fit_writes_are_refused_in_a_sentence(path, keys, value):
+    rewrite(path, put(*keys, value))
+    with pytest.raises(ModelFileError, match=r"is not a file that HDSP can use, since its? [^.]*:"):
+        HDSP.load(path)
 
 
 @pytest.mark.parametrize("value", [1e-30, 1e30, 1e300])

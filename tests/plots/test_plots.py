@@ -140,6 +140,16 @@ def test_expected_topics_of_sets_of_labels(model, ax):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == list(frames)
 
 
+@pytest.mark.parametrize("nested", [True, False])
+def test_expected_topics_of_a_dict_of_labels(model, ax, nested):
+    labels = {"department": "shoes", "rating": 5.0}
+    plots.expected_topics(model, {"one": labels} if nested else labels, n=3, ax=ax)
+    widths = [bar.get_width() for bar in ax.containers[0]]
+    np.testing.assert_allclose(widths, model.expected_topics(labels)[0][numbers(ax)])
+    (legend,) = ax.get_legend().get_texts()
+    assert legend.get_text() == ("one" if nested else "department shoes, rating 5.0")
+
+
 def test_correlations_are_drawn_where_they_are_sure(ax):
     corpus, _ = simulate(n_documents=300, n_topics=6, n_words=200, random_state=0)
     model = fit(corpus, 6, init="nmf")

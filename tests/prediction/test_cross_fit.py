@@ -59,6 +59,35 @@ def test_a_fold_is_read_with_topics_that_lack_it(fitted, corpus):
     np.testing.assert_array_equal(read(fitted, problem)[chosen], tokens_with(part, state))
 
 
+def test_reading_goes_on_from_fitted_documents(fitted, corpus):
+    """In two passes over the documents outside the fold, between which topics are learned."""
+    problem = problem_of(fitted, corpus[:N_TRAIN])
+    documents, _ = fit_documents(problem, fitted.state, None, SETTLED, InProcess())
+    left_out = LeftOut(problem, fitted.state, LocalSettings(), InProcess(), documents=documents)
+    chosen = folds(problem) == 1
+    prior = fitted.priors.topic_prior
+
+    def after_a_pass(rows, state, documents):
+        part = problem.take(np.flatnonzero(rows))
+        found, sums = fit_documents(part, state, documents, LocalSettings(), InProcess())
+        return found, sums.word_counts
+
+    _, own = after_a_pass(chosen, fitted.state, documents.rows(np.flatnonzero(chosen)))
+    topics = np.maximum(fitted.state.topics - own, prior)
+    others = documents.rows(np.flatnonzero(~chosen))
+    for _ in range(2):
+        state = replace(fitted.state, topics=topics.astype(np.float32))
+        others, words = after_a_pass(~chosen, state, others)
+        topics = words + prior
+    np.testing.assert_allclose(left_out.without(1).topics, topics, rtol=1e-6)
+
+
+def test_no_fold_of_very_many_documents_matters(fitted, corpus):
+    problem = problem_of(fitted, corpus[:N_TRAIN])
+    left_out = LeftOut(problem, fitted.state, LocalSettings(), InProcess(), learned_from=1_000_000)
+    assert left_out.without(0) is fitted.state
+
+
 def test_training_documents_look_like_new_ones(fitted, corpus):
     """Topics fit their own documents better: these seem to be about fewer topics."""
 

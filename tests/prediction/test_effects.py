@@ -15,7 +15,8 @@ from scipy.stats import norm
 
 from hdsp import HDSP, Labels, simulate
 from hdsp.corpus import LabelSchema
-from hdsp.prediction import effects
+from hdsp.kernels import use_threads
+from hdsp.prediction import effects, sides
 from hdsp.prediction.calibration import Calibration, Regression
 from hdsp.prediction.calibration.variance import own_shares
 from hdsp.prediction.contrasts import make_contrasts
@@ -125,6 +126,20 @@ def effects_of(schema, design, regression, spread=0.3, level=0.9, seed=0, labels
     contrasts = make_contrasts(schema, all_used(schema), labels, None)
     found = label_effects(regression, draws_of(given, space, seed), space, design, contrasts, level)
     return {c.label: n for n, c in enumerate(contrasts)}, found
+
+
+def test_many_labels_are_drawn_in_parts_and_on_threads(monkeypatch):
+    schema, design, regression = parts()
+    _, whole = effects_of(schema, design, regression)
+    monkeypatch.setattr(effects, "_CONTRASTS_AT_ONCE", 2)
+    monkeypatch.setattr(sides, "_CONTRASTS_AT_ONCE", 3)
+    with use_threads(2):
+        _, found = effects_of(schema, design, regression)
+    for name in ("otherwise", "expected", "lower", "upper", "error"):
+        np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=0, atol=1e-6)
+    with use_threads(1):
+        _, again = effects_of(schema, design, regression)
+    np.testing.assert_array_equal(found.lower, again.lower)
 
 
 def test_the_order_of_labels_does_not_matter():
@@ -237,6 +252,7 @@ def test_draws_of_coefficients_have_their_variance():
         variance=np.array([[0.01, 2.0], [0.01, 2.0]]),
         indicator=np.array([True, False]),
         label_tokens=np.zeros((2, 2)),
+        mean_variance=np.ones(2),
     )
     drawn = np.stack(
         [calibration.draw(j, np.random.default_rng(j), 20_000) for j in (0, 1)], axis=1

@@ -36,3 +36,10 @@ def sweep_softmax_weights(design, targets, ridge, intercept, coefficients):
             step = -np.clip(slope / curvature, -reach, reach)
         coefficients[j] = v + step
     return coefficients
+
+
+def update_intercept(design, targets, intercept, coefficients):
+    """The intercept under which each topic is expected to hold what it does, given the weights."""
+    lengths = targets.sum(axis=1, keepdims=True)
+    expected = lengths * np.exp(log_softmax(design @ coefficients + intercept, axis=1))
+    return intercept + np.log(targets.sum(axis=0) / (expected.sum(axis=0) + 1e-3))

@@ -46,7 +46,7 @@ def test_a_report_without_documents(here, capsys):
 
 
 def test_a_report_with_documents(here, capsys):
-    arguments = ["--corpus", "reviews.parquet", "--ids", "code", "--documents", "30"]
+    arguments = ["--corpus", "reviews.parquet", "--id", "code", "--documents", "30"]
     arguments += ["--stable", "1", "--title", "My <reviews>", "-o", "full.html", "--jobs", "1"]
     assert main(["report", "model.hdsp", *arguments]) == 0
     page = (here / "full.html").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_what_takes_long_is_shown(here, capsys, monkeypatch):
         (["--corpus", "-"], "--corpus needs a file"),
         (["--corpus", "reviews.parquet", "--documents", "0"], "--documents must be at least 1"),
         (["--corpus", "reviews.parquet", "--stable", "0"], "--stable must be at least 1"),
-        (["--corpus", "reviews.parquet", "--ids", "nowhere"], "no column 'nowhere'"),
+        (["--corpus", "reviews.parquet", "--id", "nowhere"], "no column 'nowhere'"),
         (["--corpus", "nothing.parquet"], "nothing.parquet"),
         (["--names", "model.hdsp"], "is no file of topic names"),
         (["--names", "nothing.json"], "nothing.json"),

@@ -11,6 +11,7 @@ from hdsp.cli import main
 from hdsp.report import TopicNames
 from hdsp.report.effects import number_curve
 from hdsp.report.topics import relevance, topic_words, word_frequency
+from tests.report.corpora import fit, make_corpus, reviews
 
 VIEWS = ("topics", "explorer", "effects", "map", "heat", "documents", "fit")
 PHONE = {"width": 390, "height": 844}
@@ -204,6 +205,40 @@ def test_back_returns_to_the_view_before(shown):
     assert page.locator("#view-map").is_visible()
     page.go_back()
     assert page.locator("#view-topics").is_visible()
+
+
+def test_what_few_ask_for_is_behind_details(shown):
+    page = shown.show("#view=fit")
+    room = page.locator("#view-fit")
+    assert room.locator('[data-chart="bound"]').is_visible()
+    hidden = [room.get_by_text("β for new documents"), room.get_by_text("number_by")]
+    hidden += [room.locator(f'[data-chart="bound-{name}"]') for name in ("words", "topics")]
+    assert not any(one.is_visible() for one in hidden)
+    room.locator("details.more > summary").click()
+    assert all(one.is_visible() for one in hidden)
+    room.locator('[data-chart="bound-words"] svg').wait_for()
+
+
+def test_the_page_says_what_its_words_mean(open_page, shown, tmp_path):
+    page = shown.show("#view=explorer")
+    assert (
+        page.locator("#view-explorer").get_by_text("A label that is not known is left out").count()
+    )
+    page = shown.show("#view=effects&side=label&label=7")
+    captions = page.locator("#view-effects").inner_text()
+    assert "in percentage points" in captions
+    assert "and so have no width there" in captions
+    page = shown.show("#view=topics&topic=0")
+    assert all(
+        text.endswith(" points") for text in page.locator("aside .chip .value").all_inner_texts()
+    )
+    assert not page.get_by_text("remains of web pages").count()
+    texts, frame = reviews(60)
+    corpus = make_corpus([f"{text} {'linktocommentspostcount' * (n % 3 == 0)}"
+                          for n, text in enumerate(texts)], frame)  # fmt: skip
+    fit(corpus, 2, max_iter=3).report(tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html").show("#view=topics")
+    assert page.get_by_text("remains of web pages (linktocommentspostcount)").is_visible()
 
 
 def test_the_search_is_shown(open_page, searched, tmp_path):

@@ -25,6 +25,7 @@ def large(model):
         "share": rounded(share),
         "coherence": rounded(rng.random(N_TOPICS)),
         "distinctive": ["ten words or so that a topic has"] * N_TOPICS,
+        "junk": "",
     }
     data["words"] = {
         "words": vocabulary,

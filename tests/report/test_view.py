@@ -11,10 +11,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from hdsp import HDSP, Categorical, Corpus, simulate
+from hdsp import HDSP, Categorical, Corpus, TextSettings, simulate
 from hdsp.answers.label_checks import check_sentence
 from hdsp.numerics.softmax import normalised_exp
-from hdsp.report import TopicNames, make_view, render
+from hdsp.prediction import FittedModel
+from hdsp.prediction.correlations import NO_CORRELATIONS
+from hdsp.report import TopicNames, layout, make_view, render
 from hdsp.report.documents import (
     MOST_CHARACTERS,
     choose_documents,
@@ -161,6 +163,19 @@ def test_long_texts_are_cut():
     assert "".join(entry["pieces"]) == texts[0][:MOST_CHARACTERS]
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_stems_and_pairs_of_characters_are_found_in_texts():
+    texts = ["Dogs run, running dogs bark", "天气很好，cats", "Taxes of voting ministers"] * 10
+    corpus = Corpus.from_texts(texts, text_settings=TextSettings(min_df=1, max_df=1.0, stem="en"))
+    model = HDSP(2, fixed_number=True, init="nmf", max_iter=2, random_state=0).fit(corpus)
+    entries = sorted(document_view(model, corpus, texts, 3)["documents"], key=lambda e: e["row"])
+    for entry in entries:
+        assert "".join(entry["pieces"]) == texts[entry["row"]]
+    found = {texts[entry["row"]][0]: entry["pieces"][1::2] for entry in entries}
+    assert found["D"] == ["Dogs", "run", "running", "dogs", "bark"]
+    assert found["天"] == ["天气", "很好", "cats"]
+
+
 def test_observed_and_expected_are_means_over_documents(model, corpus):
     proportions = model.transform(corpus)
     found = observed_by_label(model, corpus, proportions)
@@ -224,7 +239,39 @@ def test_labels_are_near_the_topics_they_raise(n_topics):
     np.testing.assert_array_equal(again[0], topics)
 
 
-def test_similar_rows_are_neighbours():
+def test_a_report_draws_effects_once(monkeypatch):
+    corpus, _ = simulate([["a"], ["b"], ["a", "b"]] * 20, n_topics=4, random_state=0)
+    model = HDSP(4, fixed_number=True, init="nmf", tol=1e-2, random_state=0).fit(corpus)
+    drawn = []
+    fresh = FittedModel._draw_effects
+    monkeypatch.setattr(
+        FittedModel, "_draw_effects", lambda *args: drawn.append(args[1:]) or fresh(*args)
+    )
+    make_view(model)
+    assert len(drawn) == 1
+    again = model.label_effects()
+    assert len(drawn) == 1
+    other = model.label_effects(random_state=1)
+    assert len(drawn) == 2
+    assert again["effect"].equals(other["effect"])
+    assert not again["lower"].equals(other["lower"])
+
+
+def test_of_many_labels_some_are_placed_and_the_others_put_beside_them(monkeypatch):
+    monkeypatch.setattr(layout, "_MOST_PLACED", 30)
+    rng = np.random.default_rng(0)
+    share = rng.dirichlet(np.full(60, 0.05), size=20)
+    raised = rng.integers(4, size=200)
+    effect = np.full((200, 20), -0.001)
+    effect[np.arange(200), raised] = rng.uniform(0.1, 0.4, size=200)
+    topics, labels = place_together(share, effect)
+    distance = np.linalg.norm(labels[:, None] - topics[None], axis=2)
+    assert distance.argmin(axis=1).tolist() == raised.tolist()
+
+
+@pytest.mark.parametrize("most", [1_000, 12])
+def test_similar_rows_are_neighbours(monkeypatch, most):
+    monkeypatch.setattr(layout, "_MOST_PLACED", most)
     rng = np.random.default_rng(0)
     kinds = rng.permutation(np.repeat(np.eye(4), 10, axis=0))
     order = seriate(kinds + rng.normal(scale=0.05, size=kinds.shape))
@@ -250,9 +297,9 @@ def test_related_topics_are_sure_pairs_of_the_table():
 
 
 def test_a_model_without_correlations_has_no_related_topics(model):
-    older = copy(model)
-    older._model = replace(model._model, correlations=None)
-    assert make_view(older).model["related"] == []
+    other = copy(model)
+    other._model = replace(model._model, correlations=NO_CORRELATIONS)
+    assert make_view(other).model["related"] == []
 
 
 def test_the_fit_is_told(view, model):
@@ -264,7 +311,7 @@ def test_the_fit_is_told(view, model):
     np.testing.assert_allclose(total, fit["history"]["bound"], rtol=1e-9)
     assert dict(fit["settings"])["random_state"] == "0"
     assert {"python", "hdsp", "numpy"} <= set(dict(fit["versions"]))
-    assert facts["β for new documents"] == f"{model.predictive_concentration_:.4g}"
+    assert dict(fit["details"])["β for new documents"] == f"{model.predictive_concentration_:.4g}"
     assert fit["search"] is None
     assert facts["Number of topics"].endswith(" topics, as many as were asked for.")
 

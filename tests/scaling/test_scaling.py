@@ -261,7 +261,7 @@ def test_products_flatten_and_print():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Categorical(weight_shape=0.0), "`weight_shape` and `weight_rate` of Categorical"),
+        (lambda: Categorical(weight_shape=0.0), "`weight_shape` of Categorical must be a positive"),
         (lambda: LogLinear(variance=np.inf), "`variance` of LogLinear must be a positive number"),
         (lambda: Product(), "Product needs at least one"),
         (lambda: LogLinear(variance=-1.0), "`variance` of LogLinear must be a positive number"),

@@ -51,7 +51,7 @@ def _whole_label_columns(
     if fitted.word_factors is None:
         raise ValueError(
             f"{owner} needs a model of tags or categories, whose words a fit learns: this one has "
-            "none, or comes from an older version. Fit it with such labels."
+            "none. Fit it with such labels."
         )
     if topic is not None:
         raise ValueError(
@@ -63,7 +63,7 @@ def _whole_label_columns(
     for name, columns in schema.slices().items():
         if schema.kind(name) != "number":
             own = np.arange(columns.start, columns.stop)
-            known |= {name: own, **{schema.names[j]: own[own == j] for j in own}}
+            known |= {name: own, **dict(zip(schema.names[columns], own[:, None], strict=True))}
     if label is not None and label not in known:
         raise ValueError(
             f"`label` of {owner} must be a tag or a level, or a column of them: {quoted(known)}. "

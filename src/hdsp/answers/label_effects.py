@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
-from scipy.stats import false_discovery_control
 
 from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.answers.new_documents import read_documents
 from hdsp.answers.topic_tables import Columns, name_column, top_words
 from hdsp.corpus import Corpus, StoredCorpus, group_numbers
+from hdsp.execution import make_executor
 from hdsp.model import Problem, make_problem
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.persistence import fingerprint
@@ -32,16 +32,24 @@ def effect_columns(
     resampling: Resampling | None = None,
     weight: Weight = "documents",
     owner: str = _OWNER,
+    most: int | None = None,
+    n_jobs: int | None = None,
 ) -> Columns:
-    """The columns of `HDSP.label_effects`, and a column `p` where another `owner` asks."""
+    """The columns of `HDSP.label_effects`, and a column `p` where another `owner` asks.
+
+    Of `most` labels at most: those with the strongest effects, which are found before intervals.
+    """
     problem = None if resampling is None else _resampled(fitted, method, resampling)
     check_share(level, "level", owner)
     check_choice(method, ("calibrated", "ratio"), "method", _OWNER)
     check_choice(weight, WEIGHTS, "weight", _OWNER)
-    contrasts = make_contrasts(
-        fitted.schema, fitted.used, labels, contrast, fitted.missing(), owner
-    )
-    found = fitted.effects(contrasts, level, method, random_state, weight)
+    contrasts = chosen_contrasts(fitted, labels, contrast, owner)
+    if most is not None and most < len(contrasts):
+        strength = np.abs(fitted.groups.sum(fitted.typical_effects(contrasts))).max(axis=1)
+        order = np.argsort(-strength, kind="stable")[:most]
+        contrasts = [contrasts[number] for number in sorted(order)]
+    with make_executor(None, n_jobs):
+        found = fitted.effects(contrasts, level, method, random_state, weight)
     if resampling is not None and problem is not None and contrasts:
         sides = refit_sides(fitted, *problem, contrasts, resampling, random_state, weight)
         found = over_refits(found, fitted.groups.sum(sides), level)
@@ -65,6 +73,13 @@ def effect_columns(
     return columns
 
 
+def chosen_contrasts(
+    fitted: FittedModel, labels: Any, contrast: Any, owner: str = _OWNER
+) -> list[Contrast]:
+    """The contrasts of labels that documents of training have."""
+    return make_contrasts(fitted.schema, fitted.used, labels, contrast, fitted.missing(), owner)
+
+
 def chances(effect: FloatArray, error: FloatArray, freedom: FloatArray | None) -> FloatArray:
     """How often an effect would be as large if there were none: two-sided, normal or t."""
     ratio = -np.abs(effect) / np.maximum(error, 1e-300)
@@ -79,6 +94,8 @@ def adjusted(chance: FloatArray, method: str | None) -> FloatArray:
     if method is None or chance.size == 0:
         return chance
     if method == "fdr":
+        from scipy.stats import false_discovery_control
+
         return np.asarray(false_discovery_control(chance, axis=1))
     order, n_topics = np.argsort(chance, axis=1), chance.shape[1]
     ranked = np.take_along_axis(chance, order, axis=1) * np.arange(n_topics, 0, -1)

@@ -5,21 +5,11 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from hdsp.corpus import Corpus, Labels, StoredCorpus, warn_unknown
 from hdsp.prediction import FittedModel, Source
 from hdsp.scaling import Design
 from hdsp.validation import check_counts, check_indices, check_not_texts, count_rows
-
-
-class _Features(BaseEstimator):
-    """Columns of counts as scikit-learn's validation reads and sets them on an estimator."""
-
-
-# For scikit-learn's messages.
-_Features.__name__ = "HDSP"
 
 
 def read_counts(
@@ -43,9 +33,13 @@ def read_counts(
     names : tuple of str or None
         The names of the columns, if they have any.
     """
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import validate_data
+
     check_not_texts(X, owner)
     check_indices(X, f"X of {owner}")
-    features = _Features()
+    # Columns as scikit-learn's validation reads and sets them; the name is for its messages.
+    features = type("HDSP", (BaseEstimator,), {})()
     if source is not None:
         features.n_features_in_ = len(source.words)
         if source.named:

@@ -85,14 +85,8 @@ def word_columns(fitted: FittedModel, word: str) -> Columns:
 
 def correlation_columns(fitted: FittedModel, level: float) -> Columns:
     """The columns of `HDSP.topic_correlations`."""
-    owner = "HDSP.topic_correlations"
-    check_share(level, "level", owner)
+    check_share(level, "level", "HDSP.topic_correlations")
     found = fitted.correlations
-    if found is None:
-        raise ValueError(
-            f"{owner} needs a model of a version that finds correlations. Got one of an older "
-            "version: fit it again."
-        )
     # Of a merged topic nothing is known.
     place = {own[0]: k for k, own in enumerate(fitted.groups.members) if len(own) == 1}
     first, second = np.triu_indices(found.n_topics, 1)

@@ -5,6 +5,7 @@ from typing import Any
 
 from hdsp import progress
 from hdsp.cli import common
+from hdsp.cli.documents import read_documents
 from hdsp.cli.tables import records
 from hdsp.progress import printable
 
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
     if options.time not in (None, _ORDER):
         further.append(options.time)
     with common.printed_warnings():
-        corpus = common.read_documents(options, model, further=further)
+        corpus = read_documents(options, model, further=further)
         with progress.task("Checking labels"):
             if options.formula is None:
                 table = model._check_columns(corpus, time=options.time, words=options.words)

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.tables import STANDARD, Table, as_json, records, table_suffix, write_table
-from hdsp.exceptions import MissingLabelsWarning
+from hdsp.cli.tables import STANDARD, Table, as_json, records, table_suffix, write_pieces
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -25,10 +24,20 @@ if TYPE_CHECKING:
 
 # Parameters that options of the same name stand for, and those whose options have other names.
 _SAME_NAME = (
-    *("checkpoint", "contrast", "corpus", "delimiter", "encoding", "format", "formula", "group"),
-    *("language", "level", "time"),
-    *("max_df", "max_iter", "metadata", "min_df", "numeric", "refits", "seeds", "stop_words"),
-    *("tag_separator", "tags", "target", "text", "tol"),
+    *("checkpoint", "contrast", "corpus", "decimal", "delimiter", "encoding", "format", "formula"),
+    *(
+        "group",
+        "language",
+        "level",
+        "max_df",
+        "max_iter",
+        "metadata",
+        "min_df",
+        "numeric",
+        "refits",
+    ),
+    *("seeds", "stem", "stop_words", "tag_separator", "tags", "target", "text", "time"),
+    *("tokenizer", "tol"),
 )
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {
     "categories": "--category",
@@ -42,6 +51,15 @@ _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {
     "random_state": "--seed",
     "values": "--value",
     "words": "--vocabulary",
+}
+# What the library advises, in the words of the command line.
+_PHRASES = {
+    "raise max_iter or tol": "raise --max-iter or --tol",
+    "HDSP.check_labels with words=…": "--words",
+    ", or use read_folder for a folder of texts": "",
+    ", or use read_table for one file": "",
+    "pass another `pattern`": "let the names of texts end in .txt",
+    "pass `text_settings` that keep more words": "keep more with --min-df, --max-df or --language",
 }
 # A parameter in a message: `name` or `name` of its owner, or name=value.
 _PARAMETER = re.compile(
@@ -83,12 +101,10 @@ def add_documents(parser: argparse.ArgumentParser) -> None:
     """New documents for a model."""
     add_model(parser)
     parser.add_argument(
-        "file", help="a table of documents, or a stored corpus; - is standard input"
+        "file",
+        help="a table of documents, a folder of texts, or a stored corpus; - is standard input",
     )
     add_table_options(parser)
-    parser.add_argument(
-        "--id", help="a column of the documents' names (default: id, where there is one)"
-    )
 
 
 def add_table_options(parser: argparse._ActionsContainer) -> None:
@@ -97,6 +113,12 @@ def add_table_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--format", help="csv, tsv, jsonl, parquet or arrow; else by the name")
     add_file_options(parser)
     parser.add_argument("--tag-separator", help="between tags written as one text, such as ;")
+    parser.add_argument(
+        "--id",
+        metavar="COLUMN",
+        help="a column of the documents' names (default: id, where there is one)",
+    )
+    parser.add_argument("--metadata", metavar="FILE", help="a table of labels beside a folder")
     parser.add_argument("--jobs", type=int, help="threads; default: all cores")
 
 
@@ -109,10 +131,16 @@ def add_file_options(parser: argparse._ActionsContainer) -> None:
         metavar="CHARACTER",
         help="between the values of a CSV file, such as ';' (default a comma)",
     )
+    parser.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        default=".",
+        help="before the decimals of numbers in a CSV file (default a point)",
+    )
 
 
 def file_options(options: argparse.Namespace) -> dict[str, str]:
-    """Those of the options of `add_file_options` that were given."""
+    """The encoding and the delimiter, where they were given."""
     given = {"encoding": options.encoding, "delimiter": options.delimiter}
     return {name: value for name, value in given.items() if value is not None}
 
@@ -160,6 +188,14 @@ def fitted_model(model: "HDSP") -> "FittedModel":
     return model._model
 
 
+def load_fitted(options: argparse.Namespace) -> "FittedModel":
+    """What a model was asked for alone: without scikit-learn, whose import takes longest."""
+    with progress.task(f"Loading {options.model}"):
+        from hdsp.persistence import load_model
+
+        return load_model(Path(options.model))[0]
+
+
 class StandardInput(io.BytesIO):
     """What came from standard input, with a name for messages."""
 
@@ -174,95 +210,6 @@ def source(path: str) -> str | StandardInput:
 def reading(file: str) -> progress.Task:
     """The task of reading a file."""
     return progress.task(f"Reading {StandardInput.name if file == STANDARD else file}", unit=None)
-
-
-def read_documents(
-    options: argparse.Namespace,
-    model: "HDSP",
-    target: str | None = None,
-    further: Iterable[str] = (),
-) -> "Corpus":
-    """Read new documents: the words of the model, and those of its labels that the file has.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The file and how to read it.
-    model : HDSP
-        A fitted model.
-    target : str, default=None
-        A label column that is not read, because it is to be predicted.
-    further : iterable of str, default=()
-        Columns that the model does not know: numbers or dates if all their values are, otherwise
-        categories.
-    """
-    from hdsp.corpus.readers import read_table, table_columns
-
-    if is_stored(options.file):
-        return open_documents(options.file, model)
-    check_format(options, [options.file])
-    with reading(options.file):
-        documents = source(options.file)
-        written = file_options(options)
-        present = set(table_columns(documents, format=options.format, **written))
-        if not isinstance(documents, str):
-            documents.seek(0)
-        columns: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
-        blocks = model.label_schema_.blocks
-        for block in blocks:
-            if block.name in present and block.name != target:
-                columns[block.kind].append(block.name)
-        new = [name for name in dict.fromkeys(further) if name not in columns_of(columns)]
-        columns["category"] += new
-        ids = getattr(options, "id", None)
-        if ids is None and "id" in present:
-            ids = "id"
-        names = [block.name for block in blocks]
-        if names and present.isdisjoint(names) and not new:
-            warnings.warn(
-                f"{options.file} has none of the model's label columns ({', '.join(names)}), so "
-                "all labels are missing.",
-                MissingLabelsWarning,
-                stacklevel=2,
-            )
-        corpus = read_table(
-            documents,
-            text=options.text,
-            tags=columns["tags"],
-            categories=columns["category"],
-            numeric=columns["number"],
-            format=options.format,
-            tag_separator=options.tag_separator,
-            like=model,
-            ids=ids,
-            group=getattr(options, "group", None),
-            **written,
-        )
-    return with_numbers(corpus, new) if new else corpus
-
-
-def columns_of(columns: Mapping[str, Iterable[str]]) -> set[str]:
-    """The names of columns of all kinds."""
-    return {name for own in columns.values() for name in own}
-
-
-def with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":
-    """The corpus in which categories whose levels are all numbers or dates are numbers."""
-    from hdsp.corpus import Corpus, Labels
-    from hdsp.corpus.blocks import numeric_levels
-
-    blocks = [
-        (numeric_levels(block) if block.name in names else None) or block
-        for block in corpus.labels.blocks
-    ]
-    return Corpus.trusted(
-        corpus.counts,
-        corpus.words,
-        Labels(tuple(blocks), len(corpus)),
-        corpus.text_settings,
-        corpus.ids,
-        corpus.groups,
-    )
 
 
 def written_formula(text: str) -> str:
@@ -294,17 +241,9 @@ def is_stored(file: str) -> bool:
     return file != STANDARD and (Path(file) / "manifest.json").is_file()
 
 
-def open_documents(folder: str, model: "HDSP") -> "Corpus":
-    """Open a stored corpus, which must have the model's words."""
-    from hdsp.corpus import open_corpus
-
-    corpus = open_corpus(folder)
-    if corpus.words != model.words_:
-        raise ValueError(
-            f"{folder} has other words than the model ({len(corpus.words)} against "
-            f"{len(model.words_)}, or in another order): prepare it with hdsp prepare --like MODEL."
-        )
-    return corpus
+def is_folder(file: str) -> bool:
+    """Whether a path is that of a folder of texts."""
+    return file != STANDARD and Path(file).is_dir() and not is_stored(file)
 
 
 @contextmanager
@@ -337,10 +276,11 @@ def with_option_names(text: str) -> str:
             return match[0]
         return name if match["value"] is None else f"{name} {match['value'].lower()}"
 
-    text = text.replace("raise max_iter or tol", "raise --max-iter or --tol")
+    for phrase, said in _PHRASES.items():
+        text = text.replace(phrase, said)
     text = re.sub(r"HDSP\(content='(.*?)'\)", r"hdsp fit --content '\1'", text)
     text = re.sub(r"check_labels\(corpus, words='(.*?)'\)", r"hdsp check --words '\1'", text)
-    return _PARAMETER.sub(option, text.replace("HDSP.check_labels with words=…", "--words"))
+    return _PARAMETER.sub(option, text)
 
 
 def print_json(value: object) -> None:
@@ -418,5 +358,25 @@ def is_answered(options: argparse.Namespace, table: Table, name: str, **others: 
     if options.json:
         print_json({**others, name: records(table)})
     elif options.output is not None:
-        write_table(table, options.output, options.formulas)
+        say_written(options, write_answer([table], options))
     return options.json or options.output is not None
+
+
+def write_answer(pieces: Iterable[Table], options: argparse.Namespace) -> int:
+    """Write a table to the output, of which some rows come at a time; return their number."""
+    sizes: list[int] = []
+
+    def measured() -> Iterator[Table]:
+        for piece in pieces:
+            sizes.append(len(next(iter(piece.values()), ())))
+            yield piece
+
+    write_pieces(measured(), options.output, options.formulas)
+    return sum(sizes)
+
+
+def say_written(options: argparse.Namespace, n_rows: int) -> None:
+    """Say what was written, unless it went to standard output, which may be closed."""
+    if options.output != STANDARD and not options.quiet:
+        rows = f"{n_rows:,} row{'s' if n_rows != 1 else ''}"
+        print(f"hdsp: wrote {printable(options.output)}, {rows}.", file=sys.stderr)

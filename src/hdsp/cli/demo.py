@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
         model.fit(train)
     with progress.task("Describing topics"):
         topics = topic_columns(fitted_model(model), n_words=8)
-        effects = records(effect_columns(fitted_model(model), labels="module"))
+        effects = records(effect_columns(fitted_model(model)))
     _print_topics(topics, model.n_topics_)
     print(f"\n{model.number_summary_}")
     _print_effects(effects, train.labels.block("module"), model.top_words(3))

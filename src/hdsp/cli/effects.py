@@ -5,6 +5,7 @@ from typing import Any
 
 from hdsp import progress
 from hdsp.cli import common
+from hdsp.cli.documents import read_documents
 from hdsp.cli.tables import records
 from hdsp.progress import printable
 
@@ -92,52 +93,56 @@ def run(options: argparse.Namespace) -> None:
             "--refits and --corpus go together, how often and with which documents; or --formula "
             "and --corpus."
         )
-    model = common.load(options)
-    corpus, further = None, common.formula_columns(options.formula)
-    if options.file is not None:
+    regression = resampling = None
+    if options.file is None:
+        fitted = common.load_fitted(options)
+    else:
+        model = common.load(options)
+        fitted = common.fitted_model(model)
         with common.printed_warnings():
-            corpus = common.read_documents(options, model, further=further)
-    regression = None
-    if options.formula is not None and corpus is not None:
-        with common.printed_warnings():
-            regression = model.estimate_effects(corpus, common.written_formula(options.formula))
+            further = common.formula_columns(options.formula)
+            corpus = read_documents(options, model, further=further)
+            if options.formula is not None:
+                regression = model.estimate_effects(corpus, common.written_formula(options.formula))
+                fitted = regression._model
+    asked = (options.label, options.contrast)
+    most = None
+    if not (options.all or options.json or options.output is not None):
+        most = options.top or (_LABELS_SHOWN if options.label is None else None)
     with progress.task("Finding effects of labels"):
         from hdsp.answers.effect_refits import Resampling
-        from hdsp.answers.label_effects import effect_columns
+        from hdsp.answers.label_effects import chosen_contrasts, effect_columns
+        from hdsp.answers.topic_tables import top_words
 
-        resampling = None
         if options.refits is not None:
             resampling = Resampling(options.refits, corpus, model.max_iter, model.tol, model.n_jobs)
         if regression is not None:
-            table = regression._effect_columns(
-                options.level, options.label, options.contrast, random_state=options.seed
-            )
+            table = regression._effect_columns(options.level, *asked, random_state=options.seed)
         else:
             table = effect_columns(
-                common.fitted_model(model),
+                fitted,
                 options.level,
-                labels=options.label,
-                contrast=options.contrast,
+                *asked,
                 random_state=options.seed,
                 resampling=resampling,
+                most=most,
+                n_jobs=options.jobs,
             )
+        n_labels = len(chosen_contrasts(fitted, *asked))
     if common.is_answered(options, table, "effects", level=options.level):
         return
     rows = records(table)
     if not rows:
         print("The model has no labels, so there are no effects.")
         return
-    words = [" ".join(own) for own in model.top_words(5)]
-    for topic, name in model.topic_names_.items():
+    words = [" ".join(own) for own in top_words(fitted, 5)]
+    for topic, name in fitted.topic_names.items():
         words[topic] = f"{name}: {words[topic]}"
     by_label: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         by_label.setdefault((row["label"], row["contrast"]), []).append(row)
     # The strongest first; sorting keeps the order of labels that are as strong.
     by_strength = sorted(by_label.items(), key=lambda item: -_strength(item[1]))
-    most = len(by_strength)
-    if not options.all and (options.top is not None or options.label is None):
-        most = options.top or _LABELS_SHOWN
     for (label, contrast), found in by_strength[:most]:
         print(printable(f"{label} ({contrast}; {found[0]['n_documents']:,} documents)"))
         largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
@@ -152,10 +157,10 @@ def run(options: argparse.Namespace) -> None:
             }
         )
         print()
-    if most < len(by_strength):
+    if most is not None and most < n_labels:
         print(
-            f"These are the {most} labels with the strongest effects of {len(by_strength)}: --all "
-            "prints all, --label one of them."
+            f"These are the {most} labels with the strongest effects of {n_labels}: --all prints "
+            "all, --label one of them."
         )
 
 

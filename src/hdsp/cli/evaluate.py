@@ -5,6 +5,7 @@ from typing import Any
 
 from hdsp import progress
 from hdsp.cli import common
+from hdsp.cli.documents import read_documents
 
 
 def add_parser(commands: Any) -> None:
@@ -25,7 +26,7 @@ def run(options: argparse.Namespace) -> None:
     """Perplexities with their intervals."""
     with common.printed_warnings():
         model = common.load(options)
-        corpus = common.read_documents(options, model)
+        corpus = read_documents(options, model)
         with progress.task(f"Evaluating {len(corpus):,} documents"):
             found = {
                 given: model.perplexity(corpus, given=given, interval=options.level)

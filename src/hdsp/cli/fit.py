@@ -16,6 +16,9 @@ from hdsp.cli.common import (
 from hdsp.cli.reading import add_reading, opened_corpus
 from hdsp.progress import printable
 
+# Of the seconds of a fit, those of the longest stages.
+_STAGES_SHOWN = 4
+
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
@@ -130,11 +133,12 @@ def run(options: argparse.Namespace) -> None:
     from hdsp.validation import count_of
 
     output = printable(options.output)
-    passes = seconds.get("passes", 0.0) + seconds.get("merges", 0.0)
+    longest = sorted(seconds, key=lambda stage: -seconds[stage])[:_STAGES_SHOWN]
+    told = ", ".join(f"{stage} {seconds[stage]:.1f}" for stage in longest)
     print(
         f"{output}: {count_of(model.n_topics_, 'topic')} in use, "
-        f"{count_of(len(model.label_names_), 'label')}, {sum(seconds.values()):.1f} s, of which "
-        f"{model.n_iter_} passes took {passes:.1f} s. See them: hdsp topics {output}"
+        f"{count_of(len(model.label_names_), 'label')}, {model.n_iter_} passes, "
+        f"{sum(seconds.values()):.1f} s (the longest: {told}). See them: hdsp topics {output}"
     )
     print(model.number_summary_)
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from hdsp import progress
 from hdsp.cli import common
-from hdsp.cli.tables import Table, records, write_pieces
+from hdsp.cli.documents import read_documents
+from hdsp.cli.tables import Table
 
 # A tag is predicted if it is more probable than not.
 _CHOSEN = 0.5
@@ -37,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     common.check_table_output(options.output)
     with common.printed_warnings():
         model = common.load(options)
-        corpus = common.read_documents(options, model, target=options.target)
+        corpus = read_documents(options, model, target=options.target)
         with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
             from hdsp.answers.label_probabilities import probability_parts
 
@@ -51,15 +52,19 @@ def run(options: argparse.Namespace) -> None:
             )
             kind = model.label_schema_.kind(options.target)
             pieces = (common.with_ids(part, _predicted(table, kind)) for part, table in found)
-            write_pieces(pieces, options.output, options.formulas)
+            n_rows = common.write_answer(pieces, options)
+    common.say_written(options, n_rows)
 
 
 def _predicted(found: Table, kind: str) -> Table:
     """Probabilities, after what they predict: the probable tags, or the most probable value."""
+    import numpy as np
+
+    names, values = list(found), np.stack(list(found.values()), axis=1)
     predicted: list[Any] = [
-        [name for name, p in row.items() if p >= _CHOSEN]
+        [names[j] for j in np.flatnonzero(row >= _CHOSEN)]
         if kind == "tags"
-        else max(row, key=row.__getitem__)
-        for row in records(found)
+        else names[int(row.argmax())]
+        for row in values
     ]
     return {"predicted": predicted} | {f"p({name})": own for name, own in found.items()}

@@ -53,6 +53,15 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     text.add_argument(
         "--stop-words", metavar="FILE", help="further words to leave out, one per line"
     )
+    text.add_argument(
+        "--stem", metavar="LANGUAGE", help="count words by their stems, such as in english"
+    )
+    text.add_argument(
+        "--tokenizer",
+        metavar="NAME",
+        help="jieba (Chinese), sudachi (Japanese) or pythainlp (Thai); default: by letters, and in "
+        "scripts without spaces by pairs of characters",
+    )
     text.add_argument("--phrases", type=int, default=1, metavar="N", help="count up to N words")
     text.add_argument("--min-df", type=_frequency, help="least documents (or share) of a word")
     text.add_argument("--max-df", type=_frequency, help="most documents (or share) of a word")
@@ -120,6 +129,7 @@ def prepare(options: argparse.Namespace, folder: str, like: object = None) -> "C
         text_settings=None if like is not None else text_settings(options),
         like=like,
         ids=_ids(options),
+        decimal=options.decimal,
         **file_options(options),
     )
 
@@ -162,6 +172,7 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         "--metadata": (beside, options.metadata),
         "--vocabulary": ("words", options.vocabulary),
         "--delimiter": ("delimiter", options.delimiter),
+        "--decimal": ("decimal", options.decimal if options.decimal != "." else None),
     }
     for option, (name, value) in named.items():
         if value and name not in takes:
@@ -176,6 +187,7 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         )
     offered = dict(named.values()) | {
         **{"format": options.format, "text": options.text, "id": options.id},
+        "ids": options.id if options.id != "id" else None,
         **{"text_settings": settings, "encoding": options.encoding},
     }
     # What was not asked for is left to the reader.
@@ -209,6 +221,8 @@ def text_settings(options: argparse.Namespace) -> "TextSettings":
     return TextSettings(
         language=None if options.language.lower() == "none" else options.language.lower(),
         stop_words=options.stop_words or (),
+        stem=None if options.stem is None else options.stem.lower(),
+        tokenizer=options.tokenizer,
         ngrams=options.phrases,
         min_df=options.min_df,
         max_df=options.max_df,

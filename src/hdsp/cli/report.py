@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from hdsp.cli import common
+from hdsp.cli.documents import read_documents, texts_of
 from hdsp.cli.tables import STANDARD
 from hdsp.progress import printable
 
@@ -31,10 +32,13 @@ def add_parser(commands: Any) -> None:
     )
     documents = parser.add_argument_group("documents")
     documents.add_argument(
-        "--corpus", dest="file", metavar="FILE", help="a table of documents, or a stored corpus"
+        "--corpus",
+        dest="file",
+        metavar="FILE",
+        help="a table of documents, a folder of texts, or a stored corpus",
     )
     documents.add_argument(
-        "--ids", dest="id", metavar="COLUMN", help="the column of the documents' names"
+        "--show", metavar="COLUMN", help="the column of the texts to show (default: --text)"
     )
     documents.add_argument(
         "--documents", type=int, default=1000, help="how many the page holds (default 1000)"
@@ -62,9 +66,10 @@ def run(options: argparse.Namespace) -> None:
     corpus, texts, stability = None, None, None
     with common.printed_warnings():
         if options.file is not None:
-            corpus = common.read_documents(options, model)
+            corpus = read_documents(options, model)
             # A stored corpus has counts and ids, and no texts.
-            texts = None if common.is_stored(options.file) else _read_texts(options)
+            if not common.is_stored(options.file):
+                texts = list(texts_of(options, options.show or options.text))
             if options.stable is not None:
                 stability = model.topic_stability(corpus, n_fits=options.stable)
         model.report(
@@ -77,19 +82,3 @@ def run(options: argparse.Namespace) -> None:
             most_documents=options.documents,
         )
     print(f"Wrote {printable(options.output)}")
-
-
-def _read_texts(options: argparse.Namespace) -> list[str]:
-    """The texts of a table."""
-    from hdsp.corpus.readers.columns import Columns, Wanted
-    from hdsp.corpus.readers.table_formats import open_table
-
-    columns = Columns(options.file, Wanted({}, text=options.text))
-    with (
-        common.reading(options.file),
-        open_table(options.file, "hdsp report", options.format, **common.file_options(options)) as (
-            table_format,
-            file,
-        ),
-    ):
-        return list(columns.texts(table_format.batches(file, columns.wanted)))

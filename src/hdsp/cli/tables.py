@@ -10,20 +10,17 @@ from typing import Any
 
 from hdsp.progress import printable
 
-# A table by columns.
-Table = Mapping[str, Sequence[Any]]
+# A table by columns: sequences, or arrays of numbers.
+Table = Mapping[str, Any]
 
 STANDARD = "-"
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather")
 
 
-def write_table(table: Table, path: str, formulas: bool = False) -> None:
-    """Write a table by the suffix of `path`; - is CSV on standard output."""
-    write_pieces([table], path, formulas)
-
-
 def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> None:
-    """Write a table of which some rows come at a time, so that it is never in memory as a whole.
+    """Write a table by the suffix of `path`; - is CSV on standard output.
+
+    Some rows come at a time, so that it is never in memory as a whole.
 
     In CSV and TSV, texts that a spreadsheet would compute have an apostrophe in front, unless
     `formulas` are to stay as they are.
@@ -73,6 +70,8 @@ def _write_arrow(pieces: Iterable[Table], file: Any, suffix: str) -> None:
 def _arrow_column(values: Sequence[Any]) -> Any:
     import pyarrow as pa
 
+    if hasattr(values, "dtype"):
+        return pa.array(values)
     # Of lists that are all empty, Arrow would not know what they could hold.
     is_lists = any(isinstance(value, list) for value in values)
     return pa.array(list(values), type=pa.list_(pa.string()) if is_lists else None)
@@ -91,7 +90,7 @@ def table_suffix(path: str) -> str:
 
 def records(table: Table) -> list[dict[str, Any]]:
     """The rows of a table."""
-    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    return [dict(zip(table, row, strict=True)) for row in zip(*_lists(table), strict=True)]
 
 
 def rows_of(table: Table, chosen: Iterable[int]) -> Table:
@@ -107,12 +106,23 @@ def _write_delimited(
     for number, piece in enumerate(pieces):
         if number == 0:
             writer.writerow(map(show, piece))
-        for row in zip(*piece.values(), strict=True):
-            writer.writerow([_cell(value, show) for value in row])
+        # The writer itself writes the numbers of arrays.
+        cells = [
+            own if hasattr(values, "dtype") else [_cell(value, show) for value in own]
+            for values, own in zip(piece.values(), _lists(piece), strict=True)
+        ]
+        writer.writerows(zip(*cells, strict=True))
+
+
+def _lists(table: Table) -> list[Sequence[Any]]:
+    """The columns of a table, those in arrays as lists of Python's numbers."""
+    return [v.tolist() if hasattr(v, "tolist") else v for v in table.values()]
 
 
 def _cell(value: Any, show: Callable[[str], str]) -> str:
     if isinstance(value, list):
+        if any(";" in str(item) for item in value):
+            return show(json.dumps(value, ensure_ascii=False))
         return show(";".join(map(str, value)))
     if isinstance(value, str):
         return show(value)

@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
 from hdsp.cli import common
-from hdsp.cli.tables import Table, rows_of
+from hdsp.cli.documents import read_documents, texts_of
+from hdsp.cli.tables import STANDARD, Table, rows_of
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
     from hdsp.answers.topic_stability import Refits
     from hdsp.estimator import HDSP
+    from hdsp.prediction import FittedModel
     from hdsp.report import TopicNames
 
 
 # Of a word's tokens, for its topics to be printed; and documents printed of each topic.
 _LEAST_SHARE = 0.01
 _DOCUMENTS = 3
+_CHARACTERS = 100
 # Pairs of topics printed, of those that correlate.
 _PAIRS = 30
 # Where -o ends so, a model is written and not a table.
@@ -36,6 +39,7 @@ def add_parser(commands: Any) -> None:
             "hdsp topics model.hdsp --find silk",
             "hdsp topics model.hdsp --documents reviews.parquet",
             "hdsp topics model.hdsp --correlations",
+            "hdsp topics model.hdsp --junk",
             "hdsp topics model.hdsp --about",
             "hdsp topics model.hdsp --stable reviews.parquet",
             "hdsp topics model.hdsp --names topic-names.json",
@@ -56,6 +60,11 @@ def add_parser(commands: Any) -> None:
         "--correlations",
         action="store_true",
         help="print the pairs of topics that documents have together, or rather not",
+    )
+    parser.add_argument(
+        "--junk",
+        action="store_true",
+        help="print words of topics that look like remains of web pages, to leave out of a fit",
     )
     parser.add_argument(
         "--about",
@@ -106,46 +115,51 @@ def run(options: argparse.Namespace) -> None:
     if options.names is not None and not new:
         common.check_output(options.model)
     common.check_counts(options, "words", "fits")
-    model = common.load(options)
     if new:
-        _write_model(model, options)
+        _write_model(common.load(options), options)
         return
-    names = None if options.names is None else _keep_names(model, options)
     if options.about:
-        _print_about(model, options)
+        _print_about(common.load(options), options)
         return
+    names, model = None, None
+    if any(one is not None for one in (options.names, options.documents, options.file)):
+        model = common.load(options)
+        names = None if options.names is None else _keep_names(model, options)
+    fitted = common.load_fitted(options) if model is None else common.fitted_model(model)
     if options.correlations:
-        _print_correlations(model, options)
+        _print_correlations(fitted, options)
+        return
+    if options.junk:
+        _print_junk(fitted, options)
         return
     if options.find is not None or options.documents is not None:
-        _print_asked(model, options)
+        _print_asked(fitted, model, options)
         return
     with progress.task("Describing topics"):
         from hdsp.answers.topic_tables import topic_columns
 
-        table = topic_columns(common.fitted_model(model), options.words)
+        table = topic_columns(fitted, options.words)
     if names is not None:
         # The names of combined topics stand for all of them.
-        read = names.columns(len(model.components_))
+        read = names.columns(len(fitted.groups))
         table = {"topic": table["topic"], **read, **table, **read}
     refits = None
-    if options.file is not None:
+    if options.file is not None and model is not None:
         from hdsp.answers.topic_stability import refit, stability_columns
 
         with common.printed_warnings():
-            documents = common.read_documents(options, model)
-            refits = refit(common.fitted_model(model), model, documents, None, options.fits)
+            documents = read_documents(options, model)
+            refits = refit(fitted, model, documents, None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
-        table = {name: values[: model.n_topics_] for name, values in table.items()}
+        table = {name: values[: fitted.report.n_topics] for name, values in table.items()}
     numbers = {} if refits is None else {"topics_in_fits": refits.numbers.tolist()}
     if common.is_answered(options, table, "topics", **numbers):
         return
     if refits is not None:
-        _print_stable(model, table, refits)
+        _print_stable(fitted, table, refits)
         return
     labels = table.get("raised_by", [()] * len(table["topic"]))
-    fitted = common.fitted_model(model)
     carriers = dict(zip(fitted.schema.names, fitted.training.carriers, strict=True))
     common.print_columns(
         {
@@ -154,10 +168,29 @@ def run(options: argparse.Namespace) -> None:
             "coherence": ["" if value != value else f"{value:.2f}" for value in table["coherence"]],
             "words": table["top_words"],
             "raised by (documents)": [
-                ", ".join(f"{name} ({carriers[name]:,.0f})" for name in raised) for raised in labels
+                "; ".join(f"{name} ({carriers[name]:,.0f})" for name in raised) for raised in labels
             ],
         }
     )
+    from hdsp.answers.junk_words import junk_sentence
+
+    if sentence := junk_sentence(fitted):
+        print(f"hdsp: {printable(sentence)}", file=sys.stderr)
+
+
+def _print_junk(fitted: "FittedModel", options: argparse.Namespace) -> None:
+    """Print or write words that look like junk."""
+    from hdsp.answers.junk_words import junk_columns
+
+    table: Table = junk_columns(fitted)
+    if common.is_answered(options, table, "junk"):
+        return
+    if not table["word"]:
+        print("No word of a topic looks like the remains of a web page.")
+        return
+    tokens = common.percentages(table["token_share"])
+    common.print_columns({**_named(table), "tokens": tokens, "word": table["word"]})
+    print("Leave them out: write them to a file, one per line, and fit with --stop-words FILE.")
 
 
 def _named(table: Table) -> Table:
@@ -214,9 +247,11 @@ def _write_model(model: "HDSP", options: argparse.Namespace) -> None:
     print(printable(f"{options.output}: {len(fitted)} topics{told}."))
 
 
-def _print_stable(model: "HDSP", table: Table, refits: "Refits") -> None:
+def _print_stable(fitted: "FittedModel", table: Table, refits: "Refits") -> None:
     found = ", ".join(map(str, refits.numbers))
-    print(f"{model.n_topics_} topics; with other seeds {found}. Topics that come back first:")
+    print(
+        f"{fitted.report.n_topics} topics; with other seeds {found}. Topics that come back first:"
+    )
     order = sorted(range(len(table["topic"])), key=lambda k: -table["similarity"][k])
     table = rows_of(table, order)
     common.print_columns(
@@ -243,11 +278,10 @@ def _print_about(model: "HDSP", options: argparse.Namespace) -> None:
         print(f"{name:<14}{value}")
 
 
-def _print_correlations(model: "HDSP", options: argparse.Namespace) -> None:
+def _print_correlations(fitted: "FittedModel", options: argparse.Namespace) -> None:
     """Print the pairs whose interval excludes 0, or write all."""
     from hdsp.answers.topic_tables import correlation_columns, top_words
 
-    fitted = common.fitted_model(model)
     table: Table = correlation_columns(fitted, 0.9)
     if common.is_answered(options, table, "correlations"):
         return
@@ -278,27 +312,31 @@ def _print_correlations(model: "HDSP", options: argparse.Namespace) -> None:
     )
 
 
-def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
+def _print_asked(fitted: "FittedModel", model: "HDSP | None", options: argparse.Namespace) -> None:
     """Print or write the topics of a word, or the documents of each topic."""
     from hdsp.answers.document_topics import typical_columns
     from hdsp.answers.topic_tables import word_columns
 
     table: Table
-    if options.find is not None:
-        name, table = "topics", word_columns(common.fitted_model(model), options.find)
+    if options.find is not None or model is None:
+        name, table = "topics", word_columns(fitted, options.find)
         share, last = "share", "top_words"
     else:
         options.file = options.documents
         with common.printed_warnings():
-            corpus = common.read_documents(options, model)
+            corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            table = typical_columns(
-                common.fitted_model(model), corpus, None, None, _DOCUMENTS, model.n_jobs
-            )
+            table = typical_columns(fitted, corpus, None, None, _DOCUMENTS, model.n_jobs)
         name, share, last = "documents", "proportion", "id" if corpus.ids else "document"
         if not options.all:
-            used = [i for i, topic in enumerate(table["topic"]) if topic < model.n_topics_]
+            used = [i for i, topic in enumerate(table["topic"]) if topic < fitted.report.n_topics]
             table = rows_of(table, used)
+        if options.file != STANDARD and not common.is_stored(options.file):
+            texts = dict.fromkeys(table["document"], "")
+            for m, text in enumerate(texts_of(options, options.text)):
+                if m in texts:
+                    texts[m] = text
+            table = {**table, "text": [texts[m] for m in table["document"]]}
     if common.is_answered(options, table, name):
         return
     if options.find is not None and not options.all:
@@ -309,5 +347,12 @@ def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
             **_named(table),
             share: common.percentages(table[share]),
             last.replace("_", " "): table[last],
+            **({"text": [_short(text) for text in table["text"]]} if "text" in table else {}),
         }
     )
+
+
+def _short(text: str) -> str:
+    """A text as one line that is not long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 1]}…"

@@ -5,7 +5,7 @@ from typing import Any
 
 from hdsp import progress
 from hdsp.cli import common
-from hdsp.cli.tables import write_pieces
+from hdsp.cli.documents import read_documents
 
 
 def add_parser(commands: Any) -> None:
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> None:
     common.check_table_output(options.output)
     with common.printed_warnings():
         model = common.load(options)
-        corpus = common.read_documents(options, model)
+        corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             from hdsp.answers.document_topics import transformed_parts
 
@@ -40,7 +40,8 @@ def run(options: argparse.Namespace) -> None:
                 for k in range(len(model.components_))
             ]
             pieces = (
-                common.with_ids(part, dict(zip(columns, found.T.tolist(), strict=True)))
+                common.with_ids(part, dict(zip(columns, found.T, strict=True)))
                 for part, found in parts
             )
-            write_pieces(pieces, options.output, options.formulas)
+            n_rows = common.write_answer(pieces, options)
+    common.say_written(options, n_rows)

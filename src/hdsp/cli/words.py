@@ -37,25 +37,24 @@ def run(options: argparse.Namespace) -> None:
     """Print the words that differ most, or write all."""
     common.check_table_output(options.output)
     common.check_counts(options, "most")
-    model = common.load(options)
+    fitted = common.load_fitted(options)
     with progress.task("Comparing words"):
         from hdsp.answers.group_words import label_word_columns
+        from hdsp.answers.topic_tables import top_words
 
-        table = label_word_columns(
-            common.fitted_model(model), options.label, options.topic, options.level
-        )
+        table = label_word_columns(fitted, options.label, options.topic, options.level)
     if common.is_answered(options, table, "words", level=options.level):
         return
     rows = records(table)
     if not rows:
         print("No word differs between groups, as far as the corpus tells.")
         return
-    top = [" ".join(own) for own in model.top_words(5)]
+    top = [" ".join(own) for own in top_words(fitted, 5)]
     # Without --content, words are those of a label in all topics.
     for topic in dict.fromkeys(row.get("topic") for row in rows):
         indent = "" if topic is None else "  "
         if topic is not None:
-            print(printable(f"{topic} · {model.topic_names_.get(topic) or top[topic]}"))
+            print(printable(f"{topic} · {fitted.topic_names.get(topic) or top[topic]}"))
         here = [row for row in rows if row.get("topic") == topic]
         for label in dict.fromkeys(row["label"] for row in here):
             own = [row for row in here if row["label"] == label]

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,17 @@ from hdsp.exceptions import DatesAsLevelsWarning
 from hdsp.numerics.sparse import csr_from_entries
 from hdsp.numerics.types import FloatArray
 from hdsp.validation import check_not_infinite, quoted
+
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
+    *("october", "november", "december"),
+)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+# Places of names, as they are and by three letters.
+_CALENDAR = [
+    {name: place for place, whole in enumerate(names) for name in (whole, whole[:3])}
+    for names in (_MONTHS, _DAYS)
+]
 
 
 def make_block(
@@ -43,7 +55,8 @@ def tags_block(name: str, rows: Sequence[object], subject: str, first_row: int =
                 f"Got {row!r} at row {position}. Split it into a list, or make it a category."
             )
         carried.append({_level(tag, name, position, subject) for tag in row if not is_missing(tag)})
-    return _indicator_block(name, "tags", carried, sorted(set().union(*carried)))
+    block = _indicator_block(name, "tags", carried, sorted(set().union(*carried)))
+    return replace(block, n_missing=sum(map(is_missing, rows)))
 
 
 def category_block(
@@ -53,13 +66,19 @@ def category_block(
     order: Sequence[object] | None = None,
     first_row: int = 0,
 ) -> LabelBlock:
-    """Read one level per document; columns are the levels that occur, sorted or in `order`."""
+    """Read one level per document; columns are the levels that occur, sorted or in `order`.
+
+    Names of months and days have the order of the calendar.
+    """
     carried = [
         set() if is_missing(value) else {_level(value, name, position, subject, single=True)}
         for position, value in enumerate(values, start=first_row)
     ]
     occurring = set().union(*carried)
     columns = sorted(occurring)
+    for places in _CALENDAR:
+        if all(level.lower() in places for level in columns):
+            columns.sort(key=lambda level: places[level.lower()])
     if order is not None:
         named = dict.fromkeys(level_name(level) for level in order)
         columns = [level for level in named if level in occurring]
@@ -94,18 +113,22 @@ def number_block(
     )
 
 
-def warn_dates(labels: Labels, remedy: str) -> None:
+def holds_dates(block: LabelBlock) -> bool:
+    """Whether a block is a category whose levels are all dates."""
+    return (
+        block.kind == "category" and bool(block.columns) and all(map(written_date, block.columns))
+    )
+
+
+def warn_dates(labels: Labels) -> None:
     """Warn of categories whose levels are all dates, and offer them as numbers."""
-    found = [
-        block.name
-        for block in labels.blocks
-        if block.kind == "category" and block.columns and all(map(written_date, block.columns))
-    ]
+    found = [block.name for block in labels.blocks if holds_dates(block)]
     if found:
         one = len(found) == 1
         warnings.warn(
             f"{quoted(found)} {'holds' if one else 'hold'} dates as text, each of which is a level "
-            f"of its own: {remedy} to read {'it' if one else 'them'} as dates, in years.",
+            f"of its own: name {'it' if one else 'them'} with `numeric` (on the command line, "
+            "--numeric) to read dates, in years.",
             DatesAsLevelsWarning,
             stacklevel=4,
         )

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp.corpus.counting import counting_rules
+from hdsp.corpus.frames import is_frame
 from hdsp.corpus.groups import as_groups
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.schema import LabelSchema
 from hdsp.corpus.text import NoWordsError, TextSettings
+from hdsp.corpus.values import is_missing
 from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.sparse import frozen_csr
 from hdsp.validation import check_counts, check_texts, check_words, count_of, row_positions
@@ -112,13 +114,15 @@ class Corpus:
         like: object = None,
         ids: Iterable[str] | None = None,
         groups: Any = None,
+        stem: str | None = None,
     ) -> Self:
         """Count the words of texts.
 
         Parameters
         ----------
         texts : iterable of str or of lists of str
-            The M documents: texts, or lists of their words, which are not split again.
+            The M documents: texts, or lists of their words, which are not split again. None is an
+            empty document.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels, in any form that `HDSP.fit` takes.
         text_settings : TextSettings, CountVectorizer or callable, default=None
@@ -131,6 +135,9 @@ class Corpus:
             The documents' names.
         groups : iterable of values, default=None
             The group of each document, where documents of a group are not independent.
+        stem : str, default=None
+            The language, or its code, in which words are counted by their stems: "english" counts
+            "runs" and "running" as "run".
 
         Returns
         -------
@@ -146,9 +153,20 @@ class Corpus:
         array([[1., 0., 0.]])
         """
         owner = "Corpus.from_texts"
+        if is_frame(texts):
+            raise TypeError(
+                f"`texts` of {owner} must be texts, and not a table. Got a "
+                f"{type(texts).__name__}. Pass its column of texts, and its columns of labels as "
+                "`labels`."
+            )
+        if not isinstance(texts, str):
+            given = list(texts)
+            # A document without text is empty, as in `read_table`.
+            empty = () if any(isinstance(text, (list, tuple)) for text in given) else ""
+            texts = [empty if is_missing(text) else text for text in given]
         documents = list(check_texts(texts, owner))
         known_labels = as_labels(labels, len(documents), owner)
-        settings, words = counting_rules(text_settings, like, owner)
+        settings, words = counting_rules(text_settings, like, owner, stem)
         try:
             counts, words = settings.count(documents, words)
         except NoWordsError as error:

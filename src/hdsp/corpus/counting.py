@@ -1,12 +1,13 @@
 """How a caller wants texts counted: by settings, or like another corpus or a model."""
 
+from dataclasses import replace
 from typing import Any
 
 from hdsp.corpus.text import TextSettings
 
 
 def counting_rules(
-    text_settings: object, like: object, owner: str
+    text_settings: object, like: object, owner: str, stem: str | None = None
 ) -> tuple[TextSettings, tuple[str, ...] | None]:
     """Return settings, and the words to count where they are known beforehand.
 
@@ -22,6 +23,8 @@ def counting_rules(
         A corpus or a fitted model whose words are counted, in its order.
     owner : str
         The function whose arguments these are, for messages.
+    stem : str or None, default=None
+        The language of stems, where words are counted by their stems.
 
     Returns
     -------
@@ -31,6 +34,8 @@ def counting_rules(
         The words of `like` or of a fitted vectoriser; None where the texts decide.
     """
     settings, words = as_text_settings(text_settings, owner)
+    if stem is not None:
+        text_settings = settings = replace(settings, stem=stem)
     if like is None:
         return settings, words
     known = getattr(like, "text_settings", getattr(like, "text_settings_", None))

@@ -72,6 +72,8 @@ class LabelBlock:
     centred : bool, default=True
         Whether numbers are standardised about their mean. Those of a sparse matrix are not,
         because a zero stands for no value there, and centring would fill in all zeros.
+    n_missing : int, default=0
+        How many lists of tags were missing, and not empty, where they were read.
     """
 
     name: str
@@ -79,6 +81,7 @@ class LabelBlock:
     columns: tuple[str, ...]
     values: csr_array
     centred: bool = True
+    n_missing: int = 0
 
     def __post_init__(self) -> None:
         subject = f"Block {self.name!r}"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from hdsp.corpus.blocks import category_block, make_block, tags_block, warn_dates
+from hdsp.corpus.blocks import category_block, holds_dates, make_block, numeric_levels, tags_block
 from hdsp.corpus.frames import (
     column_kind,
     column_values,
@@ -102,10 +102,7 @@ def _read(
         raise _unsupported(labels, subject)
     if not isinstance(labels, (list, tuple, np.ndarray)):
         if is_frame(labels):
-            found = Labels(_frame_blocks(labels, subject, kinds), len(labels))
-            if kinds is None:
-                warn_dates(found, "convert the column, or use Labels.from_frame(..., numeric=...)")
-            return found
+            return Labels(_frame_blocks(labels, subject, kinds), len(labels))
         if is_series(labels):
             column = open_series(labels)
             labels, order = list(column.to_list()), level_order(column)
@@ -139,8 +136,11 @@ def _frame_blocks(
         values, order = column_values(series), level_order(series)
         if kind == "category" and order is not None:
             blocks.append(category_block(name, list(values), subject, order))
-        else:
-            blocks.append(make_block(name, kind, values, subject))
+            continue
+        block = make_block(name, kind, values, subject)
+        if kinds is None and holds_dates(block):
+            block = numeric_levels(block) or block
+        blocks.append(block)
     return tuple(blocks)
 
 

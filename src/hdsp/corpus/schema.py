@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -104,7 +105,7 @@ class LabelSchema:
         """Number of label columns J."""
         return sum(len(block.columns) for block in self.blocks)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the J label columns; see `flat_names`."""
         return flat_names(self.blocks)

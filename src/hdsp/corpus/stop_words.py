@@ -16,28 +16,10 @@ LANGUAGES = (
     *("russian", "slovak", "spanish", "swedish", "ukrainian"),
 )
 # Codes of ISO 639-1, in the same order.
-_CODES = [
-    "bg",
-    "ca",
-    "cs",
-    "da",
-    "nl",
-    "en",
-    "fi",
-    "fr",
-    "de",
-    "hu",
-    "it",
-    "no",
-    "pl",
-    "pt",
-    "ro",
-    "ru",
-    "sk",
-    "es",
-    "sv",
-    "uk",
-]
+_CODES = (
+    *("bg", "ca", "cs", "da", "nl", "en", "fi", "fr", "de", "hu", "it", "no", "pl", "pt", "ro"),
+    *("ru", "sk", "es", "sv", "uk"),
+)
 LANGUAGE_OF_CODE = dict(zip(_CODES, LANGUAGES, strict=True)) | {"nb": "norwegian"}
 
 

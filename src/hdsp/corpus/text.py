@@ -11,23 +11,27 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp import progress
+from hdsp.corpus.splitting import LETTERS, TOKENIZERS, stem_languages, warn_of_pairs
 from hdsp.corpus.stop_words import LANGUAGE_OF_CODE, LANGUAGES, read_stop_words
 from hdsp.corpus.word_choice import choose_words, is_common, most_frequent
 from hdsp.corpus.word_counts import count_texts, merged, stop_list, with_columns
 from hdsp.validation import check_texts, check_words, quoted
 
-# Three letters or more, of any alphabet: no digits, no underscores.
-_LETTERS = r"[^\W\d_]{3,}"
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
-_PATTERN_RULE = "a regular expression with one group at most"
+# Nobody writes longer ones; a class of millions of characters takes gigabytes.
+_LONGEST_PATTERN = 1_000
+_PATTERN_RULE = (
+    f"a regular expression of up to {_LONGEST_PATTERN:,} characters, with one group at most, that "
+    "an empty text does not match"
+)
 # Nobody counts longer phrases, and each length takes as much memory as the words themselves.
 _LONGEST_PHRASE = 10
 # Patterns whose matching takes time in proportion to the text, whatever the text is: characters
 # or classes, of which only the last is repeated without limit, and after which nothing can fail:
 # the end, further parts such as "(?:-[a-z]+)*", or, where words begin at a boundary, a boundary.
 _ATOM = r"(?:\[\^?(?:\\.|[^\]\[\\^])+\]|\\[^\dbBAZ]|[^\\\[\](){}.*+?|^$])"
-_REPEATED = rf"{_ATOM}(?:\+|\{{\d(?:,\d{{0,2}})?\}})?"
-_PARTS = rf"(?:{_ATOM}(?:\{{\d\}})?){{0,8}}{_REPEATED}"
+_REPEATED = rf"{_ATOM}(?:\+|\{{[1-9](?:,\d{{0,2}})?\}})?"
+_PARTS = rf"(?:{_ATOM}(?:\{{[1-9]\}})?){{0,8}}{_REPEATED}"
 _QUICK = re.compile(
     rf"(?:\(\?u\))?(?:\\b{_PARTS}\\b|(?:\\b)?{_PARTS}(?:\(\?:{_ATOM}{_REPEATED}\)[*?])?)"
 )
@@ -64,10 +68,10 @@ class TextSettings:
         a more frequent word is in all topics. With fewer than 20 documents, None keeps every
         word.
     token_pattern : str, default=r"[^\W\d_]{3,}"
-        Regular expression of a word. By default three letters or more, of any alphabet.
-        Languages that do not put spaces between words, or write vowels as marks on consonants
-        (Chinese, Thai, Hindi), need a `tokenizer`. Only simple patterns can be stored with a
-        model; see `storable`.
+        Regular expression of a word. By default three letters or more, of any alphabet, and pairs
+        of characters in scripts that put no spaces between words (Chinese, Japanese, Thai, Lao,
+        Khmer, Burmese). Languages that write vowels as marks on consonants (Hindi) need a
+        `tokenizer`. Only simple patterns can be stored with a model; see `storable`.
     lowercase : bool, default=True
         Whether "Cat" is "cat".
     ngrams : int, default=1
@@ -75,9 +79,13 @@ class TextSettings:
         "york".
     max_features : int or None, default=None
         The largest number of words, of which the most frequent are kept; None for all.
-    tokenizer : callable or None, default=None
-        A function from a text to its words, in place of `token_pattern`. It cannot be stored
-        with a model; see `storable`.
+    tokenizer : callable, {"jieba", "sudachi", "pythainlp"} or None, default=None
+        A function from a text to its words, in place of `token_pattern`, which cannot be stored
+        with a model; see `storable`. Or the name of one, for Chinese, Japanese (in dictionary
+        form) or Thai, with the extra ``hdsp[chinese]``, ``hdsp[japanese]`` or ``hdsp[thai]``.
+    stem : str or None, default=None
+        The language, or its code, in which words are counted by their stems, of Snowball's: with
+        ``"english"``, "runs" and "running" are "run". Stop words are left out before.
 
     Examples
     --------
@@ -92,21 +100,23 @@ class TextSettings:
     stop_words: tuple[str, ...] = ()
     min_df: int | float | None = None
     max_df: int | float | None = None
-    token_pattern: str = _LETTERS
+    token_pattern: str = LETTERS
     lowercase: bool = True
     ngrams: int = 1
     max_features: int | None = None
-    tokenizer: Callable[[str], Iterable[str]] | None = None
+    tokenizer: Callable[[str], Iterable[str]] | str | None = None
+    stem: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop_words", read_stop_words(self.stop_words))
-        if isinstance(self.language, str):
-            name = LANGUAGE_OF_CODE.get(self.language, self.language)
-            object.__setattr__(self, "language", name)
+        for name in ("language", "stem"):
+            if isinstance(given := getattr(self, name), str):
+                object.__setattr__(self, name, LANGUAGE_OF_CODE.get(given, given))
         known = self.language is None or self.language in LANGUAGES
         short = _is_positive(self.ngrams) and self.ngrams <= _LONGEST_PHRASE
         limited = self.max_features is None or _is_positive(self.max_features)
-        splits = self.tokenizer is None or callable(self.tokenizer)
+        splits = self.tokenizer in (None, *TOKENIZERS) or callable(self.tokenizer)
+        languages = [] if self.stem is None else stem_languages()
         rules = {
             "language": (known, f"None or one of {', '.join(LANGUAGES)}"),
             "min_df": (_is_frequency(self.min_df), _FREQUENCY_RULE),
@@ -115,7 +125,8 @@ class TextSettings:
             "lowercase": (isinstance(self.lowercase, bool), "True or False"),
             "ngrams": (short, f"a whole number from 1 to {_LONGEST_PHRASE}"),
             "max_features": (limited, "a whole number from 1"),
-            "tokenizer": (splits, "a function"),
+            "tokenizer": (splits, f"a function or one of {', '.join(TOKENIZERS)}"),
+            "stem": (self.stem in (None, *languages), f"None or one of {', '.join(languages)}"),
         }
         for name, (holds, rule) in rules.items():
             if not holds:
@@ -129,14 +140,14 @@ class TextSettings:
 
     @property
     def storable(self) -> bool:
-        """Whether a model file may hold the settings: a simple pattern, and no `tokenizer`.
+        """Whether a model file may hold the settings: a simple pattern, and no function.
 
         Whoever loads a file of someone else splits texts by its pattern. It may therefore hold
         only patterns that are quick on every text: characters or classes such as ``[a-z]``, the
         last of which may repeat, as in ``[A-Z][a-z]+``; word boundaries around them, as in
         scikit-learn's own; or further parts after them, as in ``[a-z]+(?:-[a-z]+)*``.
         """
-        return self.tokenizer is None and _QUICK.fullmatch(self.token_pattern) is not None
+        return not callable(self.tokenizer) and _QUICK.fullmatch(self.token_pattern) is not None
 
     @property
     def all_words(self) -> Self:
@@ -175,6 +186,7 @@ class TextSettings:
         counts, found = merged(count_texts(documents, self), words)
         if words is None:
             chosen, words = choose_words(self, found, counts)
+            warn_of_pairs(self, words)
         else:
             chosen = np.arange(len(words))
         if not len(chosen):
@@ -191,18 +203,17 @@ class TextSettings:
         Returns
         -------
         dict of str to object
-            The settings by name, without the `tokenizer`.
+            The settings by name.
         """
         if not self.storable:
             got = f"the tokenizer {self.tokenizer!r}"
-            if self.tokenizer is None:
+            if not callable(self.tokenizer):
                 got = f"the pattern {self.token_pattern!r}"
             raise ValueError(
                 f"TextSettings must be plain data, and simple, to be stored. Got {got}. "
                 "Store none, and pass the same settings again when reading further texts."
             )
         data = {field.name: getattr(self, field.name) for field in fields(self)}
-        del data["tokenizer"]
         return {**data, "stop_words": list(self.stop_words)}
 
     @classmethod
@@ -219,8 +230,7 @@ class TextSettings:
         TextSettings
             The settings.
         """
-        known = {field.name for field in fields(cls)} - {"tokenizer"}
-        unknown = sorted(set(data) - known)
+        unknown = sorted(set(data) - {field.name for field in fields(cls)})
         if unknown:
             raise ValueError(
                 f"`data` of TextSettings.from_dict must hold settings only. Got {quoted(unknown)}. "
@@ -326,6 +336,7 @@ def _is_frequency(value: Any) -> bool:
 
 def _is_pattern(value: Any) -> bool:
     try:
-        return re.compile(value).groups < 2
+        short = len(value) <= _LONGEST_PATTERN
+        return short and re.compile(value).groups < 2 and not re.match(value, "")
     except (TypeError, re.error):
         return False

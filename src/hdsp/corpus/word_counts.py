@@ -1,11 +1,10 @@
-"""Counts of the words of texts, some documents at a time: in compiled code, or by scikit-learn."""
+"""Counts of the words of texts, some documents at a time: in compiled code, or by Python."""
 
 import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from hdsp.corpus.splitting import has_unspaced, splits_pairs, splitter, stems
 from hdsp.corpus.stop_words import stop_words_of
 from hdsp.corpus.tokens import RunPattern, Tokens, count_tokens, run_pattern, split_texts
 from hdsp.corpus.word_table import PackedWords, WordTable
@@ -66,15 +66,20 @@ class Counter:
         pattern = None
         if settings.tokenizer is None and not in_words:
             pattern = run_pattern(settings.token_pattern)
-        if pattern is not None and pattern.kinds[ord(" ")] and settings.ngrams > 1:
-            # A word with a space in it could be a phrase of two others.
-            pattern = None
         self.is_compiled = pattern is not None
-        self.count: Callable[[Sequence[Any]], Counted]
-        if pattern is None:
-            self.count = _slow_counter(settings, in_words)
-        else:
-            self.count = _compiled_counter(settings, pattern)
+        split = _splitter(settings, in_words)
+        if pattern is not None:
+            split = _compiled_splitter(settings, pattern, split)
+
+        def count(texts: Sequence[Any]) -> Counted:
+            tokens = split(texts)
+            if settings.stem is not None:
+                tokens = _stemmed(tokens, settings.stem)
+            if settings.ngrams == 1:
+                return Counted(tokens.words, count_tokens(tokens))
+            return _count_phrases(tokens, settings.ngrams)
+
+        self.count = count
 
 
 def count_texts(texts: Iterable[Any], settings: "TextSettings") -> Iterator[Counted]:
@@ -123,19 +128,26 @@ def _groups(documents: Iterator[Any]) -> Iterator[list[Any]]:
         yield group
 
 
-def _compiled_counter(
-    settings: "TextSettings", pattern: RunPattern
-) -> Callable[[Sequence[str]], Counted]:
-    """Return a function that counts texts in compiled code."""
-    stop_text = pattern.stop_text(stop_list(settings))
+def _compiled_splitter(
+    settings: "TextSettings", pattern: RunPattern, otherwise: Callable[[Sequence[str]], Tokens]
+) -> Callable[[Sequence[str]], Tokens]:
+    """Return a function that splits texts in compiled code, except in scripts without spaces."""
+    stop_text, pairs = pattern.stop_text(stop_list(settings)), splits_pairs(settings)
 
-    def count(texts: Sequence[str]) -> Counted:
-        tokens = split_texts(texts, pattern, settings.lowercase, stop_text)
-        if settings.ngrams == 1:
-            return Counted(tokens.words, count_tokens(tokens))
-        return _count_phrases(tokens, settings.ngrams)
+    def split(texts: Sequence[str]) -> Tokens:
+        if pairs and has_unspaced(texts):
+            return otherwise(texts)
+        return split_texts(texts, pattern, settings.lowercase, stop_text)
 
-    return count
+    return split
+
+
+def _stemmed(tokens: Tokens, language: str) -> Tokens:
+    """Return the stems of words."""
+    numbers: dict[str, int] = {}
+    found = stems(tokens.words.to_list(), language)
+    place = np.array([numbers.setdefault(stem, len(numbers)) for stem in found], dtype=np.int32)
+    return Tokens(PackedWords.of(list(numbers)), place[tokens.ids], tokens.stops)
 
 
 def _count_phrases(tokens: Tokens, longest: int) -> Counted:
@@ -160,6 +172,10 @@ def _count_phrases(tokens: Tokens, longest: int) -> Counted:
         codes[begins] = found
         names = names + shorter
     ids = np.concatenate(all_ids)
+    # A word with a space in it may be a phrase of two others.
+    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    if len(place) < len(names):
+        ids, names = np.array([place[name] for name in names])[ids], list(place)
     counts = csr_array(
         (np.ones(len(ids), dtype=np.int32), (np.concatenate(all_rows), ids)),
         shape=(len(tokens.stops), len(names)),
@@ -167,50 +183,47 @@ def _count_phrases(tokens: Tokens, longest: int) -> Counted:
     return Counted(PackedWords.of(names), counts)
 
 
-def _slow_counter(settings: "TextSettings", in_words: bool) -> Callable[[Sequence[Any]], Counted]:
-    """Return a function that counts texts, or lists of words, by scikit-learn's analyser.
+def _splitter(settings: "TextSettings", in_words: bool) -> Callable[[Sequence[Any]], Tokens]:
+    """Return a function that splits texts, or takes lists of words, without stop words.
 
     For tokenizers, and for patterns that compiled code does not know.
     """
-    splitting = settings
-    normal: Callable[[Any], Any] = _normal
+    words_of = _words(settings)
     if in_words:
-        splitting = replace(settings, tokenizer=_words_of, lowercase=False)
-        normal = partial(_normal_words, settings.lowercase)
-    vectorizer = _vectorizer(
-        splitting, stop_words=sorted(stop_list(settings)) or None, ngram_range=(1, settings.ngrams)
-    )
+        words_of = _normal_words(settings.lowercase)
+    stopped = stop_list(settings)
 
-    def count(texts: Sequence[Any]) -> Counted:
-        try:
-            counts = vectorizer.fit_transform(map(normal, texts))
-        except ValueError as error:
-            # Not an error of a tokenizer.
-            if type(error) is not ValueError or "empty vocabulary" not in str(error):
-                raise
-            return Counted(PackedWords.of(()), csr_array((len(texts), 0), dtype=np.int64))
-        words = vectorizer.get_feature_names_out().tolist()
-        return Counted(PackedWords.of(words), csr_array(counts))
+    def split(texts: Sequence[Any]) -> Tokens:
+        numbers: dict[str, int] = {}
+        ids: list[int] = []
+        stops: list[int] = []
+        for text in texts:
+            ids += [
+                numbers.setdefault(word, len(numbers))
+                for word in words_of(text)
+                if word not in stopped
+            ]
+            stops.append(len(ids))
+        return Tokens(
+            PackedWords.of(list(numbers)),
+            np.array(ids, dtype=np.int32),
+            np.array(stops, dtype=np.int64),
+        )
 
-    return count
+    return split
 
 
 def stop_list(settings: "TextSettings") -> set[str]:
     """Return the stop words as tokens."""
     chosen = {*settings.stop_words, *stop_words_of(settings.language)}
-    analyze = _vectorizer(settings).build_analyzer()
-    return {token for word in chosen for token in analyze(_normal(word))}
+    words_of = _words(settings)
+    return {token for word in chosen for token in words_of(word)}
 
 
-def _vectorizer(settings: "TextSettings", **options: Any) -> Any:
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    return CountVectorizer(
-        lowercase=settings.lowercase,
-        tokenizer=settings.tokenizer,
-        token_pattern=settings.token_pattern if settings.tokenizer is None else None,
-        **options,
-    )
+def _words(settings: "TextSettings") -> Callable[[Any], Iterable[str]]:
+    """Return the function from a text to its words."""
+    split, lowercase = splitter(settings), settings.lowercase
+    return lambda text: split(_normal(text).lower() if lowercase else _normal(text))
 
 
 def _normal(text: str) -> str:
@@ -218,13 +231,8 @@ def _normal(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def _normal_words(lowercase: bool, words: Sequence[str]) -> list[str]:
-    return [_normal(word.lower() if lowercase else word) for word in words]
-
-
-def _words_of(document: str | list[str]) -> list[str]:
-    """The words of a document that has been split; scikit-learn also passes single stop words."""
-    return [document] if isinstance(document, str) else document
+def _normal_words(lowercase: bool) -> Callable[[Any], Iterable[str]]:
+    return lambda words: [_normal(word.lower() if lowercase else word) for word in words]
 
 
 def merged(parts: Iterable[Counted], words: Sequence[str] | None) -> tuple[csr_array, PackedWords]:

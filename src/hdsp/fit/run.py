@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any, Protocol
 
 from hdsp.execution import Executor, InProcess
 from hdsp.fit.display import FitDisplay
 from hdsp.fit.history import History, PassRecord, TrialRecord
+from hdsp.kernels import run_together
 from hdsp.model import (
     BlockProblem,
     BoundTerms,
@@ -156,6 +158,27 @@ class Run:
             yield
         finally:
             self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - began
+
+    def stages_together(self, calls: Mapping[str, Callable[[], Any]]) -> list[Any]:
+        """The results of stages that do not depend on each other, which may run side by side.
+
+        Each has the part of the time that it would have had on its own.
+        """
+        own = dict.fromkeys(calls, 0.0)
+
+        def timed(name: str) -> Any:
+            began = time.perf_counter()
+            found = calls[name]()
+            own[name] = time.perf_counter() - began
+            return found
+
+        began = time.perf_counter()
+        self.display.begin_stage(", ".join(calls), self.stages)
+        found = run_together([partial(timed, name) for name in calls])
+        share = (time.perf_counter() - began) / max(sum(own.values()), 1e-9)
+        for name, seconds in own.items():
+            self.stages[name] = self.stages.get(name, 0.0) + share * seconds
+        return found
 
     def stage_rows(self) -> list[dict[str, Any]]:
         """One plain row per stage."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import kernels
 from hdsp.fit.pairs import STEPS, pair_topics
@@ -28,10 +27,11 @@ STARTS = ("auto", "nmf", "words", "pairs", "lda", "random")
 _LDA_PASSES = 3
 # Larger corpora are factorised from a sample of this many documents.
 _MOST_DOCUMENTS = 20_000
-# Sweeps of alternating least squares.
-_SWEEPS = 20
-# A rougher start: documents and sweeps of a factorisation, and steps for pairs of words.
-_QUICK_DOCUMENTS, _QUICK_SWEEPS, _QUICK_STEPS = 5_000, 8, 30
+# Sweeps of alternating least squares; where there are more than so many documents, most of them
+# are over a part of these, and the last ones over all.
+_SWEEPS, _LAST_SWEEPS, _FEW_DOCUMENTS = 20, 7, 5_000
+# A rougher start: sweeps of a factorisation of few documents, and steps for pairs of words.
+_QUICK_SWEEPS, _QUICK_STEPS = 8, 30
 # The share of an initial topic that is spread over all words, so that none is ruled out.
 _SMOOTHING = 0.5
 # Tokens that each group is taken to have of a word beside those that it has, as all groups do.
@@ -139,7 +139,7 @@ def _start(
                 found = pair_topics(space, n_topics, prior, rng, n_steps)
             return _shares((found if weight is None else found / weight[:, None]) + prior)
         if init == "nmf":
-            sample = _sample(counts, rng, _QUICK_DOCUMENTS if quick else _MOST_DOCUMENTS)
+            sample = _sample(counts, rng, _FEW_DOCUMENTS if quick else _MOST_DOCUMENTS)
             n_sweeps = _QUICK_SWEEPS if quick else _SWEEPS
             words, loadings = nmf_topics(sample, n_topics, rng, n_sweeps, weight)
             return _from_factors(sample, words, loadings)
@@ -268,6 +268,8 @@ def nmf_topics(
     loadings : float array of shape [M, T]
         Topic weights of the documents, non-negative.
     """
+    from sklearn.feature_extraction.text import TfidfTransformer
+
     rows = csr_array(counts, dtype=np.float32, copy=True)
     # 1 + ln c for counts above 1; smaller counts as they are, so that no weight is negative.
     rows.data = np.minimum(rows.data, 1.0) + np.log(np.maximum(rows.data, 1.0))
@@ -277,10 +279,19 @@ def nmf_topics(
     unit = csr_array(rows.multiply(1.0 / norms))
     # Long documents have more weight than short ones, but not in proportion to their length.
     rows = csr_array(rows.multiply(1.0 / np.sqrt(norms)))
-    columns = csr_array(rows.T)
     # Columns of zeros up to whole vector registers; they stay zero.
     words = np.zeros((rows.shape[1], padded(n_topics)), dtype=np.float32)
     words[:, :n_topics] = _kmeans(unit, n_topics, rng).T
+    if rows.shape[0] > _FEW_DOCUMENTS:
+        _factorise(_sample(rows, rng, _FEW_DOCUMENTS), words, n_sweeps - _LAST_SWEEPS)
+        n_sweeps = _LAST_SWEEPS
+    loadings = _factorise(rows, words, n_sweeps)
+    return words[:, :n_topics], loadings[:, :n_topics]
+
+
+def _factorise(rows: csr_array, words: FloatArray, n_sweeps: int) -> FloatArray:
+    """The loadings of documents [M, K], after sweeps that change `words` [V, K], too."""
+    columns = csr_array(rows.T)
     loadings = sparse_product(rows, words)
     for sweep in range(n_sweeps):
         target = sparse_product(rows, words)
@@ -291,7 +302,7 @@ def nmf_topics(
         norms[norms == 0.0] = 1.0
         words /= norms
         loadings *= norms
-    return words[:, :n_topics], loadings[:, :n_topics]
+    return loadings
 
 
 def _descend(fixed: FloatArray, target: FloatArray, rows: FloatArray, n_sweeps: int) -> None:

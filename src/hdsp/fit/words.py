@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils.extmath import randomized_svd
 
 from hdsp.numerics.types import FloatArray, IntArray
 
@@ -74,6 +73,8 @@ class WordSpace:
 
 def word_space(counts: csr_array, rng: np.random.Generator) -> WordSpace:
     """The space of the words of some documents [M, V]."""
+    from sklearn.utils.extmath import randomized_svd
+
     counts = csr_array(counts, dtype=np.float64)
     pairs = cooccurrence(_fewer_words(counts, rng))
     n_dimensions = min(_MOST_DIMENSIONS, counts.shape[1])

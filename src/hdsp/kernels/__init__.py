@@ -8,7 +8,7 @@ else.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hdsp.kernels.parallel import run_ranges, use_threads
+from hdsp.kernels.parallel import run_ranges, run_together, use_threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
     from hdsp.kernels.likelihood import mixture_log_likelihood
     from hdsp.kernels.merges import sum_log_gamma, sum_pair_entropies, sum_proportion_terms
-    from hdsp.kernels.softmax import sweep_softmax_weights
+    from hdsp.kernels.softmax import sweep_softmax_weights, update_softmax_intercept
     from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
     from hdsp.kernels.words import count_ids, find_words, merge_words
@@ -38,6 +38,7 @@ __all__ = [
     "mixture_log_likelihood",
     "predict_documents",
     "run_ranges",
+    "run_together",
     "solve_documents",
     "sparse_product",
     "sum_log_gamma",
@@ -46,6 +47,7 @@ __all__ = [
     "sweep_gamma_weights",
     "sweep_normal_weights",
     "sweep_softmax_weights",
+    "update_softmax_intercept",
     "use_threads",
 ]
 

@@ -4,10 +4,10 @@ How many threads there are is a matter of the place, not of the computation: `us
 for everything inside a block of code, as one sets the number of BLAS threads.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import Any
 
 _THREADS: ContextVar[tuple[ThreadPoolExecutor, int] | None] = ContextVar("threads", default=None)
@@ -62,3 +62,17 @@ def run_ranges(kernel: Callable[..., Any], length: int, size: int, *arguments: A
         for call in [pool.submit(work) for _ in range(n_threads)]:
             call.result()
     return results
+
+
+def run_together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """The results of calls that do not depend on each other: side by side, if there are threads.
+
+    Serial parts of one call then take the place of waiting in another. Each call may use
+    `run_ranges`; the last is made by the thread that asks.
+    """
+    if _THREADS.get() is None or len(calls) < 2:
+        return [call() for call in calls]
+    with ThreadPoolExecutor(len(calls) - 1) as pool:
+        waiting = [pool.submit(copy_context().run, call) for call in calls[:-1]]
+        last = calls[-1]()
+        return [*(call.result() for call in waiting), last]

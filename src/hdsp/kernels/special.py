@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit, types
+from numba.core import event
 from numba.extending import overload, register_jitable
+
+from hdsp import progress
 
 # Sums may be reordered so that they vectorise; divisions may not become approximate reciprocals,
 # which vector code would take and scalar code not. A vectorised loop falls back to scalar code
@@ -50,6 +53,23 @@ def kernel(function: Callable[..., Any]) -> Any:
     except RuntimeError:
         return njit(**options)(function)
 
+
+class _Compiling(event.Listener):
+    """Shows that code is compiled, for whoever waits; functions inside others are part of them."""
+
+    def __init__(self) -> None:
+        self._tasks: list[progress.Task] = []
+
+    def on_start(self, event: Any) -> None:
+        title = "Compiling, at first use only"
+        self._tasks.append(progress.Task() if self._tasks else progress.task(title, anywhere=True))
+        self._tasks[-1].__enter__()
+
+    def on_end(self, event: Any) -> None:
+        self._tasks.pop().__exit__(None)
+
+
+event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]
 
 _LOG2E = np.float32(1.4426950408889634)
 _HALF_LOG_2PI = 0.9189385332046727

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from hdsp.labels.term import NO_EFFECT, Term, number_columns
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.validation import check_positive
 
 _DEGREE = 3
 # Numbers of which fewer different values are known have no curve, only a line.
@@ -53,11 +54,8 @@ class Spline(Term):
         super().__init__(*columns)
         if type(n_knots) is not int or not 1 <= n_knots <= 100:
             raise ValueError(f"`n_knots` of Spline must be 1 to 100. Got {n_knots!r}.")
-        number = isinstance(period, (int, float)) and not isinstance(period, bool)
-        if period is not None and not (number and 0.0 < period < np.inf):
-            raise ValueError(
-                f"`period` of Spline must be a positive number or None. Got {period!r}."
-            )
+        if period is not None:
+            check_positive(period, "period", "Spline")
         if period is not None and n_knots < 3:
             raise ValueError(f"Spline with a period needs `n_knots` of 3 or more. Got {n_knots}.")
         self.n_knots = n_knots

@@ -1,7 +1,6 @@
 """Exclusivity: which words belong to one topic rather than to all?"""
 
 import numpy as np
-from scipy.stats import rankdata
 
 from hdsp.metrics.coherence import topic_top_words
 from hdsp.numerics.types import FloatArray
@@ -97,6 +96,8 @@ def frex(components: FloatArray, weight: float = 0.5) -> FloatArray:
             "frequency has the rest."
         )
     n_words = components.shape[1]
+    from scipy.stats import rankdata
+
     frequent = rankdata(components, axis=1) / n_words
     exclusive = rankdata(_shares(components), axis=1) / n_words
     return np.asarray(1 / (weight / exclusive + (1 - weight) / frequent))

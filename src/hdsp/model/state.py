@@ -117,8 +117,8 @@ class DocumentState:
             np.empty((n_documents, padded(n_topics)), dtype=dtype), np.empty(n_documents, dtype)
         )
 
-    def rows(self, rows: slice) -> "DocumentState":
-        """Some of the documents; a view."""
+    def rows(self, rows: slice | IntArray) -> "DocumentState":
+        """Some of the documents; with a slice, a view."""
         return DocumentState(self.token_counts[rows], self.tangent[rows])
 
     def put(self, rows: slice, documents: "DocumentState") -> None:

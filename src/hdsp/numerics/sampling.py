@@ -17,12 +17,6 @@ def sample_rows(n_rows: int, most: int, seed: int = 0) -> IntArray:
     return np.sort(np.random.default_rng(seed).permutation(n_rows)[:most])
 
 
-def sample_apart(n_rows: int, most: int, most_others: int) -> tuple[IntArray, IntArray]:
-    """Two samples of rows that share none, each in order."""
-    order = np.random.default_rng(0).permutation(n_rows)
-    return np.sort(order[:most]), np.sort(order[most : most + most_others])
-
-
 def random_folds(n_rows: int, n_folds: int, seed: int) -> IntArray:
     """The fold of each row; folds are of equal size, to one."""
     return np.asarray(np.random.default_rng(seed).permutation(n_rows) % n_folds)

@@ -24,6 +24,8 @@ from hdsp.storage import (
 )
 
 VERSION = "1.0"
+# Numbers beyond it come from no fit. Seeds may have 128 bits.
+_LARGEST = 2**128
 
 
 def write_file(
@@ -110,7 +112,7 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     _check_readable(path)
     try:
         text, arrays = map_arrays(path)
-        header = json.loads(text)
+        header = json.loads(text, parse_int=_number, parse_float=_number, parse_constant=_number)
     except (OSError, *UNREADABLE) as error:
         if isinstance(error, PermissionError):
             raise
@@ -118,6 +120,13 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
             raise _damaged(path, str(error)) from error
         raise _damaged(path, "it is of another format, or cut short") from error
     return header, arrays
+
+
+def _number(text: str) -> int | float:
+    """A number of the manifest, which is finite."""
+    value = int(text) if text.lstrip("-").isdigit() else float(text)
+    require(abs(value) <= _LARGEST, f"it holds the number {text:.20}, which no fit writes")
+    return value
 
 
 def _check_readable(path: Path) -> None:

@@ -32,7 +32,7 @@ def flag(manifest: Mapping[str, Any], name: str) -> bool:
     return bool(value)
 
 
-def whole(manifest: Mapping[str, Any], name: str, least: int, most: float = math.inf) -> int:
+def whole(manifest: Mapping[str, Any], name: str, least: int, most: float = 2**62) -> int:
     """A whole number within limits."""
     value = manifest[name]
     fits = type(value) is int and least <= value <= most

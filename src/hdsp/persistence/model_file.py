@@ -48,9 +48,9 @@ _KIND = "model"
 # Parameters of a run, not of a model: a file does not decide where fits run, and where they write.
 _NOT_STORED = ("checkpoint", "executor", "n_jobs")
 # The other attributes follow from the labels.
-_CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens")
+_CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens", "mean_variance")
 _FACTORS = ("expected", "strength", "spread")
-# By documents and by tokens. Files of older versions hold the latter only, which then is both.
+# By documents and by tokens.
 _CALIBRATIONS = ("document_calibration", "calibration")
 
 
@@ -75,13 +75,10 @@ def save_model(
         put_all(arrays, prefix, {name: getattr(calibration, name) for name in _CALIBRATION})
         if calibration.degrees is not None:
             arrays[f"{prefix}.degrees"] = calibration.degrees
-        if calibration.mean_variance is not None:
-            arrays[f"{prefix}.mean_variance"] = calibration.mean_variance
         for number, block in enumerate(calibration.joint):
             arrays[f"{prefix}.joint.{number}"] = block.factor
-    if model.correlations is not None:
-        degrees = np.array([model.correlations.degrees], dtype=np.int64)
-        put_all(arrays, "correlations", {**vars(model.correlations), "degrees": degrees})
+    degrees = np.array([model.correlations.degrees], dtype=np.int64)
+    put_all(arrays, "correlations", {**vars(model.correlations), "degrees": degrees})
     put_sparse(arrays, "training.sample", model.training.sample)
     arrays["training.carriers"] = model.training.carriers
     values = [model.training.values[j] for j in sorted(model.training.values)]
@@ -128,7 +125,7 @@ def save_model(
 
 
 def load_model(
-    path: Path, known: Collection[str]
+    path: Path, known: Collection[str] | None = None
 ) -> tuple[FittedModel, dict[str, Any], OpenStream | None]:
     """Read a model file, and check everything in it.
 
@@ -136,8 +133,9 @@ def load_model(
     ----------
     path : Path
         The file.
-    known : collection of str
-        Names of the constructor's parameters.
+    known : collection of str or None, default=None
+        Names of the constructor's parameters; None where nothing is to be constructed, and they are
+        left unread.
 
     Returns
     -------
@@ -151,7 +149,9 @@ def load_model(
     manifest, arrays = read_file(path, _KIND)
     try:
         stored = StoredArrays(arrays)
-        parameters = _decode_parameters(manifest["parameters"], stored, known)
+        parameters = {}
+        if known is not None:
+            parameters = _decode_parameters(manifest["parameters"], stored, known)
         model, opened = _decode_model(manifest, stored), None
         if "stream" in manifest:
             opened = take_open_stream(manifest["stream"], stored, model)
@@ -210,10 +210,9 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
     schema = get.schema(manifest)
     space = decode_space(manifest["space"], schema)
     state = take_state(manifest, arrays, space.scaling, space.n_columns)
-    by_document, by_token = _CALIBRATIONS
-    tokens = documents = _decode_calibration(by_token, arrays, space, state.n_topics)
-    if any(f"{by_document}.{name}" in arrays for name in _CALIBRATION):
-        documents = _decode_calibration(by_document, arrays, space, state.n_topics)
+    calibrations = (
+        _decode_calibration(name, arrays, space, state.n_topics) for name in _CALIBRATIONS
+    )
     label_words = arrays.sparse("label_words", (schema.n_labels, len(state.topics)))
     merged = get.merged_topics(manifest, state.n_topics)
     n_topics = state.n_topics if merged is None else len(merged)
@@ -222,7 +221,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
         space,
         _decode_priors(manifest, arrays, state),
         get.positive(manifest, "predictive_concentration"),
-        Calibrations(documents, tokens),
+        Calibrations(*calibrations),
         _decode_training(manifest, arrays, schema),
         label_words,
         _decode_source(manifest, arrays, len(state.topics)),
@@ -237,7 +236,7 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
 
 
 def _decode_factors(arrays: StoredArrays, n_labels: int, n_words: int) -> WordFactors | None:
-    """Words of labels; files of older versions have none."""
+    """Words of labels, if there are any."""
     if not any(f"word_factors.{name}" in arrays for name in ("data", *_FACTORS)):
         return None
     observed = arrays.sparse("word_factors", (n_labels, n_words), least=0.0)
@@ -251,13 +250,10 @@ def _decode_factors(arrays: StoredArrays, n_labels: int, n_words: int) -> WordFa
 def _decode_calibration(
     name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
 ) -> Calibration:
-    by_label, degrees, mean_variance = (space.n_columns, n_topics), None, None
+    by_label, degrees = (space.n_columns, n_topics), None
     if f"{name}.degrees" in arrays:
         # Of documents in groups.
         degrees = arrays.numbers(f"{name}.degrees", (space.n_columns,), least=1.0)
-    if f"{name}.mean_variance" in arrays:
-        # Files of older versions have none.
-        mean_variance = arrays.numbers(f"{name}.mean_variance", (n_topics,), positive=True)
     calibration = Calibration(
         arrays.numbers(f"{name}.intercept", (n_topics,)),
         arrays.numbers(f"{name}.coefficients", by_label),
@@ -266,7 +262,7 @@ def _decode_calibration(
         label_tokens=arrays.numbers(f"{name}.label_tokens", by_label),
         degrees=degrees,
         joint=_decode_joint(name, arrays, space, n_topics),
-        mean_variance=mean_variance,
+        mean_variance=arrays.numbers(f"{name}.mean_variance", (n_topics,), positive=True),
         functions=space.functions,
     )
     if (calibration.label_tokens[space.indicator] < 0).any():
@@ -277,21 +273,18 @@ def _decode_calibration(
 def _decode_joint(
     name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
 ) -> tuple[Joint, ...]:
-    """The blocks that are drawn together; files of older versions have none."""
-    blocks = joint_blocks(space)
-    if not any(f"{name}.joint.{number}" in arrays for number, _ in enumerate(blocks)):
-        return ()
-    shapes = [(n_topics, len(columns), len(columns)) for columns in blocks]
+    """The blocks that are drawn together."""
     return tuple(
-        Joint(columns, arrays.numbers(f"{name}.joint.{number}", shape))
-        for number, (columns, shape) in enumerate(zip(blocks, shapes, strict=True))
+        Joint(
+            columns,
+            arrays.numbers(f"{name}.joint.{number}", (n_topics, len(columns), len(columns))),
+        )
+        for number, columns in enumerate(joint_blocks(space))
     )
 
 
-def _decode_correlations(arrays: StoredArrays, n_topics: int) -> Correlations | None:
-    """Correlations of the first topics; files of older versions have none."""
-    if not any(f"correlations.{name}" in arrays for name in ("values", "errors", "degrees")):
-        return None
+def _decode_correlations(arrays: StoredArrays, n_topics: int) -> Correlations:
+    """Correlations of the first topics."""
     values = arrays.numbers("correlations.values", (2, None), least=-1.0, most=1.0)
     errors = arrays.numbers("correlations.errors", values.shape, least=0.0)
     (degrees,) = arrays.whole("correlations.degrees", (1,), 1_000).tolist()
@@ -413,14 +406,15 @@ def _decode_parameters(
         for name, value in stored.items()
         if name not in _NOT_STORED
     }
-    # Files of older versions know no versions of topics.
-    parameters.setdefault("content", None)
     if parameters.keys() != set(known) - set(_NOT_STORED):
         raise WrongContents("its settings are not those of HDSP")
     if isinstance(parameters["scaling"], dict):
         parameters["scaling"] = decode_scaling(parameters["scaling"])
     elif parameters["scaling"] != "auto" and not is_formula(parameters["scaling"]):
         raise WrongContents("its setting `scaling` is no scaling function")
+    seed = parameters["random_state"]
+    if seed is not None and (type(seed) is not int or seed < 0):
+        raise WrongContents("its setting `random_state` is no seed")
     if parameters["init"] is None:
         parameters["init"] = arrays.numbers("init", (None, None), least=0.0)
     return parameters

@@ -193,7 +193,7 @@ def expected_topics(
         A fitted model.
     label_sets : mapping
         By the name of a set, the labels of one document, in any form that
-        `HDSP.expected_topics` takes.
+        `HDSP.expected_topics` takes; or the labels of one document by column.
     n : int, default=10
         How many topics: those that the sets expect most.
     ax : Axes, default=None
@@ -204,6 +204,12 @@ def expected_topics(
     Axes
         What was drawn on.
     """
+    known = {block.name for block in model.label_schema_.blocks}
+    if set(label_sets) <= known and not any(
+        isinstance(one, Mapping) for one in label_sets.values()
+    ):
+        name = ", ".join(f"{column} {value}" for column, value in label_sets.items())
+        label_sets = {name: label_sets}
     shares = np.concatenate([model.expected_topics(labels) for labels in label_sets.values()])
     if len(shares) != len(label_sets):
         raise ValueError(

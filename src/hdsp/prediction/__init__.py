@@ -33,8 +33,7 @@ from hdsp.prediction.fitted import (
     Source,
     make_fitted,
     topic_tokens,
-    with_correlations,
-    with_label_evidence,
+    with_evidence,
 )
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import LabelRegression, count_known_features
@@ -109,8 +108,7 @@ __all__ = [
     "warn_of_dependence",
     "warn_of_split_topics",
     "warn_overlaps",
-    "with_correlations",
-    "with_label_evidence",
+    "with_evidence",
     "with_other_labels",
     "without_target",
 ]

@@ -3,48 +3,44 @@
 A fit finds topics with the concentration that its bound likes. The words of new documents are
 predicted best with another one: it is chosen by halves of documents that predict each other.
 Documents that took part in the fit would choose too small a one, because topics and labels'
-weights have learned their words; so a few passes over other documents let topics forget them.
+weights have learned their words: so both are learned again without a fold of documents.
 """
 
 from dataclasses import replace
 
 import numpy as np
 
-from hdsp.execution import InProcess, fit_documents
-from hdsp.model import GlobalState, HeldOut, LocalSettings, Problem
+from hdsp.execution import fit_documents
+from hdsp.model import HeldOut
 from hdsp.model.updates import update_scaling, update_topics
-from hdsp.numerics.sampling import sample_apart
+from hdsp.numerics.sampling import sample_rows
+from hdsp.prediction.calibration import LeftOut
 
-# The documents that choose: this share of all, at most so many; and of the others, so many.
-_SHARE = 0.2
-_MOST_HELD_OUT = 1_000
+# The documents that choose: at most so many, of which there must be some; and of the others, so
+# many, which labels' weights are learned from.
+_MOST_HELD_OUT, _FEWEST = 1_000, 2
 _MOST_OTHERS = 5_000
-_PASSES = 3
+_PASSES = 2
 
 
-def choose_concentration(problem: Problem, state: GlobalState, executor: InProcess) -> float:
+def choose_concentration(left_out: LeftOut) -> float:
     """The beta at which halves of documents that topics have forgotten predict each other best."""
-    n_documents = problem.n_documents
-    n_held_out = min(int(_SHARE * n_documents), _MOST_HELD_OUT)
-    chosen, kept = sample_apart(n_documents, n_held_out, _MOST_OTHERS)
-    others = problem.take(kept)
+    problem, learned = left_out.problem, left_out.state.document_concentration
+    inside = left_out.fold == 0
+    fold, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
+    if len(fold) < _FEWEST or not len(rest):
+        return learned
+    chosen = fold[sample_rows(len(fold), _MOST_HELD_OUT)]
+    others = problem.take(rest[sample_rows(len(rest), _MOST_OTHERS)])
     frequency = np.asarray(others.counts.sum(axis=0), dtype=np.float64)
     held_out = HeldOut(problem.counts[chosen], problem.design[chosen], frequency)
     if not held_out.tokens.sum():
-        return state.document_concentration
-    learned = state.document_concentration
-    state = _fitted_to(others, state, executor)
-    score = held_out.score(state, problem.scaling, 2.0 * learned)
-    return score.refined_concentration()
-
-
-def _fitted_to(problem: Problem, state: GlobalState, executor: InProcess) -> GlobalState:
-    """`state` with topics and labels' weights that know these documents alone.
-
-    They are fitted from where they are, so that topics stay the topics they were.
-    """
+        return learned
+    state, documents = left_out.without(0), None
     for _ in range(_PASSES):
-        documents, statistics = fit_documents(problem, state, None, LocalSettings(), executor)
-        scaling = update_scaling(problem, state, documents)
-        state = replace(update_topics(problem, state, statistics), scaling=scaling)
-    return state
+        documents, statistics = fit_documents(
+            others, state, documents, left_out.settings, left_out.executor, reuse=True
+        )
+        scaling = update_scaling(others, state, documents)
+        state = replace(update_topics(others, state, statistics), scaling=scaling)
+    return held_out.score(state, problem.scaling, 2.0 * learned).refined_concentration()

@@ -17,7 +17,7 @@ typically have no more than that: least absolute deviations. The plain twin is i
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from hdsp.kernels import sparse_product
 from hdsp.model import GlobalState, Problem
@@ -69,8 +69,11 @@ class Correlations:
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Values with their lower and upper limits, [2, P] each; NaN where they are unknown."""
         values = np.where(self.errors > 0, self.values, np.nan).astype(np.float64)
-        half = student.ppf(0.5 + level / 2.0, max(self.degrees, 1)) * self.errors
+        half = stdtrit(max(self.degrees, 1), 0.5 + level / 2.0) * self.errors
         return values, np.clip(values - half, -1.0, 1.0), np.clip(values + half, -1.0, 1.0)
+
+
+NO_CORRELATIONS = Correlations(np.zeros((2, 0)), np.zeros((2, 0)), 0)
 
 
 @dataclass(frozen=True, eq=False)

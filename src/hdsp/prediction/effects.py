@@ -13,6 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtrit
 
+from hdsp import progress
+from hdsp.kernels import run_ranges
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration import Calibration, Regression, design_scores
 from hdsp.prediction.groups import TopicGroups
@@ -23,7 +25,7 @@ from hdsp.scaling import LabelSpace
 DRAWS, _DRAWS_AT_ONCE = 200, 20
 # Intervals are averages over fewer documents than the effects themselves.
 _DOCUMENTS_PER_DRAW = 250
-_CONTRASTS_AT_ONCE = 500
+_CONTRASTS_AT_ONCE, _EFFECTS_AT_ONCE = 500, 200_000
 # Limits of a higher level than this would rest on a handful of draws; they are those of this level,
 # as many times wider as they were if draws were normal.
 _HIGHEST_LEVEL = 0.9
@@ -108,14 +110,25 @@ def label_effects(
     if not contrasts:
         return Effects(otherwise, expected, lower, upper, error)
     changes = _Changes(regression, draw, space, spread_documents(documents))
-    for first in range(0, len(contrasts), _CONTRASTS_AT_ONCE):
-        part = slice(first, first + _CONTRASTS_AT_ONCE)
-        drawn = groups.sum(changes.of(contrasts[part]))
-        limits = drawn_limits(drawn, level)
-        error[part] = drawn_error(drawn)
-        # Draws average over fewer documents, which could move a limit past what is possible.
-        lower[part] = np.maximum(effect[part] + limits[0], -1.0)
-        upper[part] = np.minimum(effect[part] + limits[1], 1.0)
+    n_drawn = 0
+    with progress.task("Drawing intervals", len(contrasts), unit="labels") as drawing:
+
+        def fill(first: int, last: int) -> None:
+            nonlocal n_drawn
+            part = slice(first, last)
+            drawn = groups.sum(changes.of(contrasts[part]))
+            # Quantiles of what is sorted take next to no time.
+            drawn.sort(axis=0)
+            limits = drawn_limits(drawn, level)
+            error[part] = drawn_error(drawn)
+            # Draws average over fewer documents, which could move a limit past what is possible.
+            lower[part] = np.maximum(effect[part] + limits[0], -1.0)
+            upper[part] = np.minimum(effect[part] + limits[1], 1.0)
+            n_drawn += last - first
+            drawing.update(n_drawn)
+
+        at_once = max(min(_CONTRASTS_AT_ONCE, _EFFECTS_AT_ONCE // effect.shape[1]), 1)
+        run_ranges(fill, len(contrasts), at_once)
     return Effects(otherwise, expected, lower, upper, error)
 
 

@@ -116,7 +116,8 @@ def word_evidence(
     for first in range(0, n_labels, _CHUNK):
         some = slice(first, first + _CHUNK)
         found[:, some] = damped @ weights(labels.block(some), word_share).T
-    return np.asarray(found / length[:, None])
+    found /= length[:, None]
+    return found
 
 
 def _log_ratios(labels: LabelCounts, word_share: FloatArray) -> FloatArray:
@@ -125,15 +126,23 @@ def _log_ratios(labels: LabelCounts, word_share: FloatArray) -> FloatArray:
     others = np.maximum(labels.all_topics - labels.topics, 0.0) @ word_share.T
     if labels.words.nnz == 0:
         return _log_shares(expected, expected) - _log_shares(others, others)
-    found = np.maximum(labels.words.toarray(), 0.0)
-    rest = np.maximum(labels.all_words - found, 0.0)
-    return _log_shares(found, expected) - _log_shares(rest, others)
+    found = labels.words.toarray()
+    np.maximum(found, 0.0, out=found)
+    rest = labels.all_words - found
+    np.maximum(rest, 0.0, out=rest)
+    ratios = _log_shares(found, expected)
+    ratios -= _log_shares(rest, others)
+    return ratios
 
 
 def _log_shares(found: FloatArray, expected: FloatArray) -> FloatArray:
     """Log probabilities of words that were found so often where topics expect so many, [C, V]."""
-    share = (found + STRENGTH) / (expected + STRENGTH) * np.maximum(expected, _SMALLEST)
-    return np.asarray(np.log(share / share.sum(axis=1, keepdims=True)))
+    # In place, since arrays of all words take longer to make than to fill.
+    share, other = found + STRENGTH, expected + STRENGTH
+    share /= other
+    share *= np.maximum(expected, _SMALLEST, out=other)
+    share /= share.sum(axis=1, keepdims=True)
+    return np.asarray(np.log(share, out=share))
 
 
 def _slopes(labels: LabelCounts, word_share: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """A fitted model: everything that prediction needs, without the training documents."""
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -26,11 +26,11 @@ from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.numerics.versions import library_versions
 from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
-from hdsp.prediction.calibration.cross_fit import FOLDS, MANY_DOCUMENTS, LeftOut
+from hdsp.prediction.calibration.cross_fit import FOLDS, LeftOut
 from hdsp.prediction.calibration.functions import fitted_weights
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
 from hdsp.prediction.concentration import choose_concentration
-from hdsp.prediction.correlations import Correlations, topic_correlations
+from hdsp.prediction.correlations import NO_CORRELATIONS, Correlations, topic_correlations
 from hdsp.prediction.dependence import find_dependence, warn_of_dependence
 from hdsp.prediction.effects import DRAWS, Effects, draws_of, label_effects
 from hdsp.prediction.evidence import LabelCounts, count_label_words, label_word_ratios
@@ -159,8 +159,8 @@ class FittedModel:
         than 1 where a sample of the documents stood for all.
     word_factors : WordFactors or None
         Words that labels use beyond their topics; None where they were not learned.
-    correlations : Correlations or None
-        Correlations of topics over documents; models of older versions have none.
+    correlations : Correlations
+        Correlations of topics over documents.
 
     Notes
     -----
@@ -182,7 +182,7 @@ class FittedModel:
     merged_topics: TopicGroups | None = None
     sampled: float = 1.0
     word_factors: WordFactors | None = None
-    correlations: Correlations | None = None
+    correlations: Correlations = NO_CORRELATIONS
 
     @property
     def schema(self) -> LabelSchema:
@@ -274,8 +274,23 @@ class FittedModel:
         """Effects of contrasts on topics, with intervals.
 
         The method ``"calibrated"`` uses the regression by `weight` and its variance, ``"ratio"``
-        the scaling function's own posterior.
+        the scaling function's own posterior. The last answer is kept: a report asks twice.
         """
+        asked = (tuple(contrasts), level, method, seed, weight)
+        found = self._effects.get(asked)
+        if found is None:
+            found = self._draw_effects(contrasts, level, method, seed, weight)
+            self._effects.clear()
+            self._effects[asked] = found
+        return found
+
+    @cached_property
+    def _effects(self) -> dict[tuple[Any, ...], Effects]:
+        return {}
+
+    def _draw_effects(
+        self, contrasts: list[Contrast], level: float, method: Method, seed: int, weight: Weight
+    ) -> Effects:
         calibration: Calibration = getattr(self.calibrations, weight)
         mean: Regression = calibration
         draw = draws_of(calibration, self.space, seed)
@@ -343,9 +358,12 @@ class FittedModel:
                 score[:, 0], regression.curvature, values, candidates.log_prior
             )
             return np.asarray(np.exp(found))
-        score = score[:, candidates.positions] + candidates.log_prior
+        if not np.array_equal(candidates.positions, np.arange(score.shape[1])):
+            score = score[:, candidates.positions]
+        # In place, since documents and labels may be many.
+        score += candidates.log_prior
         if kind == "tags":
-            return np.asarray(expit(score))
+            return np.asarray(expit(score, out=score))
         return np.asarray(np.exp(log_softmax(score, axis=1)))
 
     def _posterior_of_words(self, counts: csr_array) -> FloatArray:
@@ -382,23 +400,23 @@ def make_fitted(
     report: FitReport,
     run: Run,
     predictive_concentration: float | None = None,
-    learned_from: int | None = None,
     groups: IntArray | None = None,
     left_out: LeftOut | None = None,
 ) -> FittedModel:
     """The fitted model, with the calibration and summaries that are computed after inference.
 
     Overwrites the documents of `fit`, to save memory. Without a `predictive_concentration`, the
-    one that predicts training documents best is chosen. Topics were `learned_from` so many
-    documents, if not from those of `problem`. Documents of one of `groups` [M] are not independent.
-    `left_out` are topics without folds of the documents, where they are read with them again.
+    one that predicts training documents best is chosen. Documents of one of `groups` [M] are not
+    independent. `left_out` are topics without folds of the documents, where they are read with them
+    again.
     """
+    left_out = left_out or LeftOut(
+        problem, fit.state, run.settings, run.here, groups=groups, documents=fit.documents
+    )
     if predictive_concentration is None:
         with run.stage("concentration"):
-            predictive_concentration = choose_concentration(problem, fit.state, run.here)
-    calibrations = calibrate(
-        problem, fit, space, run, learned_from=learned_from, groups=groups, left_out=left_out
-    )
+            predictive_concentration = choose_concentration(left_out)
+    calibrations = calibrate(problem, fit, space, run, groups=groups, left_out=left_out)
     labels = space.values(problem.design)
     return FittedModel(
         fit.state,
@@ -413,44 +431,44 @@ def make_fitted(
     )
 
 
-def with_correlations(
-    model: FittedModel, problem: Problem, run: Run, groups: IntArray | None = None
+def with_evidence(
+    model: FittedModel,
+    problem: Problem,
+    run: Run,
+    groups: IntArray | None = None,
+    left_out: LeftOut | None = None,
 ) -> FittedModel:
-    """The model with correlations of its topics; documents of one of `groups` [M] are dependent."""
-    with run.stage("correlations"):
-        in_use = min(model.report.n_topics, model.state.n_topics)
-        found = topic_correlations(problem, model.state, model.calibration, in_use, groups)
-        return replace(model, correlations=found)
+    """The model with correlations of topics, words of labels, and regressions of labels on words.
 
-
-def with_label_evidence(
-    model: FittedModel, problem: Problem, run: Run, left_out: LeftOut | None = None
-) -> FittedModel:
-    """The model with words of labels, and the regressions of labels on its evidence.
-
-    The former are behind the perplexity given labels, the latter behind `predict_labels`.
-    `left_out` are topics without folds of the documents, if they are known.
+    Words of labels are behind the perplexity given labels, regressions behind `predict_labels`.
+    Documents of one of `groups` [M] are not independent. `left_out` are topics without folds of the
+    documents, if they are known.
     """
-    schema = model.schema
     log_priors, values = _label_priors(model)
+
+    def correlations() -> Correlations:
+        in_use = min(model.report.n_topics, model.state.n_topics)
+        return topic_correlations(problem, model.state, model.calibration, in_use, groups)
+
     if not log_priors:
-        return model
+        with run.stage("correlations"):
+            return replace(model, correlations=correlations())
     with run.stage("label regressions"):
-        left_out = left_out or LeftOut(problem, model.state, run.settings, run.here)
-        documents = _weigh_documents(model, left_out)
-        model = replace(
-            model,
-            label_regressions=fit_label_regressions(
-                documents, schema, model.label_counts(), log_priors, values
-            ),
+        left_out = left_out or LeftOut(
+            problem, model.state, run.settings, run.here, learned_from=model.training.n_documents
         )
-    if model.state.versions is not None or not model.worded:
-        return model
-    with run.stage("label words"):
+        documents = _weigh_documents(model, left_out)
+
+    def regressions() -> dict[str, LabelRegression]:
+        return fit_label_regressions(
+            documents, model.schema, model.label_counts(), log_priors, values
+        )
+
+    def words() -> WordFactors:
         rows = sample_rows(problem.n_documents, MOST_WORDED)
         counts, design = problem.counts[rows], csr_array(problem.design[rows])
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        factors = learn_word_factors(
+        return learn_word_factors(
             counts,
             model.space.values(design),
             lengths[:, None] * model.calibrations.tokens.proportions(design),
@@ -458,7 +476,20 @@ def with_label_evidence(
             model.worded,
             model.word_share(),
         )
-    return replace(model, word_factors=factors)
+
+    stages: dict[str, Callable[[], Any]] = {
+        "correlations": correlations,
+        "label regressions": regressions,
+    }
+    if model.state.versions is None and model.worded:
+        stages["label words"] = words
+    found = dict(zip(stages, run.stages_together(stages), strict=True))
+    return replace(
+        model,
+        correlations=found["correlations"],
+        label_regressions=found["label regressions"],
+        word_factors=found.get("label words", model.word_factors),
+    )
 
 
 def _label_priors(model: FittedModel) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
@@ -487,23 +518,21 @@ def _weigh_documents(model: FittedModel, left_out: LeftOut) -> WeighedDocuments:
     rows = sample_rows(problem.n_documents, MOST_DOCUMENTS)
     words, design = problem.counts[rows], csr_array(problem.design[rows])
     lengths = np.asarray(words.sum(axis=1), dtype=np.float64)
-    labels, proportions = model.space.values(design), model._posterior_of_words(words)
-    if model.calibration.degrees is None:
-        # Without groups.
-        dependence = find_dependence(model.space, labels, proportions)
-        if dependence is not None:
-            warn_of_dependence(dependence)
+    labels, proportions = model.space.values(design), np.empty((len(rows), model.state.n_topics))
     # New documents are read with topics that have not seen them: so are these, or labels of few
     # documents would seem to be surer than they are.
     fold = left_out.fold[rows]
     word_shares = []
     for number in range(FOLDS):
         left = np.flatnonzero(fold == number)
-        state = model.state
-        if len(left) and model.training.n_documents <= MANY_DOCUMENTS:
-            state = left_out.without(number)
-            proportions[left] = replace(model, state=state)._posterior_of_words(words[left])
-        word_shares.append(word_share(state))
+        without = replace(model, state=left_out.without(number) if len(left) else model.state)
+        proportions[left] = without._posterior_of_words(words[left])
+        word_shares.append(without.word_share())
+    if model.calibration.degrees is None:
+        # Without groups.
+        dependence = find_dependence(model.space, labels, proportions)
+        if dependence is not None:
+            warn_of_dependence(dependence)
     return WeighedDocuments(
         words,
         labels,

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, psi, xlogy
-from scipy.stats import beta, gamma
 
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.word_factors import WordFactors
@@ -68,6 +67,8 @@ def word_ratios(
     spread = spread[words]
     evidence = ratio / spread - 0.5 * np.log1p((n + rest) / spread)
     probability = expit(evidence - _LOG_ODDS)
+    from scipy.stats import beta
+
     found = beta(n / spread + _PRIOR_TOKENS * share, rest / spread + _PRIOR_TOKENS * (1.0 - share))
     mean = psi(n / spread + _PRIOR_TOKENS * share)
     mean -= psi(rest / spread + _PRIOR_TOKENS * (1.0 - share)) + logit(share)
@@ -106,6 +107,8 @@ def factor_ratios(factors: WordFactors, level: float) -> WordRatios:
         values[kept]
         for values in ((strength + n) / spread, (strength + expected) / spread, probability)
     )
+    from scipy.stats import gamma
+
     lower, upper = _limits(gamma(shape, scale=1.0 / rate), np.ones(len(rate)), probability, level)
     ratio = np.exp(probability * (psi(shape) - np.log(rate)))
     found = WordRatios(words[kept], labels[kept], ratio, lower, upper, n[kept])

@@ -31,7 +31,9 @@ _MOST_LABELS = 200
 _PENALTY = 1.0
 _EVIDENCE_UNIT = 0.3
 # The optimiser stops at this relative change of the loss, which moves no probability visibly.
-_MAX_ITER, _TOL = 100, 1e-5
+_MAX_ITER, _TOL = 100, 4e-5
+# Keeps the scale finite of labels that words tell for sure.
+_LEAST_BEND = 1e-3
 # Documents at a time: few enough to stay in the processor's cache.
 _ROWS = 1_024
 
@@ -292,6 +294,11 @@ class _LevelLoss:
         log_share = log_softmax(score + self.log_prior, axis=1)
         return (-float((target * log_share).sum(dtype=np.float64)), np.exp(log_share) - target, 0.0)
 
+    def bend(self, residual: FloatArray) -> FloatArray:
+        """Second derivatives in scores, summed over documents, [C], given the gradient [M, C]."""
+        chance = residual + self.target
+        return np.asarray((chance * (1.0 - chance)).sum(axis=0, dtype=np.float64))
+
 
 class _TagLoss(_LevelLoss):
     """The same for tags, each of which is there or not."""
@@ -333,6 +340,10 @@ class _NumberLoss(_LevelLoss):
             0.5 * float(gain.sum(dtype=np.float64)),
         )
 
+    def bend(self, residual: FloatArray) -> FloatArray:
+        """The variance of values, of which residuals are a sample."""
+        return np.asarray((residual**2).sum(axis=0, dtype=np.float64))
+
 
 def _minimise(
     loss: _LevelLoss, evidence: FloatArray, features: FloatArray
@@ -341,15 +352,37 @@ def _minimise(
 
     Weights are penalised, and what intercepts add to the prior; the slope, the part that tags'
     intercepts share and a number's own are not.
+
+    The optimiser takes few steps where the loss bends alike in all directions. So features are
+    turned to their principal axes, and parameters are scaled by the second derivatives at the best
+    slope and intercepts without weights, where it begins.
     """
     from scipy.optimize import Bounds, minimize
 
     n_labels, n_features = evidence.shape[1], features.shape[1]
-    evidence, features = evidence.astype(np.float32), features.astype(np.float32)
+    evidence = evidence.astype(np.float32)
+    slope, curvature = 1.0, 0.0
+    intercept: FloatArray = np.zeros(n_labels)
+    if n_features:
+        slope, curvature, intercept, _ = _minimise(loss, evidence, features[:, :0])
+    size, axes = np.linalg.eigh(features.T @ features)
+    features = (features @ axes).astype(np.float32)
     by_feature = np.ascontiguousarray(features.T)
+    score = (slope * evidence + intercept).astype(np.float32)
+    bend = np.maximum(loss.bend(loss(slice(None), score, curvature)[1]), _LEAST_BEND)
+    about_slope = max(float((bend * (evidence**2).mean(axis=0)).sum()), _LEAST_BEND)
+    # Of slope, curvature, the part that intercepts share, intercepts and weights.
+    unit = np.concatenate(
+        [
+            [about_slope**-0.5, 1.0, bend.sum() ** -0.5],
+            (bend + _PENALTY) ** -0.5,
+            ((np.maximum(size, 0.0) / len(evidence))[:, None] * bend + _PENALTY).ravel() ** -0.5,
+        ]
+    )
     penalised_intercept = not loss.curved
 
-    def objective(point: FloatArray) -> tuple[float, FloatArray]:
+    def objective(scaled: FloatArray) -> tuple[float, FloatArray]:
+        point = unit * scaled
         slope, curvature, offset = map(float, point[:3])
         intercept = point[3 : 3 + n_labels].astype(np.float32)
         weights = point[3 + n_labels :].reshape(n_features, n_labels).astype(np.float32)
@@ -359,17 +392,17 @@ def _minimise(
             score = features[rows] @ weights
             score += np.float32(slope) * evidence[rows]
             score += intercept + np.float32(offset)
-            value, residual, bend = loss(rows, score, curvature)
+            value, residual, by_curvature = loss(rows, score, curvature)
             return (
                 value,
                 float((residual * evidence[rows]).sum(dtype=np.float64)),
-                bend,
+                by_curvature,
                 residual.sum(axis=0, dtype=np.float64),
                 by_feature[:, rows] @ residual,
             )
 
         parts = run_ranges(terms, len(evidence), _ROWS)
-        value, by_slope, bend = (float(sum(part[i] for part in parts)) for i in range(3))
+        value, by_slope, by_curvature = (float(sum(part[i] for part in parts)) for i in range(3))
         by_intercept, by_weight = (np.asarray(sum(part[i] for part in parts)) for i in (3, 4))
         value += 0.5 * _PENALTY * float((weights**2).sum())
         total = float(by_intercept.sum()) if loss.free_offset else 0.0
@@ -379,25 +412,28 @@ def _minimise(
         else:
             by_intercept = np.zeros(n_labels)
         gradient = [
-            np.array([by_slope, bend if loss.curved else 0.0, total]),
+            np.array([by_slope, by_curvature if loss.curved else 0.0, total]),
             by_intercept,
             (by_weight + _PENALTY * weights).ravel(),
         ]
-        return value, np.concatenate(gradient)
+        return value, unit * np.concatenate(gradient)
 
-    start = np.zeros(3 + n_labels * (1 + n_features))
-    start[0] = 1.0
+    start = np.zeros(len(unit))
+    start[:3] = slope, curvature, float(intercept.mean()) if loss.free_offset else 0.0
+    start[3 : 3 + n_labels] = intercept - start[2]
     # A distribution that its curvature makes wider than the prior would not fall off.
     lowest = np.full(len(start), -np.inf)
     lowest[1] = 0.0
-    found = minimize(
-        objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=Bounds(lowest, np.inf),
-        options={"maxiter": _MAX_ITER, "ftol": _TOL},
-    ).x
+    found = unit * np.asarray(
+        minimize(
+            objective,
+            start / unit,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=Bounds(lowest, np.inf),
+            options={"maxiter": _MAX_ITER, "ftol": _TOL},
+        ).x
+    )
     slope, curvature, offset = map(float, found[:3])
     intercept = found[3 : 3 + n_labels] + offset
-    return slope, curvature, intercept, found[3 + n_labels :].reshape(n_features, n_labels)
+    return slope, curvature, intercept, axes @ found[3 + n_labels :].reshape(n_features, n_labels)

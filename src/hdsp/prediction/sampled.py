@@ -7,14 +7,7 @@ from hdsp.fit import Run, Sample
 from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction.calibration import LeftOut
-from hdsp.prediction.fitted import (
-    FitReport,
-    FittedModel,
-    Source,
-    make_fitted,
-    with_correlations,
-    with_label_evidence,
-)
+from hdsp.prediction.fitted import FitReport, FittedModel, Source, make_fitted, with_evidence
 from hdsp.prediction.training import TrainingLabels
 from hdsp.scaling import LabelSpace
 
@@ -64,6 +57,9 @@ def make_fitted_from_sample(
     sample, state, space, priors = fit.sample, fit.state, fit.space, fit.priors
     known = make_problem(sample.counts, sample.design, space.scaling, priors, content=state.content)
     documents, _ = fit_documents(known, state, None, run.settings, run.here)
+    left_out = LeftOut(
+        known, state, run.settings, run.here, documents=documents, learned_from=fit.n_documents
+    )
     model = make_fitted(
         known,
         Fit(state, documents),
@@ -72,8 +68,7 @@ def make_fitted_from_sample(
         report,
         run,
         predictive_concentration,
-        fit.n_documents,
-        left_out=(left_out := LeftOut(known, state, run.settings, run.here)),
+        left_out=left_out,
     )
     uniform = sample.take(sample.uniform())
     training = TrainingLabels.of(space.schema, space.values(uniform.design))
@@ -83,9 +78,9 @@ def make_fitted_from_sample(
         sampled=float(known.n_tokens / max(expected_tokens(state, priors).sum(), 1e-300)),
     )
     if len(uniform) == len(sample):
-        return with_label_evidence(with_correlations(model, known, run), known, run, left_out)
+        return with_evidence(model, known, run, left_out=left_out)
     del left_out
     known = make_problem(
         uniform.counts, uniform.design, space.scaling, priors, content=state.content
     )
-    return with_label_evidence(with_correlations(model, known, run), known, run)
+    return with_evidence(model, known, run)

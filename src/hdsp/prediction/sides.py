@@ -8,16 +8,21 @@ interactions, the design of each side is made anew.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csc_array, csr_array, hstack
 
 from hdsp.labels import Number
 from hdsp.numerics.softmax import normalised_exp
+from hdsp.numerics.sparse import csr_entries
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration import Regression, design_scores
 from hdsp.scaling import Design, FunctionColumns, LabelSpace
+
+# All documents with each of very many labels would take much memory.
+_CONTRASTS_AT_ONCE = 5_000
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,12 @@ def expected_sides(
     """
     score = regression.scores(space.design(documents))
     first, second = np.empty((2, len(contrasts), score.shape[1]))
-    for numbers, sides in make_sides(space, documents, contrasts, regression.functions):
-        first[numbers], second[numbers] = sides(score, regression.coefficients[sides.columns])
+    for start in range(0, len(contrasts), _CONTRASTS_AT_ONCE):
+        part = contrasts[start : start + _CONTRASTS_AT_ONCE]
+        for numbers, sides in make_sides(space, documents, part, regression.functions):
+            found = sides(score, regression.coefficients[sides.columns])
+            own = np.add(numbers, start)
+            first[own], second[own] = found
     return first, second
 
 
@@ -144,22 +153,26 @@ class _TagSides:
     ) -> tuple[FloatArray, FloatArray]:
         share = normalised_exp(score)
         factor = _factors(coefficients)
-        carried = csr_array(self.carried, dtype=score.dtype)
+        if self.carried.dtype != score.dtype:
+            self.carried = self.carried.astype(score.dtype)
+        rows, tags, by_tag = self.entries
         # Documents that lack the tag gain it: theta f / (theta . f). Those that carry it stay.
         weight = 1.0 / (share @ factor.T)
-        rows = np.repeat(np.arange(carried.shape[0]), np.diff(carried.indptr))
-        weight[rows, carried.indices] = 0.0
-        held = carried.T @ share
+        weight[rows, tags] = 0.0
+        held = self.carried.T @ share
         second = factor * (weight.T @ share) + held
         # Documents that carry the tag lose it: theta / f, normalised.
-        without = share[rows] / factor[carried.indices]
+        without = share[rows] / factor[tags]
         without /= without.sum(axis=1, keepdims=True)
-        entry = csr_array(
-            (np.ones(len(rows)), carried.indices, np.arange(len(rows) + 1)),
-            shape=(len(rows), len(self.columns)),
-        )
-        first = share.sum(axis=0) - held + entry.T @ without
+        first = share.sum(axis=0) - held + by_tag @ without
         return first / len(share), second / len(share)
+
+    @cached_property
+    def entries(self) -> tuple[IntArray, IntArray, csc_array]:
+        """Document and tag of each entry carried, and the matrix that sums entries by tag."""
+        rows, tags, _ = csr_entries(self.carried)
+        shape = (len(self.columns), len(rows))
+        return rows, tags, csc_array((np.ones(len(rows)), tags, np.arange(len(rows) + 1)), shape)
 
 
 @dataclass(eq=False)

@@ -15,6 +15,8 @@ from hdsp.prediction.label_regression import level_log_prior, tag_log_odds
 from hdsp.validation import quoted
 
 _OWNER = "HDSP.predict_labels"
+# Standard deviations from the mean of training, beyond which a number's topics are no guess.
+_FARTHEST = 1_000.0
 
 
 def make_candidates(model: FittedModel, target: Any, values: Any, prior: bool) -> Candidates:
@@ -53,14 +55,15 @@ def _indicator_candidates(
     schema = model.schema
     block = schema.block(target)
     names = block.columns if values is None else tuple(map(_level, values))
-    unknown = [name for name in names if name not in block.columns]
+    position = {name: number for number, name in enumerate(block.columns)}
+    unknown = [name for name in names if name not in position]
     if unknown:
         raise ValueError(
             f"`values` of {_OWNER} must be among those of {target!r} in training. Got "
             f"{quoted(map(str, unknown))}. There are {quoted(block.columns)}."
         )
     start = schema.slices()[target].start
-    columns = np.array([start + block.columns.index(name) for name in names])
+    columns = np.array([start + position[name] for name in names])
     carriers = model.training.carriers[columns]
     exclusive = block.kind == "category"
     log_prior: FloatArray
@@ -92,8 +95,16 @@ def _number_candidates(
         # Values were standardised in single precision, which keeps six digits.
         numbers = np.unique([float(f"{number:.6g}") for number in numbers])
     else:
-        numbers = _numbers(values)
-    coded = (numbers - block.mean[0]) / block.scale[0]
+        numbers = np.array([written_number(value) for value in values], dtype=np.float64)
+    middle, unit = block.mean[0], block.scale[0]
+    coded = (numbers - middle) / unit
+    near = np.abs(coded) <= _FARTHEST
+    if values is not None and not near.all():
+        raise ValueError(
+            f"`values` of {_OWNER} must be numbers near those of training, from "
+            f"{middle - _FARTHEST * unit:.4g} to {middle + _FARTHEST * unit:.4g}. Got "
+            f"{values[int(near.argmin())]!r}."
+        )
     log_prior: FloatArray = np.zeros(len(coded))
     if prior:
         log_prior = level_log_prior(nearest_counts(coded, observed))
@@ -128,12 +139,3 @@ def _level(value: Any) -> str:
     """The name of a level, which may be given as a boolean or a number."""
     name = level_name(value)
     return repr(value) if name is None else name
-
-
-def _numbers(values: list[Any]) -> FloatArray:
-    numbers = np.array([written_number(value) for value in values], dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise ValueError(
-            f"`values` of {_OWNER} must be finite numbers, since the target is a number."
-        )
-    return numbers

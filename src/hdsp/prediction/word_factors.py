@@ -21,8 +21,9 @@ from scipy.sparse import csc_array, csr_array, hstack
 from threadpoolctl import threadpool_limits
 
 from hdsp import kernels
-from hdsp.kernels import run_ranges
+from hdsp.kernels import run_ranges, sparse_product
 from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.prediction.calibration import label_sets
 from hdsp.prediction.label_regression import WeighedDocuments
 
 # Factors are learned from at most this many documents.
@@ -147,13 +148,17 @@ def learn_word_factors(
     """
     n_labels, n_words = labels.shape[1] + 1, len(word_share)
     weighed = replace(weighed, labels=with_any(weighed.labels, columns))
-    labels = csc_array(with_any(labels, columns))
+    labels = with_any(labels, columns)
     strength = _choose_strengths(weighed, columns)
     columns = [own for own in columns if strength[own.start] < _STRENGTHS[-1]]
     if not columns:
         return WordFactors.none(n_labels - 1, n_words)
     observed = csc_array(csr_array(labels.T) @ counts)
-    expected, share = expected.astype(np.float32), word_share.astype(np.float32)
+    # Documents with the same labels have the same factors: together they are one.
+    sets = label_sets(labels)
+    labels = csc_array(sets.design)
+    expected = sparse_product(sets.member, np.ascontiguousarray(expected, dtype=np.float32))
+    share = word_share.astype(np.float32)
 
     def learn(first: int, last: int) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         found = observed[:, first:last].toarray()

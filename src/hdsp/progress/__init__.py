@@ -41,6 +41,8 @@ T = TypeVar("T")
 _COUNTED_TOGETHER = 200
 
 _display: ContextVar[Display | None] = ContextVar("display", default=None)
+# Displays that are open, whichever thread asks.
+_open: list[Display] = []
 
 
 @contextmanager
@@ -57,14 +59,18 @@ def shown(quiet: bool = False) -> Iterator[None]:
         return
     display = choose_display(quiet)
     token = _display.set(display)
+    _open.append(display)
     try:
         yield
     finally:
+        _open.remove(display)
         _display.reset(token)
         display.close()
 
 
-def task(title: str, total: float | None = None, unit: str | None = "done") -> Task:
+def task(
+    title: str, total: float | None = None, unit: str | None = "done", anywhere: bool = False
+) -> Task:
     """A task inside those that are under way.
 
     Parameters
@@ -75,13 +81,15 @@ def task(title: str, total: float | None = None, unit: str | None = "done") -> T
         How much there is to do, where that is known.
     unit : str, default="done"
         What is counted, as in "3 of 8 done"; None shows the share alone.
+    anywhere : bool, default=False
+        Show it from a thread that has no display of its own, too.
 
     Examples
     --------
     >>> with task("Reading") as reading:
     ...     reading.update(documents=20)
     """
-    display = _display.get()
+    display = _display.get() or (_open[-1] if anywhere and _open else None)
     return Task() if display is None else display.task(title, total, unit)
 
 

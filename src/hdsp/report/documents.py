@@ -1,6 +1,5 @@
 """Documents as the report shows them: typical ones, words by topic, observed against expected."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus
+from hdsp.corpus.splitting import is_unspaced, splitter, stems
 from hdsp.corpus.text import TextSettings
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.report.model_access import label_check
@@ -246,8 +246,7 @@ class _WordReader:
         self._counts = corpus.counts
         settings = corpus.text_settings or TextSettings()
         self._lowercase = settings.lowercase or settings.tokenizer is not None
-        pattern = r"\w+" if settings.tokenizer is not None else settings.token_pattern
-        self._pattern = re.compile(pattern)
+        self._split, self._stem = splitter(settings), settings.stem
 
     def pieces(
         self, row: int, proportions: FloatArray, text: str | None
@@ -260,14 +259,23 @@ class _WordReader:
             return self._counted(row, proportions)
         cut = len(text) > MOST_CHARACTERS
         text = text[:MOST_CHARACTERS]
-        spans, words = [], []
-        for match in self._pattern.finditer(text):
-            # A pattern with a group counts what is inside it.
-            group = 1 if self._pattern.groups else 0
-            word = match.group(group)
-            position = self._position.get(word.lower() if self._lowercase else word)
-            if position is not None:
-                spans.append(match.span(group))
+        # Where letters change their number, they stay as they are.
+        lower = text.lower() if self._lowercase else text
+        plain = lower if len(lower) == len(text) else text
+        found = list(self._split(plain))
+        counted = found if self._stem is None else stems(found, self._stem)
+        spans: list[tuple[int, int]] = []
+        words: list[int] = []
+        place = 0
+        for word, name in zip(found, counted, strict=True):
+            start = plain.find(word, place)
+            position = self._position.get(name)
+            if start < 0 or not word:
+                continue
+            # Pairs of characters overlap.
+            place = start + (1 if is_unspaced(word) else len(word))
+            if position is not None and (not spans or start >= spans[-1][1]):
+                spans.append((start, start + len(word)))
                 words.append(position)
         topics = self._topics(words, proportions)
         pieces, end = [], 0

@@ -42,12 +42,14 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
         *_returning(model, n_topics),
         ("Passes", f"{model.n_iter_:,}"),
         ("Converged", "yes" if model.converged_ else "no"),
-        ("Corpus concentration α", f"{float(model.corpus_concentration_):.4g}"),
-        ("Document concentration β", f"{float(model.document_concentration_):.4g}"),
-        ("β for new documents", f"{float(model.predictive_concentration_):.4g}"),
     ]
     return {
         "facts": facts,
+        "details": [
+            ("Corpus concentration α", f"{float(model.corpus_concentration_):.4g}"),
+            ("Document concentration β", f"{float(model.document_concentration_):.4g}"),
+            ("β for new documents", f"{float(model.predictive_concentration_):.4g}"),
+        ],
         "history": history_columns(model),
         "terms": bound_terms(model),
         "search": _search(model),

@@ -14,6 +14,10 @@ _MANY = 500
 _DIMENSIONS = 50
 # An exact order of leaves takes time that grows with the cube of their number.
 _MOST_ORDERED = 400
+# Of more labels, so many spread over all are placed or ordered, and the others put beside those
+# that they are most similar to: time and memory would grow with the square of their number.
+_MOST_PLACED, _NEIGHBOURS = 1_000, 3
+_CHUNK = 1_000
 
 
 def place_together(
@@ -44,11 +48,34 @@ def place_together(
     raised = np.maximum(effect, 0.0)
     total = raised.sum(axis=1, keepdims=True)
     mixture = np.where(total > 0, raised / np.where(total > 0, total, 1.0), 1.0 / len(word_share))
-    points = np.sqrt(np.concatenate([word_share, mixture @ word_share]))
+    chosen = _spread(len(mixture), _MOST_PLACED)
+    points = np.sqrt(np.concatenate([word_share, mixture[chosen] @ word_share]))
     places = _few_places(points) if len(points) <= _FEW else _many_places(points, seed)
     places = places - (places.max(axis=0) + places.min(axis=0)) / 2.0
     places = places / (np.abs(places).max() or 1.0)
-    return places[: len(word_share)], places[len(word_share) :]
+    topics, labels = places[: len(word_share)], places[len(word_share) :]
+    if len(chosen) < len(mixture):
+        near, _ = _most_similar(np.sqrt(mixture), np.sqrt(mixture[chosen]), _NEIGHBOURS)
+        beside = labels[near].mean(axis=1)
+        beside[chosen] = labels
+        labels = beside
+    return topics, labels
+
+
+def _spread(n: int, most: int) -> IntArray:
+    """All of n positions, or as many as `most` spread over them."""
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)
+
+
+def _most_similar(rows: FloatArray, others: FloatArray, n: int) -> tuple[IntArray, FloatArray]:
+    """For each row the n of `others` with the largest inner products, [R, n], and these."""
+    near, found = np.empty((len(rows), n), dtype=np.int64), np.empty((len(rows), n))
+    for first in range(0, len(rows), _CHUNK):
+        part = slice(first, first + _CHUNK)
+        product = rows[part] @ others.T
+        near[part] = np.argpartition(-product, n - 1, axis=1)[:, :n]
+        found[part] = np.take_along_axis(product, near[part], axis=1)
+    return near, found
 
 
 def _few_places(points: FloatArray) -> FloatArray:
@@ -95,8 +122,13 @@ def seriate(matrix: FloatArray) -> IntArray:
         return np.arange(len(matrix))
     size = np.linalg.norm(matrix, axis=1, keepdims=True)
     directions = matrix / np.where(size > 0, size, 1.0)
-    tree = linkage(directions, "average", optimal_ordering=len(matrix) <= _MOST_ORDERED)
+    chosen = _spread(len(matrix), _MOST_PLACED)
+    tree = linkage(directions[chosen], "average", optimal_ordering=len(matrix) <= _MOST_ORDERED)
     order = np.asarray(leaves_list(tree), dtype=np.int64)
+    if len(chosen) < len(matrix):
+        near, similarity = _most_similar(directions, directions[chosen], 1)
+        near[chosen, 0], similarity[chosen, 0] = np.arange(len(chosen)), 2.0
+        order = np.lexsort((-similarity[:, 0], np.argsort(order)[near[:, 0]]))
     # An order and its reverse are as good: the one that begins with the smaller number.
     return order if order[0] < order[-1] else order[::-1]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.answers.junk_words import junk_sentence
 from hdsp.answers.label_checks import check_sentence
 from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.numerics.types import FloatArray
@@ -83,9 +84,9 @@ def effects_along(
     return found
 
 
-def has_correlations(model: Any) -> bool:
-    """Whether the model's file, if it comes from one, knows correlations of topics."""
-    return model._model.correlations is not None
+def junk_note(model: Any) -> str:
+    """What to do about words that are no language, in a sentence; empty where there are none."""
+    return junk_sentence(model._model)
 
 
 def label_check(model: Any, corpus: Corpus) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from hdsp.corpus.frames import column_values, open_columns
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.report.model_access import has_versions, topic_tokens
+from hdsp.report.model_access import has_versions, junk_note, topic_tokens
 from hdsp.report.packing import rounded
 
 # Words of a topic at one relevance, of a group's version of it, and the relevances whose words a
@@ -43,6 +43,7 @@ def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
         "share": rounded(table["token_share"]),
         "coherence": rounded(table["coherence"]),
         "distinctive": [str(words) for words in table["distinctive_words"]],
+        "junk": junk_note(model),
     }
     if stability is not None:
         again = table_of(stability)

@@ -11,7 +11,7 @@ from hdsp.report.effects import curve_views, effect_table, effect_view
 from hdsp.report.fit import fit_view
 from hdsp.report.labels import form_view, label_view
 from hdsp.report.layout import map_view, seriate
-from hdsp.report.model_access import has_correlations, label_record, model_key
+from hdsp.report.model_access import label_record, model_key
 from hdsp.report.names import TopicNames
 from hdsp.report.topics import related_view, side_view, topic_view, topic_words, word_view
 
@@ -60,6 +60,8 @@ def make_view(
     labels = label_view(model, record)
     with progress.task("Finding effects of labels"):
         effects = effect_table(model, LEVEL)
+        # Before others are asked for: these are the same effects.
+        topics = topic_view(model, stability)
         curves = curve_views(model, labels, effects, LEVEL)
     documents = None
     if corpus is not None:
@@ -70,7 +72,7 @@ def make_view(
     data = {
         "title": title,
         "key": model_key(model),
-        "topics": topic_view(model, stability),
+        "topics": topics,
         "words": word_view(model),
         "sides": side_view(model),
         "labels": labels,
@@ -78,7 +80,7 @@ def make_view(
         "effects": effect_view(effects, LEVEL),
         "curves": curves,
         "map": places,
-        "related": related_view(model, LEVEL) if has_correlations(model) else [],
+        "related": related_view(model, LEVEL),
         "order": {
             "topics": seriate(effects.effect.T).tolist(),
             "labels": seriate(effects.effect).tolist(),

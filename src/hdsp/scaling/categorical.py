@@ -7,6 +7,7 @@ from hdsp.labels import Pooled, Term
 from hdsp.numerics.gamma import expected_log_gamma, gamma_divergence
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
+from hdsp.validation import check_positive
 
 
 class Categorical(ScalingFunction):
@@ -47,11 +48,8 @@ class Categorical(ScalingFunction):
         weight_rate: float = 1.0,
         parents: str | None = None,
     ) -> None:
-        if not (weight_shape > 0 and weight_rate > 0):
-            raise ValueError(
-                "`weight_shape` and `weight_rate` of Categorical must be positive. "
-                f"Got {weight_shape} and {weight_rate}."
-            )
+        check_positive(weight_shape, "weight_shape", "Categorical")
+        check_positive(weight_rate, "weight_rate", "Categorical")
         if parents is not None:
             if not columns or not all(isinstance(column, str) for column in columns):
                 raise ValueError(

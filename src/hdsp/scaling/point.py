@@ -7,6 +7,7 @@ import numpy as np
 from hdsp.labels import Term
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling.base import Design, Parameters, ScalingFunction
+from hdsp.validation import check_positive
 
 # Steps of an update, and how often each is halved before it is given up.
 _STEPS, _HALVINGS = 3, 12
@@ -29,10 +30,7 @@ class PointFunction(ScalingFunction):
     positive = frozenset({"spread"})
 
     def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
-        if not (isinstance(variance, (int, float)) and 0 < variance < np.inf):
-            raise ValueError(
-                f"`variance` of {type(self).__name__} must be a positive number. Got {variance!r}."
-            )
+        check_positive(variance, "variance", type(self).__name__)
         super().__init__(*columns)
         # A NumPy number would decide the precision of what it is added to.
         self.variance = float(variance)

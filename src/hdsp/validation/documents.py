@@ -106,6 +106,10 @@ def check_matrix(matrix: Any, subject: str) -> csr_array | FloatArray:
         ) from error
 
 
+# Beyond it, sums of counts are not exact.
+LARGEST_COUNT = 1e15
+
+
 def check_counts(counts: Any, owner: str) -> csr_array:
     """Return counts [M, V] as a read-only CSR matrix without stored zeros, or raise."""
     subject = f"`counts` of {owner}"
@@ -113,10 +117,10 @@ def check_counts(counts: Any, owner: str) -> csr_array:
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     rows, columns, values = csr_entries(matrix)
-    wrong = np.flatnonzero(~np.isfinite(values) | (values < 0))
+    wrong = np.flatnonzero(~((values >= 0) & (values <= LARGEST_COUNT)))
     if wrong.size:
         first = wrong[0]
-        rule = "non-negative" if np.isfinite(values[first]) else "finite"
+        rule = "non-negative" if values[first] < 0 else f"numbers up to {LARGEST_COUNT:g}"
         raise ValueError(
             f"{subject} must be {rule}. Got {values[first]} at row {rows[first]}, "
             f"column {columns[first]}. Count a word that does not occur as 0."

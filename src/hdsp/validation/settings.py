@@ -22,19 +22,19 @@ def check_whole(value: Any, name: str, smallest: int) -> None:
 _SMALLEST, _LARGEST = 1e-12, 1e12
 
 
-def check_positive(value: Any, name: str) -> None:
+def check_positive(value: Any, name: str, owner: str = "HDSP") -> None:
     """Raise unless `value` is a positive number that can be computed with."""
     if not (_is_number(value) and 0 < value < np.inf):
-        raise ValueError(f"`{name}` of HDSP must be a positive number. Got {value!r}.")
+        raise ValueError(f"`{name}` of {owner} must be a positive number. Got {value!r}.")
     if not _SMALLEST <= value <= _LARGEST:
         raise ValueError(
-            f"`{name}` of HDSP must be between {_SMALLEST:g} and {_LARGEST:g}. Got {value!r}."
+            f"`{name}` of {owner} must be between {_SMALLEST:g} and {_LARGEST:g}. Got {value!r}."
         )
 
 
 def check_tolerance(value: Any, name: str) -> None:
-    """Raise unless `value` is a number of at least zero."""
-    if not (_is_number(value) and value >= 0):
+    """Raise unless `value` is a number of at least zero that can be computed with."""
+    if not (_is_number(value) and 0 <= value <= _LARGEST):
         raise ValueError(f"`{name}` of HDSP must be a number, zero or more. Got {value!r}.")
 
 

@@ -36,7 +36,7 @@ def make_table(n_rows=60, seed=0):
         "naïve",
         "größe",
         "собака",
-        "犬犬犬",
+        "한국어",
         "rare" + "xyz"[seed % 3] * 2,
     ]
     table = {

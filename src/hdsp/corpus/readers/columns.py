@@ -18,6 +18,7 @@ from hdsp.validation import quoted
 # Values by column, of equal lengths: some rows of a table.
 Batch: TypeAlias = Mapping[str, Sequence[object]]
 
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 # How text files write that a number is missing.
 _NO_NUMBER = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none"})
 
@@ -36,12 +37,15 @@ class TableFile:
         The encoding of a text file.
     delimiter : str
         The character between the values of a CSV or TSV file.
+    decimal : str, default="."
+        The character before the decimals of its numbers.
     """
 
     stream: BinaryReader
     name: str
     encoding: str
     delimiter: str
+    decimal: str = "."
 
 
 @dataclass(frozen=True)
@@ -181,8 +185,25 @@ class Columns:
         elif kind == "category":
             values = _truth_values([None if isinstance(x, str) and not x else x for x in values])
         else:
-            values = [_number(value) for value in values]
+            values = [self._number(value, column, row) for row, value in enumerate(values)]
         return label_block(column, kind, values, self.name, self._first_row)
+
+    def _number(self, value: object, column: str, row: int) -> object:
+        """Return a number or a date that is written as text, and any other value as it is."""
+        if not isinstance(value, str):
+            return value
+        text = value.strip()
+        if text.lower() in _NO_NUMBER:
+            return None
+        for read in (float, datetime.fromisoformat):
+            try:
+                return read(text)
+            except ValueError:
+                continue
+        if _DECIMAL_COMMA.fullmatch(text):
+            remedy = "pass `decimal`, which is ','"
+            raise self._error(column, self._first_row + row, value, "no number", remedy)
+        return value
 
     def _tags(self, value: object, column: str, row: int) -> object:
         """Read one row's tags: a list as it is, a text as a JSON list or by the separator."""
@@ -231,21 +252,6 @@ def _truth_values(values: list[object]) -> list[object]:
     if not written or not {text.lower() for text in written} <= {"true", "false"}:
         return values
     return [value.lower() == "true" if isinstance(value, str) else value for value in values]
-
-
-def _number(value: object) -> object:
-    """Return a number or a date that is written as text, and any other value as it is."""
-    if not isinstance(value, str):
-        return value
-    text = value.strip()
-    if text.lower() in _NO_NUMBER:
-        return None
-    for read in (float, datetime.fromisoformat):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return value
 
 
 def _sentence(message: str, name: str) -> str:

@@ -25,10 +25,14 @@ def delimited_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     positions = [places[column] for column in wanted.columns]
     checked = _checked(rows, len(header), file.name)
     while batch := list(islice(checked, _BATCH)):
-        yield {
+        found: dict[str, list[str | None]] = {
             column: [row[position] or None for row in batch]
             for column, position in zip(wanted.columns, positions, strict=True)
         }
+        if file.decimal != ".":
+            for column in (name for name, kind in wanted.kinds.items() if kind == "number"):
+                found[column] = [x and x.replace(file.decimal, ".") for x in found[column]]
+        yield found
 
 
 def _check_delimiter(file: TableFile, header: list[str], wanted: Wanted) -> None:

@@ -63,16 +63,7 @@ def read_folder(
         One document per file, with the files' names as `ids`.
     """
     owner = "read_folder"
-    root = Path(folder)
-    name = str(folder)
-    if not root.exists():
-        raise FileNotFoundError(f"{name}: there is no such folder; check the path.")
-    if not root.is_dir():
-        raise read_error(name, "this is a file", "name a folder, or use read_table for one file")
-    paths = sorted(path for path in root.glob(pattern) if path.is_file())
-    ids = tuple(path.relative_to(root).as_posix() for path in paths)
-    if not ids:
-        raise read_error(name, f"no file in it is like {pattern!r}", "pass another `pattern`")
+    ids = _files(folder, pattern)
     source = LabelSource(
         metadata, label_kinds(tags, categories, numeric, owner), owner, tag_separator, encoding
     )
@@ -80,13 +71,29 @@ def read_folder(
     if metadata is not None:
         labels = _labels_of(ids, source.columns(metadata, ids=id))
     rules = counting_rules(text_settings, like, owner)
-    texts = (_text(path, encoding) for path in paths)
-    return corpus_of_texts(name, texts, rules, lambda: (labels, ids), "the files")
+    texts = folder_texts(folder, encoding, pattern)
+    return corpus_of_texts(str(folder), texts, rules, lambda: (labels, ids), "the files")
 
 
-def _text(path: Path, encoding: str) -> str:
-    with open_binary(path, empty=True) as stream:
-        return "".join(text_lines(stream, str(path), encoding))
+def _files(folder: FilePath, pattern: str) -> tuple[str, ...]:
+    """Return the names of the files that are documents, sorted."""
+    root, name = Path(folder), str(folder)
+    if not root.exists():
+        raise FileNotFoundError(f"{name}: there is no such folder; check the path.")
+    if not root.is_dir():
+        raise read_error(name, "this is a file", "name a folder, or use read_table for one file")
+    paths = sorted(path for path in root.glob(pattern) if path.is_file())
+    if not paths:
+        raise read_error(name, f"no file in it is like {pattern!r}", "pass another `pattern`")
+    return tuple(path.relative_to(root).as_posix() for path in paths)
+
+
+def folder_texts(folder: FilePath, encoding: str, pattern: str = TEXT_FILES) -> Iterator[str]:
+    """Yield the texts of a folder, in the order of `read_folder`."""
+    for file in _files(folder, pattern):
+        path = Path(folder) / file
+        with open_binary(path, empty=True) as stream:
+            yield "".join(text_lines(stream, str(path), encoding))
 
 
 def _labels_of(files: tuple[str, ...], table: Columns) -> Labels:

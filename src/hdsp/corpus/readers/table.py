@@ -23,8 +23,10 @@ def read_table(
     like: object = None,
     ids: str | None = None,
     group: str | None = None,
+    stem: str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: str = ".",
 ) -> Corpus:
     """Read a table with one document per row.
 
@@ -59,10 +61,15 @@ def read_table(
     group : str, default=None
         Column of the documents' groups, such as authors, outlets or respondents: documents of a
         group are not independent. One without a value is on its own.
+    stem : str, default=None
+        The language, or its code, in which words are counted by their stems: "english" counts
+        "runs" and "running" as "run".
     encoding : str, default="utf-8"
         The encoding of a text file.
     delimiter : str, default=None
         The character between the values of a CSV file; None is a comma.
+    decimal : {".", ","}, default="."
+        The character before the decimals of numbers in a CSV file.
 
     Returns
     -------
@@ -79,8 +86,8 @@ def read_table(
     owner = "read_table"
     kinds = label_kinds(tags, categories, numeric, owner)
     columns = Columns(name_of(path), Wanted(kinds, text, ids, tag_separator, group))
-    rules = counting_rules(text_settings, like, owner)
-    with open_table(path, owner, format, encoding, delimiter) as (table_format, file):
+    rules = counting_rules(text_settings, like, owner, stem)
+    with open_table(path, owner, format, encoding, delimiter, decimal) as (table_format, file):
         corpus = corpus_of_texts(
             columns.name,
             columns.texts(table_format.batches(file, columns.wanted)),
@@ -89,5 +96,5 @@ def read_table(
             f"column {text!r}",
         )
     if like is None:
-        warn_dates(corpus.labels, "name the column with `numeric` (on the command line, --numeric)")
+        warn_dates(corpus.labels)
     return corpus if group is None else corpus.with_groups(columns.groups())

@@ -64,6 +64,7 @@ def open_table(
     format: str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: str = ".",
 ) -> Iterator[tuple[TableFormat, TableFile]]:
     """Open a table, with its format; see `read_table` for the arguments."""
     name = name_of(path)
@@ -82,8 +83,11 @@ def open_table(
             "Pass one such as ';', or leave it out for a comma."
         )
     table_format = TABLE_FORMATS[format_name]
+    delimiter = delimiter or table_format.delimiter
+    if decimal not in (".", ","):
+        raise ValueError(f"`decimal` of {owner} must be '.' or ','. Got {decimal!r}.")
     with open_binary(path) as stream:
-        yield table_format, TableFile(stream, name, encoding, delimiter or table_format.delimiter)
+        yield table_format, TableFile(stream, name, encoding, delimiter, decimal)
 
 
 def table_columns(

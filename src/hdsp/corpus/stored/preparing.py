@@ -25,6 +25,7 @@ from hdsp.corpus.readers.common import FileOrPath, FilePath, check_file, name_of
 from hdsp.corpus.readers.entries import read_words
 from hdsp.corpus.readers.table_formats import open_table
 from hdsp.corpus.readers.texts import no_words
+from hdsp.corpus.splitting import warn_of_pairs
 from hdsp.corpus.stored.corpus import StoredCorpus
 from hdsp.corpus.stored.drafts import Draft
 from hdsp.corpus.stored.writing import replacing_folder, storable_settings, write_shards
@@ -58,6 +59,7 @@ def prepare_corpus(
     ids: str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: str = ".",
 ) -> StoredCorpus:
     """Write the documents of one or more tables to a corpus on disk, without holding them.
 
@@ -95,6 +97,8 @@ def prepare_corpus(
         The encoding of text files.
     delimiter : str, default=None
         The character between the values of CSV files; None is a comma.
+    decimal : {".", ","}, default="."
+        The character before the decimals of numbers in a CSV file.
 
     Returns
     -------
@@ -123,7 +127,12 @@ def prepare_corpus(
         chosen = check_words(found, len(found), owner)
     wanted = Wanted(kinds, text, ids, tag_separator)
     open_file = partial(
-        open_table, owner=owner, format=format, encoding=encoding, delimiter=delimiter
+        open_table,
+        owner=owner,
+        format=format,
+        encoding=encoding,
+        delimiter=delimiter,
+        decimal=decimal,
     )
     name = name_of(files[0]) + ("" if len(files) == 1 else f" and {len(files) - 1} more")
     with replacing_folder(Path(folder)) as aside:
@@ -134,6 +143,7 @@ def prepare_corpus(
         if chosen is None:
             with progress.task("Choosing words", len(drafts), None) as task:
                 chosen = _choose(drafts, settings, n_documents, task)
+            warn_of_pairs(settings, chosen)
         if not chosen:
             raise no_words(name, f"column {text!r}")
         storable = storable_settings(settings, 3)

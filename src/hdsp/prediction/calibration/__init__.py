@@ -11,7 +11,7 @@ from hdsp.prediction.calibration.coefficients import Calibration, Joint
 from hdsp.prediction.calibration.cross_fit import LeftOut
 from hdsp.prediction.calibration.functions import design_scores
 from hdsp.prediction.calibration.joint import joint_blocks
-from hdsp.prediction.calibration.regression import Regression, group_rows
+from hdsp.prediction.calibration.regression import Regression, group_rows, label_sets
 
 __all__ = [
     "WEIGHTS",
@@ -25,4 +25,5 @@ __all__ = [
     "design_scores",
     "group_rows",
     "joint_blocks",
+    "label_sets",
 ]

@@ -13,7 +13,7 @@ from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction.calibration.clusters import Clusters
 from hdsp.prediction.calibration.coefficients import Calibration
-from hdsp.prediction.calibration.cross_fit import MANY_DOCUMENTS, LeftOut, cross_fitted_tokens
+from hdsp.prediction.calibration.cross_fit import LeftOut, cross_fitted_tokens
 from hdsp.prediction.calibration.functions import Forms, fitted_weights
 from hdsp.prediction.calibration.learn import Documents, Learned, Start, learn
 from hdsp.prediction.calibration.regression import Observed, Regression, label_sets, observe
@@ -46,7 +46,6 @@ def calibrate(
     space: LabelSpace,
     run: Run,
     copies: IntArray | None = None,
-    learned_from: int | None = None,
     groups: IntArray | None = None,
     tokens: FloatArray | None = None,
     left_out: LeftOut | None = None,
@@ -78,8 +77,6 @@ def calibrate(
         How the fit proceeds, whose stages are cross-fitting and calibration.
     copies : int array of shape [M] or None, default=None
         How often each document was among those that topics were learned from; None is once.
-    learned_from : int or None, default=None
-        The number of documents that topics were learned from, if it is not M.
     groups : int array of shape [M] or None, default=None
         The group of each document, where documents of a group are not independent; -1 is a
         document of its own.
@@ -92,9 +89,9 @@ def calibrate(
     def read(member: csr_array) -> FloatArray:
         if tokens is not None:
             return tokens.copy() if is_alone(member) else sparse_product(member, tokens)
-        if (learned_from or problem.n_documents) > MANY_DOCUMENTS:
-            return sum_tokens(problem, fit, member, run.settings, run.here)
         found = left_out or LeftOut(problem, fit.state, run.settings, run.here, copies, groups)
+        if found.negligible:
+            return sum_tokens(problem, fit, member, run.settings, run.here)
         return cross_fitted_tokens(fit, member, found)
 
     n_documents, n_topics = problem.n_documents, fit.state.n_topics

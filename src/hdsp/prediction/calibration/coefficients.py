@@ -35,22 +35,22 @@ class Calibration(Regression):
     label_tokens : float array of shape [J, T]
         The expected tokens of topics by column, sum_m r_mj N_m theta_mk; where documents weigh the
         same, N_m is their mean length.
+    mean_variance : float array of shape [T]
+        The variance of log proportions in the mean document: that of the intercepts, if all columns
+        had the mean 0.
     degrees : float array of shape [J] or None, default=None
         Where documents come in groups, the degrees of freedom of each column's variance: how many
         groups tell, less 1.
     joint : tuple of Joint, default=()
         Blocks of coefficients that are drawn together.
-    mean_variance : float array of shape [T] or None, default=None
-        The variance of log proportions in the mean document: that of the intercepts, if all columns
-        had the mean 0. Models of older versions do not know it.
     """
 
     variance: FloatArray
     indicator: BoolArray
     label_tokens: FloatArray
+    mean_variance: FloatArray
     degrees: FloatArray | None = None
     joint: tuple[Joint, ...] = ()
-    mean_variance: FloatArray | None = None
 
     def draw_mean(self, stream: np.random.Generator, n_draws: int) -> FloatArray:
         """Draw the errors of log proportions in the mean document, [n_draws, T].
@@ -59,8 +59,6 @@ class Calibration(Regression):
         hardly have, little is known, but not that it may be all there is.
         """
         size = (n_draws, len(self.intercept))
-        if self.mean_variance is None:
-            return np.zeros(size)
         variance = np.broadcast_to(self.mean_variance, size)
         if self.degrees is not None:
             freedom = float(self.degrees.max(initial=1.0))

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 
 from hdsp.execution import InProcess, fit_documents, is_alone
 from hdsp.kernels import sparse_product
-from hdsp.model import Fit, GlobalState, LocalSettings, Problem
+from hdsp.model import DocumentState, Fit, GlobalState, LocalSettings, Problem, Statistics
 from hdsp.model.differing import update_versions
-from hdsp.model.seeds import add_seeds
+from hdsp.model.updates import update_topics
 from hdsp.numerics.sampling import parts_of
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 
@@ -19,6 +19,9 @@ from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 FOLDS = 4
 # Of more documents than this, none brings topics noticeably nearer to itself.
 MANY_DOCUMENTS = 50_000
+# Passes over the documents outside of a fold, which go on from where the fold's words had drawn
+# them: after two they have forgotten more of it than after one from the start, which takes longer.
+_PASSES = 2
 # Until so small a share of a document's tokens moves: effects of labels depend on where documents
 # that could belong to several topics settle.
 MOST_ITERATIONS, TOL = 100, 1e-4
@@ -42,6 +45,10 @@ class LeftOut:
         How often each document was among those that topics were learned from; None is once.
     groups : int array of shape [M] or None, default=None
         Documents that are left out together; -1 is a document of its own.
+    documents : DocumentState or None, default=None
+        The fitted documents, which reading goes on from; None reads them from the start.
+    learned_from : int or None, default=None
+        The number of documents that topics were learned from, if it is not M.
     """
 
     problem: Problem
@@ -50,6 +57,8 @@ class LeftOut:
     executor: InProcess
     copies: IntArray | None = None
     groups: IntArray | None = None
+    documents: DocumentState | None = None
+    learned_from: int | None = None
     _states: dict[int, GlobalState] = field(default_factory=dict)
 
     @cached_property
@@ -57,14 +66,64 @@ class LeftOut:
         """The fold of each document, [M]."""
         return folds(self.problem, self.groups)
 
+    @property
+    def negligible(self) -> bool:
+        """Whether topics would be the same without any of so many documents."""
+        return (self.learned_from or self.problem.n_documents) > MANY_DOCUMENTS
+
     def without(self, number: int) -> GlobalState:
         """The state with topics as they would be without a fold."""
+        if self.negligible:
+            return self.state
         if number not in self._states:
             chosen = self.fold == number
-            self._states[number] = leave_out(
-                self.problem, self.state, chosen, self.settings, self.executor, self.copies
-            )
+            self._states[number] = self._leave_out(chosen)
         return self._states[number]
+
+    def learn_all(self) -> None:
+        """Learn the topics without each fold, after which the fitted documents may change."""
+        for number in np.unique(self.fold):
+            self.without(int(number))
+        self.documents = None
+
+    def _leave_out(self, chosen: BoolArray) -> GlobalState:
+        """The state with topics as they would be without the `chosen` [M] documents.
+
+        The chosen documents' tokens are taken away, and topics learned again from the others.
+        """
+        state, priors = self.state, self.problem.priors
+        own = self._learned(np.flatnonzero(chosen), state, n_passes=1)
+        if own is None:
+            return state
+        if state.versions is not None:
+            tokens = np.maximum(state.versions.tokens - own.word_counts, 0.0)
+            state = update_versions(priors, state, tokens.astype(state.topics.dtype), learn=False)
+        else:
+            topics = np.maximum(state.topics - own.word_counts, priors.topic_prior)
+            state = replace(state, topics=topics.astype(state.topics.dtype))
+        n_passes = 1 if self.documents is None else _PASSES
+        others = self._learned(np.flatnonzero(~chosen), state, n_passes)
+        if others is None:
+            return state
+        return update_topics(self.problem, state, others, learn=False)
+
+    def _learned(self, rows: IntArray, state: GlobalState, n_passes: int) -> Statistics | None:
+        """The statistics of some documents in the last of several passes, None without documents.
+
+        Between passes, topics are learned from these documents alone.
+        """
+        if self.copies is not None:
+            rows = np.repeat(rows, self.copies[rows])
+        if len(rows) == 0:
+            return None
+        problem = self.problem.take(rows)
+        documents = None if self.documents is None else self.documents.rows(rows)
+        for _ in range(n_passes - 1):
+            documents, found = fit_documents(
+                problem, state, documents, self.settings, self.executor, reuse=True
+            )
+            state = update_topics(self.problem, state, found, learn=False)
+        return fit_documents(problem, state, documents, self.settings, self.executor, reuse=True)[1]
 
 
 def cross_fitted_tokens(fit: Fit, member: csr_array, left_out: LeftOut) -> FloatArray:
@@ -91,6 +150,7 @@ def cross_fitted_tokens(fit: Fit, member: csr_array, left_out: LeftOut) -> Float
     kept = fit.documents if single and left_out.copies is None else None
     total: FloatArray | None = None if kept is None else kept.token_counts
     needed = np.bincount(member.indices, minlength=problem.n_documents) > 0
+    left_out.learn_all()
     for number in range(FOLDS):
         rows = np.flatnonzero(needed & (left_out.fold == number))
         if len(rows) == 0:
@@ -108,50 +168,6 @@ def cross_fitted_tokens(fit: Fit, member: csr_array, left_out: LeftOut) -> Float
                 total += sparse_product(csr_array(member[:, part]), tokens)
     assert total is not None  # a corpus has a document
     return total
-
-
-def leave_out(
-    problem: Problem,
-    state: GlobalState,
-    chosen: BoolArray,
-    settings: LocalSettings,
-    executor: InProcess,
-    copies: IntArray | None = None,
-) -> GlobalState:
-    """The state with topics as they would be without the `chosen` [M] documents.
-
-    The chosen documents' tokens are taken away, and topics learned once more from the others.
-    """
-    priors, prior = problem.priors, problem.priors.topic_prior
-
-    def word_counts(rows: IntArray, now: GlobalState) -> FloatArray | None:
-        if copies is not None:
-            rows = np.repeat(rows, copies[rows])
-        if len(rows) == 0:
-            return None
-        return np.asarray(
-            sum(
-                fit_documents(problem.take(part), now, None, settings, executor)[1].word_counts
-                for part in parts_of(rows)
-            )
-        )
-
-    own = word_counts(np.flatnonzero(chosen), state)
-    if own is None:
-        return state
-    if state.versions is not None:
-        tokens = np.maximum(state.versions.tokens - own, 0.0)
-        state = update_versions(priors, state, tokens.astype(own.dtype), learn=False)
-    else:
-        topics = np.maximum(state.topics - own, prior).astype(state.topics.dtype)
-        state = replace(state, topics=topics)
-    others = word_counts(np.flatnonzero(~chosen), state)
-    if others is None:
-        return state
-    if state.versions is not None:
-        return update_versions(priors, state, others, learn=False)
-    topics = add_seeds(others + prior, priors.seeds, state.seeded)
-    return replace(state, topics=topics.astype(state.topics.dtype))
 
 
 def folds(problem: Problem, groups: IntArray | None = None, n_folds: int = FOLDS) -> IntArray:

@@ -136,7 +136,7 @@ def regression_path(
     coefficients = np.zeros((design.shape[1], n_topics), dtype=np.float32)
     if start is not None:
         coefficients += start.coefficients
-        intercept = start.intercept
+        intercept = start.intercept.copy()
         for first in range(0, len(lengths), _CHUNK):
             part = slice(first, first + _CHUNK)
             expected[part] = lengths[part, None] * start.proportions(design[part])
@@ -149,13 +149,8 @@ def regression_path(
             )
             if forms is not None:
                 sweep_functions(forms, design, lengths, penalty, expected, coefficients)
-            # The intercept is a label that every document carries, without a penalty.
-            total = expected.sum(axis=0, dtype=np.float64) + _SMALLEST_COUNT
-            step = np.log(observed_total / total)
-            intercept = intercept + step
-            expected *= np.exp(step).astype(np.float32)
-            expected *= (lengths / np.maximum(expected.sum(axis=1), 1e-30))[:, None]
-        yield Regression(intercept, coefficients.astype(np.float64), functions=functions)
+            kernels.update_softmax_intercept(lengths, observed_total, expected, intercept)
+        yield Regression(intercept.copy(), coefficients.astype(np.float64), functions=functions)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.kernels import run_ranges
 from hdsp.model import GlobalState, LocalSettings, Problem
 from hdsp.model.documents import DocumentView, make_view, solve_block
 from hdsp.numerics.softmax import normalised_exp
@@ -38,15 +39,17 @@ def information(
     H_jk = sum_g r_gj^2 N_g theta_gk (1 - theta_gk), and sum_g r_gj N_g theta_gk, over groups of
     documents with design [G, J] and `lengths` [G].
     """
-    shape = (design.shape[1], len(regression.intercept))
-    found, expected = np.zeros(shape), np.zeros(shape)
-    for first in range(0, design.shape[0], _CHUNK):
-        rows = csr_array(design[first : first + _CHUNK], dtype=np.float64)
+
+    def sums(first: int, last: int) -> tuple[FloatArray, FloatArray]:
+        rows = csr_array(design[first:last], dtype=np.float64)
         share = regression.proportions(rows)
-        tokens = lengths[first : first + _CHUNK, None] * share
-        expected += rows.T @ tokens
-        found += rows.power(2).T @ (tokens * (1.0 - share))
-    return found, expected
+        tokens = lengths[first:last, None] * share
+        return rows.power(2).T @ (tokens * (1.0 - share)), rows.T @ tokens
+
+    parts = run_ranges(sums, design.shape[0], _CHUNK)
+    shape = (design.shape[1], len(regression.intercept))
+    found, expected = (sum((part[n] for part in parts), np.zeros(shape)) for n in (0, 1))
+    return np.asarray(found), np.asarray(expected)
 
 
 def total_information(regression: Regression, design: Design, lengths: FloatArray) -> FloatArray:

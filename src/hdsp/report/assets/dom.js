@@ -28,7 +28,7 @@ export const percent = (value, digits = 1) => `${(100 * value).toFixed(digits)}%
 export const percentTick = (value) => `${Number((100 * value).toPrecision(4))}%`;
 /** A number with its sign, and a minus as wide as a plus. */
 export const signed = (value, text = String(Math.abs(value))) => `${value < 0 ? "−" : value > 0 ? "+" : ""}${text}`;
-/** A change of a proportion, in points of a hundred. */
+/** A change of a proportion, in percentage points. */
 export const points = (value) => signed(value, Math.abs(100 * value).toFixed(2));
 /** A measure, or a dash where there is none. */
 export const hundredths = (value) => (value === null ? "–" : value.toFixed(2).replace("-", "−"));

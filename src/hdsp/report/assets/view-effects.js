@@ -24,7 +24,7 @@ export function effectsView(room) {
       swatch("var(--down)", "lowers"),
       swatch("var(--grey)", `the ${level}\u00a0% interval holds zero`),
     ],
-    draw: (width) => intervalPlot(shown(), width, "change of the expected proportion, in points of 100"),
+    draw: (width) => intervalPlot(shown(), width, "change of the expected proportion, in points"),
     table: () =>
       state.side === "label"
         ? {
@@ -274,7 +274,7 @@ export function effectsView(room) {
         : "each label against its absence, its category's other levels, or one standard deviation less";
     forest.update({
       title: forestTitle(),
-      caption: `Average change over documents (${contrast}), with ${level}\u00a0% intervals.`,
+      caption: `Average change over documents (${contrast}), in percentage points, with ${level}\u00a0% intervals.`,
     });
     curveRoom.hidden = !(state.side === "label" && curve());
     if (!curveRoom.hidden) {
@@ -282,7 +282,8 @@ export function effectsView(room) {
         title: curveTitle(),
         caption:
           "Expected proportions of the topics that change most, averaged over documents. " +
-          `Bands are ${level}\u00a0% intervals of the change from ${brief(curve().reference)}, the middle value.`,
+          `Bands are ${level}\u00a0% intervals of the change from ${brief(curve().reference)}, the middle value, and ` +
+          "so have no width there: they tell how sure a rise or a fall is, and not how sure the height.",
       });
     }
   }

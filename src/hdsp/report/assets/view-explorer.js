@@ -14,6 +14,7 @@ export function explorerView(room) {
     file: "expected-topics",
     caption:
       "The proportions that a document with these labels is expected to have before a word of it is read. " +
+      "A label that is not known is left out, as where its value is missing: it neither raises nor lowers a topic. " +
       "The grey line is a document of which no label is known.",
     describe: () =>
       `Expected proportions of topics for settings A and B. ${rows()

@@ -5,7 +5,7 @@ import { DATA } from "./data.js";
 import { brief, h } from "./dom.js";
 
 export function fitView(room) {
-  const { history: passes, terms, search, facts, settings, versions } = DATA.fit;
+  const { history: passes, terms, search, facts, details, settings, versions } = DATA.fit;
   const number = passes.pass ?? [];
   const lineChart = (title, file, series, options = {}) =>
     chart({
@@ -95,20 +95,6 @@ export function fitView(room) {
             }),
           )
         : null,
-      concentrations.length
-        ? add(
-            lineChart(
-              "Concentrations",
-              "concentrations",
-              concentrations.map((name, i) => ({
-                name: i ? "document β" : "corpus α",
-                values: passes[name],
-                colour: i ? "var(--second)" : accent,
-              })),
-              { format: d3.format("~g") },
-            ),
-          )
-        : null,
       new Set(passes.topics_in_use).size > 1
         ? add(
             lineChart(
@@ -120,24 +106,49 @@ export function fitView(room) {
           )
         : null,
     ),
-    terms.length ? h("h2", { style: "margin:.4rem 0 .7rem" }, "The bound, term by term") : h("span"),
     h(
-      "div",
-      { class: "grid three", style: "margin-bottom:1rem" },
-      terms.map((name) =>
-        add(
-          lineChart(name, `bound-${name}`, [{ name, values: passes[name], colour: accent }], {
-            height: 172,
-            level: "h3",
-          }),
+      "details",
+      { class: "more" },
+      h("summary", {}, "Details"),
+      h(
+        "div",
+        { class: "grid two", style: "margin:1rem 0" },
+        factTable("Concentrations in the end", details),
+        concentrations.length
+          ? add(
+              lineChart(
+                "Concentrations",
+                "concentrations",
+                concentrations.map((name, i) => ({
+                  name: i ? "document β" : "corpus α",
+                  values: passes[name],
+                  colour: i ? "var(--second)" : accent,
+                })),
+                { format: d3.format("~g") },
+              ),
+            )
+          : null,
+      ),
+      terms.length ? h("h2", { style: "margin:.4rem 0 .7rem" }, "The bound, term by term") : null,
+      h(
+        "div",
+        { class: "grid three", style: "margin-bottom:1rem" },
+        terms.map((name) =>
+          add(
+            lineChart(name, `bound-${name}`, [{ name, values: passes[name], colour: accent }], {
+              height: 172,
+              level: "h3",
+            }),
+          ),
         ),
       ),
+      h("div", { class: "grid two" }, factTable("Settings", settings), factTable("Versions", versions)),
     ),
-    h("div", { class: "grid two" }, factTable("Settings", settings), factTable("Versions", versions)),
   );
   return {
     draw() {
-      for (const one of charts) one.update();
+      // Those behind the details are drawn when they have a width.
+      for (const one of charts) if (one.room.offsetParent) one.update();
     },
   };
 }

@@ -14,7 +14,7 @@ export function heatView(room) {
     title: "Topics × labels",
     file: "heat-map",
     caption:
-      "Change of a topic's expected proportion by a label, in points of 100; " +
+      "Change of a topic's expected proportion by a label, in percentage points; " +
       `pale where the ${Math.round(100 * DATA.effects.level)}\u00a0% interval holds zero. ` +
       "Neighbours are similar: rows and columns are in the order of a clustering.",
     describe: () => `Heat map of the effects of ${rowLabels().length} labels on ${columnUnits().length} topics.`,

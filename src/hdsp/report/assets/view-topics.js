@@ -162,7 +162,7 @@ export function topicsView(room) {
   );
   const detail = h("aside", { class: "card sticky", "aria-label": "The chosen topic", tabindex: "0" });
   const sides = h("div", { class: "grid side" }, tableRoom, detail);
-  room.append(controls, sides);
+  room.append(controls, DATA.topics.junk ? h("p", { class: "muted" }, DATA.topics.junk) : "", sides);
   const narrow = matchMedia("screen and (max-width: 900px)");
   narrow.addEventListener("change", () => placeDetail());
 
@@ -418,7 +418,7 @@ export function topicsView(room) {
           { class: "chips", style: "margin:.3rem 0 .8rem" },
           found.map((entry) =>
             button(
-              [DATA.labels.names[entry.label], h("span", { class: "value" }, ` ${points(entry.effect)}`)],
+              [DATA.labels.names[entry.label], h("span", { class: "value" }, ` ${points(entry.effect)} points`)],
               () => go({ view: "effects", side: "label", label: entry.label }),
               { class: "chip" },
             ),
@@ -460,7 +460,7 @@ export function topicsView(room) {
       ),
       wordChart.figure,
       h("div", { style: "height:.8rem" }),
-      hasEffects ? [labels("Raised by (points)", 1), labels("Lowered by (points)", -1)] : null,
+      hasEffects ? [labels("Raised by", 1), labels("Lowered by", -1)] : null,
       sideChart?.figure,
     );
     wordChart.update();

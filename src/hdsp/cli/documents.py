@@ -1,0 +1,161 @@
+"""Reading new documents for a model: of a table, a folder of texts, or a stored corpus."""
+
+import argparse
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hdsp.cli.common import check_format, file_options, is_folder, is_stored, reading, source
+from hdsp.exceptions import MissingLabelsWarning
+
+if TYPE_CHECKING:
+    from hdsp.corpus import Corpus
+    from hdsp.estimator import HDSP
+
+
+def read_documents(
+    options: argparse.Namespace,
+    model: "HDSP",
+    target: str | None = None,
+    further: Iterable[str] = (),
+) -> "Corpus":
+    """Read new documents: the words of the model, and those of its labels that the file has.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The file and how to read it.
+    model : HDSP
+        A fitted model.
+    target : str, default=None
+        A label column that is not read, because it is to be predicted.
+    further : iterable of str, default=()
+        Columns that the model does not know: numbers or dates if all their values are, otherwise
+        categories.
+    """
+    from hdsp.corpus.readers import table_columns
+
+    if is_stored(options.file):
+        return _open_documents(options.file, model)
+    folder = is_folder(options.file)
+    if options.metadata is not None and not folder:
+        raise ValueError("--metadata goes with a folder of texts: leave it out.")
+    check_format(options, [options.file])
+    with reading(options.file):
+        table: Any = options.metadata if folder else source(options.file)
+        of_file = {} if folder else {"format": options.format, **file_options(options)}
+        present = set() if table is None else set(table_columns(table, **of_file))
+        if hasattr(table, "seek"):
+            table.seek(0)
+        columns: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
+        blocks = model.label_schema_.blocks
+        for block in blocks:
+            if block.name in present and block.name != target:
+                columns[block.kind].append(block.name)
+        new = [name for name in dict.fromkeys(further) if name not in _columns_of(columns)]
+        columns["category"] += new
+        names = [block.name for block in blocks]
+        if names and present.isdisjoint(names) and not new:
+            remedy = ": name their table with --metadata" if folder and table is None else ""
+            warnings.warn(
+                f"{options.file} has none of the model's label columns ({', '.join(names)}), so "
+                f"all labels are missing{remedy}.",
+                MissingLabelsWarning,
+                stacklevel=2,
+            )
+        corpus = _read(options, model, table, columns, present)
+    return _with_numbers(corpus, new) if new else corpus
+
+
+def _read(
+    options: argparse.Namespace,
+    model: "HDSP",
+    table: Any,
+    columns: Mapping[str, list[str]],
+    present: set[str],
+) -> "Corpus":
+    """Read the named columns of labels, and texts."""
+    from hdsp.corpus.readers import read_folder, read_table
+
+    names = {"tags": "tags", "category": "categories", "number": "numeric"}
+    labels: Any = {names[kind]: own for kind, own in columns.items()}
+    group = getattr(options, "group", None)
+    if not is_folder(options.file):
+        return read_table(
+            table,
+            text=options.text,
+            **labels,
+            format=options.format,
+            tag_separator=options.tag_separator,
+            like=model,
+            ids=options.id or ("id" if "id" in present else None),
+            group=group,
+            decimal=options.decimal,
+            **file_options(options),
+        )
+    if group is not None:
+        raise ValueError("--group means nothing for a folder of texts: leave it out.")
+    return read_folder(
+        options.file,
+        table if _columns_of(columns) else None,
+        **labels,
+        id=options.id or "id",
+        tag_separator=options.tag_separator,
+        like=model,
+        encoding=options.encoding or "utf-8",
+    )
+
+
+def texts_of(options: argparse.Namespace, column: str) -> Iterator[str]:
+    """Yield the texts of a table's column, or of a folder, in the order of the documents."""
+    from hdsp.corpus.readers.columns import Columns, Wanted
+    from hdsp.corpus.readers.folder import folder_texts
+    from hdsp.corpus.readers.table_formats import open_table
+
+    with reading(options.file):
+        if is_folder(options.file):
+            yield from folder_texts(options.file, options.encoding or "utf-8")
+            return
+        columns = Columns(options.file, Wanted({}, text=column))
+        with open_table(options.file, "hdsp", options.format, **file_options(options)) as (
+            table_format,
+            file,
+        ):
+            yield from columns.texts(table_format.batches(file, columns.wanted))
+
+
+def _columns_of(columns: Mapping[str, Iterable[str]]) -> set[str]:
+    """The names of columns of all kinds."""
+    return {name for own in columns.values() for name in own}
+
+
+def _with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":
+    """The corpus in which categories whose levels are all numbers or dates are numbers."""
+    from hdsp.corpus import Corpus, Labels
+    from hdsp.corpus.blocks import numeric_levels
+
+    blocks = [
+        (numeric_levels(block) if block.name in names else None) or block
+        for block in corpus.labels.blocks
+    ]
+    return Corpus.trusted(
+        corpus.counts,
+        corpus.words,
+        Labels(tuple(blocks), len(corpus)),
+        corpus.text_settings,
+        corpus.ids,
+        corpus.groups,
+    )
+
+
+def _open_documents(folder: str, model: "HDSP") -> "Corpus":
+    """Open a stored corpus, which must have the model's words."""
+    from hdsp.corpus import open_corpus
+
+    corpus = open_corpus(folder)
+    if corpus.words != model.words_:
+        raise ValueError(
+            f"{folder} has other words than the model ({len(corpus.words)} against "
+            f"{len(model.words_)}, or in another order): prepare it with hdsp prepare --like MODEL."
+        )
+    return corpus

@@ -1,0 +1,176 @@
+"""Texts to words where a pattern is not enough: scripts without spaces, tokenizers, and stems."""
+
+import re
+import threading
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hdsp.exceptions import UnspacedTextWarning
+
+if TYPE_CHECKING:
+    from hdsp.corpus.text import TextSettings
+
+Splitter = Callable[[str], Iterable[str]]
+
+# Three letters or more, of any alphabet: no digits, no underscores.
+LETTERS = r"[^\W\d_]{3,}"
+# Tokenizers by name, with the package and the extra that have them. Those that are well kept: the
+# Rust version of jieba finds the words of the original, which has had no release since 2020.
+TOKENIZERS = {
+    "jieba": ("rjieba", "chinese"),
+    "sudachi": ("sudachipy", "japanese"),
+    "pythainlp": ("pythainlp", "thai"),
+}
+# Thai and Lao, Burmese, Khmer, Japanese, Chinese: they put no spaces between words.
+_SCRIPTS = (
+    "\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3\u3005\u3041-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_UNSPACED = re.compile(f"([{_SCRIPTS}]+)")
+_LETTER = re.compile(r"[^\W\d_]")
+# Of the words that are counted, beyond which the texts are in such a script.
+_MANY = 0.1
+# Sudachi takes 49,149 bytes at a time.
+_CHARACTERS = 10_000
+_STEMMING = threading.Lock()
+
+
+def splits_pairs(settings: "TextSettings") -> bool:
+    """Return whether texts in scripts without spaces are split into pairs of characters."""
+    return settings.tokenizer is None and settings.token_pattern == LETTERS
+
+
+def splitter(settings: "TextSettings") -> Splitter:
+    """Return the function from a text, in normal form and lower case, to its words."""
+    if isinstance(settings.tokenizer, str):
+        return _named(settings.tokenizer)
+    if settings.tokenizer is not None:
+        return settings.tokenizer
+    words = re.compile(settings.token_pattern).findall
+    if not splits_pairs(settings):
+        return words
+    return lambda text: [
+        word
+        for number, part in enumerate(_UNSPACED.split(text))
+        for word in (_pairs(part) if number % 2 else words(part))
+    ]
+
+
+def _pairs(run: str) -> list[str]:
+    """Return the characters of a script without spaces in pairs, with the marks that they have.
+
+    Examples
+    --------
+    >>> _pairs("東京都"), _pairs("我")
+    (['東京', '京都'], ['我'])
+    """
+    found: list[str] = []
+    characters: list[str] = []
+    for character in (*run, " "):
+        kind = unicodedata.category(character)[0]
+        if kind == "M" and characters:
+            characters[-1] += character
+        elif kind == "L":
+            characters.append(character)
+        elif characters:
+            found += ["".join(pair) for pair in pairwise(characters)] or characters
+            characters = []
+    return found
+
+
+def has_unspaced(texts: Sequence[str]) -> bool:
+    """Return whether any of the texts has characters of a script without spaces."""
+    together = "".join(texts)
+    if together.isascii():
+        return False
+    # The first bytes of such characters; those of punctuation are others.
+    text = np.frombuffer(together.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    likely = (text == 0xE0) | (text == 0xE1) | (text >= 0xE3)
+    return bool(likely.any()) and _UNSPACED.search(together) is not None
+
+
+def is_unspaced(word: str) -> bool:
+    """Return whether a word begins with a character of a script without spaces."""
+    return _UNSPACED.match(word) is not None
+
+
+def warn_of_pairs(settings: "TextSettings", words: Sequence[str]) -> None:
+    """Warn if many of the words of texts are pairs of characters."""
+    if not splits_pairs(settings):
+        return
+    pairs = [word for word in words if is_unspaced(word)]
+    if len(pairs) > _MANY * len(words):
+        warnings.warn(
+            f"Texts in a script without spaces between words (such as {pairs[0]!r}) are split into "
+            "pairs of characters. For words, pass a `tokenizer`: 'jieba' for Chinese, 'sudachi' "
+            "for Japanese or 'pythainlp' for Thai, or a function.",
+            UnspacedTextWarning,
+            stacklevel=4,
+        )
+
+
+def _named(name: str) -> Splitter:
+    """Return a tokenizer of another package; what it finds without a letter is no word."""
+    package, extra = TOKENIZERS[name]
+    try:
+        split = {"jieba": _jieba, "sudachi": _sudachi, "pythainlp": _pythainlp}[name]()
+    except ImportError as error:
+        raise ImportError(
+            f"The tokenizer {name!r} needs {package}: pip install 'hdsp[{extra}]'."
+        ) from error
+    return lambda text: [word for word in split(text) if _LETTER.search(word)]
+
+
+def _jieba() -> Splitter:
+    import rjieba
+
+    return lambda text: rjieba.cut(text)
+
+
+def _sudachi() -> Splitter:
+    import sudachipy
+
+    tokenize = sudachipy.Dictionary().create().tokenize
+    return lambda text: [
+        found.dictionary_form()
+        for first in range(0, len(text), _CHARACTERS)
+        for found in tokenize(text[first : first + _CHARACTERS])
+    ]
+
+
+def _pythainlp() -> Splitter:
+    from pythainlp.tokenize import word_tokenize
+
+    return lambda text: word_tokenize(text, keep_whitespace=False)
+
+
+def stem_languages() -> list[str]:
+    """Return the languages that words can be stemmed in."""
+    import snowballstemmer
+
+    return list(snowballstemmer.algorithms())
+
+
+def stems(words: Iterable[str], language: str) -> list[str]:
+    """Return the stems of words, by Snowball's algorithm for a language."""
+    # Stemmers have a state, and texts are counted in several threads.
+    with _STEMMING:
+        return [_stem(word, language) for word in words]
+
+
+@lru_cache(maxsize=1 << 18)
+def _stem(word: str, language: str) -> str:
+    return str(_stemmer(language).stemWord(word))
+
+
+@lru_cache(maxsize=4)
+def _stemmer(language: str):  # type: ignore[no-untyped-def]
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(language)

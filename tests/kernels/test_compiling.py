@@ -1,0 +1,32 @@
+"""Whoever waits for compiled code is told so."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from numba import njit
+
+import hdsp.kernels.special  # noqa: F401
+from hdsp import progress
+
+
+class Titles(progress.Display):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def begin(self, task):
+        super().begin(task)
+        self.seen.append(task.title)
+
+
+def test_compiling_is_shown_from_any_thread_once_for_functions_inside_others(monkeypatch):
+    display = Titles()
+    monkeypatch.setattr(progress, "choose_display", lambda quiet: display)
+    inner = njit(lambda x: x + 1.0)
+    outer = njit(lambda x: inner(x) * 2.0)
+    with progress.shown(), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(outer, 1.0).result() == 4.0
+        assert display.seen == ["Compiling, at first use only"]
+        pool.submit(outer, 2.0).result()
+    assert (len(display.seen), display.tasks) == (1, [])
+    assert njit(lambda x: x - 1.0)(1.0) == 0.0
+    assert len(display.seen) == 1
