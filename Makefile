@@ -56,7 +56,8 @@ docs: $(INSTALLED_DOCS)
 check-links: $(INSTALLED_DOCS)
 	@$(BIN)/python -m sphinx -q -b linkcheck docs build/linkcheck
 
-wheel: $(INSTALLED_DEV)
+wheel: | $(VENV)/pyvenv.cfg
+	@$(PIP) install 'build>=1.2'
 	@rm -rf dist
 	@$(BIN)/python -m build -q -o dist .
 	@$(BIN)/python -m build -q -o dist studies
