@@ -20,7 +20,7 @@ from hdsp.prediction import effects, sides
 from hdsp.prediction.calibration import Calibration, Regression
 from hdsp.prediction.calibration.variance import own_shares
 from hdsp.prediction.contrasts import make_contrasts
-from hdsp.prediction.effects import draws_of, label_effects
+from hdsp.prediction.effects import DRAWS, drawn_error, drawn_limits, draws_of, label_effects
 from hdsp.prediction.sides import expected_sides
 from hdsp.scaling import bind_labels
 
@@ -419,3 +419,12 @@ def test_bad_questions(settings, message):
 def test_a_level_that_is_none():
     with pytest.raises(ValueError, match="names 'maybe', which is no level of 'kind'"):
         fitted("levels").label_effects(labels="kind", contrast=("no", "maybe"))
+
+
+def test_an_interval_holds_its_estimate_where_all_draws_are_on_one_side():
+    drawn = np.linspace(-0.5, -0.1, DRAWS)[:, None]
+    low, high = drawn_limits(drawn, 0.9)
+    assert low < -0.4
+    assert high == 0.0
+    np.testing.assert_allclose(drawn_limits(-drawn, 0.9), [-high, -low], atol=1e-12)
+    assert drawn_error(drawn) < 0.15

@@ -143,17 +143,26 @@ def spread_documents(documents: csr_array) -> csr_array:
 
 
 def drawn_limits(drawn: FloatArray, level: float) -> FloatArray:
-    """Limits [2, ...] of draws [DRAWS, ...] that hold `level` of them."""
-    drawn_level = min(level, _HIGHEST_LEVEL)
-    wider = ndtri((1.0 + level) / 2.0) / ndtri((1.0 + drawn_level) / 2.0)
-    tail = (1.0 - drawn_level) / 2.0
-    return np.asarray(wider * np.quantile(drawn, [tail, 1.0 - tail], axis=0))
+    """Limits [2, ...] of changes [DRAWS, ...] that hold `level` of them, and no change at all.
+
+    Of labels of single documents, draws of many coefficients may all lie on one side of the
+    estimate: an interval holds it all the same.
+    """
+    low, high = _middle(drawn, level)
+    return np.array([np.minimum(low, 0.0), np.maximum(high, 0.0)])
 
 
 def drawn_error(drawn: FloatArray) -> FloatArray:
     """The standard error of draws [DRAWS, ...], by their middle nine tenths."""
-    low, high = drawn_limits(drawn, _HIGHEST_LEVEL)
+    low, high = _middle(drawn, _HIGHEST_LEVEL)
     return np.asarray((high - low) / (2.0 * ndtri((1.0 + _HIGHEST_LEVEL) / 2.0)))
+
+
+def _middle(drawn: FloatArray, level: float) -> FloatArray:
+    drawn_level = min(level, _HIGHEST_LEVEL)
+    wider = ndtri((1.0 + level) / 2.0) / ndtri((1.0 + drawn_level) / 2.0)
+    tail = (1.0 - drawn_level) / 2.0
+    return np.asarray(wider * np.quantile(drawn, [tail, 1.0 - tail], axis=0))
 
 
 def over_refits(effects: Effects, sides: FloatArray, level: float) -> Effects:
