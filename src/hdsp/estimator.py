@@ -14,7 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from hdsp.answers.document_topics import transformed, typical_columns
+from hdsp.answers.document_topics import (
+    check_text_of_each,
+    document_topic_columns,
+    ldavis_arrays,
+    transformed,
+    typical_columns,
+)
 from hdsp.answers.effect_refits import Resampling
 from hdsp.answers.expected_topics import expected_topics, label_scale
 from hdsp.answers.group_words import label_word_columns, topic_word_columns
@@ -797,14 +803,15 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         n_words : int, default=10
-            The number of words in `top_words` and in `distinctive_words`.
+            The number of words in `top_words`, `distinctive_words` and `frex_words`.
 
         Returns
         -------
         table
             One row per topic: `topic`; `name`, if topics have names; `fitted_topics`, if some were
             merged; `weight`; `token_share`; `top_words`; `distinctive_words`,
-            whose probability the topic raises most; `coherence`, the mean NPMI of the ten top
+            whose probability the topic raises most; `frex_words`, frequent in the topic and
+            exclusive to it (`hdsp.metrics.frex`); `coherence`, the mean NPMI of the ten top
             words in the training documents; and, if there are labels, `raised_by` and
             `lowered_by`, those that change the topic's expected proportion most, of labels whose
             90 % interval excludes 0 (`label_effects`). Its library is that of the training labels,
@@ -937,8 +944,71 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self._table(label_word_columns(self._model, label, topic, level))
 
+    def document_topics(self, X: Any, labels: object = None) -> Any:
+        """Topic proportions of documents beside their labels, as one long table.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+
+        Returns
+        -------
+        table
+            One row per document and topic: `document`, the row of `X`; `topic`; `name`, if topics
+            have names; `proportion`, as in `transform`; `id` and `group`, if a corpus has them; and
+            the documents' labels by column, also those that the model does not know, with
+            ``_label`` behind a name that is taken. Its library is that of the training labels,
+            otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> table = model.document_topics(corpus)
+        >>> list(table.columns), len(table)
+        (['document', 'topic', 'proportion', 'tags'], 300)
+        """
+        return self._table(document_topic_columns(self._model, X, labels, self.n_jobs))
+
+    def ldavis(self, X: Any, labels: object = None) -> dict[str, Any]:
+        """What ``pyLDAvis.prepare(**model.ldavis(corpus))`` takes.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+
+        Returns
+        -------
+        dict
+            By name the arguments `topic_term_dists` [T, V], `doc_topic_dists` [M, T], `doc_lengths`
+            [M], `vocab` and `term_frequency` [V]. pyLDAvis numbers topics anew by size unless
+            ``sort_topics=False`` is passed, and from 1 unless ``start_index=0``.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model.ldavis(corpus)["doc_topic_dists"].shape
+        (100, 3)
+        """
+        return ldavis_arrays(self._model, X, labels, self.n_jobs)
+
     def typical_documents(
-        self, X: Any, labels: object = None, *, label: str | None = None, n: int = 3
+        self,
+        X: Any,
+        labels: object = None,
+        *,
+        label: str | None = None,
+        n: int = 3,
+        texts: Sequence[str] | None = None,
     ) -> Any:
         """The documents that show best what a topic, or a label, is about.
 
@@ -955,14 +1025,17 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             A tag or a level of a category; None is every topic.
         n : int, default=3
             The number of documents of each.
+        texts : sequence of str or None, default=None
+            The texts of all documents, to have those of typical ones in the table.
 
         Returns
         -------
         table
             One row per document, the most typical first: `topic`, its `name` if topics have names,
             and the `proportion` of the topic in the document, or `label` and the `probability` of
-            the label; `document`, the row of `X`; and `id`, if `X` is a corpus with ids. Its
-            library is that of the training labels, otherwise pandas.
+            the label; `document`, the row of `X`; `id`, if `X` is a corpus with ids; and its
+            `text`, if there are `texts`. Its library is that of the training labels, otherwise
+            pandas.
 
         Examples
         --------
@@ -975,7 +1048,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> document % 2
         1
         """
-        return self._table(typical_columns(self._model, X, labels, label, n, self.n_jobs))
+        check_text_of_each(texts, X, "HDSP.typical_documents")
+        return self._table(typical_columns(self._model, X, labels, label, n, self.n_jobs, texts))
 
     def simulate(
         self,

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hdsp.metrics import topic_top_words
+from hdsp.metrics import frex, topic_top_words
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import FittedModel, associated_labels, distinctive_words, make_contrasts
 from hdsp.validation import check_share, quoted
@@ -44,6 +44,10 @@ def topic_columns(fitted: FittedModel, n_words: int = 10) -> Columns:
         "token_share": (tokens / tokens.sum()).tolist(),
         "top_words": [" ".join(own) for own in top_words(fitted, n_words)],
         "distinctive_words": [" ".join(words[i] for i in row) for row in distinctive],
+        "frex_words": [
+            " ".join(words[i] for i in row)
+            for row in topic_top_words(frex(fitted.components), n_words)
+        ],
         "coherence": fitted.report.coherence.tolist(),
     }
     contrasts = make_contrasts(fitted.schema, fitted.used, None, None, fitted.missing())
