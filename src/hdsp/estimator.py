@@ -30,6 +30,7 @@ from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
 from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.answers.number import doubts, number_sentence
+from hdsp.answers.robustness import robustness_columns
 from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
@@ -1115,6 +1116,60 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with shown(quiet=not self.verbose):
             refits = refit(fitted, self, X, labels, n_fits)
         return self._table(stability_columns(refits))
+
+    def robustness(
+        self,
+        corpus: Corpus,
+        numbers: Sequence[int] | None = None,
+        seeds: Sequence[int] | None = None,
+        *,
+        labels: str | Sequence[str] | None = None,
+        level: float = 0.9,
+    ) -> Any:
+        """Topics and effects of labels in fits with other numbers of topics and other seeds.
+
+        Each fit starts afresh; its topics are matched with the model's, and its effects are those
+        on the matched topics. A topic counts as found again if it shares at least half of its
+        probability with its match.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The documents that the model was fitted to, with their labels and groups.
+        numbers : sequence of int or None, default=None
+            Numbers of topics; None is three quarters of the model's, as many, and a third more.
+        seeds : sequence of int or None, default=None
+            Seeds, each with each number; None is the two that follow the model's.
+        labels : str, list of str or None, default=None
+            Names of labels, or of whole columns; None is all.
+        level : float, default=0.9
+            The probability of intervals, as in `label_effects`.
+
+        Returns
+        -------
+        table
+            One row per fit, label and topic of the model: `number` and `seed` of the fit; `topic`,
+            its `name` if topics have names and its `words`; `matched`, the fit's topic that is most
+            like it (-1 if others are), their `similarity` from 0 to 1 and whether it was `found`
+            again; and, if there are labels, `label`, `contrast`, the `effect` on the matched topic
+            with `lower` and `upper`, whether it has the `same_sign` on a topic that was found, and
+            whether its interval then also `excludes_zero`. Its library is that of the training
+            labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(4, fixed_number=True, init="nmf", random_state=0).fit(corpus)
+        >>> table = model.robustness(corpus, numbers=[4, 5], seeds=[1], labels="news")
+        >>> agreement = table.groupby(["label", "topic"])[["same_sign", "excludes_zero"]].mean()
+        >>> len(agreement)
+        4
+        """
+        with shown(quiet=not self.verbose):
+            return self._table(
+                robustness_columns(self._model, self, corpus, numbers, seeds, labels, level)
+            )
 
     def name_topics(self, names: Mapping[int, str | None]) -> Self:
         """Give topics names, which tables, plots and reports show, and which `save` keeps.
