@@ -1302,6 +1302,56 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 most_documents=most_documents,
             )
 
+    def paper(
+        self,
+        folder: str | os.PathLike[str],
+        corpus: Corpus | None = None,
+        *,
+        texts: Sequence[str] | None = None,
+        robustness: Any = False,
+    ) -> None:
+        """Write what papers print: methods, tables, figures and references.
+
+        ``methods.md``, paragraphs from the model's own record that cite ``references.bib``;
+        ``topics.csv`` and ``topics.tex``, the topics in use with their shares, probable and FREX
+        words and two typical texts; ``effects.csv``, all of `label_effects`, and ``effects.pdf``,
+        the largest of the six strongest labels; ``curves.csv`` and ``curves.pdf``, if labels are
+        numbers; ``selection.pdf``, if the number of topics was searched for; ``robustness.csv``, if
+        asked for; and ``provenance.json``, versions and checksums. Figures need matplotlib
+        (``pip install 'hdsp[plots]'``).
+
+        Parameters
+        ----------
+        folder : str or path
+            A new or empty folder. Files of an earlier call are replaced unless they were changed.
+        corpus : Corpus or None, default=None
+            The documents that the model was fitted to, with their labels and groups; None leaves
+            out typical documents.
+        texts : sequence of str or None, default=None
+            The texts of the documents; None shows their ids or numbers in ``topics.csv``.
+        robustness : bool or table, default=False
+            True refits the model with other numbers of topics and seeds; a table is one that
+            `robustness` returned.
+
+        Examples
+        --------
+        >>> import hdsp, tempfile
+        >>> from pathlib import Path
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(4, fixed_number=True, init="nmf", random_state=0).fit(corpus)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.paper(folder, corpus)
+        ...     print(Path(folder, "methods.md").read_text()[:60])
+        # Methods
+        <BLANKLINE>
+        **Documents.** The corpus has 100 documents with
+        """
+        from hdsp.paper import write_paper
+
+        check_is_fitted(self)
+        with shown(quiet=not self.verbose):
+            write_paper(self, folder, corpus, texts=texts, robustness=robustness)
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Load a fitted model that `save` wrote.

@@ -78,20 +78,20 @@ def test_a_model_without_labels_has_topics_alone(corpus):
     ]
     assert len(table) == 6
     told = robustness_sentences(table.to_dict("list"), effect_columns(model._model))
-    assert told.startswith("We refitted the model with 3 topics and the seeds 1 and 2. In these 2")
+    assert told.startswith("We refitted the model with 3 topics and the random seeds 1 and 2: ")
     assert "effects" not in told
 
 
 def test_sentences_count_what_the_table_says(model, table):
     effects = effect_columns(model._model, 0.8)
     told = robustness_sentences(table.to_dict("list"), effects)
-    assert "with 3 and 5 topics and the seeds 8. In these 2 fits" in told
-    assert f"{table['found'].mean():.0%} of the topics were found" in told
+    assert "with 3 and 5 topics and the random seed 8: " in told
+    assert f"{100 * table['found'].mean():.0f} % of the topics were found" in told
     frame = model.label_effects(0.8)
     sure = (frame["lower"] > 0) | (frame["upper"] < 0)
     twice = table[np.tile(sure, 2)]
-    assert f"{twice['same_sign'].mean():.0%} had the same sign" in told
-    assert f"{twice['excludes_zero'].mean():.0%} an interval that excludes" in told
+    assert f"{100 * twice['same_sign'].mean():.0f} % had the same sign" in told
+    assert f"{100 * twice['excludes_zero'].mean():.0f} % an interval that excludes" in told
 
 
 @pytest.mark.parametrize(

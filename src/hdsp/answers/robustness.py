@@ -10,7 +10,7 @@ from hdsp.answers.topic_stability import SAME, first_seed, fit_again
 from hdsp.answers.topic_tables import Columns, name_column, top_words
 from hdsp.metrics import match_topics
 from hdsp.prediction import FittedModel
-from hdsp.validation import check_whole
+from hdsp.validation import check_whole, listed
 
 _OWNER = "HDSP.robustness"
 # Where they are not given: numbers of topics as shares of the model's, and how many seeds.
@@ -104,11 +104,12 @@ def _matched(
 def robustness_sentences(columns: Any, effects: Columns) -> str:
     """What a table of robustness says beside a model's own effects, in a few sentences."""
     numbers, seeds = (list(dict.fromkeys(columns[name])) for name in ("number", "seed"))
-    found = np.mean(columns["found"])
+    found = _percent(columns["found"])
+    several = "s" if len(seeds) > 1 else ""
     told = (
-        f"We refitted the model with {_listed(numbers)} topics and the seeds {_listed(seeds)}. In "
-        f"these {len(numbers) * len(seeds)} fits, {found:.0%} of the topics were found again, "
-        "sharing at least half of their word probabilities with the best match."
+        f"We refitted the model with {listed(numbers)} topics and the random seed{several} "
+        f"{listed(seeds)}: {found} of the topics were found again, sharing at least half of their "
+        "word probabilities with the most similar topic of a refit."
     )
     sure = {
         (label, int(topic))
@@ -124,14 +125,13 @@ def robustness_sentences(columns: Any, effects: Columns) -> str:
         for row, pair in enumerate(zip(columns["label"], columns["topic"], strict=True))
         if (pair[0], int(pair[1])) in sure
     ]
-    same, again = (np.mean([columns[name][row] for row in rows]) for name in _AGREEMENT)
+    same, again = (_percent([columns[name][row] for row in rows]) for name in _AGREEMENT)
     return (
-        f"{told} Of the effects whose interval excludes zero in the reported model, {same:.0%} had "
-        f"the same sign on the same topic in a refit, and {again:.0%} an interval that excludes "
-        "zero again."
+        f"{told} Of the effects whose interval excludes zero in the reported model, {same} had "
+        f"the same sign on the same topic in a refit, and {again} an interval that excludes zero "
+        "again."
     )
 
 
-def _listed(values: Sequence[Any]) -> str:
-    *most, last = map(str, values)
-    return f"{', '.join(most)} and {last}" if most else last
+def _percent(values: Any) -> str:
+    return f"{100.0 * float(np.mean(values)):.0f} %"

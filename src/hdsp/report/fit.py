@@ -10,7 +10,7 @@ from hdsp.model import BoundTerms
 from hdsp.report.model_access import LabelRecord
 from hdsp.report.packing import rounded
 
-_PACKAGES = ("hdsp", "numpy", "scipy", "scikit-learn", "numba")
+PACKAGES = ("hdsp", "numpy", "scipy", "scikit-learn", "numba")
 # Parameters that do not change a model.
 _WITHOUT_EFFECT = ("verbose", "checkpoint", "n_jobs")
 
@@ -61,7 +61,7 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
         ],
         "versions": [
             ("Python", platform.python_version()),
-            *((name, version(name)) for name in _PACKAGES),
+            *((name, version(name)) for name in PACKAGES),
         ],
     }
 
