@@ -115,7 +115,7 @@ def test_typical_documents_of_topics_are_printed_and_written(files, tmp_path, ca
     arguments = ["topics", str(files / "model.hdsp"), "--documents", str(files / "reviews.parquet")]
     assert main(arguments) == 0
     header, *rows = capsys.readouterr().out.splitlines()
-    assert header.split() == ["topic", "proportion", "id"]
+    assert header.split() == ["topic", "proportion", "id", "text"]
     assert len(rows) == 3 * len({row.split()[0] for row in rows})
     assert all("review " in row for row in rows)
     assert main([*arguments, "-o", str(tmp_path / "documents.csv")]) == 0

@@ -241,6 +241,22 @@ def read_documents(
     return with_numbers(corpus, new) if new else corpus
 
 
+def read_texts(options: argparse.Namespace, file: str) -> list[str] | None:
+    """The texts of a table; None of a stored corpus, which has counts and ids."""
+    from hdsp.corpus.readers.columns import Columns, Wanted
+    from hdsp.corpus.readers.table_formats import open_table
+
+    if is_stored(file):
+        return None
+    columns = Columns(file, Wanted({}, text=options.text))
+    owner = f"hdsp {options.command}"
+    with (
+        reading(file),
+        open_table(file, owner, options.format, **file_options(options)) as (table_format, opened),
+    ):
+        return list(columns.texts(table_format.batches(opened, columns.wanted)))
+
+
 def columns_of(columns: Mapping[str, Iterable[str]]) -> set[str]:
     """The names of columns of all kinds."""
     return {name for own in columns.values() for name in own}

@@ -63,8 +63,7 @@ def run(options: argparse.Namespace) -> None:
     with common.printed_warnings():
         if options.file is not None:
             corpus = common.read_documents(options, model)
-            # A stored corpus has counts and ids, and no texts.
-            texts = None if common.is_stored(options.file) else _read_texts(options)
+            texts = common.read_texts(options, options.file)
             if options.stable is not None:
                 stability = model.topic_stability(corpus, n_fits=options.stable)
         model.report(
@@ -77,19 +76,3 @@ def run(options: argparse.Namespace) -> None:
             most_documents=options.documents,
         )
     print(f"Wrote {printable(options.output)}")
-
-
-def _read_texts(options: argparse.Namespace) -> list[str]:
-    """The texts of a table."""
-    from hdsp.corpus.readers.columns import Columns, Wanted
-    from hdsp.corpus.readers.table_formats import open_table
-
-    columns = Columns(options.file, Wanted({}, text=options.text))
-    with (
-        common.reading(options.file),
-        open_table(options.file, "hdsp report", options.format, **common.file_options(options)) as (
-            table_format,
-            file,
-        ),
-    ):
-        return list(columns.texts(table_format.batches(file, columns.wanted)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
 from hdsp.cli import common
-from hdsp.cli.tables import Table, rows_of
+from hdsp.cli.tables import STANDARD, Table, rows_of
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from hdsp.report import TopicNames
 
 
-# Of a word's tokens, for its topics to be printed; and documents printed of each topic.
+# Of a word's tokens, for its topics to be printed; and documents printed of each topic, and
+# characters of each.
 _LEAST_SHARE = 0.01
 _DOCUMENTS = 3
+_CHARACTERS = 80
 # Pairs of topics printed, of those that correlate.
 _PAIRS = 30
 # Where -o ends so, a model is written and not a table.
@@ -269,9 +271,11 @@ def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
         options.file = options.documents
         with common.printed_warnings():
             corpus = common.read_documents(options, model)
+        # Standard input is read once, for counts.
+        texts = None if options.file == STANDARD else common.read_texts(options, options.file)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             table = typical_columns(
-                common.fitted_model(model), corpus, None, None, _DOCUMENTS, model.n_jobs
+                common.fitted_model(model), corpus, None, None, _DOCUMENTS, model.n_jobs, texts
             )
         name, share, last = "documents", "proportion", "id" if corpus.ids else "document"
         if not options.all:
@@ -287,5 +291,12 @@ def _print_asked(model: "HDSP", options: argparse.Namespace) -> None:
             **_named(table),
             share: common.percentages(table[share]),
             last.replace("_", " "): table[last],
+            **({"text": list(map(_start, table["text"]))} if "text" in table else {}),
         }
     )
+
+
+def _start(text: str) -> str:
+    """The beginning of a text, on one line."""
+    text = " ".join(text.split())
+    return text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}…"
