@@ -14,7 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from hdsp.answers.document_topics import transformed, typical_columns
+from hdsp.answers.document_topics import (
+    check_text_of_each,
+    document_topic_columns,
+    ldavis_arrays,
+    transformed,
+    typical_columns,
+)
 from hdsp.answers.effect_refits import Resampling
 from hdsp.answers.expected_topics import expected_topics, label_scale
 from hdsp.answers.group_words import label_word_columns, topic_word_columns
@@ -25,6 +31,7 @@ from hdsp.answers.label_probabilities import joined_columns, probability_parts
 from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.answers.number import doubts, number_sentence
 from hdsp.answers.provenance import provenance
+from hdsp.answers.robustness import robustness_columns
 from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
@@ -800,14 +807,15 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         n_words : int, default=10
-            The number of words in `top_words` and in `distinctive_words`.
+            The number of words in `top_words`, `distinctive_words` and `frex_words`.
 
         Returns
         -------
         table
             One row per topic: `topic`; `name`, if topics have names; `fitted_topics`, if some were
             merged; `weight`; `token_share`; `top_words`; `distinctive_words`,
-            whose probability the topic raises most; `coherence`, the mean NPMI of the ten top
+            whose probability the topic raises most; `frex_words`, frequent in the topic and
+            exclusive to it (`hdsp.metrics.frex`); `coherence`, the mean NPMI of the ten top
             words in the training documents; and, if there are labels, `raised_by` and
             `lowered_by`, those that change the topic's expected proportion most, of labels whose
             90 % interval excludes 0 (`label_effects`). Its library is that of the training labels,
@@ -940,8 +948,71 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self._table(label_word_columns(self._model, label, topic, level))
 
+    def document_topics(self, X: Any, labels: object = None) -> Any:
+        """Topic proportions of documents beside their labels, as one long table.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+
+        Returns
+        -------
+        table
+            One row per document and topic: `document`, the row of `X`; `topic`; `name`, if topics
+            have names; `proportion`, as in `transform`; `id` and `group`, if a corpus has them; and
+            the documents' labels by column, also those that the model does not know, with
+            ``_label`` behind a name that is taken. Its library is that of the training labels,
+            otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> table = model.document_topics(corpus)
+        >>> list(table.columns), len(table)
+        (['document', 'topic', 'proportion', 'tags'], 300)
+        """
+        return self._table(document_topic_columns(self._model, X, labels, self.n_jobs))
+
+    def ldavis(self, X: Any, labels: object = None) -> dict[str, Any]:
+        """What ``pyLDAvis.prepare(**model.ldavis(corpus))`` takes.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape [M, V], or Corpus
+            Word counts, or a corpus, which has its own labels.
+        labels : Labels, table, matrix, list or None, default=None
+            The documents' labels, as in `fit`.
+
+        Returns
+        -------
+        dict
+            By name the arguments `topic_term_dists` [T, V], `doc_topic_dists` [M, T], `doc_lengths`
+            [M], `vocab` and `term_frequency` [V]. pyLDAvis numbers topics anew by size unless
+            ``sort_topics=False`` is passed, and from 1 unless ``start_index=0``.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model.ldavis(corpus)["doc_topic_dists"].shape
+        (100, 3)
+        """
+        return ldavis_arrays(self._model, X, labels, self.n_jobs)
+
     def typical_documents(
-        self, X: Any, labels: object = None, *, label: str | None = None, n: int = 3
+        self,
+        X: Any,
+        labels: object = None,
+        *,
+        label: str | None = None,
+        n: int = 3,
+        texts: Sequence[str] | None = None,
     ) -> Any:
         """The documents that show best what a topic, or a label, is about.
 
@@ -958,14 +1029,17 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             A tag or a level of a category; None is every topic.
         n : int, default=3
             The number of documents of each.
+        texts : sequence of str or None, default=None
+            The texts of all documents, to have those of typical ones in the table.
 
         Returns
         -------
         table
             One row per document, the most typical first: `topic`, its `name` if topics have names,
             and the `proportion` of the topic in the document, or `label` and the `probability` of
-            the label; `document`, the row of `X`; and `id`, if `X` is a corpus with ids. Its
-            library is that of the training labels, otherwise pandas.
+            the label; `document`, the row of `X`; `id`, if `X` is a corpus with ids; and its
+            `text`, if there are `texts`. Its library is that of the training labels, otherwise
+            pandas.
 
         Examples
         --------
@@ -978,7 +1052,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> document % 2
         1
         """
-        return self._table(typical_columns(self._model, X, labels, label, n, self.n_jobs))
+        check_text_of_each(texts, X, "HDSP.typical_documents")
+        return self._table(typical_columns(self._model, X, labels, label, n, self.n_jobs, texts))
 
     def simulate(
         self,
@@ -1044,6 +1119,60 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with shown(quiet=not self.verbose):
             refits = refit(fitted, self, X, labels, n_fits)
         return self._table(stability_columns(refits))
+
+    def robustness(
+        self,
+        corpus: Corpus,
+        numbers: Sequence[int] | None = None,
+        seeds: Sequence[int] | None = None,
+        *,
+        labels: str | Sequence[str] | None = None,
+        level: float = 0.9,
+    ) -> Any:
+        """Topics and effects of labels in fits with other numbers of topics and other seeds.
+
+        Each fit starts afresh; its topics are matched with the model's, and its effects are those
+        on the matched topics. A topic counts as found again if it shares at least half of its
+        probability with its match.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The documents that the model was fitted to, with their labels and groups.
+        numbers : sequence of int or None, default=None
+            Numbers of topics; None is three quarters of the model's, as many, and a third more.
+        seeds : sequence of int or None, default=None
+            Seeds, each with each number; None is the two that follow the model's.
+        labels : str, list of str or None, default=None
+            Names of labels, or of whole columns; None is all.
+        level : float, default=0.9
+            The probability of intervals, as in `label_effects`.
+
+        Returns
+        -------
+        table
+            One row per fit, label and topic of the model: `number` and `seed` of the fit; `topic`,
+            its `name` if topics have names and its `words`; `matched`, the fit's topic that is most
+            like it (-1 if others are), their `similarity` from 0 to 1 and whether it was `found`
+            again; and, if there are labels, `label`, `contrast`, the `effect` on the matched topic
+            with `lower` and `upper`, whether it has the `same_sign` on a topic that was found, and
+            whether its interval then also `excludes_zero`. Its library is that of the training
+            labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(4, fixed_number=True, init="nmf", random_state=0).fit(corpus)
+        >>> table = model.robustness(corpus, numbers=[4, 5], seeds=[1], labels="news")
+        >>> agreement = table.groupby(["label", "topic"])[["same_sign", "excludes_zero"]].mean()
+        >>> len(agreement)
+        4
+        """
+        with shown(quiet=not self.verbose):
+            return self._table(
+                robustness_columns(self._model, self, corpus, numbers, seeds, labels, level)
+            )
 
     def name_topics(self, names: Mapping[int, str | None]) -> Self:
         """Give topics names, which tables, plots and reports show, and which `save` keeps.
@@ -1175,6 +1304,56 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 stability=stability,
                 most_documents=most_documents,
             )
+
+    def paper(
+        self,
+        folder: str | os.PathLike[str],
+        corpus: Corpus | None = None,
+        *,
+        texts: Sequence[str] | None = None,
+        robustness: Any = False,
+    ) -> None:
+        """Write what papers print: methods, tables, figures and references.
+
+        ``methods.md``, paragraphs from the model's own record that cite ``references.bib``;
+        ``topics.csv`` and ``topics.tex``, the topics in use with their shares, probable and FREX
+        words and two typical texts; ``effects.csv``, all of `label_effects`, and ``effects.pdf``,
+        the largest of the six strongest labels; ``curves.csv`` and ``curves.pdf``, if labels are
+        numbers; ``selection.pdf``, if the number of topics was searched for; ``robustness.csv``, if
+        asked for; and ``provenance.json``, versions and checksums. Figures need matplotlib
+        (``pip install 'hdsp[plots]'``).
+
+        Parameters
+        ----------
+        folder : str or path
+            A new or empty folder. Files of an earlier call are replaced unless they were changed.
+        corpus : Corpus or None, default=None
+            The documents that the model was fitted to, with their labels and groups; None leaves
+            out typical documents.
+        texts : sequence of str or None, default=None
+            The texts of the documents; None shows their ids or numbers in ``topics.csv``.
+        robustness : bool or table, default=False
+            True refits the model with other numbers of topics and seeds; a table is one that
+            `robustness` returned.
+
+        Examples
+        --------
+        >>> import hdsp, tempfile
+        >>> from pathlib import Path
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(4, fixed_number=True, init="nmf", random_state=0).fit(corpus)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.paper(folder, corpus)
+        ...     print(Path(folder, "methods.md").read_text()[:60])
+        # Methods
+        <BLANKLINE>
+        **Documents.** The corpus has 100 documents with
+        """
+        from hdsp.paper import write_paper
+
+        check_is_fitted(self)
+        with shown(quiet=not self.verbose):
+            write_paper(self, folder, corpus, texts=texts, robustness=robustness)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -191,6 +191,7 @@ def test_there_are_examples_for_every_command():
         "predict",
         "evaluate",
         "report",
+        "paper",
     ):
         assert f"hdsp {command} " in shown
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hdsp import HDSP, Corpus
+from hdsp import HDSP, Corpus, UnknownLabelWarning
 from tests.cli.test_commands import PLACES, reviews
 
 
@@ -30,6 +30,55 @@ def test_documents_of_topics_have_most_of_them(fitted):
     without = model.typical_documents(corpus.counts, labels=corpus.labels, n=4)
     assert "id" not in without
     assert without["document"].tolist() == found["document"].tolist()
+
+
+def test_texts_stand_beside_typical_documents(fitted):
+    model, corpus, frame = fitted
+    found = model.typical_documents(corpus, n=2, texts=frame["text"])
+    assert found["text"].tolist() == frame["text"][found["document"]].tolist()
+    of_label = model.typical_documents(corpus, label="shoes", n=1, texts=list(frame["text"]))
+    assert of_label["text"].item() == frame["text"][of_label["document"].item()]
+    with pytest.raises(ValueError, match=r"one text for each of the 120 documents. Got 3"):
+        model.typical_documents(corpus, texts=["a", "b", "c"])
+
+
+def test_proportions_stand_beside_labels(fitted):
+    model, corpus, frame = fitted
+    labels = frame[["labels", "department", "rating"]].rename(columns={"department": "topic"})
+    labels.loc[3, ["topic", "rating"]] = None
+    # Whatever the columns are called, and whether or not the model knows them.
+    other = Corpus(corpus.counts, corpus.words, labels, ids=corpus.ids, groups=frame["reviewer"])
+    with pytest.warns(UnknownLabelWarning):
+        table = model.document_topics(other)
+    columns = ["document", "topic", "proportion", "id", "group", "labels", "topic_label", "rating"]
+    assert list(table.columns) == columns
+    with pytest.warns(UnknownLabelWarning):
+        theta = model.transform(other)
+    np.testing.assert_array_equal(table["proportion"], theta.ravel())
+    np.testing.assert_array_equal(table["document"], np.repeat(np.arange(120), 5))
+    np.testing.assert_array_equal(table["topic"], np.tile(np.arange(5), 120))
+    first = table[table["topic"] == 0].reset_index()
+    assert first["id"].tolist() == list(corpus.ids)
+    assert first["group"].tolist() == frame["reviewer"].tolist()
+    assert [sorted(tags) for tags in first["labels"]] == [sorted(t) for t in frame["labels"]]
+    np.testing.assert_array_equal(first["rating"], labels["rating"])
+    assert first["topic_label"][4] == frame["department"][4]
+    assert pd.isna(first["topic_label"][3])
+    counted = model.document_topics(corpus.counts, labels=frame[["department"]])
+    assert list(counted.columns) == ["document", "topic", "proportion", "department"]
+
+
+def test_pyldavis_gets_what_it_takes(fitted):
+    model, corpus, _ = fitted
+    given = model.ldavis(corpus)
+    np.testing.assert_array_equal(given["doc_topic_dists"], model.transform(corpus))
+    np.testing.assert_allclose(given["topic_term_dists"].sum(axis=1), 1.0)
+    top = [[given["vocab"][i] for i in np.argsort(-row)[:1]] for row in given["topic_term_dists"]]
+    assert top == model.top_words(1)
+    np.testing.assert_array_equal(given["doc_lengths"], corpus.counts.toarray().sum(axis=1))
+    np.testing.assert_array_equal(given["term_frequency"], corpus.counts.toarray().sum(axis=0))
+    pyldavis = pytest.importorskip("pyLDAvis", reason="pyLDAvis is not installed")
+    assert len(pyldavis.prepare(**given, mds="mmds").topic_coordinates) == 5
 
 
 def test_documents_of_a_label_carry_it_and_their_words_say_so(fitted):

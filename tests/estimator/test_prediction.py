@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 import hdsp
 from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
 from hdsp.fit import topics_in_use
-from hdsp.metrics import npmi, topic_top_words
+from hdsp.metrics import frex, npmi, topic_top_words
 from hdsp.model import split_tokens
 from hdsp.numerics.quadrature import normalised_gamma_mean
 from hdsp.progress.displays import Lines
@@ -361,6 +361,7 @@ def test_the_table_of_topics():
         "token_share",
         "top_words",
         "distinctive_words",
+        "frex_words",
         "coherence",
         "raised_by",
         "lowered_by",
@@ -378,6 +379,10 @@ def test_the_table_of_topics():
         for row in np.argsort(-gain, axis=1, kind="stable")[:, :3]
     ]
     assert topics["distinctive_words"].tolist() == distinctive
+    frequent = topic_top_words(frex(model.components_), 3)
+    assert topics["frex_words"].tolist() == [
+        " ".join(model.words_[i] for i in row) for row in frequent
+    ]
     np.testing.assert_allclose(
         topics["coherence"], npmi(topic_top_words(model.components_, 10), counts)
     )

@@ -63,6 +63,7 @@ CALLS = {
         model, {"none": [[]]}, ax=ax
     ),
     "correlations": lambda model, corpus, ax: plots.correlations(model, ax=ax),
+    "summary": lambda model, corpus, ax: plots.summary(model, ax=ax),
     "words": lambda model, corpus, ax: plots.words(model, 0, ax=ax),
     "history": lambda model, corpus, ax: plots.history(model, ax=ax),
     "observed": lambda model, corpus, ax: plots.observed(model, corpus, "shoes", ax=ax),
@@ -97,6 +98,20 @@ def test_effects_of_a_label_are_those_of_the_model(model, ax):
     limits = sorted((segment[:, 0].min(), segment[:, 0].max()) for s in spans for segment in s)
     wanted = sorted(zip(table["lower"][numbers(ax)], table["upper"][numbers(ax)], strict=True))
     np.testing.assert_allclose(limits, wanted)
+
+
+def test_the_summary_shows_shares_and_words(corpus, ax):
+    model = fit(corpus).name_topics({1: "Cost $5"})
+    plots.summary(model, n=3, n_words=4, words="frex_words", ax=ax)
+    table = model.topics(n_words=4)
+    np.testing.assert_array_equal([bar.get_width() for bar in ax.patches], table["token_share"][:3])
+    words = table["frex_words"][:3].tolist()
+    words[1] = f"Cost $5: {words[1]}"
+    assert [text.get_text() for text in ax.texts] == words
+    assert names(ax) == ["0", "1", "2"]
+    ax.figure.canvas.draw()
+    with pytest.raises(ValueError, match=r"`words` of hdsp.plots.summary must be one of 'top_wor"):
+        plots.summary(model, words="lift")
 
 
 def test_effects_on_a_topic_name_labels(model, ax):

@@ -1,6 +1,6 @@
 """The topics of documents, and the documents that are typical of a topic or a label."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,11 +8,13 @@ import numpy as np
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
 from hdsp.answers.new_documents import document_parts, read_documents
 from hdsp.answers.topic_tables import Columns, name_column
-from hdsp.corpus import Corpus
+from hdsp.corpus import Corpus, Labels, as_labels
 from hdsp.execution import make_executor
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import FittedModel
-from hdsp.validation import check_whole, quoted
+from hdsp.validation import check_whole, count_of, quoted
+
+_TABLE_OWNER = "HDSP.document_topics"
 
 
 def transformed_parts(
@@ -34,8 +36,70 @@ def transformed(
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
+def document_topic_columns(
+    fitted: FittedModel, X: Any, labels: object, n_jobs: int | None
+) -> Columns:
+    """The columns of `HDSP.document_topics`."""
+    found = transformed(fitted, X, labels, n_jobs)
+    n_documents, n_topics = found.shape
+    columns: Columns = {"document": [m for m in range(n_documents) for _ in range(n_topics)]}
+    columns["topic"] = list(range(n_topics)) * n_documents
+    columns |= name_column(fitted, columns["topic"])
+    columns["proportion"] = found.ravel().tolist()
+    about: Columns = {}
+    known = X.labels if isinstance(X, Corpus) else as_labels(labels, n_documents, _TABLE_OWNER)
+    if isinstance(X, Corpus):
+        about |= {} if X.ids is None else {"id": list(X.ids)}
+        about |= {} if X.groups is None else {"group": list(X.groups)}
+    for name, values in _label_values(known).items():
+        about[f"{name}_label" if name in (*columns, *about) else name] = values
+    return columns | {k: [v for v in own for _ in range(n_topics)] for k, own in about.items()}
+
+
+def _label_values(labels: Labels) -> Columns:
+    """The values of labels by column: levels, lists of tags, numbers; None where missing."""
+    columns: Columns = {}
+    for block in labels.blocks:
+        starts, names = block.values.indptr, np.array(block.columns, dtype=object)
+        rows = np.split(block.values.indices, starts[1:-1])
+        if block.kind == "number":
+            for j, name in enumerate(block.columns):
+                number = np.full(len(labels), np.nan)
+                own = np.repeat(np.arange(len(labels)), np.diff(starts))
+                mine = block.values.indices == j
+                number[own[mine]] = block.values.data[mine]
+                columns[name] = number.tolist()
+        elif block.kind == "tags":
+            columns[block.name] = [names[own].tolist() for own in rows]
+        else:
+            columns[block.name] = [names[own[0]] if len(own) else None for own in rows]
+    return columns
+
+
+def ldavis_arrays(
+    fitted: FittedModel, X: Any, labels: object, n_jobs: int | None
+) -> dict[str, Any]:
+    """What `HDSP.ldavis` returns."""
+    proportions = transformed(fitted, X, labels, n_jobs)
+    counts, _ = read_documents(fitted, X, labels, "HDSP.ldavis", warn=False)
+    components = fitted.components
+    return {
+        "topic_term_dists": components / components.sum(axis=1, keepdims=True),
+        "doc_topic_dists": proportions,
+        "doc_lengths": np.asarray(counts.sum(axis=1)),
+        "vocab": list(fitted.source.words),
+        "term_frequency": np.asarray(counts.sum(axis=0)),
+    }
+
+
 def typical_columns(
-    fitted: FittedModel, X: Any, labels: object, label: str | None, n: int, n_jobs: int | None
+    fitted: FittedModel,
+    X: Any,
+    labels: object,
+    label: str | None,
+    n: int,
+    n_jobs: int | None,
+    texts: Sequence[str] | None = None,
 ) -> Columns:
     """The columns of `HDSP.typical_documents`."""
     check_whole(n, "n", 1)
@@ -59,7 +123,19 @@ def typical_columns(
     }
     if isinstance(X, Corpus) and X.ids is not None:
         columns["id"] = [X.ids[m] for m in columns["document"]]
+    if texts is not None:
+        columns["text"] = [texts[m] for m in columns["document"]]
     return columns
+
+
+def check_text_of_each(texts: Sequence[str] | None, X: Any, owner: str) -> None:
+    """Raise unless there are no texts, or one for each document."""
+    n_documents = len(X) if isinstance(X, Corpus) else X.shape[0]
+    if texts is not None and len(texts) != n_documents:
+        raise ValueError(
+            f"`texts` of {owner} must be one text for each of the "
+            f"{count_of(n_documents, 'document')}. Got {len(texts)}."
+        )
 
 
 def _label_scores(

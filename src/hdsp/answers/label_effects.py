@@ -123,12 +123,19 @@ def _resampled(
             f"`refits` of {_OWNER} needs the training documents, which a model does not hold: pass "
             "them as `corpus`."
         )
+    return training_problem(fitted, corpus, _OWNER)
+
+
+def training_problem(
+    fitted: FittedModel, corpus: Any, owner: str
+) -> tuple[Problem, IntArray | None]:
+    """The documents of a corpus and their groups; raise unless the model was fitted to them."""
     if not isinstance(corpus, Corpus):
         raise TypeError(
-            f"`corpus` of {_OWNER} must be a Corpus. Got {type(corpus).__name__}: of counts make "
+            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
             "Corpus(X, words=model.words_, labels=labels)."
         )
-    counts, design = read_documents(fitted, corpus, None, _OWNER)
+    counts, design = read_documents(fitted, corpus, None, owner)
     problem = make_problem(
         counts, design, fitted.scaling, fitted.priors, content=fitted.state.content
     )
@@ -137,7 +144,7 @@ def _resampled(
     groups = None if corpus.groups is None else group_numbers(corpus.groups)
     if fingerprint(counts, problem.design, groups) != fitted.source.fingerprint:
         raise ValueError(
-            f"`corpus` of {_OWNER} must be the documents that the model was fitted to, with the "
+            f"`corpus` of {owner} must be the documents that the model was fitted to, with the "
             f"same labels and groups and in the same order. Got {len(corpus)} documents, where "
             f"training had {fitted.training.n_documents}, or others."
         )

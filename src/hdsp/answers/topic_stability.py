@@ -1,5 +1,6 @@
 """The stability of topics across fits with other seeds."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,17 +55,57 @@ def refit(fitted: FittedModel, settings: Any, X: Any, labels: object, n_fits: in
     n_fits : int
         The number R of fits.
     """
+    first = first_seed(settings)
+    changes = [{"random_state": seed} for seed in range(first, first + n_fits)]
+
+    def read(other: Any) -> tuple[int, FloatArray]:
+        return other.n_topics_, 1.0 - match_topics(fitted.components, other.components_)[1]
+
+    found = fit_again(settings, X, labels, changes, "Fitting with other seeds", read)
+    numbers, similarity = zip(*found, strict=True)
+    return Refits(np.array(numbers), np.array(similarity))
+
+
+def first_seed(settings: Any) -> int:
+    """The first seed of further fits: the one after that of an estimator, or 1 if it has none."""
     seeded = isinstance(settings.random_state, (int, np.integer))
-    first = int(settings.random_state) + 1 if seeded else 1
-    numbers, similarity = [], []
-    with progress.task("Fitting with other seeds", total=n_fits) as task, interrupting_at_once():
-        for number, seed in enumerate(range(first, first + n_fits), start=1):
-            other = clone(settings).set_params(random_state=seed, checkpoint=None)
+    return int(settings.random_state) + 1 if seeded else 1
+
+
+def fit_again(
+    settings: Any,
+    X: Any,
+    labels: object,
+    changes: Sequence[Mapping[str, Any]],
+    title: str,
+    read: Callable[[Any], Any],
+) -> list[Any]:
+    """What `read` makes of each fit of an estimator with some parameters changed.
+
+    Parameters
+    ----------
+    settings : HDSP
+        The estimator, whether it is fitted or not.
+    X : sparse array of shape [M, V] or Corpus
+        The documents.
+    labels : object
+        Their labels, as in `HDSP.fit`.
+    changes : sequence of mapping
+        The parameters of each fit that differ.
+    title : str
+        What progress says is done.
+    read : callable
+        A function of a fitted estimator.
+    """
+    numbers, results = [], []
+    with progress.task(title, total=len(changes)) as task, interrupting_at_once():
+        for done, change in enumerate(changes, start=1):
+            other = clone(settings).set_params(**change, checkpoint=None)
             other.fit(X, labels=labels)
             numbers.append(other.n_topics_)
-            similarity.append(1.0 - match_topics(fitted.components, other.components_)[1])
-            task.update(done=number, topics_found=", ".join(map(str, numbers)))
-    return Refits(np.array(numbers), np.array(similarity))
+            results.append(read(other))
+            task.update(done=done, topics_found=", ".join(map(str, numbers)))
+    return results
 
 
 def stability_columns(refits: Refits) -> dict[str, list[Any]]:

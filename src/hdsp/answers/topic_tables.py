@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hdsp.metrics import topic_top_words
+from hdsp.metrics import frex, topic_top_words
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import FittedModel, associated_labels, distinctive_words, make_contrasts
 from hdsp.validation import check_share, quoted
@@ -31,6 +31,12 @@ def top_words(fitted: FittedModel, n: int = 10) -> list[list[str]]:
     return [[words[i] for i in row] for row in topic_top_words(fitted.components, n)]
 
 
+def frex_words(fitted: FittedModel, n: int) -> list[list[str]]:
+    """The words of each topic that are frequent in it and exclusive to it."""
+    words = fitted.source.words
+    return [[words[i] for i in row] for row in topic_top_words(frex(fitted.components), n)]
+
+
 def topic_columns(fitted: FittedModel, n_words: int = 10) -> Columns:
     """The columns of `HDSP.topics`."""
     words, tokens = fitted.source.words, fitted.tokens
@@ -44,6 +50,7 @@ def topic_columns(fitted: FittedModel, n_words: int = 10) -> Columns:
         "token_share": (tokens / tokens.sum()).tolist(),
         "top_words": [" ".join(own) for own in top_words(fitted, n_words)],
         "distinctive_words": [" ".join(words[i] for i in row) for row in distinctive],
+        "frex_words": [" ".join(own) for own in frex_words(fitted, n_words)],
         "coherence": fitted.report.coherence.tolist(),
     }
     contrasts = make_contrasts(fitted.schema, fitted.used, None, None, fitted.missing())

@@ -13,6 +13,7 @@ from hdsp.cli import (
     effects,
     evaluate,
     fit,
+    paper,
     predict,
     prepare,
     report,
@@ -112,7 +113,7 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (
         *(demo, prepare, fit, topics, effects, check),
-        *(words, transform, predict, evaluate, report),
+        *(words, transform, predict, evaluate, report, paper),
     ):
         module.add_parser(commands)
     add_plugins(commands, asked)

@@ -1,10 +1,9 @@
 """Tables that commands write: CSV, TSV, JSON Lines, Parquet or Arrow, whole or in pieces."""
 
-import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,13 @@ def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> 
     In CSV and TSV, texts that a spreadsheet would compute have an apostrophe in front, unless
     `formulas` are to stay as they are.
     """
-    guard = str if formulas else _guarded
+    from hdsp.storage.delimited import guarded, write_delimited
+
+    guard = str if formulas else guarded
     if path == STANDARD:
         # A file or a program gets what there is, a terminal what it can show.
         show = printable if sys.stdout.isatty() else str
-        _write_delimited(pieces, sys.stdout, ",", lambda text: show(guard(text)))
+        write_delimited(pieces, sys.stdout, ",", lambda text: show(guard(text)))
         return
     from hdsp.persistence import replacing
 
@@ -42,7 +43,7 @@ def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> 
                     for record in records(piece):
                         text.write(json.dumps(as_json(record), ensure_ascii=False) + "\n")
             else:
-                _write_delimited(pieces, text, "," if suffix == ".csv" else "\t", guard)
+                write_delimited(pieces, text, "," if suffix == ".csv" else "\t", guard)
             text.flush()
             text.detach()
         else:
@@ -99,45 +100,9 @@ def rows_of(table: Table, chosen: Iterable[int]) -> Table:
     return {name: [values[row] for row in chosen] for name, values in table.items()}
 
 
-def _write_delimited(
-    pieces: Iterable[Table], file: Any, delimiter: str, show: Callable[[str], str]
-) -> None:
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    for number, piece in enumerate(pieces):
-        if number == 0:
-            writer.writerow(map(show, piece))
-        # The writer itself writes the numbers of arrays.
-        cells = [
-            own if hasattr(values, "dtype") else [_cell(value, show) for value in own]
-            for values, own in zip(piece.values(), _lists(piece), strict=True)
-        ]
-        writer.writerows(zip(*cells, strict=True))
-
-
 def _lists(table: Table) -> list[Sequence[Any]]:
     """The columns of a table, those in arrays as lists of Python's numbers."""
     return [v.tolist() if hasattr(v, "tolist") else v for v in table.values()]
-
-
-def _cell(value: Any, show: Callable[[str], str]) -> str:
-    if isinstance(value, list):
-        if any(";" in str(item) for item in value):
-            return show(json.dumps(value, ensure_ascii=False))
-        return show(";".join(map(str, value)))
-    if isinstance(value, str):
-        return show(value)
-    return "" if value is None else str(value)
-
-
-def _guarded(text: str) -> str:
-    """A text that a spreadsheet does not take for a formula; a number is none."""
-    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return text
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}"
-    return text
 
 
 def as_json(value: Any) -> Any:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from hdsp.report import TopicNames
 
 
-# Of a word's tokens, for its topics to be printed; and documents printed of each topic.
+# Of a word's tokens, for its topics to be printed; and documents printed of each topic, and
+# characters of each.
 _LEAST_SHARE = 0.01
 _DOCUMENTS = 3
 _CHARACTERS = 100
@@ -325,18 +326,16 @@ def _print_asked(fitted: "FittedModel", model: "HDSP | None", options: argparse.
         options.file = options.documents
         with common.printed_warnings():
             corpus = read_documents(options, model)
+        texts = None
+        # Standard input is read once, for counts; a stored corpus has no texts.
+        if options.file != STANDARD and not common.is_stored(options.file):
+            texts = list(texts_of(options, options.text))
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            table = typical_columns(fitted, corpus, None, None, _DOCUMENTS, model.n_jobs)
+            table = typical_columns(fitted, corpus, None, None, _DOCUMENTS, model.n_jobs, texts)
         name, share, last = "documents", "proportion", "id" if corpus.ids else "document"
         if not options.all:
             used = [i for i, topic in enumerate(table["topic"]) if topic < fitted.report.n_topics]
             table = rows_of(table, used)
-        if options.file != STANDARD and not common.is_stored(options.file):
-            texts = dict.fromkeys(table["document"], "")
-            for m, text in enumerate(texts_of(options, options.text)):
-                if m in texts:
-                    texts[m] = text
-            table = {**table, "text": [texts[m] for m in table["document"]]}
     if common.is_answered(options, table, name):
         return
     if options.find is not None and not options.all:

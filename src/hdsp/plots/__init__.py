@@ -9,7 +9,7 @@ from hdsp.plots.fits import history, search
 from hdsp.plots.labels import curves, effects, expected_topics, heat_map
 from hdsp.plots.levels import curve, levels
 from hdsp.plots.perspectives import perspectives
-from hdsp.plots.topics import correlations, topic_map, words
+from hdsp.plots.topics import correlations, summary, topic_map, words
 
 __all__ = [
     "correlations",
@@ -23,6 +23,7 @@ __all__ = [
     "observed",
     "perspectives",
     "search",
+    "summary",
     "topic_map",
     "words",
 ]

@@ -14,14 +14,21 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
 SERIES = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933")
 
 
+def check_installed() -> None:
+    """Raise if there is nothing to draw with."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Figures need matplotlib: pip install 'hdsp[plots]'.") from error
+
+
 def axes_or_new(ax: Any, width: float, height: float) -> Any:
     """The Axes given, or those of a new figure of so many inches."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("Figures need matplotlib: pip install 'hdsp[plots]'.") from error
+    check_installed()
+    from matplotlib import pyplot
+
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 

@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 
 from hdsp.plots import drawing
+from hdsp.validation import check_choice
+
+_WORDS = ("top_words", "frex_words", "distinctive_words")
 
 
 def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: Any = None) -> Any:
@@ -43,6 +46,56 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
     name = model.topic_names_.get(topic)
     title = f"topic {topic}" if name is None else f"topic {topic} · {name}"
     ax.set(title=title, xlabel="probability of the word")
+    return ax
+
+
+def summary(
+    model: Any, *, n: int = 20, n_words: int = 5, words: str = "top_words", ax: Any = None
+) -> Any:
+    """The shares of topics in the corpus, with their names and words: an overview of a model.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    n : int, default=20
+        How many topics: the largest.
+    n_words : int, default=5
+        How many words of each.
+    words : str, default="top_words"
+        Which words: ``"top_words"``, ``"frex_words"`` or ``"distinctive_words"`` of `HDSP.topics`.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.topics import table_of
+
+    check_choice(words, _WORDS, "words", "hdsp.plots.summary")
+    table = table_of(model.topics(n_words))
+    share = np.asarray(table["token_share"][:n])
+    ax = drawing.axes_or_new(ax, 7.0, 0.8 + 0.24 * len(share))
+    ax.barh(np.arange(len(share)), share, height=0.7, color=drawing.BLUE)
+    for row, (size, own) in enumerate(zip(share, table[words], strict=False)):
+        name = model.topic_names_.get(row)
+        ax.annotate(
+            str(own) if name is None else f"{name}: {own}",
+            (size, row),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+            # A word may be a $.
+            parse_math=False,
+        )
+    drawing.set_rows(ax, [str(topic) for topic in range(len(share))])
+    # Room for the words.
+    ax.set_xlim(0.0, 2.2 * float(share.max()))
+    drawing.percent_axis(ax.xaxis)
+    ax.set(xlabel="share of the corpus' words", ylabel="topic")
     return ax
 
 

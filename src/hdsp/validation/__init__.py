@@ -41,7 +41,7 @@ from hdsp.validation.topics import (
     check_topic_names,
     normalised_components,
 )
-from hdsp.validation.wording import count_of, quoted
+from hdsp.validation.wording import count_of, listed, quoted
 
 __all__ = [
     "check_choice",
@@ -72,6 +72,7 @@ __all__ = [
     "check_words",
     "count_of",
     "count_rows",
+    "listed",
     "make_generator",
     "normalised_components",
     "quoted",

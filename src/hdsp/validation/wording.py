@@ -1,6 +1,6 @@
 """Phrases that messages share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def quoted(names: Iterable[str], limit: int = 10) -> str:
@@ -44,3 +44,9 @@ def count_of(number: int, noun: str) -> str:
     '2 rows'
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(parts: Sequence[object]) -> str:
+    """Return parts with commas between them, and "and" before the last of several."""
+    *most, last = map(str, parts)
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,82 @@
+"""`hdsp paper`, from a model file and a table to a folder."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from hdsp import HDSP, read_table
+from hdsp.cli import main
+from tests.cli.test_commands import reviews
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("paper")
+    reviews(90).to_parquet(path / "reviews.parquet")
+    corpus = read_table(path / "reviews.parquet", categories="department", group="reviewer")
+    settings = {"init": "nmf", "max_iter": 8, "tol": 1e-2, "n_jobs": 1, "random_state": 0}
+    HDSP(3, fixed_number=True, **settings).fit(corpus).save(path / "model.hdsp")
+    return path
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("hdsp.paper.figures._figure", lambda *given: b"%PDF")
+    return folder
+
+
+def test_a_model_and_its_documents_become_a_folder(here, capsys):
+    arguments = ["--corpus", "reviews.parquet", "--group", "reviewer", "--robustness", "-o", "out/"]
+    assert main(["paper", "model.hdsp", *arguments]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Wrote out/: effects.csv, effects.pdf, methods.md, provenance.json, ")
+    topics, frame = pd.read_csv(here / "out" / "topics.csv"), reviews(90)
+    assert len(topics) == 3
+    assert topics["typical_1"].isin(frame["text"]).all()
+    model = HDSP.load(here / "model.hdsp")
+    effects = pd.read_csv(here / "out" / "effects.csv")
+    assert effects["effect"].tolist() == pytest.approx(model.label_effects()["effect"].tolist())
+    refits = pd.read_csv(here / "out" / "robustness.csv")
+    assert refits[["number", "seed"]].drop_duplicates().values.tolist() == [
+        [number, seed] for number in (2, 3, 4) for seed in (1, 2)
+    ]
+    told = (here / "out" / "methods.md").read_text()
+    assert "We refitted the model with 2, 3 and 4 topics and the random seeds 1 and 2: " in told
+    # Of a smaller paper, the files that are left are its own.
+    assert main(["paper", "model.hdsp", "-o", "out"]) == 0
+    assert not (here / "out" / "robustness.csv").exists()
+    record = json.loads((here / "out" / "provenance.json").read_text())
+    assert {*record["files"], "provenance.json"} == {p.name for p in (here / "out").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--robustness"], "--robustness needs the documents that the model was fitted to: --corp"),
+        (["--corpus", "-"], "--corpus needs a file: it is read twice"),
+        (["--corpus", "reviews.parquet"], "--corpus must be the documents that the model was fit"),
+        (["-o", "no/where"], "to write 'no/where' to: make it first."),
+        (["-o", "."], "has 'model.hdsp' in it: choose another folder, or move this one away."),
+        (["-o", "model.hdsp"], "'model.hdsp' is a file: choose another folder"),
+    ],
+)
+def test_what_is_refused(here, capsys, arguments, message):
+    assert main(["paper", "model.hdsp", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+    assert not (here / "paper").exists()
+
+
+def test_typical_documents_are_printed_with_their_texts(here, capsys):
+    assert main(["topics", "model.hdsp", "--documents", "reviews.parquet"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0].split() == ["topic", "proportion", "document", "text"]
+    texts = reviews(90)["text"]
+    for row in rows[1:]:
+        _, _, document, start = row.split(maxsplit=3)
+        assert start.endswith("…")
+        assert texts[int(document)].startswith(start[:-1])
+        assert len(start) == 81

@@ -1,0 +1,115 @@
+"""Topics and effects across numbers of topics and seeds."""
+
+import numpy as np
+import pytest
+
+from hdsp import HDSP, Corpus, simulate
+from hdsp.answers.label_effects import effect_columns
+from hdsp.answers.robustness import robustness_sentences
+from hdsp.metrics import match_topics
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    tags = [["a"], ["b"], ["a", "b"], []] * 40
+    return simulate(tags, n_topics=4, n_words=60, document_length=60, random_state=1)[0]
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    fitted = HDSP(4, fixed_number=True, init="nmf", max_iter=30, random_state=3).fit(corpus)
+    return fitted.name_topics({1: "second"})
+
+
+@pytest.fixture(scope="module")
+def table(model, corpus):
+    return model.robustness(corpus, numbers=[3, 5], seeds=[8], level=0.8)
+
+
+def test_rows_are_those_of_fits_by_hand(model, corpus, table):
+    assert list(table.columns) == [
+        *("number", "seed", "topic", "name", "words", "matched", "similarity", "found"),
+        *("label", "contrast", "effect", "lower", "upper", "same_sign", "excludes_zero"),
+    ]
+    own = model.label_effects(0.8)
+    for number, rows in table.groupby("number"):
+        other = HDSP(number, fixed_number=True, init="nmf", max_iter=30, random_state=8)
+        partner, distance = match_topics(model.components_, other.fit(corpus).components_)
+        effects = other.label_effects(0.8).set_index(["label", "topic"])
+        assert rows["label"].tolist() == own["label"].tolist()
+        assert (rows["seed"] == 8).all()
+        for row, mine in zip(rows.itertuples(), own.itertuples(), strict=True):
+            assert (row.topic, row.matched) == (mine.topic, partner[row.topic])
+            assert row.similarity == 1.0 - distance[row.topic]
+            assert row.found == (row.similarity >= 0.5)
+            if row.matched < 0:
+                assert np.isnan(row.effect)
+                assert not row.same_sign
+                continue
+            found = effects.loc[(row.label, row.matched)]
+            assert (row.effect, row.lower, row.upper) == (found.effect, found.lower, found.upper)
+            same = row.found and found.effect * mine.effect > 0
+            assert row.same_sign == same
+            assert row.excludes_zero == (same and not found.lower <= 0 <= found.upper)
+    # Of three topics, four cannot be found.
+    assert (table["matched"][table["number"] == 3] == -1).sum() == len(own) // 4
+    assert table["excludes_zero"].any()
+
+
+def test_numbers_and_seeds_are_around_the_models(model, corpus):
+    table = model.robustness(corpus, labels="a")
+    fits = table[["number", "seed"]].drop_duplicates()
+    assert fits.values.tolist() == [[n, seed] for n in (3, 4, 5) for seed in (4, 5)]
+
+
+def test_topics_that_were_given_are_looked_for_afresh(model, corpus):
+    given = HDSP(4, fixed_number=True, init=model.components_, random_state=0).fit(corpus)
+    table = given.robustness(corpus, numbers=[4], seeds=[1], labels="a")
+    assert len(table) == 4
+    assert (table["similarity"] < 1.0).any()
+
+
+def test_a_model_without_labels_has_topics_alone(corpus):
+    plain = Corpus(corpus.counts, corpus.words)
+    model = HDSP(3, fixed_number=True, init="nmf", max_iter=30, random_state=0).fit(plain)
+    table = model.robustness(plain, numbers=[3], seeds=[1, 2])
+    assert list(table.columns) == [
+        *("number", "seed", "topic", "words", "matched", "similarity", "found")
+    ]
+    assert len(table) == 6
+    told = robustness_sentences(table.to_dict("list"), effect_columns(model._model))
+    assert told.startswith("We refitted the model with 3 topics and the random seeds 1 and 2: ")
+    assert "effects" not in told
+
+
+def test_sentences_count_what_the_table_says(model, table):
+    effects = effect_columns(model._model, 0.8)
+    told = robustness_sentences(table.to_dict("list"), effects)
+    assert "with 3 and 5 topics and the random seed 8: " in told
+    assert f"{100 * table['found'].mean():.0f} % of the topics were found" in told
+    frame = model.label_effects(0.8)
+    sure = (frame["lower"] > 0) | (frame["upper"] < 0)
+    twice = table[np.tile(sure, 2)]
+    assert f"{100 * twice['same_sign'].mean():.0f} % had the same sign" in told
+    assert f"{100 * twice['excludes_zero'].mean():.0f} % an interval that excludes" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"numbers": [1]}, "`numbers` of HDSP must be a whole number of at least 2. Got 1"),
+        ({"seeds": [0.5]}, "`seeds` of HDSP must be a whole number of at least 0. Got 0.5"),
+        ({"labels": "c"}, "`labels` of HDSP.robustness names 'c'"),
+        ({"level": 2}, "`level` of HDSP.robustness must lie between 0 and 1"),
+    ],
+)
+def test_what_is_refused(model, corpus, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        model.robustness(corpus, **arguments)
+
+
+def test_other_documents_are_refused(model, corpus):
+    with pytest.raises(ValueError, match=r"`corpus` of HDSP.robustness must be the documents that"):
+        model.robustness(corpus[:50])
+    with pytest.raises(TypeError, match=r"`corpus` of HDSP.robustness must be a Corpus. Got csr_"):
+        model.robustness(corpus.counts)
