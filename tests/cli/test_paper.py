@@ -43,7 +43,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
         [number, seed] for number in (2, 3, 4) for seed in (1, 2)
     ]
     told = (here / "out" / "methods.md").read_text()
-    assert "We refitted the model with 2, 3 and 4 topics and the random seeds 1 and 2: " in told
+    assert "We refitted the model with 2, 3 and 4 topics and the random seeds 1 and 2." in told
     # Of a smaller paper, the files that are left are its own.
     assert main(["paper", "model.hdsp", "-o", "out"]) == 0
     assert not (here / "out" / "robustness.csv").exists()
@@ -58,8 +58,8 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
         (["--corpus", "-"], "--corpus needs a file: it is read twice"),
         (["--corpus", "reviews.parquet"], "--corpus must be the documents that the model was fit"),
         (["-o", "no/where"], "to write 'no/where' to: make it first."),
-        (["-o", "."], "has 'model.hdsp' in it: choose another folder, or move this one away."),
-        (["-o", "model.hdsp"], "'model.hdsp' is a file: choose another folder"),
+        (["-o", "."], "'model.hdsp' is another or was changed since: choose another folder, or"),
+        (["-o", "model.hdsp"], "replaces only files that it wrote, and 'model.hdsp' is another"),
     ],
 )
 def test_what_is_refused(here, capsys, arguments, message):

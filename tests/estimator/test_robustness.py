@@ -5,7 +5,7 @@ import pytest
 
 from hdsp import HDSP, Corpus, simulate
 from hdsp.answers.label_effects import effect_columns
-from hdsp.answers.robustness import robustness_sentences
+from hdsp.answers.robustness import robustness_facts
 from hdsp.metrics import match_topics
 
 
@@ -77,21 +77,23 @@ def test_a_model_without_labels_has_topics_alone(corpus):
         *("number", "seed", "topic", "words", "matched", "similarity", "found")
     ]
     assert len(table) == 6
-    told = robustness_sentences(table.to_dict("list"), effect_columns(model._model))
-    assert told.startswith("We refitted the model with 3 topics and the random seeds 1 and 2: ")
-    assert "effects" not in told
+    facts = robustness_facts(table.to_dict("list"), effect_columns(model._model))
+    assert set(facts) == {"refit_numbers", "refit_seeds", "found"}
+    assert facts["refit_seeds"] == "seeds 1 and 2"
 
 
-def test_sentences_count_what_the_table_says(model, table):
-    effects = effect_columns(model._model, 0.8)
-    told = robustness_sentences(table.to_dict("list"), effects)
-    assert "with 3 and 5 topics and the random seed 8: " in told
-    assert f"{100 * table['found'].mean():.0f} % of the topics were found" in told
+def test_facts_count_what_the_table_says(model, table):
+    facts = robustness_facts(table.to_dict("list"), effect_columns(model._model, 0.8))
     frame = model.label_effects(0.8)
     sure = (frame["lower"] > 0) | (frame["upper"] < 0)
     twice = table[np.tile(sure, 2)]
-    assert f"{100 * twice['same_sign'].mean():.0f} % had the same sign" in told
-    assert f"{100 * twice['excludes_zero'].mean():.0f} % an interval that excludes" in told
+    assert facts == {
+        "refit_numbers": "3 and 5",
+        "refit_seeds": "seed 8",
+        "found": f"{100 * table['found'].mean():.0f} %",
+        "same_sign": f"{100 * twice['same_sign'].mean():.0f} %",
+        "excludes_zero": f"{100 * twice['excludes_zero'].mean():.0f} %",
+    }
 
 
 @pytest.mark.parametrize(

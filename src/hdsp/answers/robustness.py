@@ -16,7 +16,7 @@ _OWNER = "HDSP.robustness"
 # Where they are not given: numbers of topics as shares of the model's, and how many seeds.
 _NUMBERS, _SEEDS = (0.75, 1.0, 4.0 / 3.0), 2
 _WORDS = 5
-_AGREEMENT = ("same_sign", "excludes_zero")
+_LIMITS, _AGREEMENT = ("effect", "lower", "upper"), ("same_sign", "excludes_zero")
 
 
 def robustness_columns(
@@ -31,107 +31,70 @@ def robustness_columns(
     """The columns of `HDSP.robustness`; `settings` is an estimator with the fits' parameters."""
     training_problem(fitted, corpus, _OWNER)
     own = effect_columns(fitted, level, labels, owner=_OWNER)
-    least = max(2, len(settings.seeds or ()))
+    least, first = max(2, len(settings.seeds or ())), first_seed(settings)
     if numbers is None:
-        wanted = (round(share * fitted.state.n_topics) for share in _NUMBERS)
-        numbers = sorted({max(least, number) for number in wanted})
-    if seeds is None:
-        first = first_seed(settings)
-        seeds = range(first, first + _SEEDS)
+        numbers = sorted({max(least, round(x * fitted.state.n_topics)) for x in _NUMBERS})
     for number in numbers:
         check_whole(number, "numbers", least)
+    seeds = range(first, first + _SEEDS) if seeds is None else seeds
     for seed in seeds:
         check_whole(seed, "seeds", 0)
-    changes: list[dict[str, Any]] = [
-        {"n_components": number, "fixed_number": True, "random_state": seed}
-        for number in numbers
-        for seed in seeds
-    ]
-    if not isinstance(settings.init, str):
-        # Topics that were given would be found again, whatever the seed.
-        changes = [{**change, "init": "auto"} for change in changes]
+    # Topics that were given as an array would be found again, whatever the seed.
+    init = settings.init if isinstance(settings.init, str) else "auto"
+    fixed = {"fixed_number": True, "init": init}
+    fits = [(number, seed) for number in numbers for seed in seeds]
+    changes = [{**fixed, "n_components": n, "random_state": seed} for n, seed in fits]
 
     def read(other: Any) -> Columns:
         return _matched(fitted, own, other, labels, level)
 
+    columns: Columns = {"number": [], "seed": []}
     tables = fit_again(settings, corpus, None, changes, "Fitting with other numbers", read)
-    columns: Columns = {
-        name: [
-            change[key]
-            for change, table in zip(changes, tables, strict=True)
-            for _ in table["topic"]
-        ]
-        for name, key in (("number", "n_components"), ("seed", "random_state"))
-    }
-    return columns | {
-        name: [value for table in tables for value in table[name]]
-        for name in (tables[0] if tables else ())
-    }
-
-
-def _matched(
-    fitted: FittedModel, own: Columns, other: Any, labels: str | Sequence[str] | None, level: float
-) -> Columns:
-    """The topics of another fit that are most like the model's, and the effects on them."""
-    partner, distance = match_topics(fitted.components, other.components_)
-    n_topics = len(partner)
-    n_effects = len(own["effect"]) // n_topics
-    # Without labels there is a row for each topic all the same.
-    topics = np.tile(np.arange(n_topics), max(n_effects, 1))
-    similarity = 1.0 - distance[topics]
-    columns: Columns = {"topic": topics.tolist(), **name_column(fitted, topics)}
-    words = [" ".join(words) for words in top_words(fitted, _WORDS)]
-    columns |= {
-        "words": [words[k] for k in topics],
-        "matched": partner[topics].tolist(),
-        "similarity": similarity.tolist(),
-        "found": (similarity >= SAME).tolist(),
-    }
-    if not n_effects:
-        return columns
-    found = effect_columns(other._model, level, labels, owner=_OWNER)
-    columns |= {name: own[name] for name in ("label", "contrast")}
-    for name in ("effect", "lower", "upper"):
-        by_topic = np.array(found[name]).reshape(n_effects, -1)[:, partner]
-        columns[name] = np.where(partner >= 0, by_topic, np.nan).ravel().tolist()
-    effect, lower, upper = (np.array(columns[name]) for name in ("effect", "lower", "upper"))
-    same = (similarity >= SAME) & (np.sign(effect) == np.sign(own["effect"]))
-    columns["same_sign"] = same.tolist()
-    columns["excludes_zero"] = (same & ((lower > 0) | (upper < 0))).tolist()
+    for (number, seed), table in zip(fits, tables, strict=True):
+        columns["number"] += [number] * len(table["topic"])
+        columns["seed"] += [seed] * len(table["topic"])
+        for name, values in table.items():
+            columns.setdefault(name, []).extend(values)
     return columns
 
 
-def robustness_sentences(columns: Any, effects: Columns) -> str:
-    """What a table of robustness says beside a model's own effects, in a few sentences."""
+def _matched(fitted: FittedModel, own: Columns, other: Any, labels: Any, level: float) -> Columns:
+    """The topics of another fit that are most like the model's, and the effects on them."""
+    partner, distance = match_topics(fitted.components, other.components_)
+    n_effects = len(own["effect"]) // len(partner)
+    # Without labels there is a row for each topic all the same.
+    topics = np.tile(np.arange(len(partner)), max(n_effects, 1))
+    similarity = 1.0 - distance[topics]
+    words = top_words(fitted, _WORDS)
+    columns: Columns = {"topic": topics.tolist(), **name_column(fitted, topics)}
+    columns["words"] = [" ".join(words[k]) for k in topics]
+    columns["matched"], columns["similarity"] = partner[topics].tolist(), similarity.tolist()
+    columns["found"] = (similarity >= SAME).tolist()
+    if not n_effects:
+        return columns
+    found = effect_columns(other._model, level, labels, owner=_OWNER)
+    limits = np.array([found[name] for name in _LIMITS]).reshape(3, n_effects, -1)[:, :, partner]
+    effect, lower, upper = np.where(partner >= 0, limits, np.nan).reshape(3, -1)
+    same = (similarity >= SAME) & (np.sign(effect) == np.sign(own["effect"]))
+    columns |= {name: own[name] for name in ("label", "contrast")}
+    values = (effect, lower, upper, same, same & ((lower > 0) | (upper < 0)))
+    names = (*_LIMITS, *_AGREEMENT)
+    return columns | {name: own.tolist() for name, own in zip(names, values, strict=True)}
+
+
+def robustness_facts(columns: Columns, effects: Columns) -> dict[str, str]:
+    """What a table of robustness says beside a model's own effects."""
     numbers, seeds = (list(dict.fromkeys(columns[name])) for name in ("number", "seed"))
-    found = _percent(columns["found"])
-    several = "s" if len(seeds) > 1 else ""
-    told = (
-        f"We refitted the model with {listed(numbers)} topics and the random seed{several} "
-        f"{listed(seeds)}: {found} of the topics were found again, sharing at least half of their "
-        "word probabilities with the most similar topic of a refit."
-    )
-    sure = {
-        (label, int(topic))
-        for label, topic, lower, upper in zip(
-            *(effects[name] for name in ("label", "topic", "lower", "upper")), strict=True
-        )
-        if lower > 0 or upper < 0
-    }
-    if "label" not in columns or not sure:
-        return told
-    rows = [
-        row
-        for row, pair in enumerate(zip(columns["label"], columns["topic"], strict=True))
-        if (pair[0], int(pair[1])) in sure
-    ]
-    same, again = (_percent([columns[name][row] for row in rows]) for name in _AGREEMENT)
-    return (
-        f"{told} Of the effects whose interval excludes zero in the reported model, {same} had "
-        f"the same sign on the same topic in a refit, and {again} an interval that excludes zero "
-        "again."
-    )
+    facts = {"refit_numbers": listed(numbers), "found": _percent(columns["found"])}
+    facts["refit_seeds"] = f"seed{'s' * (len(seeds) > 1)} {listed(seeds)}"
+    rows = zip(*(effects[name] for name in ("label", "topic", "lower", "upper")), strict=True)
+    sure = {(label, topic) for label, topic, lower, upper in rows if lower > 0 or upper < 0}
+    pairs = zip(columns.get("label", ()), columns["topic"], strict=False)
+    chosen = [row for row, pair in enumerate(pairs) if pair in sure]
+    if chosen:
+        facts |= {name: _percent([columns[name][row] for row in chosen]) for name in _AGREEMENT}
+    return facts
 
 
-def _percent(values: Any) -> str:
+def _percent(values: Sequence[bool]) -> str:
     return f"{100.0 * float(np.mean(values)):.0f} %"

@@ -3,6 +3,7 @@
 import unicodedata
 
 from hdsp.answers.topic_tables import Columns, frex_words, top_words
+from hdsp.paper.methods import read_asset
 from hdsp.prediction import FittedModel
 
 # Characters of a text that the table prints at most.
@@ -18,10 +19,6 @@ _ESCAPED = {
     # Which babel makes a command in some languages.
     '"': r"{\char34}",
 }
-_HEAD = r"""\toprule
-Topic & Share & Most probable words & FREX words \\
-\midrule
-"""
 
 
 def escaped(text: str) -> str:
@@ -37,35 +34,17 @@ def escaped(text: str) -> str:
     return "".join(_ESCAPED.get(character, character) for character in shown)
 
 
-def topic_table(fitted: FittedModel, topics: Columns, n_words: int, quoted: bool) -> str:
-    """A longtable of topics: number and name, share, words, and typical texts if `quoted`."""
-    words = [
-        [escaped(", ".join(own)) for own in lists]
-        for lists in (top_words(fitted, n_words), frex_words(fitted, n_words))
-    ]
-    rows = []
+def topic_table(fitted: FittedModel, topics: Columns, n_words: int, quotes: list[str]) -> str:
+    """A longtable of topics: number and name, share, words, and texts in the columns `quotes`."""
+    rows, lists = [], (top_words(fitted, n_words), frex_words(fitted, n_words))
     for k, share in zip(topics["topic"], topics["token_share"], strict=True):
         name = escaped(f"{k} {fitted.topic_names.get(k, '')}")
-        rows.append(
-            rf"{name} & {100 * share:.1f}\,\% & {words[0][k]} & {words[1][k]} \\"
-            # No page ends between a topic and its texts.
-            + "*" * quoted
-        )
-        texts = [topics[f"typical_{rank}"][k] for rank in (1, 2)] if quoted else []
-        rows += [
-            rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}@{{}}}}{{\footnotesize ``{_cut(text)}''}} \\"
-            for text in texts
-            if text
-        ]
-    return (
-        "% Needs \\usepackage{booktabs,longtable}. Letters beyond Latin need LuaLaTeX or XeLaTeX.\n"
-        r"\begin{longtable}{@{}p{0.16\linewidth}rp{0.32\linewidth}p{0.32\linewidth}@{}}"
-        "\n\\caption{Topics, their shares of all words, and their ten most probable and FREX "
-        f"words{', with typical texts' * quoted}.}}\\label{{tab:topics}}\\\\\n"
-        f"{_HEAD}\\endfirsthead\n{_HEAD}\\endhead\n\\bottomrule\n\\endfoot\n"
-        + "".join(f"{row}\n" for row in rows)
-        + "\\end{longtable}\n"
-    )
+        words = " & ".join(escaped(", ".join(own[k])) for own in lists)
+        # No page ends between a topic and its texts.
+        rows.append(rf"{name} & {100 * share:.1f}\,\% & {words} \\" + "*" * bool(quotes))
+        wide = r"\multicolumn{4}{@{}p{\linewidth}@{}}"
+        rows += [rf"{wide}{{\footnotesize ``{_cut(topics[own][k])}''}} \\" for own in quotes]
+    return read_asset("topics.tex").replace("%ROWS", "\n".join(rows))
 
 
 def _cut(text: str) -> str:

@@ -53,12 +53,12 @@ def effects(
                 f"{len(table.labels)}; choose one of them."
             )
         columns = (table.effect[0], table.lower[0], table.upper[0])
-        shown = _largest(columns[0], n)
+        shown = largest(columns[0], n)
         names = drawing.topic_names(model, shown.tolist())
         ax.set_title(f"{label} ({table.contrasts[0]})")
     else:
         columns = (table.effect[:, topic], table.lower[:, topic], table.upper[:, topic])
-        shown = _largest(columns[0], n)
+        shown = largest(columns[0], n)
         names = [model.label_names_[table.labels[row]] for row in shown]
         ax.set_title(f"topic {drawing.topic_names(model, [topic])[0]}")
     drawing.draw_intervals(ax, names, *(column[shown] for column in columns))
@@ -230,7 +230,7 @@ def expected_topics(
     return ax
 
 
-def _largest(effect: Any, n: int) -> IntArray:
+def largest(effect: Any, n: int) -> IntArray:
     """The largest effects either way, from the highest to the lowest."""
     chosen = np.argsort(-np.abs(effect), kind="stable")[:n]
     return np.asarray(chosen[np.argsort(-effect[chosen], kind="stable")])
