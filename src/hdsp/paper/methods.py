@@ -1,9 +1,7 @@
 """The methods of an analysis in words, from the model's own record."""
 
-import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from importlib.metadata import version
 from importlib.resources import files
 from string import Formatter
 from typing import Any
@@ -11,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hdsp.corpus import Corpus, TextSettings
+from hdsp.numerics.versions import library_versions
 from hdsp.prediction import FittedModel
-from hdsp.report.fit import PACKAGES
 from hdsp.validation import count_of, listed, quoted
 
 _STARTS = {
@@ -107,7 +105,8 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
     if labels and fitted.calibration.degrees is not None:
         groups = None if corpus is None else corpus.groups
         yield "groups", f" ({len(set(groups) - {''}):,} groups)" if groups else ""
-    packages = [*(f"{p} {version(p)}" for p in PACKAGES), f"Python {platform.python_version()}"]
+    versions = fitted.report.versions or library_versions()
+    packages = [f"{name.replace('python', 'Python')} {version}" for name, version in versions.items()]
     yield "software", listed(packages)
 
 
