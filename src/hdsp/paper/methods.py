@@ -105,8 +105,9 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
     if labels and fitted.calibration.degrees is not None:
         groups = None if corpus is None else corpus.groups
         yield "groups", f" ({len(set(groups) - {''}):,} groups)" if groups else ""
-    versions = fitted.report.versions or library_versions()
-    packages = [f"{name.replace('python', 'Python')} {version}" for name, version in versions.items()]
+    versions = dict(fitted.report.versions) or library_versions()
+    python = f"Python {versions.pop('python')}"
+    packages = [*(f"{name} {version}" for name, version in versions.items()), python]
     yield "software", listed(packages)
 
 
@@ -115,10 +116,15 @@ def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str,
     changed = {name for name, value in given.items() if value != usual[name]}
     split = "into words of three letters or more"
     if "tokenizer" in changed:
-        split = "by a function of our own"
+        split = (
+            "by a function of our own"
+            if callable(settings.tokenizer)
+            else f"by {settings.tokenizer}"
+        )
     elif "token_pattern" in changed:
         split = f"by the pattern {_code(settings.token_pattern)}"
     yield "split", f"{split}{' and set in lower case' * settings.lowercase}"
+    yield "stem", settings.stem and settings.stem.capitalize()
     removed = []
     if settings.language is not None:
         removed.append(f"{settings.language.capitalize()} stop words")
@@ -136,8 +142,9 @@ def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str,
     yield "removed", listed(removed) if removed else None
     yield "ngrams", settings.ngrams if settings.ngrams > 1 else None
     yield "max_features", settings.max_features and f"{settings.max_features:,}"
-    told = "language stop_words min_df max_df token_pattern lowercase ngrams max_features tokenizer"
-    others = [f"{_code(name)} {_code(given[name])}" for name in changed - set(told.split())]
+    told = ("language", "stop_words", "min_df", "max_df", "token_pattern", "lowercase", "ngrams")
+    unsaid = changed - {*told, "max_features", "tokenizer", "stem"}
+    others = [f"{_code(name)} {_code(given[name])}" for name in unsaid]
     yield "settings", listed(sorted(others)) if others else None
 
 
