@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 _SAME_NAME = (
     *("checkpoint", "contrast", "corpus", "delimiter", "encoding", "format", "formula", "group"),
     *("language", "level", "time"),
-    *("max_df", "max_iter", "metadata", "min_df", "numeric", "refits", "seeds", "stop_words"),
+    *(
+        "max_df",
+        "max_iter",
+        "metadata",
+        "min_df",
+        "numeric",
+        "refits",
+        "robustness",
+        "seeds",
+        "stop_words",
+    ),
     *("tag_separator", "tags", "target", "text", "tol"),
 )
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {
