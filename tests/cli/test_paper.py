@@ -54,7 +54,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--robustness"], "--robustness needs the documents that the model was fitted to: --corp"),
+        (["--robustness"], "--robustness needs the training documents: pass them as --corpus."),
         (["--corpus", "-"], "--corpus needs a file: it is read twice"),
         (["--corpus", "reviews.parquet"], "--corpus must be the documents that the model was fit"),
         (["-o", "no/where"], "to write 'no/where' to: make it first."),

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp import HDSP, Corpus, TextSettings, plots
+from hdsp import HDSP, Corpus, MissingLabelsWarning, TextSettings, plots
 from hdsp.paper import figures
 from hdsp.paper.latex import escaped
 from hdsp.paper.methods import read_asset
@@ -283,6 +283,18 @@ def test_methods_of_other_models(plain, corpus, tmp_path):
     assert read(tmp_path / "sides" / "topics.csv")["typical_1"].tolist() == [
         str(number) for number in typical
     ]
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_number_that_nobody_has_is_not_told(corpus, tmp_path):
+    frame = reviews(150)[1][["department"]].assign(day=np.nan)
+    other = Corpus(corpus.counts, corpus.words, frame)
+    model = HDSP(3, fixed_number=True, init="nmf", max_iter=3, tol=0.1, random_state=0)
+    with pytest.warns(MissingLabelsWarning):
+        model.fit(other)
+    model.paper(tmp_path / "paper", other)
+    assert "`day`" not in (tmp_path / "paper" / "methods.md").read_text()
+    assert not (tmp_path / "paper" / "curves.csv").exists()
 
 
 def test_what_is_cited_is_in_the_references(folder):

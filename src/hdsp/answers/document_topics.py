@@ -7,7 +7,7 @@ import numpy as np
 
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
 from hdsp.answers.new_documents import document_parts, read_documents
-from hdsp.answers.topic_tables import Columns, name_column
+from hdsp.answers.topic_tables import Columns, name_column, word_share
 from hdsp.corpus import Corpus, Labels, as_labels
 from hdsp.execution import make_executor
 from hdsp.numerics.types import FloatArray
@@ -82,9 +82,8 @@ def ldavis_arrays(
     """What `HDSP.ldavis` returns."""
     proportions = transformed(fitted, X, labels, n_jobs)
     counts, _ = read_documents(fitted, X, labels, "HDSP.ldavis", warn=False)
-    components = fitted.components
     return {
-        "topic_term_dists": components / components.sum(axis=1, keepdims=True),
+        "topic_term_dists": word_share(fitted),
         "doc_topic_dists": proportions,
         "doc_lengths": np.asarray(counts.sum(axis=1)),
         "vocab": list(fitted.source.words),

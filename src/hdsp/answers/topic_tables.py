@@ -40,7 +40,7 @@ def frex_words(fitted: FittedModel, n: int) -> list[list[str]]:
 def topic_columns(fitted: FittedModel, n_words: int = 10) -> Columns:
     """The columns of `HDSP.topics`."""
     words, tokens = fitted.source.words, fitted.tokens
-    distinctive = distinctive_words(_word_share(fitted), fitted.topic_weight, n_words)
+    distinctive = distinctive_words(word_share(fitted), fitted.topic_weight, n_words)
     columns: Columns = {"topic": list(range(len(tokens)))}
     columns |= name_column(fitted, columns["topic"])
     if fitted.merged_topics is not None:
@@ -76,7 +76,7 @@ def word_columns(fitted: FittedModel, word: str) -> Columns:
             f"`word` of HDSP.topics_of_word must be one of the model's {len(words)} words. "
             f"Got {word!r}. {f'Did you mean {quoted(near)}?' if near else 'It counts others.'}"
         )
-    probability = _word_share(fitted)[:, words.index(word)]
+    probability = word_share(fitted)[:, words.index(word)]
     share = probability * fitted.tokens
     share = share / share.sum()
     order = np.argsort(-share, kind="stable")
@@ -111,6 +111,6 @@ def correlation_columns(fitted: FittedModel, level: float) -> Columns:
     return columns | dict(zip(names, limits.tolist(), strict=True))
 
 
-def _word_share(fitted: FittedModel) -> FloatArray:
+def word_share(fitted: FittedModel) -> FloatArray:
     """E[phi], [T, V]; rows sum to 1."""
     return np.asarray(fitted.components / fitted.components.sum(axis=1, keepdims=True))

@@ -25,19 +25,9 @@ if TYPE_CHECKING:
 # Parameters that options of the same name stand for, and those whose options have other names.
 _SAME_NAME = (
     *("checkpoint", "contrast", "corpus", "decimal", "delimiter", "encoding", "format", "formula"),
-    *(
-        "group",
-        "language",
-        "level",
-        "max_df",
-        "max_iter",
-        "metadata",
-        "min_df",
-        "numeric",
-        "refits",
-    ),
-    *("seeds", "stem", "stop_words", "tag_separator", "tags", "target", "text", "time"),
-    *("tokenizer", "tol"),
+    *("group", "language", "level", "max_df", "max_iter", "metadata", "min_df", "numeric"),
+    *("refits", "robustness", "seeds", "stem", "stop_words", "tag_separator", "tags", "target"),
+    *("text", "time", "tokenizer", "tol"),
 )
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {
     "categories": "--category",

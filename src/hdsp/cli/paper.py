@@ -1,6 +1,7 @@
 """`hdsp paper`: what papers print of a model."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,6 @@ def run(options: argparse.Namespace) -> None:
     common.check_parent(options.output)
     check_paper_folder(folder)
     common.check_writable(folder.absolute())
-    if options.file is None and options.robustness:
-        raise ValueError(
-            "--robustness needs the documents that the model was fitted to: --corpus FILE."
-        )
     if options.file == STANDARD:
         raise ValueError("--corpus needs a file: it is read twice, for counts and for texts.")
     model = common.load(options)
@@ -68,5 +65,4 @@ def run(options: argparse.Namespace) -> None:
             if not common.is_stored(options.file):
                 texts = list(texts_of(options, options.text))
         model.paper(folder, corpus, texts=texts, robustness=options.robustness)
-    names = ", ".join(sorted(path.name for path in folder.iterdir()))
-    print(f"Wrote {printable(options.output)}: {names}")
+    print(f"Wrote {printable(options.output)}: {', '.join(sorted(os.listdir(folder)))}")

@@ -45,7 +45,7 @@ def curve_table(fitted: FittedModel) -> Columns:
     """Expected proportions along the numbers that have effects, as `TopicRegression.curve`."""
     columns: Columns = {}
     for block in fitted.schema.blocks:
-        used = fitted.used[fitted.schema.slices()[block.name]]
+        used = (fitted.used & ~fitted.missing())[fitted.schema.slices()[block.name]]
         if block.kind == "number" and len(used) == 1 and used.all():
             found = curve_columns(
                 fitted, None, block.name, None, _POINTS, 0.9, "documents", "HDSP.paper"

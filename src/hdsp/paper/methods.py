@@ -151,7 +151,7 @@ def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str,
 def _label(fitted: FittedModel, name: str, corpus: Corpus | None) -> str | None:
     """A label column in words; None where it has no effect."""
     block, own = fitted.schema.block(name), fitted.schema.slices()[name]
-    if not fitted.used[own].any():
+    if not (fitted.used & ~fitted.missing())[own].any():
         return None
     kind = {"tags": "tag", "category": "level", "number": "number"}[block.kind]
     told, known = count_of(len(block.columns), kind), fitted.training.carriers[own]
