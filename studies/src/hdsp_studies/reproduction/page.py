@@ -11,6 +11,7 @@ from hdsp_studies.reproduction.results import (
     read_rows,
     read_settings,
     wanted_rows,
+    with_seeds,
 )
 from hdsp_studies.reproduction.study import Finding, Row, Study
 
@@ -69,7 +70,7 @@ def all_findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study
         note = ""
         if rows:
             quick = is_quick(rows)
-            settings = read_settings(study, quick, folder / name)
+            settings = with_seeds(read_settings(study, quick, folder / name), 1, rows)
             rows = wanted_rows(study, settings, rows)
             missing = missing_units(study, settings, rows)
             note += " (quick run)" if quick else ""

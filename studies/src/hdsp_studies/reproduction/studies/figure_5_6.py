@@ -40,11 +40,15 @@ class Figure56(Study):
         "Sutton lies close to the topic 'state learning policy'",
         "The labels Preschool, Pregnancy and Infant lie close to one another",
     )
-    spans = ("corpora",)
+    spans = ("corpora", "seeds")
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit for each corpus."""
-        return [{"corpus": corpus} for corpus in settings["corpora"]]
+        """One fit for each corpus and seed."""
+        return [
+            {"corpus": corpus, "seed": seed}
+            for seed in settings["seeds"]
+            for corpus in settings["corpora"]
+        ]
 
     def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """Places of labels and topics, and the measures of the claims."""
@@ -64,7 +68,7 @@ class Figure56(Study):
         topics = sorted({*most.ravel().tolist(), *named.values()})
         strength = np.log(scales[topics])
         strength = strength - strength.max(axis=0)
-        rng = np.random.default_rng(settings["seed"])
+        rng = np.random.default_rng(unit["seed"])
         places, label_places, stress = unfold(-strength, rng)
         words = [" ".join(documents.words[i] for i in np.argsort(-share[k])[:3]) for k in topics]
         rows = [_point("topic", name, at) for name, at in zip(words, places, strict=True)]

@@ -38,11 +38,15 @@ class Figure78(Study):
         "With Market and Sports: high probabilities for sports topics and relatively high ones "
         "for market topics",
     )
-    spans = ("corpora",)
+    spans = ("corpora", "seeds")
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit for each corpus."""
-        return [{"corpus": corpus} for corpus in settings["corpora"]]
+        """One fit for each corpus and seed."""
+        return [
+            {"corpus": corpus, "seed": seed}
+            for seed in settings["seeds"]
+            for corpus in settings["corpora"]
+        ]
 
     def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """Shares of the topics shown, and what becomes of each label's own topic."""
