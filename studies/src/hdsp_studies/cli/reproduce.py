@@ -114,7 +114,8 @@ def run(options: argparse.Namespace) -> None:
         done += 1
         print(f"{name}: {progress.printable(str(output / name))}")
         for _, note, found in all_findings({name: STUDIES[name]}, output):
-            print(progress.printable(f"  {found.verdict}: {found.claim}: {found.measured}{note}"))
+            line = f"  {found.conclusion}: {found.claim}: {found.measured}{note}"
+            print(progress.printable(line))
         sys.stdout.flush()
     # It is an error if a study that was named did not run; without names, all that can run do.
     if errors and (options.names or not done):

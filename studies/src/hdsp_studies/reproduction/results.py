@@ -50,11 +50,12 @@ def read_settings(study: Study, quick: bool, folder: Path | None = None) -> Sett
 
 def with_seeds(settings: Settings, n_seeds: int, rows: Sequence[Row] = ()) -> Settings:
     """The same settings with at least so many seeds, and with those that rows have."""
-    seeds = list(settings.get(_SEEDS, []))
-    seeds += [seed for seed in distinct(rows, "seed") if seed not in seeds] if seeds else []
+    if _SEEDS not in settings:
+        return settings
+    seeds = list(dict.fromkeys([*settings[_SEEDS], *distinct(rows, "seed")]))
     further = (seed for seed in count() if seed not in seeds)
     seeds += [next(further) for _ in range(n_seeds - len(seeds))]
-    return Settings({**settings, _SEEDS: seeds} if seeds else settings)
+    return Settings({**settings, _SEEDS: seeds})
 
 
 def units_of(study: Study, settings: Settings) -> list[dict[str, Any]]:
@@ -156,7 +157,8 @@ def finished_rows(study: Study, settings: Settings, rows: Sequence[Row]) -> list
     return [
         row
         for row in rows
-        if "corpus" not in row or (row["corpus"], row.get("seed")) not in unfinished
+        if ("corpus" not in row and "seed" not in row)
+        or (row.get("corpus"), row.get("seed")) not in unfinished
     ]
 
 
