@@ -13,8 +13,8 @@ from pathlib import Path
 from common import RESULTS
 
 from hdsp_studies.comparison import ORIGINS
-from hdsp_studies.reproduction import STUDIES, claims_table
-from hdsp_studies.reproduction.page import table
+from hdsp_studies.reproduction import STUDIES, claims_by_study
+from hdsp_studies.reproduction.page import code_names, table
 from hdsp_studies.reproduction.results import read_rows, read_settings
 
 ROOT = Path(__file__).parent.parent
@@ -91,19 +91,22 @@ def plain(name):
 
 
 def reproduction():
-    return claims_table(STUDIES, ROOT / "reproduction", "../reproduction")
+    return claims_by_study(STUDIES, ROOT / "reproduction", "../reproduction")
 
 
 def reproduction_time():
     body = []
-    for name, study in STUDIES.items():
+    for name in STUDIES:
         path = ROOT / "reproduction" / name / "results.csv"
         if path.is_file():
             found = times(name)
-            body.append([name, study.title.partition(": ")[2], len(found), f"{sum(found):,.0f}"])
+            measured = read_rows(path)
+            n_seeds = len({row["seed"] for row in measured})
+            code = "; ".join(code_names(measured))
+            body.append([name, n_seeds, len(found), f"{sum(found):,.0f}", code])
     total = ["together", "", sum(row[2] for row in body)]
-    total.append(f"{sum(float(row[3].replace(',', '')) for row in body):,.0f}")
-    return table(["", "", "fits", "seconds"], [*body, total])
+    total += [f"{sum(float(row[3].replace(',', '')) for row in body):,.0f}", ""]
+    return table(["", "seeds", "fits", "seconds", "code"], [*body, total])
 
 
 def times(name):

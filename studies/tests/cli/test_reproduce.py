@@ -29,6 +29,27 @@ def test_measurements_are_counted(tmp_path, capsys, every_line):
     assert re.search(r"^Reproducing figure-2: 1 of 1 done, last seed 0, ", err, re.M)
 
 
+def test_seeds_are_added_to_what_is_there(tmp_path, capsys):
+    arguments = ["reproduce", "figure-2", "--quick", "--jobs", "1", "--output", str(tmp_path)]
+    assert main(arguments) == 0
+    assert "(1 seed): The relative" in capsys.readouterr().out
+    before = (tmp_path / "figure-2" / "results.csv").read_text()
+    assert main([*arguments, "--seeds", "2"]) == 0
+    capsys.readouterr()
+    both = (tmp_path / "figure-2" / "results.csv").read_text()
+    assert both.startswith(before)
+    assert {line.partition(",")[0] for line in both.splitlines()[1:]} == {"0", "1"}
+    # Without the option the seeds that are there still count.
+    assert main(arguments) == 0
+    assert re.search(r"2 seeds\)?: The relative", capsys.readouterr().out)
+    assert (tmp_path / "figure-2" / "results.csv").read_text() == both
+
+
+def test_there_is_at_least_one_seed(capsys):
+    assert main(["reproduce", "figure-2", "--seeds", "0"]) == 2
+    assert "--seeds must be at least 1. Got 0." in capsys.readouterr().err
+
+
 def test_a_folder_that_cannot_be_written_to_is_found_first(capsys):
     assert main(["reproduce", "figure-2", "--output", "/proc/results"]) == 2
     assert "Nothing can be written to the folder '/proc'" in capsys.readouterr().err

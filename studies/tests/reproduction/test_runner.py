@@ -17,6 +17,7 @@ from hdsp_studies.reproduction.results import (
     hash_settings,
     read_rows,
     read_settings,
+    with_seeds,
     write_rows,
 )
 from studies.tests.reproduction.fakes import CONFIG, Squares
@@ -180,6 +181,11 @@ def test_half_a_corpus_tests_no_claims():
     done = [row for row in rows if row["corpus"] == first]
     assert finished_rows(study, settings, [*done, *rows[len(done) : len(done) + 2]]) == done
     assert finished_rows(study, settings, done[:-1]) == []
+    # A second seed counts once it is whole, and leaves the first as it is.
+    both = with_seeds(settings, 2)
+    second = [{**row, "seed": 1} for row in done]
+    assert finished_rows(study, both, [*done, *second]) == [*done, *second]
+    assert finished_rows(study, both, [*done, *second[:-1]]) == done
 
 
 def test_rows_come_back_as_they_were(tmp_path):

@@ -1,16 +1,18 @@
 """Every study runs end to end with small settings and writes its files."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from hdsp_studies.comparison import ORIGINS, CorpusFolder
-from hdsp_studies.reproduction import STUDIES, claims_table, run_study
+from hdsp_studies.reproduction import STUDIES, claims_by_study, run_study
 from hdsp_studies.reproduction.results import hash_settings, read_rows, read_settings
 
 ROOT = Path(__file__).parents[3]
 FILES = {"results.csv", "figure.png", "figure.svg", "README.md"}
 VERDICTS = {"holds", "holds in part", "does not hold here", "not yet run"}
+CODE = re.compile(r"Code: hdsp \d+\.\d+\.\d+( at [0-9a-f]{10}( with changes)?)?\.$", re.M)
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -28,7 +30,10 @@ def test_a_quick_run_writes_its_files(name, corpora, tmp_path):
     readme = (tmp_path / "README.md").read_text()
     assert "**Quick run.**" in readme
     assert "**Unfinished.**" not in readme
-    assert "![" in readme
+    # The verdicts come first, then the picture, then the numbers, folded away.
+    places = [readme.index(part) for part in ("| Verdict |", "![", "<details>", "</details>")]
+    assert places == sorted(places)
+    assert CODE.search(readme)
     # Nothing is left to measure: the figure is drawn again.
     assert run_study(study, tmp_path, source, quick=True) == 0
     assert read_rows(tmp_path / "results.csv") == rows
@@ -70,4 +75,4 @@ def test_committed_results_come_from_the_settings_of_the_package(name):
 
 def test_the_page_of_results_is_made_from_the_files():
     page = (ROOT / "docs" / "results.md").read_text()
-    assert claims_table(STUDIES, ROOT / "reproduction", "../reproduction") in page
+    assert claims_by_study(STUDIES, ROOT / "reproduction", "../reproduction") in page

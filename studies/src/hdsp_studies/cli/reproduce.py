@@ -27,6 +27,7 @@ def add_parser(commands: Any) -> None:
         (
             "hdsp reproduce figure-2 --quick",
             "hdsp reproduce figure-4 figure-9 --data corpora",
+            "hdsp reproduce figure-2 --seeds 20",
             "hdsp reproduce --list",
         ),
     )
@@ -36,6 +37,13 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--list", action="store_true", help="print the names and what they show")
     parser.add_argument("--quick", action="store_true", help="small settings, to see that it works")
     parser.add_argument("--again", action="store_true", help="measure afresh what is already there")
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=1,
+        metavar="N",
+        help="measure with at least N seeds, keeping what is there; default: those of the config",
+    )
     parser.add_argument(
         "--minutes",
         type=float,
@@ -95,6 +103,7 @@ def run(options: argparse.Namespace) -> None:
                     data,
                     quick=options.quick,
                     again=options.again,
+                    n_seeds=options.seeds,
                     n_jobs=options.jobs or cpu_count(),
                     most_seconds=None if options.minutes is None else 60.0 * options.minutes,
                     progress=partial(_show, task),
@@ -105,7 +114,8 @@ def run(options: argparse.Namespace) -> None:
         done += 1
         print(f"{name}: {progress.printable(str(output / name))}")
         for _, note, found in all_findings({name: STUDIES[name]}, output):
-            print(progress.printable(f"  {found.verdict}: {found.claim}: {found.measured}{note}"))
+            line = f"  {found.conclusion}: {found.claim}: {found.measured}{note}"
+            print(progress.printable(line))
         sys.stdout.flush()
     # It is an error if a study that was named did not run; without names, all that can run do.
     if errors and (options.names or not done):
@@ -120,6 +130,8 @@ def _corpora(options: argparse.Namespace) -> "CorpusFolder":
 
     if options.jobs is not None and options.jobs < 1:
         raise ValueError(f"--jobs must be at least 1. Got {options.jobs}.")
+    if options.seeds < 1:
+        raise ValueError(f"--seeds must be at least 1. Got {options.seeds}.")
     data = options.data or os.environ.get("HDSP_DATA") or None
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"There is no folder {str(data)!r} to read corpora from.")

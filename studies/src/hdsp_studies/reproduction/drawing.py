@@ -1,6 +1,6 @@
 """How figures look: one size of type, few colours, no frame that says nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,12 @@ def axes(n_rows: int, n_columns: int, width: float, height: float, **options: An
     figure = Figure(figsize=(n_columns * width, n_rows * height))
     FigureCanvasAgg(figure)
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **options)
+
+
+def band(place: Any, at: Sequence[float], ends: Sequence[tuple[float, float]], shade: str) -> None:
+    """Shade intervals along a line."""
+    low, high = zip(*ends, strict=True)
+    place.fill_between(at, low, high, color=shade, alpha=0.2, lw=0)
 
 
 def colour(name: str) -> str:

@@ -4,18 +4,23 @@ import csv
 import hashlib
 import io
 import json
+import subprocess
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import hdsp
 from hdsp_studies.comparison import write_whole
-from hdsp_studies.reproduction.study import Row, Settings, Study
+from hdsp_studies.reproduction.study import Row, Settings, Study, distinct
 
 CONFIG, RESULTS = "config.toml", "results.csv"
-# Columns that say how a row was made: with the full or the quick settings, and a hash of those.
-RUN, SETTINGS_HASH = "run", "settings"
+# Columns that say how a row was made: with the full or the quick settings, a hash of those, and
+# the code.
+RUN, SETTINGS_HASH, CODE = "run", "settings", "code"
+_SEEDS, _MOST_SEEDS = "seeds", "most_seeds"
 
 
 def read_settings(study: Study, quick: bool, folder: Path | None = None) -> Settings:
@@ -43,12 +48,56 @@ def read_settings(study: Study, quick: bool, folder: Path | None = None) -> Sett
     return Settings({**chosen, "quick": quick, "study": study.name})
 
 
+def with_seeds(settings: Settings, n_seeds: int, rows: Sequence[Row] = ()) -> Settings:
+    """The same settings with at least so many seeds, and with those that rows have."""
+    if _SEEDS not in settings:
+        return settings
+    seeds = list(dict.fromkeys([*settings[_SEEDS], *distinct(rows, "seed")]))
+    further = (seed for seed in count() if seed not in seeds)
+    seeds += [next(further) for _ in range(n_seeds - len(seeds))]
+    return Settings({**settings, _SEEDS: seeds})
+
+
+def units_of(study: Study, settings: Settings) -> list[dict[str, Any]]:
+    """The units of a study; slow models have the first seeds alone, as `most_seeds` says."""
+    most = settings.get(_MOST_SEEDS, {})
+    seeds = settings.get(_SEEDS, [])
+    return [
+        unit
+        for unit in study.units(settings)
+        if unit.get("model") not in most or unit["seed"] in seeds[: most[unit["model"]]]
+    ]
+
+
+def code_version() -> str:
+    """The version of hdsp, with the commit if this is a checkout."""
+    here = Path(__file__).resolve()
+    sources = ("src", "studies/src")
+
+    def git(*command: str) -> str:
+        run = subprocess.run(
+            ["git", "-C", str(here.parent), *command], capture_output=True, text=True, check=True
+        )
+        return run.stdout.strip()
+
+    try:
+        top = Path(git("rev-parse", "--show-toplevel"))
+        # An environment may lie in a checkout of something else.
+        if not here.is_relative_to(top / sources[1]):
+            return hdsp.__version__
+        changed = git("-C", str(top), "status", "--porcelain", "--", *sources)
+        commit = git("rev-parse", "--short=10", "HEAD")
+    except (OSError, subprocess.CalledProcessError):
+        return hdsp.__version__
+    return f"{hdsp.__version__} at {commit}{' with changes' if changed else ''}"
+
+
 def hash_settings(study: Study, settings: Settings) -> str:
     """Eight letters that change with any setting that changes what a unit gives.
 
     So a model or seed can be added, and what was measured before stays valid.
     """
-    ignored = {*study.spans, "study"}
+    ignored = {*study.spans, "study", _MOST_SEEDS}
     decisive = {name: value for name, value in settings.items() if name not in ignored}
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:8]
 
@@ -62,7 +111,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     if rows and (SETTINGS_HASH not in rows[0] or any(None in row.values() for row in rows)):
         raise ValueError(f"{str(path)!r} is not whole: restore it, or remove it and measure again.")
     return [
-        {name: value if name == SETTINGS_HASH else _value(value) for name, value in row.items()}
+        {n: value if n in (SETTINGS_HASH, CODE) else _value(value) for n, value in row.items()}
         for row in rows
     ]
 
@@ -89,22 +138,28 @@ def rows_of(rows: Sequence[Row], unit: Mapping[str, Any], settings_hash: str) ->
 def wanted_rows(study: Study, settings: Settings, rows: Sequence[Row]) -> list[Row]:
     """The rows of all units of these settings, in the order of the units."""
     own = hash_settings(study, settings)
-    return [row for unit in study.units(settings) for row in rows_of(rows, unit, own)]
+    return [row for unit in units_of(study, settings) for row in rows_of(rows, unit, own)]
 
 
 def missing_units(study: Study, settings: Settings, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The units that have no rows from these settings."""
     own = hash_settings(study, settings)
-    return [unit for unit in study.units(settings) if not rows_of(rows, unit, own)]
+    return [unit for unit in units_of(study, settings) if not rows_of(rows, unit, own)]
 
 
 def finished_rows(study: Study, settings: Settings, rows: Sequence[Row]) -> list[Row]:
-    """The rows to draw and to test claims by: those of corpora whose units are all measured.
+    """The rows to draw and to test claims by: those of seeds of which a corpus is all measured.
 
     With some of a corpus' models or settings still missing, others would be compared with nothing.
     """
-    unfinished = {unit.get("corpus") for unit in missing_units(study, settings, rows)}
-    return [row for row in rows if "corpus" not in row or row["corpus"] not in unfinished]
+    missing = missing_units(study, settings, rows)
+    unfinished = {(unit.get("corpus"), unit.get("seed")) for unit in missing}
+    return [
+        row
+        for row in rows
+        if ("corpus" not in row and "seed" not in row)
+        or (row.get("corpus"), row.get("seed")) not in unfinished
+    ]
 
 
 def is_quick(rows: Sequence[Row]) -> bool:

@@ -13,15 +13,19 @@ from hdsp_studies.comparison import CorpusFolder
 from hdsp_studies.reproduction import drawing
 from hdsp_studies.reproduction.page import readme
 from hdsp_studies.reproduction.results import (
+    CODE,
     RESULTS,
     RUN,
     SETTINGS_HASH,
+    code_version,
     finished_rows,
     hash_settings,
     missing_units,
     read_rows,
     read_settings,
+    units_of,
     wanted_rows,
+    with_seeds,
     write_rows,
 )
 from hdsp_studies.reproduction.study import Row, Settings, Study
@@ -37,6 +41,7 @@ def run_study(
     *,
     quick: bool = False,
     again: bool = False,
+    n_seeds: int = 1,
     n_jobs: int = 1,
     most_seconds: float | None = None,
     progress: Progress | None = None,
@@ -59,6 +64,8 @@ def run_study(
         Whether to use the small settings.
     again : bool, default=False
         Whether to measure everything afresh.
+    n_seeds : int, default=1
+        Measure with at least so many seeds, if the settings have fewer.
     n_jobs : int, default=1
         Number of processes that measure side by side; each fit has one thread.
     most_seconds : float or None, default=None
@@ -72,7 +79,7 @@ def run_study(
     int
         Number of units that were measured.
     """
-    settings = read_settings(study, quick, folder)
+    settings = with_seeds(read_settings(study, quick, folder), n_seeds)
     own = hash_settings(study, settings)
     before = [] if again else read_rows(folder / RESULTS)
     if any(row[SETTINGS_HASH] != own for row in before):
@@ -86,7 +93,7 @@ def run_study(
     folder.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = list(before)
     done = 0
-    made = {RUN: "quick" if quick else "full", SETTINGS_HASH: own}
+    made = {RUN: "quick" if quick else "full", SETTINGS_HASH: own, CODE: code_version()}
     # Closing it ends the processes, whatever ends the loop.
     with closing(_measured(study, waiting, settings, corpora, n_jobs, most_seconds)) as units_done:
         for last, measured in units_done:
@@ -98,6 +105,7 @@ def run_study(
     # From the file, which has fewer digits, and in the order of the units. Units that are no longer
     # in the config come last.
     stored = read_rows(folder / RESULTS)
+    settings = with_seeds(settings, n_seeds, stored)
     rows = wanted_rows(study, settings, stored)
     wanted = {id(row) for row in rows}
     write_rows(folder / RESULTS, [*rows, *(row for row in stored if id(row) not in wanted)])
@@ -113,7 +121,7 @@ def _show(study: Study, settings: Settings, rows: Sequence[Row], folder: Path) -
     with drawing.style():
         drawing.save(study.draw(finished), folder)
     missing = missing_units(study, settings, rows)
-    page = readme(study, finished, study.units(settings), missing)
+    page = readme(study, finished, units_of(study, settings), missing)
     (folder / "README.md").write_text(page, encoding="utf-8")
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from hdsp_studies.comparison import CorpusFolder
@@ -10,6 +10,8 @@ from hdsp_studies.comparison import CorpusFolder
 # A row of results: the unit it belongs to, and what was measured.
 Row = Mapping[str, Any]
 Verdict = Literal["holds", "holds in part", "does not hold here", "not yet run"]
+# From the best to the worst.
+_GRADES: tuple[Verdict, ...] = ("holds", "holds in part", "does not hold here")
 
 
 class Settings(dict[str, Any]):
@@ -28,14 +30,32 @@ class Finding:
     claim : str
         The claim.
     verdict : {"holds", "holds in part", "does not hold here", "not yet run"}
-        Whether it holds.
+        Whether it holds, by means over seeds.
     measured : str, default=""
         What was measured.
+    by_seed : tuple of str, default=()
+        The verdict on each seed alone, of those that can test the claim.
     """
 
     claim: str
     verdict: Verdict
     measured: str = ""
+    by_seed: tuple[Verdict, ...] = ()
+
+    @property
+    def conclusion(self) -> str:
+        """The verdict in words, with how many seeds agree with it."""
+        n = len(self.by_seed)
+        if self.verdict == "not yet run" or not n:
+            return self.verdict
+        held, part = (self.by_seed.count(grade) for grade in _GRADES[:2])
+        if 0 < held < n:
+            return f"holds in {held} of {n} seeds"
+        if 0 < part < n:
+            return f"holds in part in {part} of {n} seeds"
+        # All seeds agree: neither they nor their means are enough alone.
+        worse = max(self.verdict, self.by_seed[0], key=_GRADES.index)
+        return f"{worse} ({n} seed{'s' if n > 1 else ''})"
 
 
 class Table(NamedTuple):
@@ -110,7 +130,12 @@ class Study(ABC):
         """What the rows say of the paper's claims; without rows, none is tested yet."""
         if not rows:
             return [Finding(claim, "not yet run") for claim in self.claims]
-        return self.assess(rows)
+        seeds = [self.assess(own) for own in _seed_by_seed(rows)]
+        return [
+            replace(found, by_seed=tuple(v for v in alone if v != "not yet run"))
+            for found, *others in zip(self.assess(rows), *seeds, strict=True)
+            for alone in [[other.verdict for other in others]]
+        ]
 
     @abstractmethod
     def assess(self, rows: Sequence[Row]) -> list[Finding]:
@@ -135,3 +160,12 @@ def select(rows: Sequence[Row], **wanted: Any) -> list[Row]:
 def distinct(rows: Sequence[Row], name: str) -> list[Any]:
     """The values of a column, in the order of their first row."""
     return list(dict.fromkeys(row[name] for row in rows))
+
+
+def _seed_by_seed(rows: Sequence[Row]) -> list[list[Row]]:
+    """The rows of each seed that has every corpus; a claim is about all of them."""
+    if "seed" not in rows[0]:
+        return []
+    found = [select(rows, seed=seed) for seed in distinct(rows, "seed")]
+    corpora = [{row.get("corpus") for row in own} for own in found]
+    return [own for own, has in zip(found, corpora, strict=True) if has == set.union(*corpora)]

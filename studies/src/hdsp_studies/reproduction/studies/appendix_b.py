@@ -8,6 +8,7 @@ import numpy as np
 from hdsp.metrics import effective_topics
 from hdsp_studies.comparison import CorpusFolder
 from hdsp_studies.reproduction import drawing
+from hdsp_studies.reproduction.intervals import with_interval
 from hdsp_studies.reproduction.models import fit_model, split_unit
 from hdsp_studies.reproduction.studies.perplexity import TopicPriorStudy
 from hdsp_studies.reproduction.study import Finding, Row, Settings, distinct, graded, mean, select
@@ -44,21 +45,22 @@ class AppendixB(TopicPriorStudy):
         ]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """Word counts against rank, with a row of panels for each corpus."""
+        """Word counts against rank, of the first seed, with a row of panels for each corpus."""
         corpora, models = distinct(rows, "corpus"), distinct(rows, "model")
         figure, panels = drawing.axes(
             len(corpora), len(models), 3.8, 2.6, sharey="row", sharex=True
         )
         for line, corpus in zip(panels, corpora, strict=True):
             for place, model in zip(line, models, strict=True):
-                own = select(rows, corpus=corpus, model=model, seed=rows[0]["seed"])
+                own = select(rows, corpus=corpus, model=model)
                 for shade, eta in zip(_SHADES, distinct(own, "topic_prior"), strict=False):
-                    curve = select(own, topic_prior=eta)
+                    seeds = select(own, topic_prior=eta)
+                    curve = select(seeds, seed=rows[0]["seed"])
                     place.plot(
                         [row["rank"] for row in curve],
                         [row["tokens"] for row in curve],
                         color=shade,
-                        label=f"{eta}: {curve[0]['in use']} in use",
+                        label=f"{eta}: {_span([row['in use'] for row in seeds])} in use",
                     )
                 place.set(title=f"{model}, {corpus}", yscale="log")
                 # A topic with less than one word is not in use at all.
@@ -90,20 +92,26 @@ class AppendixB(TopicPriorStudy):
         )
         largest = max(row["rank"] for row in rows)
         averages = [
-            mean([row["in use"] for row in select(firsts, model=m)]) for m in ("HDSP", "HDP")
+            with_interval(
+                [
+                    mean([row["in use"] for row in select(firsts, model=m, seed=seed)])
+                    for seed in distinct(firsts, "seed")
+                ],
+                ".1f",
+            )
+            for m in ("HDSP", "HDP")
         ]
         return [
             Finding(
                 self.claims[0],
                 graded(inside == len(used), inside > 0 or max(used) < 0.75 * largest),
-                f"of {largest} topics, over eta: {ranges}",
+                f"of {largest} topics, over eta and seeds: {ranges}",
             ),
             Finding(
                 self.claims[1],
                 graded(more == total, more > total / 2),
-                f"more in {more} of {total} comparisons; {averages[0]:.0f} (HDSP) and "
-                f"{averages[1]:.0f} (HDP) in use on average; by the effective number "
-                f"more in {wider}",
+                f"more in {more} of {total} comparisons; in use on average: HDSP "
+                f"{averages[0]}, HDP {averages[1]}; by the effective number more in {wider}",
             ),
         ]
 

@@ -7,16 +7,8 @@ import numpy as np
 
 from hdsp_studies.comparison import CorpusFolder
 from hdsp_studies.reproduction import drawing
-from hdsp_studies.reproduction.study import (
-    Finding,
-    Row,
-    Settings,
-    Study,
-    distinct,
-    graded,
-    mean,
-    select,
-)
+from hdsp_studies.reproduction.intervals import interval, with_interval
+from hdsp_studies.reproduction.study import Finding, Row, Settings, Study, graded, mean, select
 from hdsp_studies.reproduction.synthetic import first_corpus, recover
 from hdsp_studies.types import FloatArray
 
@@ -29,6 +21,13 @@ _PANELS = {
     "topics HDP": "HDP topics",
     "scales": "Synthetic scaling parameters",
     "scales HDSP": "HDSP scaling parameters",
+}
+
+_MEASURES = {
+    "distance HDSP": "distance, HDSP",
+    "distance HDP": "distance, HDP",
+    "rho": "rho, all pairs",
+    "rho by label": "rho by label",
 }
 
 
@@ -79,7 +78,7 @@ class Figure2(Study):
         return rows
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """Five heat maps of the first run."""
+        """Five heat maps of the first run, and the measures of all."""
         first = select(rows, seed=rows[0]["seed"])
         figure, panels = drawing.axes(2, 3, 3.1, 2.4)
         for place, (panel, title) in zip(panels.flat, _PANELS.items(), strict=False):
@@ -97,7 +96,7 @@ class Figure2(Study):
             if panel in ("topics HDP", "scales HDSP"):
                 label = "ln scale, centred by label" if scaled else "probability"
                 figure.colorbar(image, ax=list(panels[int(scaled)]), label=label)
-        panels.flat[-1].set_axis_off()
+        _draw_measures(panels.flat[-1], rows)
         return figure
 
     def assess(self, rows: Sequence[Row]) -> list[Finding]:
@@ -105,22 +104,35 @@ class Figure2(Study):
         found = {name: _values(rows, name) for name in ("distance HDSP", "distance HDP")}
         hdsp, hdp = (mean(values) for values in found.values())
         both = max(hdsp, hdp) < _RECOVERED
-        rho, pairs = mean(_values(rows, "rho by label")), mean(_values(rows, "rho"))
-        n = len(distinct(rows, "seed"))
+        rhos = [_values(rows, name) for name in ("rho by label", "rho")]
+        rho, pairs = (mean(values) for values in rhos)
+        shown = [with_interval(values, ".3f") for values in found.values()]
+        shown += [with_interval(values) for values in rhos]
         return [
             Finding(
                 self.claims[0],
                 graded(both and abs(hdsp - hdp) < _ALIKE, min(hdsp, hdp) < _RECOVERED),
-                f"mean total variation from the true topics {hdsp:.3f} (HDSP) and {hdp:.3f} (HDP), "
-                f"{n} runs",
+                f"mean total variation from the true topics: HDSP {shown[0]}, HDP {shown[1]}",
             ),
             Finding(
                 self.claims[1],
                 graded(min(rho, pairs) >= _HIGH, max(rho, pairs) >= _FAIR),
-                f"Spearman's rho {pairs:.2f} over all pairs of label and topic, {rho:.2f} between "
-                f"the topics of a label, {n} runs",
+                f"Spearman's rho over all pairs of label and topic {shown[3]}, between the topics "
+                f"of a label {shown[2]}",
             ),
         ]
+
+
+def _draw_measures(place: Any, rows: Sequence[Row]) -> None:
+    """Every run's measures as points, their means with intervals."""
+    for height, item in enumerate(_MEASURES):
+        values = _values(rows, item)
+        place.plot(values, [height] * len(values), "o", ms=3, color="#999999", alpha=0.6)
+        place.plot(interval(values), [height] * 2, color="#000000")
+        place.plot(mean(values), height, "D", ms=4, color="#000000")
+    place.set_yticks(range(len(_MEASURES)), _MEASURES.values())
+    place.set(title="All runs", xlim=(0.0, 1.0))
+    place.invert_yaxis()
 
 
 def _cell(item: str, value: Any, row: int = 0, column: int = 0) -> dict[str, Any]:

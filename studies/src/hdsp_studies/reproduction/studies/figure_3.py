@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from scipy.stats import kruskal, spearmanr
 
 from hdsp_studies.comparison import CorpusFolder
 from hdsp_studies.reproduction import drawing
+from hdsp_studies.reproduction.intervals import interval, with_interval
 from hdsp_studies.reproduction.study import (
     Finding,
     Row,
@@ -39,7 +39,7 @@ class Figure3(Study):
         "parameters are the distances of topics and labels placed at random in a cube of side "
         "x. T is 20. Spearman's rho is taken over all pairs of label and topic, as in the "
         "paper, and, dashed, between the topics of each label, because a factor common to a "
-        "label's topics cancels and cannot be recovered. Bands are the quartiles of the runs. "
+        "label's topics cancels and cannot be recovered. "
         "Note that x multiplies all scaling parameters alike and so cancels in every document's "
         "proportions: documents have the same distribution at every x, so that rho cannot "
         "depend on it but by chance, and the error, which is measured in units of x, must grow "
@@ -54,7 +54,7 @@ class Figure3(Study):
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
         """One synthetic corpus for each side and seed."""
-        return [{"side": x, "seed": seed} for x in settings["sides"] for seed in settings["seeds"]]
+        return [{"side": x, "seed": seed} for seed in settings["seeds"] for x in settings["sides"]]
 
     def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """One row of measures."""
@@ -72,31 +72,22 @@ class Figure3(Study):
         ]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """Two panels, with the quartiles of the runs."""
+        """Two panels, with intervals over seeds."""
         figure, panels = drawing.axes(1, 2, 3.8, 2.9)
         sides = distinct(rows, "side")
+        colour = drawing.colour("HDSP")
         for place, (measure, title) in zip(panels.flat, _MEASURES.items(), strict=True):
             values = [[row[measure] for row in select(rows, side=x)] for x in sides]
             # Run by run: an unfinished side has fewer.
-            low, high = np.array([np.quantile(runs, [0.25, 0.75]) for runs in values]).T
-            place.fill_between(sides, low, high, color=drawing.colour("HDSP"), alpha=0.2, lw=0)
+            drawing.band(place, sides, [interval(runs) for runs in values], colour)
             shown = "over all pairs" if measure == "rho" else None
             place.plot(
-                sides,
-                [mean(v) for v in values],
-                color=drawing.colour("HDSP"),
-                marker="o",
-                ms=3,
-                label=shown,
+                sides, [mean(v) for v in values], color=colour, marker="o", ms=3, label=shown
             )
             if measure == "rho":
                 by_label = [mean([r["rho by label"] for r in select(rows, side=x)]) for x in sides]
                 place.plot(
-                    sides,
-                    by_label,
-                    color=drawing.colour("HDSP"),
-                    ls="--",
-                    label="between the topics of a label",
+                    sides, by_label, color=colour, ls="--", label="between the topics of a label"
                 )
                 place.set_ylim(0.0, 1.0)
                 place.legend(loc="lower right")
@@ -120,20 +111,24 @@ class Figure3(Study):
         compared = len(groups) > 1 and len(groups[0]) > 1
         chance = float(kruskal(*groups).pvalue) if compared else 1.0
         stable = chance > _CHANCE
-        n = len(distinct(rows, "seed"))
+        ends = [
+            with_interval([row[name] for row in select(rows, side=x)])
+            for name in ("error", "rho")
+            for x in (sides[0], sides[-1])
+        ]
         return [
             Finding(
                 self.claims[0],
                 graded(rise >= _RISING, rise > 0.5),
-                f"from {average['error'][0]:.2f} at x = {sides[0]} to {average['error'][-1]:.2f} "
-                f"at x = {sides[-1]}, rank correlation with x {rise:.2f}; {n} runs",
+                f"from {ends[0]} at x = {sides[0]} to {ends[1]} at x = {sides[-1]}, rank "
+                f"correlation of the mean with x {rise:.2f}",
             ),
             Finding(
                 self.claims[1],
                 graded(stable and level >= _HIGH, stable),
-                f"rho {average['rho'][0]:.2f} at x = {sides[0]}, {average['rho'][-1]:.2f} at "
-                f"x = {sides[-1]}; over the larger half of x its mean is {level:.2f} "
-                f"({by_label:.2f} between the topics of a label) and ranges "
-                f"over {spread:.2f}, which is chance with p = {chance:.2f}; {n} runs",
+                f"rho {ends[2]} at x = {sides[0]}, {ends[3]} at x = {sides[-1]}; over "
+                f"the larger half of x its mean is {level:.2f} ({by_label:.2f} between the "
+                f"topics of a label) and ranges over {spread:.2f}, which is chance "
+                f"with p = {chance:.2f}",
             ),
         ]

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from hdsp_studies.reproduction import drawing
+from hdsp_studies.reproduction.intervals import interval
 from hdsp_studies.reproduction.models import SHARING_STARTS
 from hdsp_studies.reproduction.study import (
     Row,
@@ -47,8 +48,13 @@ class TopicPriorStudy(Study):
 
 def average(rows: Sequence[Row], measure: str, **wanted: Any) -> float:
     """The mean of a measure over the rows with these values; NaN if a model does not have it."""
+    return mean(over_seeds(rows, measure, **wanted))
+
+
+def over_seeds(rows: Sequence[Row], measure: str, **wanted: Any) -> list[float]:
+    """The values of a measure in the rows with these values; none if a model does not have it."""
     values = [row.get(measure, "") for row in select(rows, **wanted)]
-    return mean([float(value) for value in values if value != ""])
+    return [float(value) for value in values if value != ""]
 
 
 def draw_lines(rows: Sequence[Row], key: str, label: str) -> Any:
@@ -63,6 +69,8 @@ def draw_lines(rows: Sequence[Row], key: str, label: str) -> Any:
             own = select(rows, corpus=corpus, model=model)
             values = sorted(distinct(own, key))
             for measure, style in MEASURES.items():
+                ends = [interval(over_seeds(own, measure, **{key: value})) for value in values]
+                drawing.band(place, values, ends, drawing.colour(model))
                 place.plot(
                     values,
                     [average(own, measure, **{key: value}) for value in values],

@@ -9,6 +9,7 @@ from hdsp import Corpus
 from hdsp_studies.comparison import CorpusFolder, Reading, confusion_matrix, f1_scores
 from hdsp_studies.peers import target_values
 from hdsp_studies.reproduction import drawing
+from hdsp_studies.reproduction.intervals import with_interval
 from hdsp_studies.reproduction.models import reading_of
 from hdsp_studies.reproduction.ratings import RATERS, rate
 from hdsp_studies.reproduction.study import (
@@ -141,13 +142,14 @@ class Tables34(Study):
             body = []
             for model in distinct(own, "model"):
                 for categories in distinct(select(own, model=model), "categories"):
-                    found = _scores(_of(own, model, categories))
-                    values = [found[str(star)] for star in stars]
-                    numbers = [f"{v:.3f}" for v in (*values, found["macro"], found["micro"])]
+                    found = _by_seed(_of(own, model, categories))
+                    names = [*map(str, stars), "macro", "micro"]
+                    numbers = [with_interval(found[name], ".3f") for name in names]
                     body.append([model, categories, *numbers])
             header = ["", "categories", *(f"F1 of {star}" for star in stars), "macro", "micro"]
             n = len(distinct(own, "seed"))
-            result.append(Table(f"{corpus}, means over {n} split(s)", header, body))
+            title = f"{corpus}, {f'means over {n} splits' if n > 1 else 'one split'}"
+            result.append(Table(title, header, body))
         return result
 
     def assess(self, rows: Sequence[Row]) -> list[Finding]:
@@ -248,7 +250,12 @@ def _present(rows: Sequence[Row]) -> list[int]:
 
 
 def _scores(rows: Sequence[Row]) -> dict[str, float]:
-    """F1 of every rating, macro and micro F1, and the share of one and five: means over seeds."""
+    """Means of F1 of every rating, macro and micro F1, and the share of one and five over seeds."""
+    return {name: mean(values) for name, values in _by_seed(rows).items()}
+
+
+def _by_seed(rows: Sequence[Row]) -> dict[str, list[float]]:
+    """The same, seed by seed."""
     found: list[dict[str, float]] = []
     for seed in distinct(rows, "seed"):
         own = select(rows, seed=seed)
@@ -260,7 +267,7 @@ def _scores(rows: Sequence[Row]) -> dict[str, float]:
         one["true extremes"] = float(matrix[[0, -1]].sum() / matrix.sum())
         found.append(one)
     names = dict.fromkeys(name for one in found for name in one)
-    return {name: mean([one[name] for one in found if name in one]) for name in names}
+    return {name: [one[name] for one in found if name in one] for name in names}
 
 
 def _draw_matrix(place: Any, stars: Sequence[int], matrix: FloatArray) -> None:
