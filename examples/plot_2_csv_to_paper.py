@@ -7,6 +7,8 @@ reviews of businesses, and the stars that their writers gave. The question: *wha
 about when they are unhappy?*
 """
 
+import tempfile
+from pathlib import Path
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -74,27 +76,32 @@ plots.curve(regression, "stars", topics=[worst, best], ax=ax)
 print((regression.check()["verdict"] != "").sum(), "cells where the form does not fit")
 
 # %%
-# The table
+# The files
 # ---------
-# Any table of a model goes to LaTeX or CSV as it is.
+# One call writes a methods section, the table of topics in LaTeX and CSV, effects and curves as
+# tables and vector figures, and the references.
 
-table = model.topics(n_words=5)[["topic", "name", "token_share", "top_words"]]
-print(table.head(3).to_latex(index=False, float_format="%.3f"))
+folder = Path(tempfile.mkdtemp()) / "paper"
+texts = pd.read_csv(path)["text"]
+model.paper(folder, corpus, texts=texts)
+print(*sorted(file.name for file in folder.iterdir()), sep="\n")
+
+# %%
+# The methods come from the fit's own record.
+
+for part in (folder / "methods.md").read_text().split("\n\n"):
+    print(fill(part, 95), end="\n\n")
 
 # %%
 # The paragraph
 # -------------
-# Every number comes from the fit.
+# What was found is yours to say; every number comes from the fit.
 
-record = model.provenance_
 effect = effects.set_index("topic").loc[worst]
 points = 100 * effect[["effect", "lower", "upper"]]
 paragraph = (
-    f"We fitted a hierarchical Dirichlet scaling process (Kim and Oh 2017; hdsp "
-    f"{record['versions']['hdsp']}) with {record['topics']} topics to {record['documents']:,} "
-    f"reviews of {record['words']:,} different words (seed {record['random_state']}). In reviews "
-    f"of one star, {effect['otherwise']:.0%} of the words are expected to be about waiting and "
-    f"rudeness; in reviews of five stars {effect['expected']:.0%}, a difference of "
+    f"In reviews of one star, {effect['otherwise']:.0%} of the words are expected to be about "
+    f"waiting and rudeness; in reviews of five stars {effect['expected']:.0%}, a difference of "
     f"{points['effect']:.0f} points (90% interval {points['lower']:.0f} to {points['upper']:.0f})."
 )
 print(fill(paragraph, 95))
