@@ -15,6 +15,9 @@ from hdsp_studies.peers import FitSettings, Fitted, FittedHDSP, Peer, ScalingPro
 from hdsp_studies.reproduction.study import Row, Settings
 from hdsp_studies.types import FloatArray
 
+# Labels' weights, by which the paper predicts, settle long after topics and words do: on rcv1_subset
+# a fit stops after six passes with the default, and after 169 with this.
+_TOL = 1e-5
 # The last start alone: fits that share one follow one another.
 _STARTS: dict[tuple[str, int, float, int], FloatArray] = {}
 
@@ -34,9 +37,9 @@ class PapersProcess(ScalingProcess):
 # An author-topic model has the number of its topics in its name.
 _ATM = "ATM-"
 MODELS: dict[str, Callable[[], Peer]] = {
-    "HDSP": lambda: PapersProcess(Categorical()),
-    "wHDSP": lambda: PapersProcess(LogLinear()),
-    "HDP": lambda: PapersProcess(Constant()),
+    "HDSP": lambda: PapersProcess(Categorical(), tol=_TOL),
+    "wHDSP": lambda: PapersProcess(LogLinear(), tol=_TOL),
+    "HDP": lambda: PapersProcess(Constant(), tol=_TOL),
     "HDSP found": lambda: make_peer("hdsp"),
     "L-LDA": lambda: make_peer("llda"),
     "PLDA-2": lambda: make_peer("plda-2"),
@@ -73,7 +76,7 @@ def split_unit(
 def fit_whole(unit: Row, settings: Settings, corpora: CorpusFolder) -> tuple[Corpus, FittedHDSP]:
     """A unit's corpus, of which nothing is held out, and the paper's HDSP fitted to it."""
     documents = corpora.whole(unit["corpus"], reading_of(unit["corpus"], settings))
-    fitted = PapersProcess(Categorical()).fit(documents, fit_settings(settings, unit))
+    fitted = PapersProcess(Categorical(), tol=_TOL).fit(documents, fit_settings(settings, unit))
     return documents, fitted
 
 
