@@ -15,8 +15,8 @@ from hdsp_studies.peers import FitSettings, Fitted, FittedHDSP, Peer, ScalingPro
 from hdsp_studies.reproduction.study import Row, Settings
 from hdsp_studies.types import FloatArray
 
-# Labels' weights, by which the paper predicts, settle long after topics and words do: on rcv1_subset
-# a fit stops after six passes with the default, and after 169 with this.
+# Labels' weights, by which the paper predicts, settle long after topics and words do: with the
+# default, a fit of rcv1_subset stops after six passes, and with this after 169.
 _TOL = 1e-5
 # The last start alone: fits that share one follow one another.
 _STARTS: dict[tuple[str, int, float, int], FloatArray] = {}
