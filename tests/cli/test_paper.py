@@ -79,4 +79,4 @@ def test_typical_documents_are_printed_with_their_texts(here, capsys):
         _, _, document, start = row.split(maxsplit=3)
         assert start.endswith("…")
         assert texts[int(document)].startswith(start[:-1])
-        assert len(start) == 81
+        assert len(start) == 100

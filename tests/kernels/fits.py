@@ -38,7 +38,7 @@ def wide_fit(corpus):
 
 def count_words():
     """Words of texts, in characters of every width."""
-    counts, words = TextSettings(min_df=1, max_df=1.0).count(["naïve 犬犬犬 dog", "𝒜𝒜𝒜 dogs dog"])
+    counts, words = TextSettings(min_df=1, max_df=1.0).count(["naïve ძაღლი dog", "𝒜𝒜𝒜 dogs dog"])
     return {"words": [counts.toarray().tolist(), words]}
 
 
