@@ -77,6 +77,6 @@ def test_typical_documents_are_printed_with_their_texts(here, capsys):
     texts = reviews(90)["text"]
     for row in rows[1:]:
         _, _, document, start = row.split(maxsplit=3)
-        assert start.endswith("…")
-        assert texts[int(document)].startswith(start[:-1])
-        assert len(start) == 100
+        # Of a long text, the beginning.
+        assert len(start) == min(len(texts[int(document)]), 100)
+        assert texts[int(document)].startswith(start.removesuffix("…"))
