@@ -4,7 +4,8 @@ From a CSV to a paper
 
 One analysis from a file to a figure, a table and a paragraph. The file has two columns: 1,500
 reviews of businesses, and the stars that their writers gave. The question: *what do people write
-about when they are unhappy?*
+about when they are unhappy?* The file comes with topica (``pip install topica``); figures need
+``pip install '.[plots]'``.
 """
 
 import tempfile

@@ -148,3 +148,15 @@ def test_typical_documents_of_topics_are_printed_and_written(files, tmp_path, ca
     assert len(written) == len(rows)
     assert written["text"].tolist() == texts[written["document"]].tolist()
     assert all(text[:60] in row for text, row in zip(written["text"], rows, strict=True))
+
+
+def test_a_label_outside_of_the_formula_is_not_called_missing(files, tmp_path, capsys):
+    model = str(tmp_path / "part.hdsp")
+    labels = ["--tags", "labels", "--category", "department", "--formula", "department"]
+    options = ["--topics", "4", "--fixed-number", "-o", model]
+    assert main(["fit", str(files / "reviews.parquet"), *labels, *options]) == 0
+    capsys.readouterr()
+    assert main(["effects", model, "--label", "walking"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("'walking': no effect on topics in this model, whose formula")
+    assert "--formula COLUMN" in told

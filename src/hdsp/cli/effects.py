@@ -1,13 +1,17 @@
 """`hdsp effects`: what labels do to topics."""
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
 from hdsp.cli import common
 from hdsp.cli.documents import read_documents
 from hdsp.cli.tables import records
 from hdsp.progress import printable
+from hdsp.validation import quoted
+
+if TYPE_CHECKING:
+    from hdsp.prediction import FittedModel
 
 # With six topics each they fill a screen.
 _LABELS_SHOWN = 4
@@ -133,7 +137,7 @@ def run(options: argparse.Namespace) -> None:
         return
     rows = records(table)
     if not rows:
-        print("The model has no labels, so there are no effects.")
+        print(_no_effects(fitted, options.label))
         return
     words = [" ".join(own) for own in top_words(fitted, 5)]
     for topic, name in fitted.topic_names.items():
@@ -167,3 +171,14 @@ def run(options: argparse.Namespace) -> None:
 def _strength(rows: list[dict[str, Any]]) -> float:
     """The largest effect of a label."""
     return max(abs(float(row["effect"])) for row in rows)
+
+
+def _no_effects(fitted: "FittedModel", labels: list[str] | None) -> str:
+    """Why there is nothing to print."""
+    if not fitted.schema.names:
+        return "The model has no labels, so there are no effects."
+    named = "No label scales topics" if labels is None else f"{quoted(labels)}: no effect on topics"
+    return (
+        f"{named} in this model, whose formula leaves it out. --corpus FILE --formula COLUMN "
+        "estimates it."
+    )

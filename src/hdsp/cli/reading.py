@@ -62,7 +62,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="jieba (Chinese), sudachi (Japanese) or pythainlp (Thai); default: by letters, and in "
         "scripts without spaces by pairs of characters",
     )
-    text.add_argument("--phrases", type=int, default=1, metavar="N", help="count up to N words")
+    text.add_argument(
+        "--phrases", type=int, default=1, metavar="N", help="count phrases of up to N words"
+    )
     text.add_argument("--min-df", type=_frequency, help="least documents (or share) of a word")
     text.add_argument("--max-df", type=_frequency, help="most documents (or share) of a word")
     text.add_argument("--max-words", type=int, metavar="N", help="keep the N most frequent words")

@@ -97,7 +97,8 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
         yield from {"fewest": min(tried), "most": max(tried)}.items()
         yield "choice", _CHOICES[model.number_by]
     yield "number", model.number_summary_
-    yield "returning", None if model.n_returning_ is None else str(model.n_returning_)
+    if model.n_returning_ is not None:
+        yield "returning", f"{model.n_returning_} of {model.n_topics_}"
     merged = [f"topics {listed(own)}" for own in fitted.groups.members if len(own) > 1]
     yield "merged", listed(merged) if merged else None
     if set(model.topic_names_.values()) - set(model.seeds or ()) and not merged:

@@ -70,6 +70,7 @@ def test_an_unknown_model_is_named(split):
         fit_model("LSA", split[0], QUICK)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_kept_start_is_that_of_the_estimator(monkeypatch):
     monkeypatch.setattr(models, "_STARTS", {})
     corpus, _ = simulate(
@@ -84,6 +85,8 @@ def test_a_kept_start_is_that_of_the_estimator(monkeypatch):
         scaling=Categorical(),
         topic_prior=0.1,
         init="lda",
+        max_iter=100,
+        tol=models._TOL,
         n_jobs=1,
         random_state=3,
     ).fit(corpus.counts, labels=corpus.labels)
