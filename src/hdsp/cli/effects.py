@@ -8,7 +8,6 @@ from hdsp.cli import common
 from hdsp.cli.documents import read_documents
 from hdsp.cli.tables import records
 from hdsp.progress import printable
-from hdsp.validation import quoted
 
 if TYPE_CHECKING:
     from hdsp.prediction import FittedModel
@@ -175,6 +174,8 @@ def _strength(rows: list[dict[str, Any]]) -> float:
 
 def _no_effects(fitted: "FittedModel", labels: list[str] | None) -> str:
     """Why there is nothing to print."""
+    from hdsp.validation import quoted
+
     if not fitted.schema.names:
         return "The model has no labels, so there are no effects."
     named = "No label scales topics" if labels is None else f"{quoted(labels)}: no effect on topics"
