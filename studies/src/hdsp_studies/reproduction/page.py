@@ -115,7 +115,7 @@ def claims_by_study(studies: Mapping[str, Study], folder: Path, link: str) -> st
         title, _, shows = study.title.partition(": ")
         picture = f"![{study.title}]({link}/{name}/figure.png)"
         parts += [
-            f"### [{title}]({link}/{name}/README.md): {shows}",
+            f"## [{title}]({link}/{name}/README.md): {shows}",
             _verdicts([one for one, _ in found]),
             *([picture] if (folder / name / "figure.png").is_file() else []),
             _folded("The numbers", _numbers(found)),
