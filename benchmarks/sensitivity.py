@@ -62,7 +62,6 @@ CONSTANTS = {
         "hdsp.prediction.calibration.variance:TYPICAL_VARIANCE",
         "hdsp.prediction.calibration.cross_fit:MANY_DOCUMENTS",
         "hdsp.prediction.calibration.regression:_SMALLEST_COUNT",
-        "hdsp.prediction.calibration.variance:_CHANGES",
         "hdsp.prediction.calibration.variance:_SIZE",
         "hdsp.prediction.calibration.variance:_LARGEST",
         "hdsp.prediction.calibration.shrinkage:_DEVIATIONS",

@@ -59,7 +59,8 @@ def test_stages_side_by_side_share_their_time(monkeypatch):
         now[0] += seconds
         return seconds
 
-    assert run.stages_together({"words": lambda: work(1.0), "labels": lambda: work(3.0)}) == [1, 3]
+    found = run.stages_together({"words": lambda: work(1.0), "labels": lambda: work(3.0)})
+    assert found == {"words": 1, "labels": 3}
     assert run.stage_rows() == [
         {"stage": "words", "seconds": 1.0},
         {"stage": "labels", "seconds": 3.0},

@@ -5,7 +5,13 @@ Internal: names here may change without notice.
 
 from hdsp.execution.choice import check_executor, make_executor
 from hdsp.execution.executor import Executor, InProcess, Kept, Step, tree_sum
-from hdsp.execution.passes import fit_documents, is_alone, sum_documents, sum_tokens
+from hdsp.execution.passes import (
+    fit_documents,
+    is_alone,
+    solve_documents,
+    sum_documents,
+    sum_tokens,
+)
 from hdsp.execution.processes import Processes
 
 __all__ = [
@@ -18,6 +24,7 @@ __all__ = [
     "fit_documents",
     "is_alone",
     "make_executor",
+    "solve_documents",
     "sum_documents",
     "sum_tokens",
     "tree_sum",

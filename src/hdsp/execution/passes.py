@@ -21,7 +21,7 @@ from hdsp.model import (
     block_step,
     make_view,
 )
-from hdsp.model.documents import mean_proportions
+from hdsp.model.documents import mean_proportions, solve_block
 from hdsp.numerics.types import FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 
@@ -66,6 +66,15 @@ def fit_documents(
     return fitted, executor.sum(step, len(problem.blocks))
 
 
+def solve_documents(problem: Problem, state: GlobalState, settings: LocalSettings) -> DocumentState:
+    """Every document's state, from the start."""
+    view = make_view(state, problem.scaling, problem.dtype)
+    solved = DocumentState.empty(problem.n_documents, state.n_topics, problem.dtype)
+    for block in problem.blocks:
+        solved.put(block.rows, solve_block(view, block, None, settings).documents)
+    return solved
+
+
 def sum_documents(
     problem: BlockProblem, state: GlobalState, settings: LocalSettings, executor: Executor
 ) -> Statistics:
@@ -106,7 +115,7 @@ def sum_tokens(
 
     def step(number: int) -> FloatArray:
         block = problem.blocks[number]
-        documents = block_step(view, block, None, settings)[0].documents
+        documents = solve_block(view, block, None, settings).documents
         return np.asarray(member[:, block.rows] @ documents.token_counts)
 
     return executor.sum(step, len(problem.blocks))

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from hdsp.fit.words import WordSpace
+from hdsp.kernels import run_ranges
 from hdsp.numerics.types import FloatArray
 
 # Topics are first learned for the most frequent words: pairs of all would be too many.
@@ -18,7 +19,12 @@ _MOST_WORDS = 1_000
 # Clusters for each topic.
 _TIMES = 2
 # Steps of expectation maximisation, with all clusters and with those that are chosen.
-STEPS, _LAST_STEPS = 80, 10
+STEPS, _LAST_STEPS = 45, 6
+# Each goes so many times as far as the maximum, in logarithms (over-relaxation), which takes little
+# more than half of the steps. Longer ones find fewer topics (1.8), and from 2 on do not settle.
+_STEP_LENGTH = 1.5
+# Words at a time.
+_WORDS = 128
 # The share of pairs whose words are of one topic, to begin with.
 _SAME = 0.5
 _SMALLEST = 1e-9
@@ -43,7 +49,7 @@ def pair_topics(
         What every word has in a cluster besides its tokens.
     rng : numpy.random.Generator
         Chooses the seeds of clusters.
-    n_steps : int, default=80
+    n_steps : int, default=45
         Steps of expectation maximisation with all clusters.
     """
     counts, pairs = space.counts, space.pairs
@@ -72,7 +78,7 @@ def pair_topics(
 def factorise_pairs(
     joint: FloatArray, words: FloatArray, n_steps: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Steps of expectation maximisation for Q ~ Phi S Phi^T, of which each raises the likelihood.
+    """Over-relaxed steps of expectation maximisation for Q ~ Phi S Phi^T.
 
     Parameters
     ----------
@@ -93,12 +99,19 @@ def factorise_pairs(
     n_topics = words.shape[1]
     apart = np.float32((1.0 - _SAME) / n_topics**2)
     together = np.eye(n_topics, dtype=np.float32) * np.float32(_SAME / n_topics) + apart
-    for _ in range(n_steps):
-        ratio = (words @ together) @ words.T
-        np.divide(joint, np.maximum(ratio, 1e-12), out=ratio)
+    length = np.float32(_STEP_LENGTH)
+    new = np.empty_like(words)
+
+    def step(first: int, last: int) -> FloatArray:
+        own = words[first:last]
+        ratio = (own @ together) @ words.T
+        np.divide(joint[first:last], np.maximum(ratio, 1e-12), out=ratio)
         weighted = ratio @ words
-        new = words * (weighted @ together)
-        together = together * (words.T @ weighted)
+        new[first:last] = own * (weighted @ together) ** length
+        return np.asarray(own.T @ weighted)
+
+    for _ in range(n_steps):
+        together = together * sum(run_ranges(step, len(words), _WORDS)) ** length
         together /= together.sum()
         words = new / np.maximum(new.sum(axis=0), 1e-30) + np.float32(_SMALLEST)
     return words, together

@@ -159,7 +159,7 @@ class Run:
         finally:
             self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - began
 
-    def stages_together(self, calls: Mapping[str, Callable[[], Any]]) -> list[Any]:
+    def stages_together(self, calls: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
         """The results of stages that do not depend on each other, which may run side by side.
 
         Each has the part of the time that it would have had on its own.
@@ -178,7 +178,7 @@ class Run:
         share = (time.perf_counter() - began) / max(sum(own.values()), 1e-9)
         for name, seconds in own.items():
             self.stages[name] = self.stages.get(name, 0.0) + share * seconds
-        return found
+        return dict(zip(calls, found, strict=True))
 
     def stage_rows(self) -> list[dict[str, Any]]:
         """One plain row per stage."""

@@ -29,9 +29,12 @@ _LDA_PASSES = 3
 _MOST_DOCUMENTS = 20_000
 # Sweeps of alternating least squares; where there are more than so many documents, most of them
 # are over a part of these, and the last ones over all.
-_SWEEPS, _LAST_SWEEPS, _FEW_DOCUMENTS = 20, 7, 5_000
+_SWEEPS, _LAST_SWEEPS, _FEW_DOCUMENTS = 12, 4, 5_000
+# Each sweep goes on from words that are carried further by this part of what the last one changed
+# (Ang and Gillis, 2019): 12 sweeps come as near as 20 without it. More than 1 may not settle.
+_EXTRAPOLATION = 0.8
 # A rougher start: sweeps of a factorisation of few documents, and steps for pairs of words.
-_QUICK_SWEEPS, _QUICK_STEPS = 8, 30
+_QUICK_SWEEPS, _QUICK_STEPS = 5, 17
 # The share of an initial topic that is spread over all words, so that none is ruled out.
 _SMOOTHING = 0.5
 # Tokens that each group is taken to have of a word beside those that it has, as all groups do.
@@ -256,7 +259,7 @@ def nmf_topics(
         The number of topics T.
     rng : numpy.random.Generator
         Chooses the seeds of k-means.
-    n_sweeps : int, default=20
+    n_sweeps : int, default=12
         Sweeps of alternating least squares.
     weight : float array of shape [V] or None, default=None
         Weights of the words; None weighs all alike.
@@ -292,16 +295,25 @@ def nmf_topics(
 def _factorise(rows: csr_array, words: FloatArray, n_sweeps: int) -> FloatArray:
     """The loadings of documents [M, K], after sweeps that change `words` [V, K], too."""
     columns = csr_array(rows.T)
-    loadings = sparse_product(rows, words)
+    loadings = target = sparse_product(rows, words)
     for sweep in range(n_sweeps):
-        target = sparse_product(rows, words)
-        _descend(words, target, loadings, 1 if sweep else 3)
+        if sweep == 0:
+            loadings, ahead = loadings.copy(), words.copy()
+        else:
+            target = sparse_product(rows, ahead)
+        _descend(ahead, target, loadings, 1 if sweep else 3)
+        before = words.copy()
+        words[:] = ahead
         _descend(loadings, sparse_product(columns, loadings), words, 1)
         # Only the product of the factors is determined; normalising keeps both in range.
         norms = np.linalg.norm(words, axis=0)
         norms[norms == 0.0] = 1.0
         words /= norms
         loadings *= norms
+        ahead = words.copy()
+        if sweep:
+            ahead += _EXTRAPOLATION * (words - before / norms)
+            np.maximum(ahead, 0.0, out=ahead)
     return loadings
 
 
@@ -313,7 +325,12 @@ def _descend(fixed: FloatArray, target: FloatArray, rows: FloatArray, n_sweeps: 
     gram = fixed.T @ fixed
     size = np.diagonal(gram)
     np.fill_diagonal(gram, np.where(size > _EMPTY * size.max(), size, 0.0))
-    run_ranges(kernels.descend_rows, rows.shape[0], _ROW_RANGE, gram, target, n_sweeps, rows)
+
+    def descend(first: int, last: int) -> None:
+        own = rows[first:last]
+        kernels.descend_rows(gram, own @ gram - target[first:last], n_sweeps, own)
+
+    run_ranges(descend, len(rows), _ROW_RANGE)
 
 
 def _kmeans(rows: csr_array, n_topics: int, rng: np.random.Generator) -> FloatArray:

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from scipy.linalg import lu
 from scipy.sparse import csr_array
 
+from hdsp.kernels import run_ranges, sparse_product
 from hdsp.numerics.types import FloatArray, IntArray
 
 # Dimensions of the word vectors, at most, and the steps in which they are found.
 _MOST_DIMENSIONS, _POWER_ITERATIONS = 100, 4
+_FURTHER_DIMENSIONS = 10
 # Pairs of words in documents that are looked at; of long documents fewer words.
 _MOST_PAIRS = 20_000_000
 # The frequency of the second word of a pair counts with this power: pairs with rare words would
@@ -24,6 +27,8 @@ _POWER = 0.75
 RESTARTS, _PASSES = 3, 20
 # Seeds are chosen among at most this many documents.
 _SEEDING_DOCUMENTS = 4_000
+# Documents at a time.
+_DOCUMENTS = 1_024
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +78,32 @@ class WordSpace:
 
 def word_space(counts: csr_array, rng: np.random.Generator) -> WordSpace:
     """The space of the words of some documents [M, V]."""
-    from sklearn.utils.extmath import randomized_svd
-
     counts = csr_array(counts, dtype=np.float64)
     pairs = cooccurrence(_fewer_words(counts, rng))
-    n_dimensions = min(_MOST_DIMENSIONS, counts.shape[1])
-    left, size, _ = randomized_svd(
-        ppmi(pairs), n_dimensions, n_iter=_POWER_ITERATIONS, random_state=int(rng.integers(2**31))
-    )
+    left, size = _leading(ppmi(pairs), min(_MOST_DIMENSIONS, counts.shape[1]), rng)
     documents = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.log((1.0 + counts.shape[0]) / (1.0 + documents)) + 1.0
     return WordSpace(counts, pairs, left * np.sqrt(size) * rarity[:, None])
+
+
+def _leading(
+    matrix: csr_array, n_dimensions: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Left singular vectors [V, n] and singular values [n], by randomised subspace iteration.
+
+    As scikit-learn's `randomized_svd`, but in single precision and on threads.
+    """
+    rows = csr_array(matrix, dtype=np.float32)
+    columns = csr_array(rows.T)
+    n_tried = min(n_dimensions + _FURTHER_DIMENSIONS, rows.shape[0])
+    basis = rng.normal(size=(rows.shape[1], n_tried)).astype(np.float32)
+    for _ in range(_POWER_ITERATIONS):
+        for factor in (rows, columns):
+            # Only the space that it spans matters; a triangular factor takes it away fastest.
+            basis = lu(sparse_product(factor, basis), permute_l=True)[0]
+    basis = np.linalg.qr(sparse_product(rows, basis))[0]
+    _, size, within = np.linalg.svd(sparse_product(columns, basis), full_matrices=False)
+    return (basis @ within.T)[:, :n_dimensions], size[:n_dimensions]
 
 
 def cooccurrence(counts: csr_array) -> csr_array:
@@ -142,10 +162,16 @@ def _cluster(
         away = 1.0 - sample @ sample[seeds[-1]]
         distance = np.minimum(distance, np.maximum(away, 1e-9))
     centres = sample[seeds]
-    cluster = np.full(len(vectors), -1)
+    cluster, closeness = np.full(len(vectors), -1), np.empty(len(vectors), dtype=np.float32)
+
+    def assign(first: int, last: int) -> None:
+        similarity = vectors[first:last] @ centres.T
+        cluster[first:last] = similarity.argmax(axis=1)
+        closeness[first:last] = similarity.max(axis=1)
+
     for _ in range(_PASSES):
-        similarity = vectors @ centres.T
-        before, cluster = cluster, similarity.argmax(axis=1)
+        before = cluster.copy()
+        run_ranges(assign, len(vectors), _DOCUMENTS)
         if (before == cluster).all():
             break
         member = csr_array(
@@ -155,4 +181,4 @@ def _cluster(
         sums = np.asarray(member @ vectors)
         norms = np.linalg.norm(sums, axis=1, keepdims=True)
         centres = np.where(norms > 0.0, sums / np.maximum(norms, 1e-30), centres)
-    return cluster, float(similarity.max(axis=1).sum(dtype=np.float64))
+    return cluster, float(closeness.sum(dtype=np.float64))

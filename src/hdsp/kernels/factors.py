@@ -4,7 +4,7 @@ from typing import Any
 
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, fast_exp, fill, kernel, scratch
+from hdsp.kernels.special import DEVICE, fast_exp, fill, kernel
 
 _LARGEST_EXPONENT = 60.0
 
@@ -20,14 +20,18 @@ def multiply_rows(
         fill(row, out.dtype.type(0.0))
         j = indptr[m]
         stop = indptr[m + 1]
-        while j + 2 <= stop:
+        while j + 4 <= stop:
             d0 = dense[indices[j]]
             d1 = dense[indices[j + 1]]
+            d2 = dense[indices[j + 2]]
+            d3 = dense[indices[j + 3]]
             x0 = data[j]
             x1 = data[j + 1]
+            x2 = data[j + 2]
+            x3 = data[j + 3]
             for k in range(n_columns):
-                row[k] += x0 * d0[k] + x1 * d1[k]
-            j += 2
+                row[k] += (x0 * d0[k] + x1 * d1[k]) + (x2 * d2[k] + x3 * d3[k])
+            j += 4
         while j < stop:
             d0 = dense[indices[j]]
             x0 = data[j]
@@ -47,29 +51,23 @@ def exponentiate(values: Any) -> None:
 
 
 @kernel
-def descend_rows(first: Any, last: Any, gram: Any, target: Any, n_sweeps: Any, rows: Any) -> None:
+def descend_rows(gram: Any, gradient: Any, n_sweeps: Any, rows: Any) -> None:
     """Non-negative coordinate descent on ``row gram row^T / 2 - target row`` for each row.
 
-    `gram` is [K, K], `target` [M, K]; `rows` [M, K] is replaced, after `n_sweeps` passes over the
-    coordinates. The gradient is kept up to date, so that a coordinate that stays at zero is free.
-    Plain twin: ``tests/reference/factors.py``.
+    `gram` is [K, K]; `rows` [M, K] is replaced, after `n_sweeps` passes over the coordinates, and
+    so is `gradient` [M, K], which is ``rows gram - target`` at first. It is kept up to date, so
+    that a coordinate that stays at zero is free. Plain twin: ``tests/reference/factors.py``.
     """
-    n_columns = rows.shape[1]
     zero = rows.dtype.type(0.0)
-    gradient = scratch(n_columns, rows.dtype)
-    for m in range(first, last):
+    for m in range(rows.shape[0]):
         x = rows[m]
-        for j in range(n_columns):
-            gradient[j] = -target[m, j]
-        for k in range(n_columns):
-            if x[k] != zero:
-                _add_row(gradient, x[k], gram[k])
+        slope = gradient[m]
         for _ in range(n_sweeps):
-            for k in range(n_columns):
+            for k in range(rows.shape[1]):
                 diagonal = gram[k, k]
-                if diagonal > zero and (x[k] > zero or gradient[k] < zero):
-                    new = max(zero, x[k] - gradient[k] / diagonal)
-                    _add_row(gradient, new - x[k], gram[k])
+                if diagonal > zero and (x[k] > zero or slope[k] < zero):
+                    new = max(zero, x[k] - slope[k] / diagonal)
+                    _add_row(slope, new - x[k], gram[k])
                     x[k] = new
 
 

@@ -26,7 +26,8 @@ def use_threads(n_threads: int) -> Iterator[None]:
         finally:
             _THREADS.reset(token)
         return
-    with ThreadPoolExecutor(n_threads) as pool:
+    # The thread that asks is one of them.
+    with ThreadPoolExecutor(n_threads - 1) as pool:
         token = _THREADS.set((pool, n_threads))
         try:
             yield
@@ -46,33 +47,51 @@ def run_ranges(kernel: Callable[..., Any], length: int, size: int, *arguments: A
         The results, in the order of the ranges.
     """
     starts = range(0, length, size)
-    results: list[Any] = [None] * len(starts)
-    # Threads take ranges from one iterator as they get free: a call costs more than a range.
-    waiting = iter(enumerate(starts))
 
-    def work() -> None:
-        for number, first in waiting:
-            results[number] = kernel(first, min(first + size, length), *arguments)
+    def call(first: int) -> Any:
+        return kernel(first, min(first + size, length), *arguments)
 
     threads = _THREADS.get()
     if threads is None or len(starts) < 2:
-        work()
-    else:
-        pool, n_threads = threads
-        for call in [pool.submit(work) for _ in range(n_threads)]:
-            call.result()
-    return results
+        return [call(first) for first in starts]
+    token = _THREADS.set(None)
+    try:
+        return _share(call, starts, *threads)
+    finally:
+        _THREADS.reset(token)
 
 
 def run_together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """The results of calls that do not depend on each other: side by side, if there are threads.
 
     Serial parts of one call then take the place of waiting in another. Each call may use
-    `run_ranges`; the last is made by the thread that asks.
+    `run_ranges`. As many calls run at a time as there are threads.
     """
-    if _THREADS.get() is None or len(calls) < 2:
+    threads = _THREADS.get()
+    if threads is None or len(calls) < 2:
         return [call() for call in calls]
-    with ThreadPoolExecutor(len(calls) - 1) as pool:
-        waiting = [pool.submit(copy_context().run, call) for call in calls[:-1]]
-        last = calls[-1]()
-        return [*(call.result() for call in waiting), last]
+    # Not the threads of ranges, which calls wait for.
+    with ThreadPoolExecutor(threads[1] - 1) as pool:
+        return _share(lambda call: call(), calls, pool, threads[1])
+
+
+def _share(
+    call: Callable[[Any], Any], items: Sequence[Any], pool: ThreadPoolExecutor, n_threads: int
+) -> list[Any]:
+    """The results of a call of each item: this thread and others take items as they get free."""
+    results: list[Any] = [None] * len(items)
+    # One iterator: to submit each item would cost more than a short call.
+    waiting = iter(enumerate(items))
+
+    def work() -> None:
+        for number, item in waiting:
+            results[number] = call(item)
+
+    n_others = min(n_threads, len(items)) - 1
+    others = [pool.submit(copy_context().run, work) for _ in range(n_others)]
+    work()
+    for other in others:
+        # One that waits for a thread still has nothing left to do.
+        if not other.cancel():
+            other.result()
+    return results

@@ -12,7 +12,7 @@ from hdsp.model.differing import version_table
 from hdsp.model.problem import Block
 from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics, padded
 from hdsp.numerics.types import BoolArray, FloatArray
-from hdsp.scaling import Design, DesignLimits, Parameters, ScalingFunction
+from hdsp.scaling import Design, Parameters, ScalingFunction
 
 # Documents and words per task of a thread; fixed, so that results do not depend on the number of
 # threads.
@@ -38,6 +38,8 @@ class LocalSettings:
         continue from their last solution stay in worse optima.
     scaling_sums : bool, default=False
         Also sum the statistics that update the scaling function.
+    bound : bool, default=True
+        Also sum the documents' terms of the bound, and E[ln pi].
     """
 
     max_iter: int = 10
@@ -45,6 +47,7 @@ class LocalSettings:
     prune: float = 1e-6
     restart: bool = False
     scaling_sums: bool = False
+    bound: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +220,11 @@ def summarise_block(
         view.table,
         word_counts,
     )
-    terms = document_terms(view, block, solution)
+    log_proportion, bound = np.zeros(view.n_topics), BoundTerms()
+    if settings.bound:
+        terms = document_terms(view, block, solution)
+        log_proportion = terms.log_proportion
+        bound = BoundTerms(**{name: float(of.sum()) for name, of in terms.by_name.items()})
     sums: Parameters = {}
     if settings.scaling_sums and block.design.shape[1]:
         rate = view.scaling.expected_rate(view.parameters, block.design)
@@ -226,12 +233,12 @@ def summarise_block(
     return Statistics(
         n_documents=block.n_documents,
         word_counts=word_counts[:, : view.n_topics],
-        log_proportion=terms.log_proportion,
-        label_total=np.asarray(block.design.sum(axis=0, dtype=np.float64)),
-        carriers=np.bincount(block.design.indices, minlength=block.design.shape[1]).astype(float),
-        limits=DesignLimits.of(block.design),
+        log_proportion=log_proportion,
+        label_total=block.label_total,
+        carriers=block.carriers,
+        limits=block.limits,
         scaling=sums,
-        bound=BoundTerms(**{name: float(of.sum()) for name, of in terms.by_name.items()}),
+        bound=bound,
         inner_iterations=solution.iterations,
     )
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +12,7 @@ from scipy.sparse import csr_array
 from hdsp.model.versions import NO_CONTENT, expand_counts
 from hdsp.numerics.sampling import AT_ONCE
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.scaling import Design, ScalingFunction
+from hdsp.scaling import Design, DesignLimits, ScalingFunction
 
 _FLOAT32: np.dtype[np.floating] = np.dtype(np.float32)
 
@@ -77,6 +79,21 @@ class Block:
     def n_documents(self) -> int:
         """M."""
         return len(self.lengths)
+
+    @cached_property
+    def label_total(self) -> FloatArray:
+        """The sum of each label's values, [J]."""
+        return np.asarray(self.design.sum(axis=0, dtype=np.float64))
+
+    @cached_property
+    def carriers(self) -> FloatArray:
+        """The documents that have each label, [J]."""
+        return np.bincount(self.design.indices, minlength=self.design.shape[1]).astype(np.float64)
+
+    @cached_property
+    def limits(self) -> DesignLimits:
+        """The limits of the design."""
+        return DesignLimits.of(self.design)
 
     def load(self) -> "Block":
         """The block itself: it is in memory."""
@@ -228,11 +245,10 @@ class Problem:
         return part.cut()
 
     def cut(self, block_size: int = AT_ONCE) -> "Problem":
-        """The same problem in blocks of so many documents."""
-        n_documents = self.n_documents
-        starts = range(0, n_documents, block_size)
-        blocks = (self.block(slice(n, min(n + block_size, n_documents))) for n in starts)
-        return replace(self, blocks=tuple(blocks))
+        """The same problem in blocks of about so many documents, which are equally large."""
+        n_blocks = max(round(self.n_documents / block_size), 1)
+        ends = [self.n_documents * n // n_blocks for n in range(n_blocks + 1)]
+        return replace(self, blocks=tuple(self.block(slice(*ends)) for ends in pairwise(ends)))
 
     def block(self, rows: slice) -> Block:
         """A run of the documents."""

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +25,13 @@ from hdsp.model import (
 from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.numerics.versions import library_versions
-from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight, calibrate
+from hdsp.prediction.calibration import (
+    Calibration,
+    Calibrations,
+    Regression,
+    Weight,
+    prepare_calibration,
+)
 from hdsp.prediction.calibration.cross_fit import FOLDS, LeftOut
 from hdsp.prediction.calibration.functions import fitted_weights
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
@@ -413,17 +419,21 @@ def make_fitted(
     left_out = left_out or LeftOut(
         problem, fit.state, run.settings, run.here, groups=groups, documents=fit.documents
     )
+    stages: dict[str, Callable[[], Any]] = {
+        "calibration": prepare_calibration(
+            problem, fit, space, run, groups=groups, left_out=left_out
+        )
+    }
     if predictive_concentration is None:
-        with run.stage("concentration"):
-            predictive_concentration = choose_concentration(left_out)
-    calibrations = calibrate(problem, fit, space, run, groups=groups, left_out=left_out)
+        stages["concentration"] = partial(choose_concentration, left_out)
+    found = run.stages_together(stages)
     labels = space.values(problem.design)
     return FittedModel(
         fit.state,
         space,
         problem.priors,
-        predictive_concentration,
-        calibrations,
+        found.get("concentration", predictive_concentration),
+        found["calibration"],
         TrainingLabels.of(space.schema, labels),
         count_label_words(problem.counts, labels, np.flatnonzero(space.used_labels)),
         source,
@@ -453,11 +463,21 @@ def with_evidence(
     if not log_priors:
         with run.stage("correlations"):
             return replace(model, correlations=correlations())
-    with run.stage("label regressions"):
-        left_out = left_out or LeftOut(
-            problem, model.state, run.settings, run.here, learned_from=model.training.n_documents
-        )
-        documents = _weigh_documents(model, left_out)
+    left_out = left_out or LeftOut(
+        problem, model.state, run.settings, run.here, learned_from=model.training.n_documents
+    )
+    first = run.stages_together(
+        {
+            "correlations": correlations,
+            "label regressions": partial(_weigh_documents, model, left_out),
+        }
+    )
+    documents: WeighedDocuments = first["label regressions"]
+    if model.calibration.degrees is None:
+        # Without groups.
+        dependence = find_dependence(model.space, documents.labels, documents.proportions)
+        if dependence is not None:
+            warn_of_dependence(dependence)
 
     def regressions() -> dict[str, LabelRegression]:
         return fit_label_regressions(
@@ -477,16 +497,13 @@ def with_evidence(
             model.word_share(),
         )
 
-    stages: dict[str, Callable[[], Any]] = {
-        "correlations": correlations,
-        "label regressions": regressions,
-    }
+    stages: dict[str, Callable[[], Any]] = {"label regressions": regressions}
     if model.state.versions is None and model.worded:
         stages["label words"] = words
-    found = dict(zip(stages, run.stages_together(stages), strict=True))
+    found = run.stages_together(stages)
     return replace(
         model,
-        correlations=found["correlations"],
+        correlations=first["correlations"],
         label_regressions=found["label regressions"],
         word_factors=found.get("label words", model.word_factors),
     )
@@ -528,11 +545,6 @@ def _weigh_documents(model: FittedModel, left_out: LeftOut) -> WeighedDocuments:
         without = replace(model, state=left_out.without(number) if len(left) else model.state)
         proportions[left] = without._posterior_of_words(words[left])
         word_shares.append(without.word_share())
-    if model.calibration.degrees is None:
-        # Without groups.
-        dependence = find_dependence(model.space, labels, proportions)
-        if dependence is not None:
-            warn_of_dependence(dependence)
     return WeighedDocuments(
         words,
         labels,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from hdsp.execution import fit_documents
+from hdsp.execution import solve_documents
 from hdsp.fit import Run, Sample
 from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
@@ -56,7 +56,7 @@ def make_fitted_from_sample(
     """
     sample, state, space, priors = fit.sample, fit.state, fit.space, fit.priors
     known = make_problem(sample.counts, sample.design, space.scaling, priors, content=state.content)
-    documents, _ = fit_documents(known, state, None, run.settings, run.here)
+    documents = solve_documents(known, state, run.settings)
     left_out = LeftOut(
         known, state, run.settings, run.here, documents=documents, learned_from=fit.n_documents
     )

@@ -87,16 +87,20 @@ def find_split_topics(model: FittedModel) -> list[SplitTopics]:
     calibration = model.calibration
     contrasts = make_contrasts(model.schema, model.used, None, None, model.missing())
     columns = model.space.own[[contrast.second for contrast in contrasts]]
-    error = np.sqrt(np.maximum(calibration.variance[columns], 1e-300))
-    ratio = calibration.coefficients[columns] / error
+    # A topic gains by what its coefficient is above their mean, which is known much better.
+    share = model.topic_tokens() / model.topic_tokens().sum()
+    moved = calibration.coefficients[columns]
+    moved = moved - (moved @ share)[:, None]
+    ratio = moved / np.sqrt(np.maximum(calibration.variance[columns], 1e-300))
     sure = np.minimum(np.abs(ratio[:, first]), np.abs(ratio[:, second]))
     sure[ratio[:, first] * ratio[:, second] > 0.0] = 0.0
     best = sure.max(axis=1)
     chosen = np.argsort(-best, kind="stable")[:_MOST_LABELS]
-    chosen = chosen[best[chosen] > -ndtri((1.0 - _LEVEL) / 2.0)]
+    least = -ndtri((1.0 - _LEVEL) / 2.0)
+    chosen = chosen[best[chosen] > least]
     contrasts = [contrasts[n] for n in chosen]
-    effects = model.effects(contrasts, _LEVEL, "calibrated", 0)
-    sign = np.where(effects.lower > 0.0, 1, np.where(effects.upper < 0.0, -1, 0))
+    effects = model.typical_effects(contrasts)
+    sign = np.sign(effects) * (np.abs(ratio[chosen]) > least)
     found: dict[tuple[int, int], SplitTopics] = {}
     for n, contrast in enumerate(contrasts):
         for k, m in zip(first.tolist(), second.tolist(), strict=True):
@@ -108,7 +112,7 @@ def find_split_topics(model: FittedModel) -> list[SplitTopics]:
                 contrast.block,
                 pair,
                 float(alike[k, m]),
-                (float(effects.effect[n, pair[0]]), float(effects.effect[n, pair[1]])),
+                (float(effects[n, pair[0]]), float(effects[n, pair[1]])),
             )
     return sorted(found.values(), key=lambda one: -one.shared)
 

@@ -6,7 +6,13 @@ their labels, made once after inference, predicts held-out words much better, an
 calibrated intervals. The design need not be the one of the fit.
 """
 
-from hdsp.prediction.calibration.calibrate import WEIGHTS, Calibrations, Weight, calibrate
+from hdsp.prediction.calibration.calibrate import (
+    WEIGHTS,
+    Calibrations,
+    Weight,
+    calibrate,
+    prepare_calibration,
+)
 from hdsp.prediction.calibration.coefficients import Calibration, Joint
 from hdsp.prediction.calibration.cross_fit import LeftOut
 from hdsp.prediction.calibration.functions import design_scores
@@ -26,4 +32,5 @@ __all__ = [
     "group_rows",
     "joint_blocks",
     "label_sets",
+    "prepare_calibration",
 ]

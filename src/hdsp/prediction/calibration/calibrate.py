@@ -1,5 +1,6 @@
 """How topics depend on labels, learned once after inference."""
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -50,7 +51,29 @@ def calibrate(
     tokens: FloatArray | None = None,
     left_out: LeftOut | None = None,
 ) -> Calibrations:
-    """Regress the topics of documents on their labels.
+    """Regress the topics of documents on their labels: `prepare_calibration`, and what it returns.
+
+    Parameters
+    ----------
+    problem, fit, space, run, copies, groups, tokens, left_out
+        As for `prepare_calibration`.
+    """
+    regress = prepare_calibration(problem, fit, space, run, copies, groups, tokens, left_out)
+    with run.stage("calibration"):
+        return regress()
+
+
+def prepare_calibration(
+    problem: Problem,
+    fit: Fit,
+    space: LabelSpace,
+    run: Run,
+    copies: IntArray | None = None,
+    groups: IntArray | None = None,
+    tokens: FloatArray | None = None,
+    left_out: LeftOut | None = None,
+) -> Callable[[], Calibrations]:
+    """Read documents, and return what regresses their topics on their labels.
 
     Twice, of documents that are read once: each with the tokens that it has, which predicts words
     best; and each with as many as documents have on average, shared out in its own proportions,
@@ -74,7 +97,7 @@ def calibrate(
     space : LabelSpace
         What the columns of the documents' design are.
     run : Run
-        How the fit proceeds, whose stages are cross-fitting and calibration.
+        How the fit proceeds; documents are read in its stage of cross-fitting.
     copies : int array of shape [M] or None, default=None
         How often each document was among those that topics were learned from; None is once.
     groups : int array of shape [M] or None, default=None
@@ -115,6 +138,9 @@ def calibrate(
             by_token = observe(sets.design, room)
             by_document = observe(sets.design, sums[n_sets : 2 * n_sets])
             kept = sums[: 2 * n_sets].reshape(2, n_sets, -1).copy() if space.functions else None
+        widening = None
+        if fit.state.versions is not None:
+            widening = version_inflation(problem, fit.state, run.settings, run.here)
     single = single[:, :n_topics]
     apart = room[:, :n_topics].copy() if groups is not None else single
     some = sample_rows(n_documents, _MOST_READ_AGAIN)
@@ -151,13 +177,12 @@ def calibrate(
         )
         return learn(documents, space, lambda found: measured_feedback(found, weight), start)
 
-    with run.stage("calibration"):
-        widening = None
-        if fit.state.versions is not None:
-            widening = version_inflation(problem, fit.state, run.settings, run.here)
+    def regress() -> Calibrations:
         first = learned(by_token, np.ones(n_documents))
         second = learned(by_document, equal, first.end)
-    return Calibrations(second.calibration, first.calibration)
+        return Calibrations(second.calibration, first.calibration)
+
+    return regress
 
 
 def equal_weights(lengths: FloatArray) -> FloatArray:

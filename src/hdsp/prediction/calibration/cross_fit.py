@@ -1,13 +1,13 @@
 """Cross-fitting: training documents read with topics that were learned without them."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.execution import InProcess, fit_documents, is_alone
-from hdsp.kernels import sparse_product
+from hdsp.execution import InProcess, fit_documents, is_alone, solve_documents
+from hdsp.kernels import run_together, sparse_product
 from hdsp.model import DocumentState, Fit, GlobalState, LocalSettings, Problem, Statistics
 from hdsp.model.differing import update_versions
 from hdsp.model.updates import update_topics
@@ -61,6 +61,10 @@ class LeftOut:
     learned_from: int | None = None
     _states: dict[int, GlobalState] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        # Nobody asks for it here.
+        self.settings = replace(self.settings, bound=False)
+
     @cached_property
     def fold(self) -> IntArray:
         """The fold of each document, [M]."""
@@ -82,8 +86,7 @@ class LeftOut:
 
     def learn_all(self) -> None:
         """Learn the topics without each fold, after which the fitted documents may change."""
-        for number in np.unique(self.fold):
-            self.without(int(number))
+        run_together([partial(self.without, int(number)) for number in np.unique(self.fold)])
         self.documents = None
 
     def _leave_out(self, chosen: BoolArray) -> GlobalState:
@@ -158,8 +161,7 @@ def cross_fitted_tokens(fit: Fit, member: csr_array, left_out: LeftOut) -> Float
         state = left_out.without(number)
         for part in parts_of(rows):
             taken = problem.take(part)
-            documents, _ = fit_documents(taken, state, None, reading, left_out.executor)
-            tokens = documents.token_counts
+            tokens = solve_documents(taken, state, reading).token_counts
             if total is None:
                 total = np.zeros((member.shape[0], tokens.shape[1]), dtype=tokens.dtype)
             if single:

@@ -139,9 +139,8 @@ def own_shares(
     return centred, alone, OwnColumns(means, transform)
 
 
-# How many random changes are tried, each up and down, and their standard deviation: small enough
-# for tokens to change in proportion, and large enough to be seen after documents have settled.
-_CHANGES = 2
+# The standard deviation of the random change that is tried, up and down: small enough for tokens to
+# change in proportion, and large enough to be seen after documents have settled.
 _SIZE = 0.2
 # Of labels and topics that words hardly tell apart, the part is too uncertain to be used.
 _LARGEST = 0.8
@@ -178,15 +177,12 @@ def read_again(
     """
     theta = regression.proportions(problem.design)
     lengths = problem.lengths.astype(np.float64)[:, None]
-    returned, whole = np.zeros((2, *theta.shape))
-    rng = np.random.default_rng(0)
-    for _ in range(_CHANGES if problem.design.nnz else 0):
-        shift = _SIZE * rng.normal(size=theta.shape)
-        change = read_with_shift(problem, state, shift) - read_with_shift(problem, state, -shift)
-        centred = shift - (theta * shift).sum(axis=1, keepdims=True)
-        returned += centred * change / 2.0
-        whole += lengths * theta * centred**2
-    return returned, whole
+    if not problem.design.nnz:
+        return np.zeros(theta.shape), np.zeros(theta.shape)
+    shift = _SIZE * np.random.default_rng(0).normal(size=theta.shape)
+    change = read_with_shift(problem, state, shift) - read_with_shift(problem, state, -shift)
+    centred = shift - (theta * shift).sum(axis=1, keepdims=True)
+    return centred * change / 2.0, lengths * theta * centred**2
 
 
 def returned_parts(design: Design, returned: FloatArray, whole: FloatArray) -> FloatArray:

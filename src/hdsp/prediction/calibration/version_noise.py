@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution import InProcess, fit_documents, solve_documents
 from hdsp.model import GlobalState, LocalSettings, Problem
 from hdsp.model.updates import update_topics
 from hdsp.numerics.sampling import sample_rows
@@ -55,7 +55,7 @@ def version_inflation(
         if not len(rows):
             return widening
         learned = _learned_from(problem.take(rows), state, settings, executor)
-        documents, _ = fit_documents(some, learned, None, reading, executor)
+        documents = solve_documents(some, learned, reading)
         read.append(documents.token_counts[:, : state.n_topics].astype(np.float64))
     apart = _contrasts(member, read[0]) - _contrasts(member, read[1])
     share = some.n_documents / problem.n_documents
