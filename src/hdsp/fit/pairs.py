@@ -16,8 +16,8 @@ from hdsp.numerics.types import FloatArray
 
 # Topics are first learned for the most frequent words: pairs of all would be too many.
 _MOST_WORDS = 1_000
-# Clusters for each topic.
-_TIMES = 2
+# Clusters for each topic, and the passes that find them: they are only where steps begin.
+_TIMES, _CLUSTER_PASSES = 2, 10
 # Steps of expectation maximisation, with all clusters and with those that are chosen.
 STEPS, _LAST_STEPS = 45, 6
 # Each goes so many times as far as the maximum, in logarithms (over-relaxation), which takes little
@@ -53,7 +53,7 @@ def pair_topics(
         Steps of expectation maximisation with all clusters.
     """
     counts, pairs = space.counts, space.pairs
-    clusters = space.clusters(_TIMES * n_topics, rng, n_restarts=1)
+    clusters = space.clusters(_TIMES * n_topics, rng, 1, _CLUSTER_PASSES)
     frequency = np.maximum(np.asarray(pairs.sum(axis=1)), 0.0)
     if not frequency.any():
         return np.zeros((counts.shape[1], n_topics))

@@ -7,6 +7,7 @@ documents are then fitted from the better start with the number that `hdsp.fit.n
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from hdsp.fit.merge import FEWEST_TOPICS
 from hdsp.fit.number import Scores, settles
 from hdsp.fit.passes import fit_batch
 from hdsp.fit.run import Run
+from hdsp.kernels import run_together
 from hdsp.metrics import exclusivity, npmi, topic_top_words
 from hdsp.model import GlobalState, HeldOut, Problem
 from hdsp.numerics.types import FloatArray
@@ -105,9 +107,16 @@ class Search:
         n_topics : int
             The number of topics.
         """
+        if len(names) == 1 or not self._held_out.tokens.sum():
+            return names[0]
         found: dict[str, float] = {}
-        for name in names if len(names) > 1 and self._held_out.tokens.sum() else ():
-            trial = self._trial(n_topics, name)
+        waiting = [name for name in names if self._tried(n_topics, name) is None]
+        starts = run_together(
+            [partial(self.start, self._fitted, n_topics, name) for name in waiting]
+        )
+        states = dict(zip(waiting, starts, strict=True))
+        for name in names:
+            trial = self._trial(n_topics, name, states.pop(name, None))
             if trial is None:
                 break
             found[name] = trial.perplexity
@@ -188,13 +197,23 @@ class Search:
         if trial is not None:
             self._trials[number] = trial
 
-    def _trial(self, number: int, init: str) -> TrialRecord | None:
-        """A short fit with so many topics, and its score; None if it was interrupted."""
-        for trial in self.run.trials:
-            if (trial.topics, trial.init) == (number, init):
-                return trial
+    def _tried(self, number: int, init: str) -> TrialRecord | None:
+        """The trial of a number and start, if it has been made."""
+        same = (one for one in self.run.trials if (one.topics, one.init) == (number, init))
+        return next(same, None)
+
+    def _trial(
+        self, number: int, init: str, state: GlobalState | None = None
+    ) -> TrialRecord | None:
+        """A short fit with so many topics, and its score; None if it was interrupted.
+
+        `state` is where it starts, if that is known.
+        """
+        trial = self._tried(number, init)
+        if trial is not None:
+            return trial
         self.run.display.begin_trial(number)
-        state = short_fit(self._fitted, self.start(self._fitted, number, init), self.run)
+        state = short_fit(self._fitted, state or self.start(self._fitted, number, init), self.run)
         if self.run.interrupted:
             return None
         near = min(self.run.trials, key=lambda t: abs(np.log(t.topics / number)), default=None)

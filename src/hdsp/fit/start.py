@@ -5,6 +5,7 @@ k-means++ seeds gives the first factors, and hierarchical alternating least squa
 on the sparse matrix, in float32.
 """
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -53,14 +54,16 @@ class WordSpaces:
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._last: tuple[Problem, WordSpace] | None = None
+        self._lock = Lock()
 
     def of(self, problem: Problem) -> WordSpace:
         """The vectors of a problem's words."""
-        if self._last is None or self._last[0] is not problem:
-            rng = np.random.default_rng(self._seed)
-            sample = _weighted(_sample(problem.counts, rng), common_words(problem))
-            self._last = problem, word_space(sample, rng)
-        return self._last[1]
+        with self._lock:
+            if self._last is None or self._last[0] is not problem:
+                rng = np.random.default_rng(self._seed)
+                sample = _weighted(_sample(problem.counts, rng), common_words(problem))
+                self._last = problem, word_space(sample, rng)
+            return self._last[1]
 
 
 def _sample(counts: csr_array, rng: np.random.Generator, most: int = _MOST_DOCUMENTS) -> csr_array:

@@ -50,7 +50,11 @@ class WordSpace:
     vectors: FloatArray
 
     def clusters(
-        self, n_clusters: int, rng: np.random.Generator, n_restarts: int = RESTARTS
+        self,
+        n_clusters: int,
+        rng: np.random.Generator,
+        n_restarts: int = RESTARTS,
+        n_passes: int = _PASSES,
     ) -> FloatArray:
         """Tokens of each word in clusters of documents among the vectors of their words, [V, n].
 
@@ -62,6 +66,8 @@ class WordSpace:
             Chooses the seeds.
         n_restarts : int, default=3
             Clusterings from other seeds, of which the closest is taken.
+        n_passes : int, default=20
+            The most passes of each.
         """
         vectors = np.asarray(self.counts @ self.vectors[:, :n_clusters], dtype=np.float32)
         norms = np.linalg.norm(vectors, axis=1)
@@ -69,7 +75,7 @@ class WordSpace:
         if not len(rows):
             return np.zeros((self.counts.shape[1], n_clusters))
         vectors = vectors[rows] / norms[rows, None]
-        clusterings = [_cluster(vectors, n_clusters, rng) for _ in range(n_restarts)]
+        clusterings = [_cluster(vectors, n_clusters, rng, n_passes) for _ in range(n_restarts)]
         cluster, _ = max(clusterings, key=lambda found: found[1])
         shape = (n_clusters, self.counts.shape[0])
         member = csr_array((np.ones(len(rows)), (cluster, rows)), shape=shape)
@@ -144,14 +150,18 @@ def _fewer_words(counts: csr_array, rng: np.random.Generator) -> csr_array:
     if sizes.max(initial=0) <= most:
         return counts
     rows = np.repeat(np.arange(counts.shape[0]), sizes)
-    order = np.lexsort((rng.random(len(rows)), rows))
-    rank = np.arange(len(rows)) - counts.indptr[rows]
-    kept = np.sort(order[rank < most])
-    return csr_array((counts.data[kept], (rows[kept], counts.indices[kept])), shape=counts.shape)
+    kept = sizes[rows] <= most
+    long = np.flatnonzero(~kept)
+    order = np.lexsort((rng.random(len(long)), rows[long]))
+    first = np.cumsum(sizes * (sizes > most)) - sizes
+    rank = np.arange(len(long)) - first[rows[long]]
+    kept[long[order[rank < most]]] = True
+    indptr = np.concatenate([[0], np.cumsum(np.minimum(sizes, most))])
+    return csr_array((counts.data[kept], counts.indices[kept], indptr), shape=counts.shape)
 
 
 def _cluster(
-    vectors: FloatArray, n_clusters: int, rng: np.random.Generator
+    vectors: FloatArray, n_clusters: int, rng: np.random.Generator, n_passes: int
 ) -> tuple[IntArray, float]:
     """The cluster of each unit vector by spherical k-means, and how close vectors are to them."""
     sample = vectors[rng.permutation(len(vectors))[:_SEEDING_DOCUMENTS]]
@@ -169,7 +179,7 @@ def _cluster(
         cluster[first:last] = similarity.argmax(axis=1)
         closeness[first:last] = similarity.max(axis=1)
 
-    for _ in range(_PASSES):
+    for _ in range(n_passes):
         before = cluster.copy()
         run_ranges(assign, len(vectors), _DOCUMENTS)
         if (before == cluster).all():

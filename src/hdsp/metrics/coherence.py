@@ -8,6 +8,9 @@ import scipy.sparse as sp
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.validation import check_top_words
 
+# Pairs of words and documents at a time.
+_CELLS = 2**24
+
 
 def topic_top_words(components: FloatArray, n: int = 10) -> IntArray:
     """Return the indices of each topic's heaviest words, heaviest first.
@@ -173,22 +176,29 @@ def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArra
 def _co_documents(top_words: IntArray, counts: Any, owner: str) -> tuple[FloatArray, int]:
     """How many documents hold both words of each pair of a topic, [T, n, n], and of how many."""
     top_words = np.asarray(top_words)
-    presence = sp.csc_array(counts)
+    presence = sp.csr_array(counts)
     check_top_words(top_words, owner, n_words=presence.shape[1])
-    if presence.shape[0] == 0:
+    n_documents = presence.shape[0]
+    if n_documents == 0:
         raise ValueError(
             f"`counts` of {owner} must hold at least one document. Got 0 rows. "
             "Pass the counts of the corpus that the topics are judged on."
         )
     used, position = np.unique(top_words, return_inverse=True)
     presence = presence[:, used]
-    presence.data = (presence.data > 0).astype(np.float64)
-    together = np.empty((*top_words.shape, top_words.shape[1]))
-    # Topic by topic: all pairs of all topics' words would be (T n)² numbers, most unused.
-    for topic, columns in enumerate(position.reshape(top_words.shape)):
-        words = presence[:, columns]
-        together[topic] = (words.T @ words).toarray()
-    return together, presence.shape[0]
+    together = np.zeros((*top_words.shape, top_words.shape[1]))
+    size = min(max(_CELLS // len(used) // 64, 1), -(-n_documents // 64)) * 64
+    for first in range(0, n_documents, size):
+        part = presence[first : first + size].tocoo()
+        # One bit for each document: documents with both words are counted 64 at a time.
+        held = np.zeros((len(used), size), dtype=bool)
+        held[part.col, part.row] = part.data > 0
+        bits = np.packbits(held, axis=1).view(np.uint64)
+        for topic, words in enumerate(position.reshape(top_words.shape)):
+            own = bits[words]
+            both = np.bitwise_count(own[:, None] & own)
+            together[topic] += both.sum(axis=2, dtype=np.int64)
+    return together, n_documents
 
 
 def pair_npmi(

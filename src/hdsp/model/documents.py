@@ -220,7 +220,8 @@ def summarise_block(
         view.table,
         word_counts,
     )
-    log_proportion, bound = np.zeros(view.n_topics), BoundTerms()
+    log_proportion: FloatArray = np.zeros(view.n_topics)
+    bound = BoundTerms()
     if settings.bound:
         terms = document_terms(view, block, solution)
         log_proportion = terms.log_proportion

@@ -426,13 +426,13 @@ def make_fitted(
     }
     if predictive_concentration is None:
         stages["concentration"] = partial(choose_concentration, left_out)
-    found = run.stages_together(stages)
+    found = {"concentration": predictive_concentration, **run.stages_together(stages)}
     labels = space.values(problem.design)
     return FittedModel(
         fit.state,
         space,
         problem.priors,
-        found.get("concentration", predictive_concentration),
+        found["concentration"],
         found["calibration"],
         TrainingLabels.of(space.schema, labels),
         count_label_words(problem.counts, labels, np.flatnonzero(space.used_labels)),
