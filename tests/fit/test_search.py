@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, Corpus
+from hdsp.corpus import LabelSchema
 from hdsp.datasets import make_corpus
+from hdsp.fit import Run
+from hdsp.fit.history import TrialRecord
 from hdsp.fit.number import ELASTICITY, Scores, elbow_number, settles
+from hdsp.fit.search import Search
 from hdsp.metrics import match_topics
+from hdsp.model import Priors, make_problem
+from hdsp.scaling import bind_labels
 
 NUMBERS = (9, 14, 21, 32, 48, 72, 108, 162)
 
@@ -40,6 +46,31 @@ def test_by_prediction_the_smallest_number_about_as_good_as_the_best():
     assert scores(gain, n_documents=40_000).by_prediction() == 48
     low, high = found.about_as_good("auto")
     assert 21 < low < 32 < 48 < high < 72
+
+
+def test_another_start_is_taken_if_documents_tell_that_it_is_better():
+    rng = np.random.default_rng(0)
+    corpus, _ = make_corpus(400, n_topics=3, n_words=60, random_state=0)
+    schema = LabelSchema.of(corpus.labels)
+    scaling = bind_labels("auto", schema).scaling
+    problem = make_problem(
+        corpus.counts, schema.encode(corpus.labels), scaling, Priors(0.05, None, None)
+    )
+    likelihood = rng.normal(-60.0, 10.0, size=100)
+
+    def better(gain):
+        run = Run()
+        for init, found in (("nmf", likelihood), ("words", likelihood + gain)):
+            perplexity = float(np.exp(-found.sum() / 2_000.0))
+            run.trials.append(TrialRecord(3, init, 1.0, found, perplexity, 0.0, 0.0, 0.0))
+        search = Search(problem, 3, "auto", lambda *_: pytest.fail("tried already"), run, rng)
+        return search.better_start(("nmf", "words"), 3)
+
+    noise = rng.normal(size=100)
+    noise -= noise.mean()
+    assert better(0.1 + noise) == "nmf"
+    assert better(0.4 + noise) == "words"
+    assert better(-0.4 + noise) == "nmf"
 
 
 def test_where_more_topics_go_on_predicting_better_the_elbow_is_taken():

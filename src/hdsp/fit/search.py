@@ -34,6 +34,9 @@ _STEP = 1.5
 _CLOSE = 1.1
 # A number between two is not tried if their ratio is closer to 1 than this.
 _NARROW = 1.15
+# A start is better than the first by this many standard errors: short fits differ by less than the
+# whole ones that they stand for.
+_SURE = 2.0
 # Where the search for the best concentration begins.
 _CONCENTRATION = 8.0
 
@@ -103,13 +106,13 @@ class Search:
         Parameters
         ----------
         names : sequence of str
-            The starts; the first is taken where documents do not tell.
+            The starts; the first is taken unless documents tell that another one is better.
         n_topics : int
             The number of topics.
         """
         if len(names) == 1 or not self._held_out.tokens.sum():
             return names[0]
-        found: dict[str, float] = {}
+        found: dict[str, TrialRecord] = {}
         waiting = [name for name in names if self._tried(n_topics, name) is None]
         starts = run_together(
             [partial(self.start, self._fitted, n_topics, name) for name in waiting]
@@ -119,8 +122,13 @@ class Search:
             trial = self._trial(n_topics, name, states.pop(name, None))
             if trial is None:
                 break
-            found[name] = trial.perplexity
-        return min(found, key=lambda name: found[name]) if found else names[0]
+            found[name] = trial
+        best = min(found, key=lambda name: found[name].perplexity, default=names[0])
+        if best != names[0]:
+            gain = found[best].likelihood - found[names[0]].likelihood
+            if gain.sum() < _SURE * np.sqrt(len(gain)) * gain.std():
+                return names[0]
+        return best
 
     def number(self, names: Sequence[str]) -> tuple[str, int]:
         """The start, and the number of topics, to fit all documents with.

@@ -37,8 +37,8 @@ _FIRST_STRENGTH = 8.0
 # They are tried on fewer words, so that the documents' labels times words are at most so many, and
 # labels times words.
 _TRIED_WORK, _TRIED_PAIRS = 6_000_000, 200_000
-# Words at a time: the documents' expected tokens of them fit into the processor's cache.
-_WORDS = 64
+# Words at a time.
+_WORDS = 128
 # Factors that add less than this to the log likelihood are taken for 1, which saves memory.
 _LEAST_GAIN = 0.03
 # Pairs of documents and words at a time.
