@@ -569,7 +569,7 @@ def test_verbose_shows_passes_on_standard_error(capsys, every_line):
     for row in model.history_:
         shown = f"topics 10, pass {row['pass']}, bound {row['bound']:,.1f}, 0:0"
         assert sum(line.startswith(f"Fitting topics: {shown}") for line in lines) == 1
-    assert any("stage calibration, passes took 0:0" in line for line in lines)
+    assert any("stage calibration, concentration, passes took 0:0" in line for line in lines)
     assert re.search(r"bound [-,.\d]+, passes took [\d:]+, took [\d:]+$", lines[-1])
     make(tol=1e-2).fit(counts)
     assert capsys.readouterr() == ("", "")

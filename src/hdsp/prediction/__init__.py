@@ -3,6 +3,7 @@
 Internal: names here may change without notice.
 """
 
+from hdsp.prediction.after_fit import make_fitted, with_evidence
 from hdsp.prediction.calibration import (
     WEIGHTS,
     Calibration,
@@ -31,9 +32,7 @@ from hdsp.prediction.fitted import (
     LabelMethod,
     Method,
     Source,
-    make_fitted,
     topic_tokens,
-    with_evidence,
 )
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import LabelRegression, count_known_features

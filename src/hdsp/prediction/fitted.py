@@ -1,9 +1,9 @@
 """A fitted model: everything that prediction needs, without the training documents."""
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -11,52 +11,26 @@ from scipy.sparse import csr_array, eye_array
 from scipy.special import expit, log_softmax
 
 from hdsp.corpus import LabelSchema, TextSettings
-from hdsp.fit import Run
-from hdsp.model import (
-    Fit,
-    GlobalState,
-    Priors,
-    Problem,
-    Truth,
-    expected_tokens,
-    make_predictive_view,
-    word_share,
-)
-from hdsp.numerics.sampling import sample_rows
+from hdsp.model import GlobalState, Priors, Truth, expected_tokens, make_predictive_view, word_share
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.numerics.versions import library_versions
-from hdsp.prediction.calibration import (
-    Calibration,
-    Calibrations,
-    Regression,
-    Weight,
-    prepare_calibration,
-)
-from hdsp.prediction.calibration.cross_fit import FOLDS, LeftOut
+from hdsp.prediction.calibration import Calibration, Calibrations, Regression, Weight
 from hdsp.prediction.calibration.functions import fitted_weights
 from hdsp.prediction.classify import Candidates, WordProbabilities, label_probabilities
-from hdsp.prediction.concentration import choose_concentration
-from hdsp.prediction.correlations import NO_CORRELATIONS, Correlations, topic_correlations
-from hdsp.prediction.dependence import find_dependence, warn_of_dependence
+from hdsp.prediction.correlations import NO_CORRELATIONS, Correlations
 from hdsp.prediction.effects import DRAWS, Effects, draws_of, label_effects
-from hdsp.prediction.evidence import LabelCounts, count_label_words, label_word_ratios
+from hdsp.prediction.evidence import LabelCounts, label_word_ratios
 from hdsp.prediction.groups import TopicGroups
 from hdsp.prediction.label_regression import (
-    MOST_DOCUMENTS,
     LabelRegression,
-    WeighedDocuments,
-    fit_label_regressions,
     known_features,
     label_evidence,
-    level_log_prior,
     number_log_probabilities,
-    tag_log_odds,
 )
 from hdsp.prediction.proportions import exact_proportions, ratio_proportions
 from hdsp.prediction.sides import Contrast, expected_sides
 from hdsp.prediction.training import TrainingLabels
-from hdsp.prediction.word_factors import MOST_DOCUMENTS as MOST_WORDED
-from hdsp.prediction.word_factors import WordFactors, learn_word_factors
+from hdsp.prediction.word_factors import WordFactors
 from hdsp.scaling import Design, LabelSpace, ScalingFunction
 
 Method = Literal["calibrated", "exact", "ratio"]
@@ -357,7 +331,7 @@ class FittedModel:
         )
         n_own = self.state.n_topics + evidence.shape[1]
         features, _ = known_features(self.schema, target, known, regression.mean[n_own:])
-        score = regression.scores(evidence, self._posterior_of_words(counts), features)
+        score = regression.scores(evidence, self.posterior_of_words(counts), features)
         if kind == "number":
             values = candidates.values.data
             found = number_log_probabilities(
@@ -372,7 +346,7 @@ class FittedModel:
             return np.asarray(expit(score, out=score))
         return np.asarray(np.exp(log_softmax(score, axis=1)))
 
-    def _posterior_of_words(self, counts: csr_array) -> FloatArray:
+    def posterior_of_words(self, counts: csr_array) -> FloatArray:
         """Proportions of documents given their words alone, [M, T]."""
         nothing = csr_array((counts.shape[0], self.space.n_columns), dtype=np.float64)
         return self.posterior(counts, nothing)
@@ -396,163 +370,6 @@ class FittedModel:
             weights=self.scaling.draw_posterior(self.state.scaling, rng),
             document_concentration=self.state.document_concentration,
         )
-
-
-def make_fitted(
-    problem: Problem,
-    fit: Fit,
-    space: LabelSpace,
-    source: Source,
-    report: FitReport,
-    run: Run,
-    predictive_concentration: float | None = None,
-    groups: IntArray | None = None,
-    left_out: LeftOut | None = None,
-) -> FittedModel:
-    """The fitted model, with the calibration and summaries that are computed after inference.
-
-    Overwrites the documents of `fit`, to save memory. Without a `predictive_concentration`, the
-    one that predicts training documents best is chosen. Documents of one of `groups` [M] are not
-    independent. `left_out` are topics without folds of the documents, where they are read with them
-    again.
-    """
-    left_out = left_out or LeftOut(
-        problem, fit.state, run.settings, run.here, groups=groups, documents=fit.documents
-    )
-    stages: dict[str, Callable[[], Any]] = {
-        "calibration": prepare_calibration(
-            problem, fit, space, run, groups=groups, left_out=left_out
-        )
-    }
-    if predictive_concentration is None:
-        stages["concentration"] = partial(choose_concentration, left_out)
-    found = {"concentration": predictive_concentration, **run.stages_together(stages)}
-    labels = space.values(problem.design)
-    return FittedModel(
-        fit.state,
-        space,
-        problem.priors,
-        found["concentration"],
-        found["calibration"],
-        TrainingLabels.of(space.schema, labels),
-        count_label_words(problem.counts, labels, np.flatnonzero(space.used_labels)),
-        source,
-        report,
-    )
-
-
-def with_evidence(
-    model: FittedModel,
-    problem: Problem,
-    run: Run,
-    groups: IntArray | None = None,
-    left_out: LeftOut | None = None,
-) -> FittedModel:
-    """The model with correlations of topics, words of labels, and regressions of labels on words.
-
-    Words of labels are behind the perplexity given labels, regressions behind `predict_labels`.
-    Documents of one of `groups` [M] are not independent. `left_out` are topics without folds of the
-    documents, if they are known.
-    """
-    log_priors, values = _label_priors(model)
-
-    def correlations() -> Correlations:
-        in_use = min(model.report.n_topics, model.state.n_topics)
-        return topic_correlations(problem, model.state, model.calibration, in_use, groups)
-
-    if not log_priors:
-        with run.stage("correlations"):
-            return replace(model, correlations=correlations())
-    left_out = left_out or LeftOut(
-        problem, model.state, run.settings, run.here, learned_from=model.training.n_documents
-    )
-    first = run.stages_together(
-        {
-            "correlations": correlations,
-            "label regressions": partial(_weigh_documents, model, left_out),
-        }
-    )
-    documents: WeighedDocuments = first["label regressions"]
-    if model.calibration.degrees is None:
-        # Without groups.
-        dependence = find_dependence(model.space, documents.labels, documents.proportions)
-        if dependence is not None:
-            warn_of_dependence(dependence)
-
-    def regressions() -> dict[str, LabelRegression]:
-        return fit_label_regressions(
-            documents, model.schema, model.label_counts(), log_priors, values
-        )
-
-    def words() -> WordFactors:
-        rows = sample_rows(problem.n_documents, MOST_WORDED)
-        counts, design = problem.counts[rows], csr_array(problem.design[rows])
-        lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        return learn_word_factors(
-            counts,
-            model.space.values(design),
-            lengths[:, None] * model.calibrations.tokens.proportions(design),
-            documents,
-            model.worded,
-            model.word_share(),
-        )
-
-    stages: dict[str, Callable[[], Any]] = {"label regressions": regressions}
-    if model.state.versions is None and model.worded:
-        stages["label words"] = words
-    found = run.stages_together(stages)
-    return replace(
-        model,
-        correlations=first["correlations"],
-        label_regressions=found["label regressions"],
-        word_factors=found.get("label words", model.word_factors),
-    )
-
-
-def _label_priors(model: FittedModel) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
-    """Log probabilities or log odds of labels, and values of numbers, by label column."""
-    schema, training = model.schema, model.training
-    log_priors: dict[str, FloatArray] = {}
-    values: dict[str, FloatArray] = {}
-    for name, columns in schema.slices().items():
-        kind = schema.kind(name)
-        carriers = training.carriers[columns]
-        if not carriers.sum():
-            continue
-        if kind == "tags":
-            log_priors[name] = tag_log_odds(carriers, training.n_documents)
-        elif kind == "category":
-            log_priors[name] = level_log_prior(carriers)
-        elif len(carriers) == 1:
-            values[name], counts = training.values[columns.start]
-            log_priors[name] = level_log_prior(counts)
-    return log_priors, values
-
-
-def _weigh_documents(model: FittedModel, left_out: LeftOut) -> WeighedDocuments:
-    """Training documents, or a sample of them, read with topics that have not seen them."""
-    problem = left_out.problem
-    rows = sample_rows(problem.n_documents, MOST_DOCUMENTS)
-    words, design = problem.counts[rows], csr_array(problem.design[rows])
-    lengths = np.asarray(words.sum(axis=1), dtype=np.float64)
-    labels, proportions = model.space.values(design), np.empty((len(rows), model.state.n_topics))
-    # New documents are read with topics that have not seen them: so are these, or labels of few
-    # documents would seem to be surer than they are.
-    fold = left_out.fold[rows]
-    word_shares = []
-    for number in range(FOLDS):
-        left = np.flatnonzero(fold == number)
-        without = replace(model, state=left_out.without(number) if len(left) else model.state)
-        proportions[left] = without._posterior_of_words(words[left])
-        word_shares.append(without.word_share())
-    return WeighedDocuments(
-        words,
-        labels,
-        proportions,
-        lengths[:, None] * model.calibrations.tokens.proportions(design),
-        fold,
-        word_shares,
-    )
 
 
 def topic_tokens(state: GlobalState, priors: Priors) -> FloatArray:

@@ -6,8 +6,9 @@ from hdsp.execution import solve_documents
 from hdsp.fit import Run, Sample
 from hdsp.model import Fit, GlobalState, Priors, expected_tokens, make_problem
 from hdsp.numerics.types import FloatArray
+from hdsp.prediction.after_fit import make_fitted, with_evidence
 from hdsp.prediction.calibration import LeftOut
-from hdsp.prediction.fitted import FitReport, FittedModel, Source, make_fitted, with_evidence
+from hdsp.prediction.fitted import FitReport, FittedModel, Source
 from hdsp.prediction.training import TrainingLabels
 from hdsp.scaling import LabelSpace
 
