@@ -240,7 +240,7 @@ def lda_topics(
 _SEEDING_DOCUMENTS = 2_000
 # Passes of k-means, which is only where the factorisation starts.
 _KMEANS_PASSES = 3
-_ROW_RANGE = 256
+_ROW_RANGE, _GRAM_RANGE = 256, 1_024
 # Columns below this share of the largest column's sum of squares count as empty.
 _EMPTY = 1e-12
 
@@ -298,25 +298,24 @@ def nmf_topics(
 def _factorise(rows: csr_array, words: FloatArray, n_sweeps: int) -> FloatArray:
     """The loadings of documents [M, K], after sweeps that change `words` [V, K], too."""
     columns = csr_array(rows.T)
-    loadings = target = sparse_product(rows, words)
+    target = sparse_product(rows, words)
+    loadings, ahead, moved = target.copy(), words.copy(), np.empty_like(words)
     for sweep in range(n_sweeps):
-        if sweep == 0:
-            loadings, ahead = loadings.copy(), words.copy()
-        else:
+        if sweep:
             target = sparse_product(rows, ahead)
         _descend(ahead, target, loadings, 1 if sweep else 3)
-        before = words.copy()
-        words[:] = ahead
-        _descend(loadings, sparse_product(columns, loadings), words, 1)
-        # Only the product of the factors is determined; normalising keeps both in range.
-        norms = np.linalg.norm(words, axis=0)
-        norms[norms == 0.0] = 1.0
-        words /= norms
-        loadings *= norms
-        ahead = words.copy()
-        if sweep:
-            ahead += _EXTRAPOLATION * (words - before / norms)
-            np.maximum(ahead, 0.0, out=ahead)
+        moved[:] = ahead
+        _descend(loadings, sparse_product(columns, loadings), moved, 1)
+        np.subtract(moved, words, out=ahead)
+        ahead *= _EXTRAPOLATION if sweep else 0.0
+        ahead += moved
+        np.maximum(ahead, 0.0, out=ahead)
+        words[:] = moved
+    # Only the product of the factors is determined.
+    norms = np.linalg.norm(words, axis=0)
+    norms[norms == 0.0] = 1.0
+    words /= norms
+    loadings *= norms
     return loadings
 
 
@@ -325,7 +324,11 @@ def _descend(fixed: FloatArray, target: FloatArray, rows: FloatArray, n_sweeps: 
 
     Nearly empty columns of `fixed` are left out, since they would lead to huge entries.
     """
-    gram = fixed.T @ fixed
+
+    def own_gram(first: int, last: int) -> FloatArray:
+        return np.asarray(fixed[first:last].T @ fixed[first:last])
+
+    gram = np.asarray(sum(run_ranges(own_gram, len(fixed), _GRAM_RANGE)))
     size = np.diagonal(gram)
     np.fill_diagonal(gram, np.where(size > _EMPTY * size.max(), size, 0.0))
 
