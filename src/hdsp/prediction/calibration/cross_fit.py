@@ -16,7 +16,7 @@ from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 
 # Documents are left out of topics in so many parts. Halves would leave topics of few documents with
 # too few, and more parts take longer.
-FOLDS = 4
+FOLDS = 3
 # Of more documents than this, none brings topics noticeably nearer to itself.
 MANY_DOCUMENTS = 50_000
 # Passes over the documents outside of a fold, which go on from where the fold's words had drawn
