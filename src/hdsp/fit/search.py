@@ -6,7 +6,7 @@ documents are then fitted from the better start with the number that `hdsp.fit.n
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from hdsp.fit.history import TrialRecord
 from hdsp.fit.merge import FEWEST_TOPICS
 from hdsp.fit.number import Scores, settles
-from hdsp.fit.passes import fit_batch
+from hdsp.fit.passes import DocumentsHere
 from hdsp.fit.run import Run
 from hdsp.kernels import run_together
 from hdsp.metrics import exclusivity, npmi, topic_top_words
@@ -54,9 +54,13 @@ def hold_out(problem: Problem, rng: np.random.Generator) -> tuple[Problem, HeldO
 
 
 def short_fit(problem: Problem, state: GlobalState, run: Run) -> GlobalState:
-    """The state after the few passes of a trial."""
-    short = replace(run, max_iter=_PASSES, tol=0.0, keep_documents=True, after_pass=None)
-    return fit_batch(problem, state, short, short.new_history()).state
+    """The state after the few passes of a trial, whose bound nobody asks for."""
+    documents = DocumentsHere(problem, run)
+    for _ in range(_PASSES):
+        state = documents.update(state, documents.fit(state, run.settings))
+        if run.interrupted:
+            break
+    return state.reordered(state.by_size())
 
 
 @dataclass(eq=False)
