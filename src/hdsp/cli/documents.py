@@ -3,6 +3,7 @@
 import argparse
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hdsp.cli.common import check_format, file_options, is_folder, is_stored, reading, source
@@ -131,21 +132,14 @@ def _columns_of(columns: Mapping[str, Iterable[str]]) -> set[str]:
 
 def _with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":
     """The corpus in which categories whose levels are all numbers or dates are numbers."""
-    from hdsp.corpus import Corpus, Labels
+    from hdsp.corpus import Labels
     from hdsp.corpus.blocks import numeric_levels
 
     blocks = [
         (numeric_levels(block) if block.name in names else None) or block
         for block in corpus.labels.blocks
     ]
-    return Corpus.trusted(
-        corpus.counts,
-        corpus.words,
-        Labels(tuple(blocks), len(corpus)),
-        corpus.text_settings,
-        corpus.ids,
-        corpus.groups,
-    )
+    return replace(corpus, labels=Labels(tuple(blocks), len(corpus)))
 
 
 def _open_documents(folder: str, model: "HDSP") -> "Corpus":

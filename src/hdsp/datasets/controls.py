@@ -1,6 +1,7 @@
 """Controls for findings on a real corpus: labels that mean nothing, and two halves."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -46,15 +47,7 @@ def add_placebo_tags(
     for j, size in enumerate(sizes):
         carried[rng.choice(len(corpus), size, replace=False), j] = 1.0
     blocks = (*corpus.labels.blocks, LabelBlock("placebo", "tags", names, csr_array(carried)))
-    labels = Labels(blocks, len(corpus))
-    return Corpus(
-        corpus.counts,
-        corpus.words,
-        labels,
-        text_settings=corpus.text_settings,
-        ids=corpus.ids,
-        groups=corpus.groups,
-    )
+    return replace(corpus[:], labels=Labels(blocks, len(corpus)))
 
 
 def split_halves(
