@@ -156,29 +156,26 @@ class Columns:
 
     def ids(self) -> tuple[str, ...] | None:
         """Return the documents' ids, or None where they are not wanted."""
-        if self.wanted.ids is None:
-            return None
-        ids = []
-        for row, value in enumerate(self._values[self.wanted.ids], self._first_row):
-            identity = None if is_missing(value) else level_name(value)
-            if identity is None:
-                remedy = "give every row a text or a number as its id"
-                raise self._error(self.wanted.ids, row, value, "no id", remedy)
-            ids.append(identity)
-        return tuple(ids)
+        remedy = "give every row a text or a number as its id"
+        return self._names(self.wanted.ids, None, "no id", remedy)
 
     def groups(self) -> tuple[str, ...] | None:
         """Return the documents' groups, "" for none, or None where they are not wanted."""
-        if self.wanted.groups is None:
+        remedy = "name a column of texts or numbers with `group`"
+        return self._names(self.wanted.groups, "", "no group", remedy)
+
+    def _names(
+        self, column: str | None, missing: str | None, what: str, remedy: str
+    ) -> tuple[str, ...] | None:
+        if column is None:
             return None
-        found = []
-        for row, value in enumerate(self._values[self.wanted.groups], self._first_row):
-            name = "" if is_missing(value) else level_name(value)
+        names = []
+        for row, value in enumerate(self._values[column], self._first_row):
+            name = missing if is_missing(value) else level_name(value)
             if name is None:
-                remedy = "name a column of texts or numbers with `group`"
-                raise self._error(self.wanted.groups, row, value, "no group", remedy)
-            found.append(name)
-        return tuple(found)
+                raise self._error(column, row, value, what, remedy)
+            names.append(name)
+        return tuple(names)
 
     def labels(self) -> Labels:
         """Return the labels of all rows."""

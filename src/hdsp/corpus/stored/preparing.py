@@ -221,7 +221,7 @@ def _choose(
         table = WordTable()
         frequency, totals = np.zeros(0, dtype=np.int64), np.zeros(0)
         for number, draft in enumerate(drafts):
-            counted = draft.read_counts()
+            counted, _, _ = draft.read()
             numbers = table.numbers(counted.words, share, n_shares)
             mine = numbers >= 0
             indices, n_words = counted.counts.indices, draft.n_words
