@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hdsp.cli.common import check_format, file_options, is_folder, is_stored, reading, source
+from hdsp.cli.reading import call_reader
+from hdsp.cli.tables import STANDARD
 from hdsp.exceptions import MissingLabelsWarning
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def read_documents(
     check_format(options, [options.file])
     with reading(options.file):
         table: Any = options.metadata if folder else source(options.file)
-        of_file = {} if folder else {"format": options.format, **file_options(options)}
+        of_file = {} if folder else file_options(options)
         present = set() if table is None else set(table_columns(table, **of_file))
         if hasattr(table, "seek"):
             table.seek(0)
@@ -78,33 +80,39 @@ def _read(
     """Read the named columns of labels, and texts."""
     from hdsp.corpus.readers import read_folder, read_table
 
-    names = {"tags": "tags", "category": "categories", "number": "numeric"}
-    labels: Any = {names[kind]: own for kind, own in columns.items()}
-    group = getattr(options, "group", None)
-    if not is_folder(options.file):
-        return read_table(
-            table,
-            text=options.text,
-            **labels,
-            format=options.format,
-            tag_separator=options.tag_separator,
-            like=model,
-            ids=options.id or ("id" if "id" in present else None),
-            group=group,
-            decimal=options.decimal,
-            **file_options(options),
-        )
-    if group is not None:
+    group, folder = getattr(options, "group", None), is_folder(options.file)
+    if folder and group is not None:
         raise ValueError("--group means nothing for a folder of texts: leave it out.")
-    return read_folder(
-        options.file,
-        table if _columns_of(columns) else None,
-        **labels,
-        id=options.id or "id",
-        tag_separator=options.tag_separator,
-        like=model,
-        encoding=options.encoding or "utf-8",
-    )
+    offered = {
+        **{"tags": columns["tags"], "categories": columns["category"]},
+        **{"numeric": columns["number"], "tag_separator": options.tag_separator},
+        **{"text": options.text, "decimal": options.decimal, **file_options(options)},
+        **{"like": model, "group": group, "id": options.id},
+        "ids": options.id or ("id" if "id" in present else None),
+        "metadata": table if _columns_of(columns) else None,
+    }
+    if folder:
+        return call_reader(read_folder, options.file, offered)
+    return call_reader(read_table, table, offered)
+
+
+def read_with_texts(
+    options: argparse.Namespace, model: "HDSP", column: str | None = None
+) -> tuple["Corpus", list[str] | None]:
+    """Read new documents, and their texts where they can be had.
+
+    Standard input is read once, for counts; a stored corpus has no texts.
+    """
+    corpus = read_documents(options, model)
+    if options.file == STANDARD or is_stored(options.file):
+        return corpus, None
+    return corpus, list(texts_of(options, column or options.text))
+
+
+def check_read_twice(options: argparse.Namespace) -> None:
+    """Raise if documents come from standard input, where their texts are wanted."""
+    if options.file == STANDARD:
+        raise ValueError("--corpus needs a file: it is read twice, for counts and for texts.")
 
 
 def texts_of(options: argparse.Namespace, column: str) -> Iterator[str]:
@@ -115,13 +123,10 @@ def texts_of(options: argparse.Namespace, column: str) -> Iterator[str]:
 
     with reading(options.file):
         if is_folder(options.file):
-            yield from folder_texts(options.file, options.encoding or "utf-8")
+            yield from folder_texts(options.file, options.encoding)
             return
         columns = Columns(options.file, Wanted({}, text=column))
-        with open_table(options.file, "hdsp", options.format, **file_options(options)) as (
-            table_format,
-            file,
-        ):
+        with open_table(options.file, "hdsp", **file_options(options)) as (table_format, file):
             yield from columns.texts(table_format.batches(file, columns.wanted))
 
 

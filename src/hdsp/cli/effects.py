@@ -68,19 +68,12 @@ def add_parser(commands: Any) -> None:
         help="learn topics again from N resamples of the documents, for intervals that include "
         "how much topics differ; 20 are enough",
     )
-    refits.add_argument(
-        "--corpus",
-        dest="file",
-        metavar="FILE",
-        help="the documents that the model was fitted to; with --formula also others",
+    common.add_corpus(
+        refits,
+        "the documents that the model was fitted to; with --formula also others",
+        "its column of groups, whose documents are not independent: for --refits that of the fit, "
+        "if it had one",
     )
-    refits.add_argument(
-        "--group",
-        metavar="COLUMN",
-        help="its column of groups, whose documents are not independent: for --refits that of the "
-        "fit, if it had one",
-    )
-    common.add_table_options(refits)
     common.add_output(parser, None)
     common.add_json(parser)
 

@@ -100,6 +100,11 @@ def rows_of(table: Table, chosen: Iterable[int]) -> Table:
     return {name: [values[row] for row in chosen] for name, values in table.items()}
 
 
+def head(table: Table, n_rows: int) -> dict[str, Any]:
+    """The first rows of a table."""
+    return {name: values[:n_rows] for name, values in table.items()}
+
+
 def _lists(table: Table) -> list[Sequence[Any]]:
     """The columns of a table, those in arrays as lists of Python's numbers."""
     return [v.tolist() if hasattr(v, "tolist") else v for v in table.values()]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
 from hdsp.cli import common
-from hdsp.cli.documents import read_documents, texts_of
-from hdsp.cli.tables import STANDARD, Table, rows_of
+from hdsp.cli.documents import read_documents, read_with_texts
+from hdsp.cli.tables import Table, head, rows_of
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def run(options: argparse.Namespace) -> None:
             refits = refit(fitted, model, documents, None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
-        table = {name: values[: fitted.report.n_topics] for name, values in table.items()}
+        table = head(table, fitted.report.n_topics)
     numbers = {} if refits is None else {"topics_in_fits": refits.numbers.tolist()}
     if common.is_answered(options, table, "topics", **numbers):
         return
@@ -325,11 +325,7 @@ def _print_asked(fitted: "FittedModel", model: "HDSP | None", options: argparse.
     else:
         options.file = options.documents
         with common.printed_warnings():
-            corpus = read_documents(options, model)
-        texts = None
-        # Standard input is read once, for counts; a stored corpus has no texts.
-        if options.file != STANDARD and not common.is_stored(options.file):
-            texts = list(texts_of(options, options.text))
+            corpus, texts = read_with_texts(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             table = typical_columns(fitted, corpus, None, None, _DOCUMENTS, model.n_jobs, texts)
         name, share, last = "documents", "proportion", "id" if corpus.ids else "document"
