@@ -113,21 +113,23 @@ def prepare(options: argparse.Namespace, folder: str, like: object = None) -> "C
     if options.metadata is not None:
         raise ValueError("--metadata means nothing for the format table: leave it out.")
     check_format(options, options.files)
-    return prepare_corpus(
-        [sys.stdin.buffer if file == STANDARD else file for file in options.files],
-        folder,
-        text=options.text,
-        tags=options.tags,
-        categories=options.category,
-        numeric=options.numeric,
-        words=options.vocabulary,
-        tag_separator=options.tag_separator,
-        text_settings=None if like is not None else text_settings(options),
-        like=like,
-        ids=_ids(options),
-        decimal=options.decimal,
-        **file_options(options),
-    )
+    offered = _arguments(options) | {"folder": folder, "words": options.vocabulary, "like": like}
+    offered |= {"ids": _ids(options)}
+    offered["text_settings"] = None if like is not None else text_settings(options)
+    files = [sys.stdin.buffer if file == STANDARD else file for file in options.files]
+    return call_reader(prepare_corpus, files, offered)
+
+
+def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """What readers are told of files and their columns."""
+    return file_options(options) | {
+        "text": options.text,
+        "tags": options.tags,
+        "categories": options.category,
+        "numeric": options.numeric,
+        "tag_separator": options.tag_separator,
+        "decimal": options.decimal,
+    }
 
 
 def _ids(options: argparse.Namespace) -> str | None:
@@ -158,18 +160,15 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
     kind = options.format or ("folder" if "id" in takes else "table")
     beside = "metadata" if "metadata" in takes else "labels"
     named = {
-        "--tags": ("tags", options.tags),
-        "--category": ("categories", options.category),
-        "--numeric": ("numeric", options.numeric),
-        "--tag-separator": ("tag_separator", options.tag_separator),
-        "--group": ("group", getattr(options, "group", None)),
-        "--metadata": (beside, options.metadata),
-        "--vocabulary": ("words", options.vocabulary),
-        "--delimiter": ("delimiter", options.delimiter),
-        "--decimal": ("decimal", options.decimal if options.decimal != "." else None),
+        **{"--tags": "tags", "--category": "categories", "--numeric": "numeric"},
+        **{"--tag-separator": "tag_separator", "--group": "group", "--metadata": beside},
+        **{"--vocabulary": "words", "--delimiter": "delimiter", "--decimal": "decimal"},
     }
-    for option, (name, value) in named.items():
-        if value and name not in takes:
+    offered = _arguments(options) | {"text_settings": settings, "words": options.vocabulary}
+    offered |= {"id": options.id, "ids": options.id, beside: options.metadata}
+    offered["group"] = getattr(options, "group", None)
+    for option, name in named.items():
+        if offered[name] not in (None, [], ".") and name not in takes:
             raise ValueError(f"{option} means nothing for the format {kind}: leave it out.")
     labelled = options.tags or options.category or options.numeric
     if labelled and beside in takes and options.metadata is None:
@@ -179,8 +178,6 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         raise ValueError(
             f"The words of a {kind} file are in another file: name it with --vocabulary."
         )
-    offered = dict(named.values()) | {"text": options.text, "text_settings": settings}
-    offered |= {**file_options(options), "id": options.id, "ids": options.id}
     with reading(file):
         return call_reader(read, file if kind == "folder" else source(file), offered)
 

@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeAlias
 
 from hdsp.corpus.blocks import make_block
@@ -196,17 +195,12 @@ class Columns:
         return label_block(column, kind, values, self.name, self._first_row, order)
 
     def _number(self, value: object, column: str, row: int) -> object:
-        """Return a number or a date that is written as text, and any other value as it is."""
+        """Return None where a text says that a number is missing, and else the value as it is."""
         if not isinstance(value, str):
             return value
         text = value.strip()
         if text.lower() in _NO_NUMBER:
             return None
-        for read in (float, datetime.fromisoformat):
-            try:
-                return read(text)
-            except ValueError:
-                continue
         if _DECIMAL_COMMA.fullmatch(text):
             remedy = "pass `decimal`, which is ','"
             raise self._error(column, self._first_row + row, value, "no number", remedy)

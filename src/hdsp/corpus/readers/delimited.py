@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, short_repr
-from hdsp.corpus.readers.common import LONGEST_LINE, read_error, text_lines
+from hdsp.corpus.readers.common import LONGEST_LINE, Lines, read_error
 from hdsp.validation import count_of
 
 _BATCH = 1024
@@ -53,8 +53,8 @@ def _rows(file: TableFile) -> Iterator[list[str]]:
     """Yield rows, which must be as long as the first, without blank lines."""
     # The standard library limits a value to 128 kB, which is less than some documents have.
     csv.field_size_limit(max(LONGEST_LINE, csv.field_size_limit()))
-    text = text_lines(file.stream, file.name, file.encoding)
-    lines = csv.reader(text, delimiter=file.delimiter, strict=True)
+    text = Lines(file.stream, file.name, file.encoding)
+    lines = csv.reader(text.whole, delimiter=file.delimiter, strict=True)
     n_columns = 0
     while True:
         start = lines.line_num + 1

@@ -110,9 +110,9 @@ class Counts:
         self.first = first
         self.n_words = None if vocabulary.words is None else len(vocabulary.words)
         self.n_entries = 0
-        self._documents: list[IntArray] = []
-        self._words: list[IntArray] = []
-        self._values: list[FloatArray] = []
+        self._documents: list[IntArray] = [np.zeros(0, dtype=np.int32)]
+        self._words: list[IntArray] = [np.zeros(0, dtype=np.int32)]
+        self._values: list[FloatArray] = [np.zeros(0)]
 
     def add(self, documents: IntArray, words: FloatArray, values: FloatArray, at: IntArray) -> None:
         """Add entries, `at` being their lines; documents count from 0."""
@@ -142,9 +142,11 @@ class Counts:
         """
         if self.n_words is not None:
             self.n_words += spare
-        for batch in number_batches(rows, 2, self.lines):
-            self.add(batch.orders, batch.numbers[:, 0], batch.numbers[:, 1], batch.lines)
-        return batch.n_lines
+        n_documents = 0
+        for numbers, at, orders, n_rows in number_batches(rows, 2, self.lines):
+            self.add(orders, numbers[:, 0], numbers[:, 1], at)
+            n_documents = n_rows
+        return n_documents
 
     def number_from_one(self) -> None:
         """Take words to be numbered from 1, unless one has number 0."""
@@ -180,8 +182,8 @@ class Counts:
             )
         self.n_words = n_words
         remedy = "correct it, or the header"
-        for batch in number_batches(line_fields(self.lines, width), width, self.lines):
-            numbers, at = batch.numbers, batch.lines
+        fields = line_fields(self.lines, width)
+        for numbers, at, _, _ in number_batches(fields, width, self.lines):
             documents = self._positions(numbers[:, 0], n_documents, "document", remedy, at)
             self.add(documents, numbers[:, 1], np.prod(numbers[:, 2:], axis=1), at)
         if self.n_entries != n_lines:
