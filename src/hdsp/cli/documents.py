@@ -12,7 +12,7 @@ from hdsp.cli.tables import STANDARD
 from hdsp.exceptions import MissingLabelsWarning
 
 if TYPE_CHECKING:
-    from hdsp.corpus import Corpus
+    from hdsp.corpus import Corpus, Kind
     from hdsp.estimator import HDSP
 
 
@@ -50,14 +50,10 @@ def read_documents(
         present = set() if table is None else set(table_columns(table, **of_file))
         if hasattr(table, "seek"):
             table.seek(0)
-        columns: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
-        blocks = model.label_schema_.blocks
-        for block in blocks:
-            if block.name in present and block.name != target:
-                columns[block.kind].append(block.name)
-        new = [name for name in dict.fromkeys(further) if name not in _columns_of(columns)]
-        columns["category"] += new
-        names = [block.name for block in blocks]
+        names = [block.name for block in model.label_schema_.blocks]
+        known = present.intersection(names) - {target}
+        kinds = {name: model.label_schema_.kind(name) for name in names if name in known}
+        new = [name for name in dict.fromkeys(further) if name not in known]
         if names and present.isdisjoint(names) and not new:
             remedy = ": name their table with --metadata" if folder and table is None else ""
             warnings.warn(
@@ -66,7 +62,7 @@ def read_documents(
                 MissingLabelsWarning,
                 stacklevel=2,
             )
-        corpus = _read(options, model, table, columns, present)
+        corpus = _read(options, model, table, kinds | dict.fromkeys(new, "category"), present)
     return _with_numbers(corpus, new) if new else corpus
 
 
@@ -74,22 +70,26 @@ def _read(
     options: argparse.Namespace,
     model: "HDSP",
     table: Any,
-    columns: Mapping[str, list[str]],
+    kinds: Mapping[str, "Kind"],
     present: set[str],
 ) -> "Corpus":
     """Read the named columns of labels, and texts."""
+    from hdsp.corpus.labels import KINDS
     from hdsp.corpus.readers import read_folder, read_table
 
     group, folder = getattr(options, "group", None), is_folder(options.file)
     if folder and group is not None:
         raise ValueError("--group means nothing for a folder of texts: leave it out.")
+    columns: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for name, kind in kinds.items():
+        columns[kind].append(name)
     offered = {
         **{"tags": columns["tags"], "categories": columns["category"]},
         **{"numeric": columns["number"], "tag_separator": options.tag_separator},
         **{"text": options.text, "decimal": options.decimal, **file_options(options)},
         **{"like": model, "group": group, "id": options.id},
         "ids": options.id or ("id" if "id" in present else None),
-        "metadata": table if _columns_of(columns) else None,
+        "metadata": table if kinds else None,
     }
     if folder:
         return call_reader(read_folder, options.file, offered)
@@ -128,11 +128,6 @@ def texts_of(options: argparse.Namespace, column: str) -> Iterator[str]:
         columns = Columns(options.file, Wanted({}, text=column))
         with open_table(options.file, "hdsp", **file_options(options)) as (table_format, file):
             yield from columns.texts(table_format.batches(file, columns.wanted))
-
-
-def _columns_of(columns: Mapping[str, Iterable[str]]) -> set[str]:
-    """The names of columns of all kinds."""
-    return {name for own in columns.values() for name in own}
 
 
 def _with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":

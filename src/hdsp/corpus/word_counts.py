@@ -94,14 +94,20 @@ def count_texts(texts: Iterable[Any], settings: "TextSettings") -> Iterator[Coun
     return in_threads(counter.count, groups) if counter.is_compiled else map(counter.count, groups)
 
 
-def in_threads(function: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
-    """Yield the function of each item in order; some items ahead are worked on in threads."""
+def in_threads(
+    function: Callable[[Any], T], items: Iterable[Any], n_threads: int | None = None
+) -> Iterator[T]:
+    """Yield the function of each item in order; some items ahead are worked on in threads.
+
+    By default in as many threads as there are cores, and on one core in none.
+    """
     import joblib
 
-    n_threads = joblib.effective_n_jobs(-1)
+    n_cores = joblib.effective_n_jobs(-1)
+    n_threads = n_threads or (n_cores if n_cores > 1 else 0)
     waiting = iter(items)
     some = list(islice(waiting, 2))
-    if n_threads < 2 or len(some) < 2:
+    if not n_threads or len(some) < 2:
         yield from map(function, chain(some, waiting))
         return
     with ThreadPoolExecutor(n_threads) as pool:
