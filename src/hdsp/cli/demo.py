@@ -3,7 +3,6 @@
 import argparse
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +76,7 @@ def demo_corpus() -> "Corpus":
     from hdsp.datasets import load_docstrings
 
     corpus = load_docstrings()
-    return replace(corpus, labels=corpus.labels.without("package"))
+    return corpus.replaced(labels=corpus.labels.without("package"))
 
 
 def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:
@@ -85,7 +84,7 @@ def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:
     from hdsp.datasets import collect_docstrings
 
     docstrings = collect_docstrings()
-    named = replace(corpus, ids=tuple(one.name for one in docstrings))
+    named = corpus.replaced(ids=tuple(one.name for one in docstrings))
     texts = [one.text for one in docstrings]
     model.report(path, named, texts=texts, title="Docstrings of NumPy, SciPy and scikit-learn")
 

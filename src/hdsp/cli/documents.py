@@ -3,7 +3,6 @@
 import argparse
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hdsp.cli.common import check_format, file_options, is_folder, is_stored, reading, source
@@ -139,7 +138,7 @@ def _with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":
         (numeric_levels(block) if block.name in names else None) or block
         for block in corpus.labels.blocks
     ]
-    return replace(corpus, labels=Labels(tuple(blocks), len(corpus)))
+    return corpus.replaced(labels=Labels(tuple(blocks), len(corpus)))
 
 
 def _open_documents(folder: str, model: "HDSP") -> "Corpus":

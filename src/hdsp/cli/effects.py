@@ -138,7 +138,9 @@ def run(options: argparse.Namespace) -> None:
     for row in rows:
         by_label.setdefault((row["label"], row["contrast"]), []).append(row)
     # The strongest first; sorting keeps the order of labels that are as strong.
-    by_strength = sorted(by_label.items(), key=lambda item: -_strength(item[1]))
+    by_strength = sorted(
+        by_label.items(), key=lambda item: -max(abs(row["effect"]) for row in item[1])
+    )
     for (label, contrast), found in by_strength[:most]:
         print(printable(f"{label} ({contrast}; {found[0]['n_documents']:,} documents)"))
         largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
@@ -158,11 +160,6 @@ def run(options: argparse.Namespace) -> None:
             f"These are the {most} labels with the strongest effects of {n_labels}: --all prints "
             "all, --label one of them."
         )
-
-
-def _strength(rows: list[dict[str, Any]]) -> float:
-    """The largest effect of a label."""
-    return max(abs(float(row["effect"])) for row in rows)
 
 
 def _no_effects(fitted: "FittedModel", labels: list[str] | None) -> str:

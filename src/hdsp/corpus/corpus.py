@@ -229,14 +229,8 @@ class Corpus:
             None if names is None else tuple(names[row] for row in rows)
             for names in (self.ids, self.groups)
         )
-        return Corpus.trusted(
-            frozen_csr(self.counts[rows]),
-            self.words,
-            self.labels[rows],
-            self.text_settings,
-            ids,
-            groups,
-        )
+        counts = frozen_csr(self.counts[rows])
+        return self.replaced(counts=counts, labels=self.labels[rows], ids=ids, groups=groups)
 
     @staticmethod
     def trusted(
@@ -273,6 +267,23 @@ class Corpus:
         corpus._fill(counts, words, labels, text_settings, ids, groups)
         return corpus
 
+    def replaced(self, **fields: Any) -> "Corpus":
+        """Return the documents, in memory, with other values of some attributes.
+
+        Parameters
+        ----------
+        **fields : object
+            The values, as the attributes have them: they are not checked.
+
+        Returns
+        -------
+        Corpus
+            The documents.
+        """
+        corpus = object.__new__(Corpus)
+        corpus.__dict__.update(vars(self) | fields)
+        return corpus
+
     def with_groups(self, groups: Any) -> "Corpus":
         """Return the same documents, in memory, with groups.
 
@@ -286,10 +297,7 @@ class Corpus:
         Corpus
             The documents, with these groups in place of any that they had.
         """
-        known = as_groups(groups, len(self), "Corpus.with_groups")
-        return Corpus.trusted(
-            self.counts, self.words, self.labels, self.text_settings, self.ids, known
-        )
+        return self.replaced(groups=as_groups(groups, len(self), "Corpus.with_groups"))
 
     def parts(self) -> Iterator["Corpus"]:
         """Yield the documents in order, some at a time: one shard after another if on disk.

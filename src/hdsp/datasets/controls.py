@@ -1,7 +1,6 @@
 """Controls for findings on a real corpus: labels that mean nothing, and two halves."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -47,7 +46,7 @@ def add_placebo_tags(
     for j, size in enumerate(sizes):
         carried[rng.choice(len(corpus), size, replace=False), j] = 1.0
     blocks = (*corpus.labels.blocks, LabelBlock("placebo", "tags", names, csr_array(carried)))
-    return replace(corpus[:], labels=Labels(blocks, len(corpus)))
+    return corpus.replaced(labels=Labels(blocks, len(corpus)))
 
 
 def split_halves(

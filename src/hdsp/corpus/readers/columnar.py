@@ -81,16 +81,16 @@ def _seekable(stream: BinaryReader) -> Any:
 
 
 def _check_schema(schema: Any, name: str, wanted: Wanted) -> None:
-    from pyarrow import types
+    import pyarrow
 
     check_columns(name, wanted.columns, schema.names)
     if wanted.text is None:
         return
 
+    texts = (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view(), pyarrow.null())
+
     def is_text(kind: Any) -> bool:
-        if types.is_dictionary(kind):
-            kind = kind.value_type
-        return bool(types.is_null(kind) or kind in _text_types())
+        return (kind.value_type if pyarrow.types.is_dictionary(kind) else kind) in texts
 
     found = schema.field(wanted.text).type
     if not is_text(found):
@@ -100,12 +100,6 @@ def _check_schema(schema: Any, name: str, wanted: Wanted) -> None:
             f"column {wanted.text!r} holds {found} and not text",
             f"name a column of text with `text` (there are: {others})",
         )
-
-
-def _text_types() -> tuple[Any, ...]:
-    import pyarrow
-
-    return (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view())
 
 
 def _plain(column: Any) -> list[object]:

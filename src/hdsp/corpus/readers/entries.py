@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,36 +45,6 @@ def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[s
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """The words that numbers in a file stand for.
-
-    Attributes
-    ----------
-    words : tuple of str or None
-        The V words; None if only their numbers are known.
-    like : tuple of str or None
-        The words that the corpus shall have, where they are given.
-    source : str
-        Where `words` are from, for messages.
-    """
-
-    words: tuple[str, ...] | None
-    like: tuple[str, ...] | None
-    source: str
-
-    @classmethod
-    def read(
-        cls, words: FilePath | Sequence[str] | None, like: object, owner: str, encoding: str
-    ) -> "Vocabulary":
-        """Read a vocabulary; where there is none, the numbers are those of `like`."""
-        wanted = words_like(like, owner)
-        if words is None:
-            return cls(wanted, wanted, "the header" if wanted is None else "`like`")
-        source = str(words) if not isinstance(words, Sequence) or isinstance(words, str) else ""
-        return cls(read_words(words, encoding), wanted, source or "`words`")
-
-
 @contextmanager
 def open_counts(
     path: FileOrPath,
@@ -86,9 +55,14 @@ def open_counts(
     first: int,
 ) -> "Iterator[Counts]":
     """Open a file of counts, with its vocabulary; see `Counts` for the last argument."""
-    vocabulary = Vocabulary.read(words, like, owner, encoding)
+    like = words_like(like, owner)
+    source = "the header" if like is None else "`like`"
+    if words is not None:
+        named = isinstance(words, Sequence) and not isinstance(words, str)
+        source = "`words`" if named else str(words)
+    known = like if words is None else read_words(words, encoding)
     with open_lines(path, encoding) as lines:
-        yield Counts(lines, vocabulary, first)
+        yield Counts(lines, known, like, source, first)
 
 
 class Counts:
@@ -98,17 +72,30 @@ class Counts:
     ----------
     lines : Lines
         The file.
-    vocabulary : Vocabulary
-        The words that the numbers in the file stand for.
+    words : tuple of str or None
+        The V words that the numbers in the file stand for; None if only their numbers are known.
+    like : tuple of str or None
+        The words that the corpus shall have, where they are given.
+    source : str
+        Where `words` are from, for messages.
     first : {0, 1}
         The number of the first word, and of the first document if documents are numbered.
     """
 
-    def __init__(self, lines: Lines, vocabulary: Vocabulary, first: int) -> None:
+    def __init__(
+        self,
+        lines: Lines,
+        words: tuple[str, ...] | None,
+        like: tuple[str, ...] | None,
+        source: str,
+        first: int,
+    ) -> None:
         self.lines = lines
-        self.vocabulary = vocabulary
+        self.words = words
+        self.like = like
+        self.source = source
         self.first = first
-        self.n_words = None if vocabulary.words is None else len(vocabulary.words)
+        self.n_words = None if words is None else len(words)
         self.n_entries = 0
         self._documents: list[IntArray] = [np.zeros(0, dtype=np.int32)]
         self._words: list[IntArray] = [np.zeros(0, dtype=np.int32)]
@@ -119,7 +106,7 @@ class Counts:
         fits = np.isfinite(values) & (values >= 0)
         rule = "a count should be a number from 0"
         self._check(fits, values, at, rule, "correct it, or write 0")
-        remedy = f"check that {self.vocabulary.source} belongs to this file"
+        remedy = f"check that {self.source} belongs to this file"
         self._documents.append(documents)
         self._words.append(self._positions(words, self.n_words, "word", remedy, at))
         self._values.append(values)
@@ -150,15 +137,15 @@ class Counts:
 
     def number_from_one(self) -> None:
         """Take words to be numbered from 1, unless one has number 0."""
-        if self.vocabulary.words is None or not self.n_entries:
+        if self.words is None or not self.n_entries:
             return
         if min(words.min(initial=1) for words in self._words) > 0:
             self._words = [words - 1 for words in self._words]
-        elif max(words.max(initial=0) for words in self._words) >= len(self.vocabulary.words):
+        elif max(words.max(initial=0) for words in self._words) >= len(self.words):
             raise read_error(
                 self.lines.name,
-                f"there are words of number 0 and {len(self.vocabulary.words)}, but "
-                f"{self.vocabulary.source} has {len(self.vocabulary.words)}",
+                f"there are words of number 0 and {len(self.words)}, but "
+                f"{self.source} has {len(self.words)}",
                 "pass the words that belong to the file",
             )
 
@@ -176,7 +163,7 @@ class Counts:
         if self.n_words not in (None, n_words):
             raise read_error(
                 self.lines.name,
-                f"the header says {count_of(n_words, 'word')}, but {self.vocabulary.source} has "
+                f"the header says {count_of(n_words, 'word')}, but {self.source} has "
                 f"{self.n_words}",
                 "pass the words that belong to the file",
             )
@@ -232,16 +219,16 @@ class Counts:
         columns, values = np.concatenate(self._words), np.concatenate(self._values)
         # Released, because sorting the entries takes as much memory again.
         self._documents, self._words, self._values = [], [], []
-        words = self.vocabulary.words
+        words = self.words
         if words is None:
             numbers, columns = np.unique(columns, return_inverse=True)
             words = tuple(f"w{number}" for number in (numbers + self.first).tolist())
-        if self.vocabulary.like is not None and self.vocabulary.like != words:
-            position_of = {word: j for j, word in enumerate(self.vocabulary.like)}
+        if self.like is not None and self.like != words:
+            position_of = {word: j for j, word in enumerate(self.like)}
             target = np.array([position_of.get(word, -1) for word in words], dtype=np.int64)
             known = target[columns] >= 0
             documents, values = documents[known], values[known]
             columns = target[columns[known]]
-            words = self.vocabulary.like
+            words = self.like
         counts = csr_from_entries(documents, columns, values, (n_documents, len(words)))
         return Corpus(counts, words, labels.read(n_documents, self.lines.name), ids=ids)

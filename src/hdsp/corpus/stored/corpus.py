@@ -242,6 +242,21 @@ class StoredCorpus(Corpus):
             return result
         return result[np.argsort(position)]
 
+    def replaced(self, **fields: Any) -> Corpus:
+        """Return the documents, in memory, with other values of some attributes.
+
+        Parameters
+        ----------
+        **fields : object
+            The values, as the attributes have them: they are not checked.
+
+        Returns
+        -------
+        Corpus
+            The documents.
+        """
+        return self[:].replaced(**fields)
+
     def _selected(self, mask: NDArray[np.bool_]) -> Corpus:
         """Return the documents of a mask, without reading them: bits alone are kept."""
         if self._mask is not None:

@@ -69,16 +69,12 @@ class Draft:
         Corpus
             The documents.
         """
-        counted, labels, ids = self.read()
+        counted, found, ids = self.read()
         place = table.find(counted.words).astype(np.int32)
         blocks = []
-        for own, block in zip(labels.blocks, whole.labels.blocks, strict=True):
+        for own, block in zip(found.blocks, whole.labels.blocks, strict=True):
             target = np.array([bisect_left(block.columns, name) for name in own.columns], np.int32)
             blocks.append(replace(block, values=placed(own.values, target, len(block.columns))))
-        return Corpus.trusted(
-            frozen_csr(placed(counted.counts, place, whole.n_words)),
-            whole.words,
-            Labels(tuple(blocks), self.n_documents),
-            whole.text_settings,
-            ids,
-        )
+        counts = frozen_csr(placed(counted.counts, place, whole.n_words))
+        labels = Labels(tuple(blocks), self.n_documents)
+        return whole.replaced(counts=counts, labels=labels, ids=ids)

@@ -124,14 +124,9 @@ def joined(parts: list[Corpus]) -> Corpus:
         None if names[0] is None else tuple(name for part in names for name in part or ())
         for names in ([part.ids for part in parts], [part.groups for part in parts])
     )
-    return Corpus.trusted(
-        frozen_csr(vstack([part.counts for part in parts], format="csr")),
-        first.words,
-        Labels(tuple(blocks), sum(map(len, parts))),
-        first.text_settings,
-        ids,
-        groups,
-    )
+    counts = frozen_csr(vstack([part.counts for part in parts], format="csr"))
+    labels = Labels(tuple(blocks), sum(map(len, parts)))
+    return first.replaced(counts=counts, labels=labels, ids=ids, groups=groups)
 
 
 def known_manifest(folder: Path, fingerprint: str) -> Manifest:
