@@ -108,7 +108,6 @@ def run(options: argparse.Namespace) -> None:
     with progress.task("Finding effects of labels"):
         from hdsp.answers.effect_refits import Resampling
         from hdsp.answers.label_effects import chosen_contrasts, effect_columns
-        from hdsp.answers.topic_tables import top_words
 
         if options.refits is not None:
             resampling = Resampling(options.refits, corpus, model.max_iter, model.tol, model.n_jobs)
@@ -131,9 +130,6 @@ def run(options: argparse.Namespace) -> None:
     if not rows:
         print(_no_effects(fitted, options.label))
         return
-    words = [" ".join(own) for own in top_words(fitted, 5)]
-    for topic, name in fitted.topic_names.items():
-        words[topic] = f"{name}: {words[topic]}"
     by_label: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         by_label.setdefault((row["label"], row["contrast"]), []).append(row)
@@ -151,7 +147,9 @@ def run(options: argparse.Namespace) -> None:
                 f"{options.level:.0%} interval": [
                     f"{100 * row['lower']:+.1f} to {100 * row['upper']:+.1f}" for row in largest
                 ],
-                "words": [words[row["topic"]] for row in largest],
+                "words": [
+                    ": ".join(filter(None, (row.get("name"), row["words"]))) for row in largest
+                ],
             }
         )
         print()

@@ -103,22 +103,22 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print or write the table, or a model with other topics."""
     new = (options.output or "").lower().endswith(MODEL_SUFFIX)
-    if options.merge and not new:
+    if new:
+        if not options.merge and options.names is None:
+            raise ValueError(
+                f"-o {options.output} would only copy the model: add --names or --merge."
+            )
+        common.check_output(options.output)
+        _write_model(common.load(options), options)
+        return
+    if options.merge:
         raise ValueError(
             f"--merge makes a new model: name it with -o, such as -o merged{MODEL_SUFFIX}."
         )
-    if new and not options.merge and options.names is None:
-        raise ValueError(f"-o {options.output} would only copy the model: add --names or --merge.")
-    if new:
-        common.check_output(options.output)
-    else:
-        common.check_table_output(options.output)
-    if options.names is not None and not new:
+    common.check_table_output(options.output)
+    if options.names is not None:
         common.check_output(options.model)
     common.check_counts(options, "words", "fits")
-    if new:
-        _write_model(common.load(options), options)
-        return
     if options.about:
         _print_about(common.load(options), options)
         return
