@@ -206,11 +206,6 @@ class Corpus:
         return float(self.counts.data.sum())
 
     @property
-    def has_ids(self) -> bool:
-        """Whether documents have names."""
-        return self.ids is not None
-
-    @property
     def has_groups(self) -> bool:
         """Whether documents have groups."""
         return self.groups is not None

@@ -209,9 +209,7 @@ class Counts:
         for wrong in np.flatnonzero(~fits)[:1]:
             raise self.lines.error(f"{rule}, but is {numbers[wrong]:.16g}", remedy, int(at[wrong]))
 
-    def corpus(
-        self, n_documents: int, labels: LabelSource, ids: tuple[str, ...] | None = None
-    ) -> Corpus:
+    def corpus(self, n_documents: int, labels: LabelSource) -> Corpus:
         """Return the corpus; without a vocabulary, its words are "w" and the numbers that occur."""
         if not n_documents:
             raise no_documents(self.lines.name)
@@ -231,4 +229,4 @@ class Counts:
             columns = target[columns[known]]
             words = self.like
         counts = csr_from_entries(documents, columns, values, (n_documents, len(words)))
-        return Corpus(counts, words, labels.read(n_documents, self.lines.name), ids=ids)
+        return Corpus(counts, words, labels.read(n_documents, self.lines.name))

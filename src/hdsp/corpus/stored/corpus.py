@@ -173,7 +173,7 @@ class StoredCorpus(Corpus):
     @property
     def ids(self) -> tuple[str, ...] | None:
         """Names of the M documents; reads the whole corpus, if there are any."""
-        return self[:].ids if self.has_ids else None
+        return self[:].ids if self._manifest.has_ids else None
 
     @property
     def groups(self) -> tuple[str, ...] | None:
@@ -184,11 +184,6 @@ class StoredCorpus(Corpus):
     def has_groups(self) -> bool:
         """Whether documents have groups."""
         return self._manifest.has_groups
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether documents have names."""
-        return self._manifest.has_ids
 
     @property
     def n_documents(self) -> int:
