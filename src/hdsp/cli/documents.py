@@ -2,7 +2,7 @@
 
 import argparse
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from hdsp.cli.common import check_format, file_options, is_folder, is_stored, reading, source
@@ -11,7 +11,7 @@ from hdsp.cli.tables import STANDARD
 from hdsp.exceptions import MissingLabelsWarning
 
 if TYPE_CHECKING:
-    from hdsp.corpus import Corpus, Kind
+    from hdsp.corpus import Corpus
     from hdsp.estimator import HDSP
 
 
@@ -35,13 +35,15 @@ def read_documents(
         Columns that the model does not know: numbers or dates if all their values are, otherwise
         categories.
     """
-    from hdsp.corpus.readers import table_columns
+    from hdsp.corpus.readers import read_folder, read_table, table_columns
 
     if is_stored(options.file):
         return _open_documents(options.file, model)
-    folder = is_folder(options.file)
+    folder, group = is_folder(options.file), getattr(options, "group", None)
     if options.metadata is not None and not folder:
         raise ValueError("--metadata goes with a folder of texts: leave it out.")
+    if group is not None and folder:
+        raise ValueError("--group means nothing for a folder of texts: leave it out.")
     check_format(options, [options.file])
     with reading(options.file):
         table: Any = options.metadata if folder else source(options.file)
@@ -49,10 +51,10 @@ def read_documents(
         present = set() if table is None else set(table_columns(table, **of_file))
         if hasattr(table, "seek"):
             table.seek(0)
-        names = [block.name for block in model.label_schema_.blocks]
-        known = present.intersection(names) - {target}
-        kinds = {name: model.label_schema_.kind(name) for name in names if name in known}
+        blocks = [block for block in model.label_schema_.blocks if block.name != target]
+        known = {block.name: block.kind for block in blocks if block.name in present}
         new = [name for name in dict.fromkeys(further) if name not in known]
+        names = [block.name for block in model.label_schema_.blocks]
         if names and present.isdisjoint(names) and not new:
             remedy = ": name their table with --metadata" if folder and table is None else ""
             warnings.warn(
@@ -61,38 +63,19 @@ def read_documents(
                 MissingLabelsWarning,
                 stacklevel=2,
             )
-        corpus = _read(options, model, table, kinds | dict.fromkeys(new, "category"), present)
+        offered = {
+            "tags": [name for name, kind in known.items() if kind == "tags"],
+            "categories": [name for name, kind in known.items() if kind == "category"] + new,
+            "numeric": [name for name, kind in known.items() if kind == "number"],
+            **{"text": options.text, "tag_separator": options.tag_separator},
+            **{"decimal": options.decimal, **file_options(options)},
+            **{"like": model, "group": group, "id": options.id},
+            "ids": options.id or ("id" if "id" in present else None),
+            "metadata": table if known or new else None,
+        }
+        read, file = (read_folder, options.file) if folder else (read_table, table)
+        corpus = call_reader(read, file, offered)
     return _with_numbers(corpus, new) if new else corpus
-
-
-def _read(
-    options: argparse.Namespace,
-    model: "HDSP",
-    table: Any,
-    kinds: Mapping[str, "Kind"],
-    present: set[str],
-) -> "Corpus":
-    """Read the named columns of labels, and texts."""
-    from hdsp.corpus.labels import KINDS
-    from hdsp.corpus.readers import read_folder, read_table
-
-    group, folder = getattr(options, "group", None), is_folder(options.file)
-    if folder and group is not None:
-        raise ValueError("--group means nothing for a folder of texts: leave it out.")
-    columns: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    for name, kind in kinds.items():
-        columns[kind].append(name)
-    offered = {
-        **{"tags": columns["tags"], "categories": columns["category"]},
-        **{"numeric": columns["number"], "tag_separator": options.tag_separator},
-        **{"text": options.text, "decimal": options.decimal, **file_options(options)},
-        **{"like": model, "group": group, "id": options.id},
-        "ids": options.id or ("id" if "id" in present else None),
-        "metadata": table if kinds else None,
-    }
-    if folder:
-        return call_reader(read_folder, options.file, offered)
-    return call_reader(read_table, table, offered)
 
 
 def read_with_texts(

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -192,7 +193,8 @@ class Columns:
         else:
             values = [self._number(value, column, row) for row, value in enumerate(values)]
         order = self._orders.get(column)
-        return label_block(column, kind, values, self.name, self._first_row, order)
+        with naming(self.name):
+            return make_block(column, kind, values, self.name, self._first_row, order)
 
     def _number(self, value: object, column: str, row: int) -> object:
         """Return None where a text says that a number is missing, and else the value as it is."""
@@ -232,17 +234,11 @@ class Columns:
         return read_error(self.name, problem, remedy, row=row)
 
 
-def label_block(
-    column: str,
-    kind: Kind,
-    values: Sequence[object],
-    name: str,
-    first_row: int = 0,
-    order: Sequence[object] | None = None,
-) -> LabelBlock:
-    """Return the block of a column's values, with errors that name the file."""
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Turn errors of labels to those of the file that they are from."""
     try:
-        return make_block(column, kind, values, name, first_row, order)
+        yield
     except (TypeError, ValueError, OverflowError) as error:
         raise ReadError(_sentence(str(error), name)) from error
 

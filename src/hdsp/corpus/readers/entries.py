@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -62,13 +63,14 @@ def open_counts(
         source = "`words`" if named else str(words)
     known = like if words is None else read_words(words, encoding)
     with open_lines(path, encoding) as lines:
-        yield Counts(lines, known, like, source, first)
+        yield Counts(lines, known, like, source, first, None if known is None else len(known))
 
 
+@dataclass(eq=False)
 class Counts:
     """Counts (document, word, count), collected batch by batch.
 
-    Parameters
+    Attributes
     ----------
     lines : Lines
         The file.
@@ -80,23 +82,21 @@ class Counts:
         Where `words` are from, for messages.
     first : {0, 1}
         The number of the first word, and of the first document if documents are numbered.
+    n_words : int or None
+        How many words there may be, where that is known.
+    n_entries : int
+        How many entries were added.
     """
 
-    def __init__(
-        self,
-        lines: Lines,
-        words: tuple[str, ...] | None,
-        like: tuple[str, ...] | None,
-        source: str,
-        first: int,
-    ) -> None:
-        self.lines = lines
-        self.words = words
-        self.like = like
-        self.source = source
-        self.first = first
-        self.n_words = None if words is None else len(words)
-        self.n_entries = 0
+    lines: Lines
+    words: tuple[str, ...] | None
+    like: tuple[str, ...] | None
+    source: str
+    first: int
+    n_words: int | None
+    n_entries: int = 0
+
+    def __post_init__(self) -> None:
         self._documents: list[IntArray] = [np.zeros(0, dtype=np.int32)]
         self._words: list[IntArray] = [np.zeros(0, dtype=np.int32)]
         self._values: list[FloatArray] = [np.zeros(0)]
