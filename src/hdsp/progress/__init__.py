@@ -100,7 +100,7 @@ def update(done: float | None = None, total: float | None = None, **details: Any
         display.tasks[-1].update(done, total, **details)
 
 
-def counted(items: Iterable[T], name: str) -> Iterable[T]:
+def counted(items: Iterable[T], name: str) -> Iterator[T]:
     """Pass items on, and show on the innermost task how many there were.
 
     Parameters
