@@ -68,8 +68,6 @@ class StoredCorpus(Corpus):
 
     Attributes
     ----------
-    folder : Path
-        The folder of the corpus.
     counts : sparse array of shape [M, V]
         Counts of the words; reads the whole corpus.
     words : tuple of str
@@ -84,7 +82,7 @@ class StoredCorpus(Corpus):
         Groups of the M documents; reads the whole corpus, if there are any.
     """
 
-    folder: Path
+    _folder: Path
     _manifest: Manifest
     # Whether each document on disk belongs to the corpus, as bits; None if all do.
     _mask: NDArray[np.uint8] | None
@@ -94,12 +92,17 @@ class StoredCorpus(Corpus):
         self._set(path, read_manifest(path), None)
 
     def _set(self, folder: Path, manifest: Manifest, mask: NDArray[np.uint8] | None) -> None:
-        object.__setattr__(self, "folder", folder)
+        object.__setattr__(self, "_folder", folder)
         object.__setattr__(self, "_manifest", manifest)
         object.__setattr__(self, "_mask", mask)
 
     def __reduce__(self) -> Any:
         return _reopened, (str(self.folder), self._manifest.fingerprint, self._mask)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the corpus."""
+        return self._folder
 
     @property
     def fingerprint(self) -> str:
