@@ -264,6 +264,9 @@ class Ramps(Curve):
 
     part = "part"
 
+    def __init__(self, *columns: str, n_knots: int = 8) -> None:
+        super().__init__(*columns, n_knots=n_knots)
+
     def bound(
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
     ) -> Self:

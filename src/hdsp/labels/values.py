@@ -34,6 +34,9 @@ class Factor(Term):
 
     kinds = frozenset({"number"})
 
+    def __init__(self, *columns: str) -> None:
+        super().__init__(*columns)
+
     def bound(
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
     ) -> Self:

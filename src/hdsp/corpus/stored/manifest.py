@@ -112,8 +112,7 @@ class Manifest:
             "words": list(self.words),
             "text_settings": None if settings is None else settings.to_dict(),
             "ids": self.has_ids,
-            # Manifests of corpora without groups are as they were before there were any.
-            **({"groups": True} if self.has_groups else {}),
+            "groups": self.has_groups,
             "blocks": [
                 {
                     "name": block.name,
@@ -183,7 +182,7 @@ def _manifest(data: Mapping[str, Any]) -> Manifest:
     blocks = {block.name: block for block, _ in described}
     require(len(blocks) == len(described), "two blocks of labels have one name")
     labels = Labels(tuple(blocks.values()), 0)
-    has_ids, has_groups = data["ids"], data.get("groups", False)
+    has_ids, has_groups = data["ids"], data["groups"]
     for flag, what in ((has_ids, "ids"), (has_groups, "groups")):
         require(isinstance(flag, bool), f"it does not say whether documents have {what}")
     shards = tuple(_record(*shard) for shard in data["shards"])
