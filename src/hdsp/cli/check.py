@@ -6,7 +6,7 @@ from typing import Any
 from hdsp import progress
 from hdsp.cli import common
 from hdsp.cli.documents import read_documents
-from hdsp.cli.tables import records
+from hdsp.cli.tables import Table, head
 from hdsp.progress import printable
 
 _ORDER = "order"
@@ -28,19 +28,9 @@ def add_parser(commands: Any) -> None:
     )
     common.add_model(parser)
     parser.add_argument(
-        "--corpus",
-        dest="file",
-        metavar="FILE",
-        required=True,
-        help="documents with labels: those of the fit, or others",
-    )
-    parser.add_argument(
         "--formula",
         metavar="FORMULA",
         help="check effects of other labels than those of the fit: columns of the documents",
-    )
-    parser.add_argument(
-        "--group", metavar="COLUMN", help="groups of documents that are not independent"
     )
     parser.add_argument(
         "--time",
@@ -53,7 +43,8 @@ def add_parser(commands: Any) -> None:
         help="show effects of a label beside those of a fit without the words that it predicts",
     )
     parser.add_argument("--most", type=int, default=10, help="cells printed (default 10)")
-    common.add_table_options(parser)
+    what = "documents with labels: those of the fit, or others"
+    common.add_corpus(parser, what, "groups of documents that are not independent", required=True)
     common.add_output(parser, None)
     common.add_json(parser)
 
@@ -80,49 +71,30 @@ def run(options: argparse.Namespace) -> None:
     from hdsp.answers.word_checks import word_check_sentence
 
     if options.words is not None:
-        sentence = word_check_sentence(table)
-        if not common.is_answered(options, table, "effects", summary=sentence):
-            _print_effects(records(table)[: options.most])
-            print(printable(sentence))
+        name, sentence = "effects", word_check_sentence(table)
+    else:
+        name, sentence = "cells", check_sentence(table)
+    if common.is_answered(options, table, name, summary=sentence):
         return
-    sentence = check_sentence(table)
-    if common.is_answered(options, table, "cells", summary=sentence):
-        return
-    rows = records(table)[: options.most]
-    if rows:
-        common.print_columns(
-            {
-                "label": [row["label"] for row in rows],
-                "cell": [row["cell"] for row in rows],
-                "documents": [f"{row['n_documents']:,}" for row in rows],
-                "topic": [row["topic"] for row in rows],
-                "found": common.percentages(row["found"] for row in rows),
-                "expected": common.percentages(row["expected"] for row in rows),
-                "z": [f"{row['z']:+.1f}" for row in rows],
-                "verdict": [row["verdict"] for row in rows],
-                "words": [row["words"] for row in rows],
-            }
-        )
+    shown = head(table, options.most)
+    if options.words is not None:
+        names = ["label", "topic", "points", "without its words"]
+        shown |= {"points": _points(shown), "without its words": _points(shown, "_without")}
+    else:
+        names = ["label", "cell", "documents", "topic", "found", "expected", "z"]
+        shown |= {name: common.percentages(shown[name]) for name in ("found", "expected")}
+        shown["documents"] = [f"{n:,}" for n in shown["n_documents"]]
+        shown["z"] = [f"{z:+.1f}" for z in shown["z"]]
+    if len(shown["label"]):
+        common.print_columns({name: shown[name] for name in (*names, "verdict", "words")})
         print()
     print(printable(sentence))
 
 
-def _print_effects(rows: list[dict[str, Any]]) -> None:
-    def points(suffix: str = "") -> list[str]:
-        return [
-            f"{100 * row['effect' + suffix]:+.1f} ({100 * row['lower' + suffix]:+.1f} to "
-            f"{100 * row['upper' + suffix]:+.1f})"
-            for row in rows
-        ]
-
-    common.print_columns(
-        {
-            "label": [row["label"] for row in rows],
-            "topic": [row["topic"] for row in rows],
-            "points": points(),
-            "without its words": points("_without"),
-            "verdict": [row["verdict"] for row in rows],
-            "words": [row["words"] for row in rows],
-        }
-    )
-    print()
+def _points(table: Table, suffix: str = "") -> list[str]:
+    """Effects in points, with their intervals."""
+    parts = (table[name + suffix] for name in ("effect", "lower", "upper"))
+    return [
+        f"{100 * effect:+.1f} ({100 * lower:+.1f} to {100 * upper:+.1f})"
+        for effect, lower, upper in zip(*parts, strict=True)
+    ]

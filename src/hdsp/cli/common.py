@@ -98,31 +98,45 @@ def add_documents(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser)
 
 
+def add_corpus(
+    parser: argparse._ActionsContainer, what: str, group: str | None = None, required: bool = False
+) -> None:
+    """Documents beside a model, and their groups where a command asks for them."""
+    parser.add_argument("--corpus", dest="file", metavar="FILE", required=required, help=what)
+    if group is not None:
+        parser.add_argument("--group", metavar="COLUMN", help=group)
+    add_table_options(parser)
+
+
 def add_table_options(parser: argparse._ActionsContainer) -> None:
     """How a table of documents is read, and how many threads work on it."""
-    parser.add_argument("--text", default="text", help="the column of the texts (default: text)")
-    parser.add_argument("--format", help="csv, tsv, jsonl, parquet or arrow; else by the name")
-    add_file_options(parser)
-    parser.add_argument("--tag-separator", help="between tags written as one text, such as ;")
-    parser.add_argument(
+    add_columns(parser, parser, "csv, tsv, jsonl, parquet or arrow")
+    parser.add_argument("--jobs", type=int, help="threads; default: all cores")
+
+
+def add_columns(
+    labels: argparse._ActionsContainer, text: argparse._ActionsContainer, formats: str
+) -> None:
+    """How files of documents are written, and what their columns are."""
+    labels.add_argument("--tag-separator", help="between tags written as one text, such as ;")
+    labels.add_argument("--metadata", metavar="FILE", help="a table of labels beside the texts")
+    labels.add_argument(
         "--id",
         metavar="COLUMN",
         help="a column of the documents' names (default: id, where there is one)",
     )
-    parser.add_argument("--metadata", metavar="FILE", help="a table of labels beside a folder")
-    parser.add_argument("--jobs", type=int, help="threads; default: all cores")
-
-
-def add_file_options(parser: argparse._ActionsContainer) -> None:
-    """How a text file is written."""
-    parser.add_argument("--encoding", help="of a text file, such as cp1252 (default utf-8)")
-    parser.add_argument(
+    text.add_argument("--text", default="text", help="the column of the texts (default: text)")
+    text.add_argument("--format", help=f"{formats}; else by the file's name")
+    text.add_argument(
+        "--encoding", default="utf-8", help="of a text file, such as cp1252 (default utf-8)"
+    )
+    text.add_argument(
         "--delimiter",
         type=_delimiter,
         metavar="CHARACTER",
         help="between the values of a CSV file, such as ';' (default a comma)",
     )
-    parser.add_argument(
+    text.add_argument(
         "--decimal",
         choices=(".", ","),
         default=".",
@@ -130,10 +144,9 @@ def add_file_options(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def file_options(options: argparse.Namespace) -> dict[str, str]:
-    """The encoding and the delimiter, where they were given."""
-    given = {"encoding": options.encoding, "delimiter": options.delimiter}
-    return {name: value for name, value in given.items() if value is not None}
+def file_options(options: argparse.Namespace) -> dict[str, Any]:
+    """How a table is written."""
+    return {name: getattr(options, name) for name in ("format", "encoding", "delimiter")}
 
 
 def _delimiter(text: str) -> str:

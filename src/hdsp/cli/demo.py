@@ -73,24 +73,19 @@ def run(options: argparse.Namespace) -> None:
 
 def demo_corpus() -> "Corpus":
     """The docstrings without the label that another determines: a module is of one package."""
-    from hdsp.corpus import Corpus
     from hdsp.datasets import load_docstrings
 
     corpus = load_docstrings()
-    labels = corpus.labels.without("package")
-    return Corpus(corpus.counts, corpus.words, labels, text_settings=corpus.text_settings)
+    return corpus.replaced(labels=corpus.labels.without("package"))
 
 
 def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:
     """Write the report of a model of docstrings, with their names and texts."""
-    from hdsp.corpus import Corpus
     from hdsp.datasets import collect_docstrings
 
     docstrings = collect_docstrings()
-    ids, texts = [one.name for one in docstrings], [one.text for one in docstrings]
-    named = Corpus(
-        corpus.counts, corpus.words, corpus.labels, text_settings=corpus.text_settings, ids=ids
-    )
+    named = corpus.replaced(ids=tuple(one.name for one in docstrings))
+    texts = [one.text for one in docstrings]
     model.report(path, named, texts=texts, title="Docstrings of NumPy, SciPy and scikit-learn")
 
 

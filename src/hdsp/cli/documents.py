@@ -2,10 +2,12 @@
 
 import argparse
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from hdsp.cli.common import check_format, file_options, is_folder, is_stored, reading, source
+from hdsp.cli.reading import call_reader
+from hdsp.cli.tables import STANDARD
 from hdsp.exceptions import MissingLabelsWarning
 
 if TYPE_CHECKING:
@@ -33,28 +35,26 @@ def read_documents(
         Columns that the model does not know: numbers or dates if all their values are, otherwise
         categories.
     """
-    from hdsp.corpus.readers import table_columns
+    from hdsp.corpus.readers import read_folder, read_table, table_columns
 
     if is_stored(options.file):
         return _open_documents(options.file, model)
-    folder = is_folder(options.file)
+    folder, group = is_folder(options.file), getattr(options, "group", None)
     if options.metadata is not None and not folder:
         raise ValueError("--metadata goes with a folder of texts: leave it out.")
+    if group is not None and folder:
+        raise ValueError("--group means nothing for a folder of texts: leave it out.")
     check_format(options, [options.file])
     with reading(options.file):
         table: Any = options.metadata if folder else source(options.file)
-        of_file = {} if folder else {"format": options.format, **file_options(options)}
+        of_file = {} if folder else file_options(options)
         present = set() if table is None else set(table_columns(table, **of_file))
         if hasattr(table, "seek"):
             table.seek(0)
-        columns: dict[str, list[str]] = {"tags": [], "category": [], "number": []}
-        blocks = model.label_schema_.blocks
-        for block in blocks:
-            if block.name in present and block.name != target:
-                columns[block.kind].append(block.name)
-        new = [name for name in dict.fromkeys(further) if name not in _columns_of(columns)]
-        columns["category"] += new
-        names = [block.name for block in blocks]
+        blocks = [block for block in model.label_schema_.blocks if block.name != target]
+        known = {block.name: block.kind for block in blocks if block.name in present}
+        new = [name for name in dict.fromkeys(further) if name not in known]
+        names = [block.name for block in model.label_schema_.blocks]
         if names and present.isdisjoint(names) and not new:
             remedy = ": name their table with --metadata" if folder and table is None else ""
             warnings.warn(
@@ -63,47 +63,38 @@ def read_documents(
                 MissingLabelsWarning,
                 stacklevel=2,
             )
-        corpus = _read(options, model, table, columns, present)
+        offered = {
+            "tags": [name for name, kind in known.items() if kind == "tags"],
+            "categories": [name for name, kind in known.items() if kind == "category"] + new,
+            "numeric": [name for name, kind in known.items() if kind == "number"],
+            **{"text": options.text, "tag_separator": options.tag_separator},
+            **{"decimal": options.decimal, **file_options(options)},
+            **{"like": model, "group": group, "id": options.id},
+            "ids": options.id or ("id" if "id" in present else None),
+            "metadata": table if known or new else None,
+        }
+        read, file = (read_folder, options.file) if folder else (read_table, table)
+        corpus = call_reader(read, file, offered)
     return _with_numbers(corpus, new) if new else corpus
 
 
-def _read(
-    options: argparse.Namespace,
-    model: "HDSP",
-    table: Any,
-    columns: Mapping[str, list[str]],
-    present: set[str],
-) -> "Corpus":
-    """Read the named columns of labels, and texts."""
-    from hdsp.corpus.readers import read_folder, read_table
+def read_with_texts(
+    options: argparse.Namespace, model: "HDSP", column: str | None = None
+) -> tuple["Corpus", list[str] | None]:
+    """Read new documents, and their texts where they can be had.
 
-    names = {"tags": "tags", "category": "categories", "number": "numeric"}
-    labels: Any = {names[kind]: own for kind, own in columns.items()}
-    group = getattr(options, "group", None)
-    if not is_folder(options.file):
-        return read_table(
-            table,
-            text=options.text,
-            **labels,
-            format=options.format,
-            tag_separator=options.tag_separator,
-            like=model,
-            ids=options.id or ("id" if "id" in present else None),
-            group=group,
-            decimal=options.decimal,
-            **file_options(options),
-        )
-    if group is not None:
-        raise ValueError("--group means nothing for a folder of texts: leave it out.")
-    return read_folder(
-        options.file,
-        table if _columns_of(columns) else None,
-        **labels,
-        id=options.id or "id",
-        tag_separator=options.tag_separator,
-        like=model,
-        encoding=options.encoding or "utf-8",
-    )
+    Standard input is read once, for counts; a stored corpus has no texts.
+    """
+    corpus = read_documents(options, model)
+    if options.file == STANDARD or is_stored(options.file):
+        return corpus, None
+    return corpus, list(texts_of(options, column or options.text))
+
+
+def check_read_twice(options: argparse.Namespace) -> None:
+    """Raise if documents come from standard input, where their texts are wanted."""
+    if options.file == STANDARD:
+        raise ValueError("--corpus needs a file: it is read twice, for counts and for texts.")
 
 
 def texts_of(options: argparse.Namespace, column: str) -> Iterator[str]:
@@ -114,38 +105,23 @@ def texts_of(options: argparse.Namespace, column: str) -> Iterator[str]:
 
     with reading(options.file):
         if is_folder(options.file):
-            yield from folder_texts(options.file, options.encoding or "utf-8")
+            yield from folder_texts(options.file, options.encoding)
             return
         columns = Columns(options.file, Wanted({}, text=column))
-        with open_table(options.file, "hdsp", options.format, **file_options(options)) as (
-            table_format,
-            file,
-        ):
+        with open_table(options.file, "hdsp", **file_options(options)) as (table_format, file):
             yield from columns.texts(table_format.batches(file, columns.wanted))
-
-
-def _columns_of(columns: Mapping[str, Iterable[str]]) -> set[str]:
-    """The names of columns of all kinds."""
-    return {name for own in columns.values() for name in own}
 
 
 def _with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":
     """The corpus in which categories whose levels are all numbers or dates are numbers."""
-    from hdsp.corpus import Corpus, Labels
+    from hdsp.corpus import Labels
     from hdsp.corpus.blocks import numeric_levels
 
     blocks = [
         (numeric_levels(block) if block.name in names else None) or block
         for block in corpus.labels.blocks
     ]
-    return Corpus.trusted(
-        corpus.counts,
-        corpus.words,
-        Labels(tuple(blocks), len(corpus)),
-        corpus.text_settings,
-        corpus.ids,
-        corpus.groups,
-    )
+    return corpus.replaced(labels=Labels(tuple(blocks), len(corpus)))
 
 
 def _open_documents(folder: str, model: "HDSP") -> "Corpus":

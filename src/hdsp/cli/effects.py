@@ -68,19 +68,12 @@ def add_parser(commands: Any) -> None:
         help="learn topics again from N resamples of the documents, for intervals that include "
         "how much topics differ; 20 are enough",
     )
-    refits.add_argument(
-        "--corpus",
-        dest="file",
-        metavar="FILE",
-        help="the documents that the model was fitted to; with --formula also others",
+    common.add_corpus(
+        refits,
+        "the documents that the model was fitted to; with --formula also others",
+        "its column of groups, whose documents are not independent: for --refits that of the fit, "
+        "if it had one",
     )
-    refits.add_argument(
-        "--group",
-        metavar="COLUMN",
-        help="its column of groups, whose documents are not independent: for --refits that of the "
-        "fit, if it had one",
-    )
-    common.add_table_options(refits)
     common.add_output(parser, None)
     common.add_json(parser)
 
@@ -115,7 +108,6 @@ def run(options: argparse.Namespace) -> None:
     with progress.task("Finding effects of labels"):
         from hdsp.answers.effect_refits import Resampling
         from hdsp.answers.label_effects import chosen_contrasts, effect_columns
-        from hdsp.answers.topic_tables import top_words
 
         if options.refits is not None:
             resampling = Resampling(options.refits, corpus, model.max_iter, model.tol, model.n_jobs)
@@ -138,14 +130,13 @@ def run(options: argparse.Namespace) -> None:
     if not rows:
         print(_no_effects(fitted, options.label))
         return
-    words = [" ".join(own) for own in top_words(fitted, 5)]
-    for topic, name in fitted.topic_names.items():
-        words[topic] = f"{name}: {words[topic]}"
     by_label: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         by_label.setdefault((row["label"], row["contrast"]), []).append(row)
     # The strongest first; sorting keeps the order of labels that are as strong.
-    by_strength = sorted(by_label.items(), key=lambda item: -_strength(item[1]))
+    by_strength = sorted(
+        by_label.items(), key=lambda item: -max(abs(row["effect"]) for row in item[1])
+    )
     for (label, contrast), found in by_strength[:most]:
         print(printable(f"{label} ({contrast}; {found[0]['n_documents']:,} documents)"))
         largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
@@ -156,7 +147,9 @@ def run(options: argparse.Namespace) -> None:
                 f"{options.level:.0%} interval": [
                     f"{100 * row['lower']:+.1f} to {100 * row['upper']:+.1f}" for row in largest
                 ],
-                "words": [words[row["topic"]] for row in largest],
+                "words": [
+                    ": ".join(filter(None, (row.get("name"), row["words"]))) for row in largest
+                ],
             }
         )
         print()
@@ -165,11 +158,6 @@ def run(options: argparse.Namespace) -> None:
             f"These are the {most} labels with the strongest effects of {n_labels}: --all prints "
             "all, --label one of them."
         )
-
-
-def _strength(rows: list[dict[str, Any]]) -> float:
-    """The largest effect of a label."""
-    return max(abs(float(row["effect"])) for row in rows)
 
 
 def _no_effects(fitted: "FittedModel", labels: list[str] | None) -> str:

@@ -16,6 +16,8 @@ from hdsp.cli.common import (
 from hdsp.cli.reading import add_reading, opened_corpus
 from hdsp.progress import printable
 
+# Parameters of HDSP whose options have the same names.
+_PARAMETERS = ("fixed_number", "max_iter", "tol", "content", "checkpoint", "batch_size")
 # Of the seconds of a fit, those of the longest stages.
 _STAGES_SHOWN = 4
 
@@ -95,18 +97,13 @@ def run(options: argparse.Namespace) -> None:
 
         model = HDSP(
             options.topics,
-            fixed_number=options.fixed_number,
             scaling="auto" if options.formula is None else written_formula(options.formula),
-            max_iter=options.max_iter,
-            tol=options.tol,
             n_jobs=options.jobs,
             seeds=seeds,
-            content=options.content,
             random_state=options.seed,
-            checkpoint=options.checkpoint,
             inference="stochastic" if options.stochastic else "batch",
-            batch_size=options.batch_size,
             executor="processes" if options.processes else options.dask,
+            **{name: getattr(options, name) for name in _PARAMETERS},
         )
         model.fit(corpus)
         model.save(options.output)

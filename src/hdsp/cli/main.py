@@ -5,22 +5,10 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
 
 from hdsp import progress
-from hdsp.cli import (
-    check,
-    demo,
-    effects,
-    evaluate,
-    fit,
-    paper,
-    predict,
-    prepare,
-    report,
-    topics,
-    transform,
-    words,
-)
 from hdsp.cli.common import one_line, with_option_names
 from hdsp.cli.plugins import add_plugins
 from hdsp.exceptions import ClusterError
@@ -34,6 +22,11 @@ examples:
 """
 
 
+# The modules beside this one, in the order of the help.
+_COMMANDS = (
+    *("demo", "prepare", "fit", "topics", "effects", "check"),
+    *("words", "transform", "predict", "evaluate", "report", "paper"),
+)
 _BAD_PATH = (FileExistsError, FileNotFoundError, IsADirectoryError)
 _BAD_INPUT = (ValueError, TypeError, ImportError, *_BAD_PATH)
 # What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
@@ -98,8 +91,6 @@ def _drop_output() -> None:
 
 def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
     """The parser of all subcommands; those of other packages only where hdsp lacks `asked`."""
-    from importlib.metadata import version
-
     import shtab
 
     parser = argparse.ArgumentParser(
@@ -111,11 +102,8 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"hdsp {version('hdsp')}")
     shtab.add_argument_to(parser, ["--print-completion"], help="print a shell's completion script")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (
-        *(demo, prepare, fit, topics, effects, check),
-        *(words, transform, predict, evaluate, report, paper),
-    ):
-        module.add_parser(commands)
+    for name in _COMMANDS:
+        import_module(f"hdsp.cli.{name}").add_parser(commands)
     add_plugins(commands, asked)
     return parser
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hdsp.cli import common
-from hdsp.cli.documents import read_documents, texts_of
-from hdsp.cli.tables import STANDARD
+from hdsp.cli.documents import check_read_twice, read_with_texts
 from hdsp.progress import printable
 
 
@@ -30,20 +29,12 @@ def add_parser(commands: Any) -> None:
     )
     documents = parser.add_argument_group("documents")
     documents.add_argument(
-        "--corpus",
-        dest="file",
-        metavar="FILE",
-        help="the documents that the model was fitted to: adds two typical texts of each topic",
-    )
-    documents.add_argument(
-        "--group", metavar="COLUMN", help="its column of groups, if the fit had one"
-    )
-    documents.add_argument(
         "--robustness",
         action="store_true",
         help="refit with other numbers of topics and seeds: do effects stay?",
     )
-    common.add_table_options(documents)
+    what = "the documents that the model was fitted to: adds two typical texts of each topic"
+    common.add_corpus(documents, what, "its column of groups, if the fit had one")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -54,15 +45,11 @@ def run(options: argparse.Namespace) -> None:
     common.check_parent(options.output)
     check_paper_folder(folder)
     common.check_writable(folder.absolute())
-    if options.file == STANDARD:
-        raise ValueError("--corpus needs a file: it is read twice, for counts and for texts.")
+    check_read_twice(options)
     model = common.load(options)
     corpus, texts = None, None
     with common.printed_warnings():
         if options.file is not None:
-            corpus = read_documents(options, model)
-            # A stored corpus has counts and ids, and no texts.
-            if not common.is_stored(options.file):
-                texts = list(texts_of(options, options.text))
+            corpus, texts = read_with_texts(options, model)
         model.paper(folder, corpus, texts=texts, robustness=options.robustness)
     print(f"Wrote {printable(options.output)}: {', '.join(sorted(os.listdir(folder)))}")

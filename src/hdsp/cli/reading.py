@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hdsp.cli.common import add_file_options, check_format, file_options, is_stored, reading, source
+from hdsp.cli.common import add_columns, check_format, file_options, is_stored, reading, source
 from hdsp.cli.tables import STANDARD
 
 if TYPE_CHECKING:
@@ -27,19 +27,14 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         ("--numeric", "a column of numbers or dates; may be given several times"),
     ):
         labels.add_argument(name, action="append", default=[], metavar="COLUMN", help=help_text)
-    labels.add_argument("--tag-separator", help="between tags written as one text, such as ;")
     labels.add_argument(
         "--group",
         metavar="COLUMN",
         help="a table's column of authors, outlets or respondents, whose documents are not "
         "independent",
     )
-    labels.add_argument("--metadata", metavar="FILE", help="a table of labels beside the file")
-    labels.add_argument("--id", default="id", help="the column of documents' names (default: id)")
     text = parser.add_argument_group("text")
-    text.add_argument("--text", default="text", help="the column of the texts (default: text)")
-    text.add_argument("--format", help="such as csv, jsonl or ldac; else by the file's name")
-    add_file_options(text)
+    add_columns(labels, text, "such as csv, jsonl or ldac")
     text.add_argument(
         "--vocabulary",
         metavar="FILE",
@@ -118,35 +113,34 @@ def prepare(options: argparse.Namespace, folder: str, like: object = None) -> "C
     if options.metadata is not None:
         raise ValueError("--metadata means nothing for the format table: leave it out.")
     check_format(options, options.files)
-    return prepare_corpus(
-        [sys.stdin.buffer if file == STANDARD else file for file in options.files],
-        folder,
-        text=options.text,
-        tags=options.tags,
-        categories=options.category,
-        numeric=options.numeric,
-        words=options.vocabulary,
-        format=options.format,
-        tag_separator=options.tag_separator,
-        text_settings=None if like is not None else text_settings(options),
-        like=like,
-        ids=_ids(options),
-        decimal=options.decimal,
-        **file_options(options),
-    )
+    offered = _arguments(options) | {"folder": folder, "words": options.vocabulary, "like": like}
+    offered |= {"ids": _ids(options)}
+    offered["text_settings"] = None if like is not None else text_settings(options)
+    files = [sys.stdin.buffer if file == STANDARD else file for file in options.files]
+    return call_reader(prepare_corpus, files, offered)
+
+
+def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """What readers are told of files and their columns."""
+    return file_options(options) | {
+        "text": options.text,
+        "tags": options.tags,
+        "categories": options.category,
+        "numeric": options.numeric,
+        "tag_separator": options.tag_separator,
+        "decimal": options.decimal,
+    }
 
 
 def _ids(options: argparse.Namespace) -> str | None:
     """The column of the documents' names: `id` where it is not named and all tables have it."""
     from hdsp.corpus.readers import table_columns
 
-    if options.id != "id":
-        return str(options.id)
-    written = file_options(options)
-    has_ids = STANDARD not in options.files and all(
-        "id" in table_columns(file, format=options.format, **written) for file in options.files
-    )
-    return "id" if has_ids else None
+    if options.id is None and STANDARD not in options.files:
+        written = file_options(options)
+        has_ids = all("id" in table_columns(file, **written) for file in options.files)
+        return "id" if has_ids else None
+    return str(options.id) if options.id else None
 
 
 def read_corpus(options: argparse.Namespace) -> "Corpus":
@@ -166,18 +160,15 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
     kind = options.format or ("folder" if "id" in takes else "table")
     beside = "metadata" if "metadata" in takes else "labels"
     named = {
-        "--tags": ("tags", options.tags),
-        "--category": ("categories", options.category),
-        "--numeric": ("numeric", options.numeric),
-        "--tag-separator": ("tag_separator", options.tag_separator),
-        "--group": ("group", getattr(options, "group", None)),
-        "--metadata": (beside, options.metadata),
-        "--vocabulary": ("words", options.vocabulary),
-        "--delimiter": ("delimiter", options.delimiter),
-        "--decimal": ("decimal", options.decimal if options.decimal != "." else None),
+        **{"--tags": "tags", "--category": "categories", "--numeric": "numeric"},
+        **{"--tag-separator": "tag_separator", "--group": "group", "--metadata": beside},
+        **{"--vocabulary": "words", "--delimiter": "delimiter", "--decimal": "decimal"},
     }
-    for option, (name, value) in named.items():
-        if value and name not in takes:
+    offered = _arguments(options) | {"text_settings": settings, "words": options.vocabulary}
+    offered |= {"id": options.id, "ids": options.id, beside: options.metadata}
+    offered["group"] = getattr(options, "group", None)
+    for option, name in named.items():
+        if offered[name] not in (None, [], ".") and name not in takes:
             raise ValueError(f"{option} means nothing for the format {kind}: leave it out.")
     labelled = options.tags or options.category or options.numeric
     if labelled and beside in takes and options.metadata is None:
@@ -187,15 +178,14 @@ def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") 
         raise ValueError(
             f"The words of a {kind} file are in another file: name it with --vocabulary."
         )
-    offered = dict(named.values()) | {
-        **{"format": options.format, "text": options.text, "id": options.id},
-        "ids": options.id if options.id != "id" else None,
-        **{"text_settings": settings, "encoding": options.encoding},
-    }
-    # What was not asked for is left to the reader.
-    arguments = {k: v for k, v in offered.items() if k in takes and v is not None}
     with reading(file):
-        return read(file if kind == "folder" else source(file), **arguments)
+        return call_reader(read, file if kind == "folder" else source(file), offered)
+
+
+def call_reader(read: Callable[..., "Corpus"], file: Any, offered: dict[str, Any]) -> "Corpus":
+    """Read a file, with those of the arguments that the reader takes and that were asked for."""
+    takes = signature(read).parameters
+    return read(file, **{k: v for k, v in offered.items() if k in takes and v is not None})
 
 
 def _reader(options: argparse.Namespace, file: str) -> Callable[..., "Corpus"]:

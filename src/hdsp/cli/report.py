@@ -4,8 +4,7 @@ import argparse
 from typing import Any
 
 from hdsp.cli import common
-from hdsp.cli.documents import read_documents, texts_of
-from hdsp.cli.tables import STANDARD
+from hdsp.cli.documents import check_read_twice, read_with_texts
 from hdsp.progress import printable
 
 
@@ -32,12 +31,6 @@ def add_parser(commands: Any) -> None:
     )
     documents = parser.add_argument_group("documents")
     documents.add_argument(
-        "--corpus",
-        dest="file",
-        metavar="FILE",
-        help="a table of documents, a folder of texts, or a stored corpus",
-    )
-    documents.add_argument(
         "--show", metavar="COLUMN", help="the column of the texts to show (default: --text)"
     )
     documents.add_argument(
@@ -49,7 +42,7 @@ def add_parser(commands: Any) -> None:
         metavar="FITS",
         help="fit the documents so often again: which topics come back?",
     )
-    common.add_table_options(documents)
+    common.add_corpus(documents, "a table of documents, a folder of texts, or a stored corpus")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -59,17 +52,13 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(
             "--stable needs the documents that the model was fitted to: --corpus FILE."
         )
-    if options.file == STANDARD:
-        raise ValueError("--corpus needs a file: it is read twice, for counts and for texts.")
+    check_read_twice(options)
     common.check_counts(options, "documents", "stable")
     model = common.load(options)
     corpus, texts, stability = None, None, None
     with common.printed_warnings():
         if options.file is not None:
-            corpus = read_documents(options, model)
-            # A stored corpus has counts and ids, and no texts.
-            if not common.is_stored(options.file):
-                texts = list(texts_of(options, options.show or options.text))
+            corpus, texts = read_with_texts(options, model, options.show)
             if options.stable is not None:
                 stability = model.topic_stability(corpus, n_fits=options.stable)
         model.report(

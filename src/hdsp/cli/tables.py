@@ -91,7 +91,8 @@ def table_suffix(path: str) -> str:
 
 def records(table: Table) -> list[dict[str, Any]]:
     """The rows of a table."""
-    return [dict(zip(table, row, strict=True)) for row in zip(*_lists(table), strict=True)]
+    columns = [v.tolist() if hasattr(v, "tolist") else v for v in table.values()]
+    return [dict(zip(table, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def rows_of(table: Table, chosen: Iterable[int]) -> Table:
@@ -100,9 +101,9 @@ def rows_of(table: Table, chosen: Iterable[int]) -> Table:
     return {name: [values[row] for row in chosen] for name, values in table.items()}
 
 
-def _lists(table: Table) -> list[Sequence[Any]]:
-    """The columns of a table, those in arrays as lists of Python's numbers."""
-    return [v.tolist() if hasattr(v, "tolist") else v for v in table.values()]
+def head(table: Table, n_rows: int) -> dict[str, Any]:
+    """The first rows of a table."""
+    return {name: values[:n_rows] for name, values in table.items()}
 
 
 def as_json(value: Any) -> Any:

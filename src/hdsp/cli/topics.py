@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
 from hdsp.cli import common
-from hdsp.cli.documents import read_documents, texts_of
-from hdsp.cli.tables import STANDARD, Table, rows_of
+from hdsp.cli.documents import read_documents, read_with_texts
+from hdsp.cli.tables import Table, head, rows_of
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -103,22 +103,22 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print or write the table, or a model with other topics."""
     new = (options.output or "").lower().endswith(MODEL_SUFFIX)
-    if options.merge and not new:
+    if new:
+        if not options.merge and options.names is None:
+            raise ValueError(
+                f"-o {options.output} would only copy the model: add --names or --merge."
+            )
+        common.check_output(options.output)
+        _write_model(common.load(options), options)
+        return
+    if options.merge:
         raise ValueError(
             f"--merge makes a new model: name it with -o, such as -o merged{MODEL_SUFFIX}."
         )
-    if new and not options.merge and options.names is None:
-        raise ValueError(f"-o {options.output} would only copy the model: add --names or --merge.")
-    if new:
-        common.check_output(options.output)
-    else:
-        common.check_table_output(options.output)
-    if options.names is not None and not new:
+    common.check_table_output(options.output)
+    if options.names is not None:
         common.check_output(options.model)
     common.check_counts(options, "words", "fits")
-    if new:
-        _write_model(common.load(options), options)
-        return
     if options.about:
         _print_about(common.load(options), options)
         return
@@ -153,7 +153,7 @@ def run(options: argparse.Namespace) -> None:
             refits = refit(fitted, model, documents, None, options.fits)
         table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
     if not options.all:
-        table = {name: values[: fitted.report.n_topics] for name, values in table.items()}
+        table = head(table, fitted.report.n_topics)
     numbers = {} if refits is None else {"topics_in_fits": refits.numbers.tolist()}
     if common.is_answered(options, table, "topics", **numbers):
         return
@@ -325,11 +325,7 @@ def _print_asked(fitted: "FittedModel", model: "HDSP | None", options: argparse.
     else:
         options.file = options.documents
         with common.printed_warnings():
-            corpus = read_documents(options, model)
-        texts = None
-        # Standard input is read once, for counts; a stored corpus has no texts.
-        if options.file != STANDARD and not common.is_stored(options.file):
-            texts = list(texts_of(options, options.text))
+            corpus, texts = read_with_texts(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             table = typical_columns(fitted, corpus, None, None, _DOCUMENTS, model.n_jobs, texts)
         name, share, last = "documents", "proportion", "id" if corpus.ids else "document"

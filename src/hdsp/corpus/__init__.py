@@ -8,14 +8,9 @@ from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers import *  # noqa: F403 - whatever the readers' registry has
 from hdsp.corpus.schema import BlockSchema, LabelSchema, warn_unknown
-from hdsp.corpus.stored import (
-    SelectedShard,
-    Shard,
-    StoredCorpus,
-    open_corpus,
-    prepare_corpus,
-    prepare_dask,
-)
+from hdsp.corpus.stored.collections import prepare_dask
+from hdsp.corpus.stored.corpus import StoredCorpus, open_corpus
+from hdsp.corpus.stored.preparing import prepare_corpus
 from hdsp.corpus.text import TextSettings
 
 __all__ = [
@@ -25,8 +20,6 @@ __all__ = [
     "LabelBlock",
     "LabelSchema",
     "Labels",
-    "SelectedShard",
-    "Shard",
     "StoredCorpus",
     "TextSettings",
     "as_groups",

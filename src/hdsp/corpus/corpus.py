@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -92,17 +92,25 @@ class Corpus:
         groups: Any = None,
     ) -> None:
         matrix = check_counts(counts, "Corpus")
-        object.__setattr__(self, "counts", matrix)
-        object.__setattr__(self, "words", check_words(words, matrix.shape[1], "Corpus"))
-        object.__setattr__(self, "labels", as_labels(labels, matrix.shape[0], "Corpus"))
-        object.__setattr__(self, "text_settings", text_settings)
-        object.__setattr__(self, "ids", None if ids is None else tuple(map(str, ids)))
-        if self.ids is not None and len(self.ids) != len(self):
+        n_documents, n_words = matrix.shape
+        known = None if ids is None else tuple(map(str, ids))
+        if known is not None and len(known) != n_documents:
             raise ValueError(
-                f"`ids` of Corpus must name each of the {count_of(len(self), 'document')}. "
-                f"Got {count_of(len(self.ids), 'id')}. Pass one id per document."
+                f"`ids` of Corpus must name each of the {count_of(n_documents, 'document')}. "
+                f"Got {count_of(len(known), 'id')}. Pass one id per document."
             )
-        object.__setattr__(self, "groups", as_groups(groups, len(self), "Corpus"))
+        self._fill(
+            matrix,
+            check_words(words, n_words, "Corpus"),
+            as_labels(labels, n_documents, "Corpus"),
+            text_settings,
+            known,
+            as_groups(groups, n_documents, "Corpus"),
+        )
+
+    def _fill(self, *values: object) -> None:
+        for field, value in zip(fields(Corpus), values, strict=True):
+            object.__setattr__(self, field.name, value)
 
     @classmethod
     def from_texts(
@@ -190,17 +198,12 @@ class Corpus:
     @property
     def n_words(self) -> int:
         """Number of words V of the vocabulary."""
-        return int(self.counts.shape[1])
+        return len(self.words)
 
     @property
     def n_tokens(self) -> float:
         """Sum of all counts."""
         return float(self.counts.data.sum())
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether documents have names."""
-        return self.ids is not None
 
     @property
     def has_groups(self) -> bool:
@@ -221,14 +224,8 @@ class Corpus:
             None if names is None else tuple(names[row] for row in rows)
             for names in (self.ids, self.groups)
         )
-        return Corpus.trusted(
-            frozen_csr(self.counts[rows]),
-            self.words,
-            self.labels[rows],
-            self.text_settings,
-            ids,
-            groups,
-        )
+        counts = frozen_csr(self.counts[rows])
+        return self.replaced(counts=counts, labels=self.labels[rows], ids=ids, groups=groups)
 
     @staticmethod
     def trusted(
@@ -262,12 +259,24 @@ class Corpus:
             The corpus.
         """
         corpus = object.__new__(Corpus)
-        object.__setattr__(corpus, "counts", counts)
-        object.__setattr__(corpus, "words", words)
-        object.__setattr__(corpus, "labels", labels)
-        object.__setattr__(corpus, "text_settings", text_settings)
-        object.__setattr__(corpus, "ids", ids)
-        object.__setattr__(corpus, "groups", groups)
+        corpus._fill(counts, words, labels, text_settings, ids, groups)
+        return corpus
+
+    def replaced(self, **fields: Any) -> "Corpus":
+        """Return the documents, in memory, with other values of some attributes.
+
+        Parameters
+        ----------
+        **fields : object
+            The values, as the attributes have them: they are not checked.
+
+        Returns
+        -------
+        Corpus
+            The documents.
+        """
+        corpus = object.__new__(Corpus)
+        corpus.__dict__.update(vars(self) | fields)
         return corpus
 
     def with_groups(self, groups: Any) -> "Corpus":
@@ -283,10 +292,7 @@ class Corpus:
         Corpus
             The documents, with these groups in place of any that they had.
         """
-        known = as_groups(groups, len(self), "Corpus.with_groups")
-        return Corpus.trusted(
-            self.counts, self.words, self.labels, self.text_settings, self.ids, known
-        )
+        return self.replaced(groups=as_groups(groups, len(self), "Corpus.with_groups"))
 
     def parts(self) -> Iterator["Corpus"]:
         """Yield the documents in order, some at a time: one shard after another if on disk.
@@ -312,7 +318,7 @@ class Corpus:
         shard_size : int, default=8192
             Documents per file. By default those of a block of a fit, which then reads each once.
         """
-        from hdsp.corpus.stored import write_corpus
+        from hdsp.corpus.stored.writing import write_corpus
 
         write_corpus(self, Path(folder), shard_size)
 

@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
-from hdsp.corpus.matrices import MatrixPart, column_name, matrix_blocks
+from hdsp.corpus.matrices import column_name, matrix_blocks
 from hdsp.corpus.moments import LabelMoments, Moments
 from hdsp.corpus.parsing import from_matrix, read_labels
+from hdsp.corpus.word_counts import placed
 from hdsp.exceptions import MissingLabelsWarning, UnknownLabelWarning
-from hdsp.numerics.sparse import csr_entries, csr_from_entries
+from hdsp.numerics.sparse import csr_entries
 from hdsp.numerics.types import IntArray
 from hdsp.validation import check_matrix, count_of, quoted
 
@@ -177,30 +178,19 @@ class LabelSchema:
             The design.
         """
         self._check_agreement(labels, "`labels`")
-        slices = self.slices()
-        known = {block.name: block for block in self.blocks}
-        all_rows, all_columns, all_values = [], [], []
-        for block in labels.blocks:
-            rows, indices, values = csr_entries(block.values)
-            target = self._targets(block)
-            columns = target[indices]
-            is_known = columns >= 0
-            rows, columns, values = rows[is_known], columns[is_known], values[is_known]
-            if block.kind == "number" and block.name in known:
-                mean = np.asarray(known[block.name].mean)[columns]
-                scale = np.asarray(known[block.name].scale)[columns]
-                values = (values - mean) / scale
-            all_rows.append(rows)
-            all_columns.append(columns + slices[block.name].start if len(columns) else columns)
-            all_values.append(values)
+        found = {block.name: block for block in labels.blocks}
+        nothing = LabelBlock("", "tags", (), csr_array((len(labels), 0)))
+        parts = [placed(nothing.values, self._targets(nothing), 0)]
+        for known in self.blocks:
+            block = found.get(known.name, nothing)
+            part = placed(block.values, self._targets(block), len(known.columns))
+            if known.kind == "number":
+                mean, scale = np.asarray(known.mean), np.asarray(known.scale)
+                part.data = (part.data - mean[part.indices]) / scale[part.indices]
+            parts.append(part)
         if warn:
             warn_unknown([self.unknown(labels)])
-        return csr_from_entries(
-            np.concatenate([np.zeros(0, dtype=np.int64), *all_rows]),
-            np.concatenate([np.zeros(0, dtype=np.int64), *all_columns]),
-            np.concatenate([np.zeros(0), *all_values]),
-            (len(labels), self.n_labels),
-        )
+        return csr_array(hstack(parts, format="csr"))
 
     def unknown(self, labels: Labels) -> tuple[list[str], int]:
         """Return the labels of documents that the schema does not know, and of how many documents.
@@ -231,58 +221,38 @@ class LabelSchema:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
-        blocks = []
-        for block in self.blocks:
-            fields = asdict(block)
-            blocks.append({k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()})
-        return {"blocks": blocks}
+        return {"blocks": [asdict(block) for block in self.blocks]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Build the schema from what `to_dict` returned."""
-        return cls(
-            tuple(
-                BlockSchema(
-                    name=block["name"],
-                    kind=block["kind"],
-                    columns=tuple(block["columns"]),
-                    mean=tuple(block["mean"]),
-                    scale=tuple(block["scale"]),
-                    centred=block["centred"],
-                )
-                for block in data["blocks"]
-            )
-        )
+        blocks = []
+        for block in data["blocks"]:
+            fields: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in block.items()}
+            blocks.append(BlockSchema(**fields))
+        return cls(tuple(blocks))
 
     def _targets(self, block: LabelBlock) -> IntArray:
         """Return, for each column of a block, its position in the same block here, or -1."""
-        positions: dict[str, int] = {}
-        for known in self.blocks:
-            if known.name == block.name:
-                positions = {column: j for j, column in enumerate(known.columns)}
+        known = next((own.columns for own in self.blocks if own.name == block.name), ())
+        positions = {column: j for j, column in enumerate(known)}
         return np.array([positions.get(column, -1) for column in block.columns], dtype=np.int64)
 
-    def _matrix_layout(self) -> Sequence[MatrixPart] | None:
-        """Return the layout of the matrix that training saw, or None if it saw none."""
-        position_of = {column_name(j): j for j in range(self.n_labels)}
-        columns = [column for block in self.blocks for column in block.columns]
-        if set(columns) != set(position_of):
+    def _matrix_kinds(self) -> list[Kind] | None:
+        """Return the kinds of the columns of the matrix that training saw, or None if none."""
+        kinds = {column: block.kind for block in self.blocks for column in block.columns}
+        names = [column_name(j) for j in range(self.n_labels)]
+        if set(kinds) != set(names) or "category" in kinds.values():
             return None
-        parts = []
-        for block in self.blocks:
-            if block.kind == "category":
-                return None
-            positions = tuple(position_of[column] for column in block.columns)
-            parts.append(MatrixPart(block.name, block.kind, positions, block.centred))
-        return parts
+        return [kinds[name] for name in names]
 
     def _read_matrix(self, matrix: Any, subject: str) -> Labels:
         if not self.n_labels:
             return from_matrix(matrix, subject)
         matrix = check_matrix(matrix, subject)
         width = count_of(matrix.shape[1], "column")
-        layout = self._matrix_layout()
-        if layout is None:
+        kinds = self._matrix_kinds()
+        if kinds is None:
             trained = ", ".join(f"{block.kind} {block.name!r}" for block in self.blocks)
             raise ValueError(
                 f"{subject} must be of the form that training saw: {trained}. "
@@ -293,11 +263,12 @@ class LabelSchema:
                 f"{subject} must have {count_of(self.n_labels, 'column')}, as in training. "
                 f"Got {width}. Pass the same columns, with NaN for what is missing."
             )
-        return Labels(*matrix_blocks(matrix, subject, layout=layout))
+        centred = all(block.centred for block in self.blocks)
+        return Labels(*matrix_blocks(matrix, subject, kinds, centred))
 
     def _check_agreement(self, labels: Labels, subject: str) -> None:
         """Raise if a block is of another kind than in training."""
-        of_matrix = self._matrix_layout() is not None
+        of_matrix = self._matrix_kinds() is not None
         home = {column: known for known in self.blocks for column in known.columns}
         trained = {known.name: known for known in self.blocks if known.columns}
         for block in labels.blocks:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus.splitting import has_unspaced, splits_pairs, splitter, stems
 from hdsp.corpus.stop_words import stop_words_of
-from hdsp.corpus.tokens import RunPattern, Tokens, count_tokens, run_pattern, split_texts
+from hdsp.corpus.tokens import Tokens, count_tokens, run_pattern, split_texts
 from hdsp.corpus.word_table import PackedWords, WordTable
 
 if TYPE_CHECKING:
@@ -67,12 +67,15 @@ class Counter:
         if settings.tokenizer is None and not in_words:
             pattern = run_pattern(settings.token_pattern)
         self.is_compiled = pattern is not None
-        split = _splitter(settings, in_words)
-        if pattern is not None:
-            split = _compiled_splitter(settings, pattern, split)
+        split, pairs = _splitter(settings, in_words), splits_pairs(settings)
+        stop_text = b"" if pattern is None else pattern.stop_text(stop_list(settings))
 
         def count(texts: Sequence[Any]) -> Counted:
-            tokens = split(texts)
+            # Compiled code does not know scripts without spaces.
+            if pattern is None or (pairs and has_unspaced(texts)):
+                tokens = split(texts)
+            else:
+                tokens = split_texts(texts, pattern, settings.lowercase, stop_text)
             if settings.stem is not None:
                 tokens = _stemmed(tokens, settings.stem)
             if settings.ngrams == 1:
@@ -94,14 +97,20 @@ def count_texts(texts: Iterable[Any], settings: "TextSettings") -> Iterator[Coun
     return in_threads(counter.count, groups) if counter.is_compiled else map(counter.count, groups)
 
 
-def in_threads(function: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
-    """Yield the function of each item in order; some items ahead are worked on in threads."""
+def in_threads(
+    function: Callable[[Any], T], items: Iterable[Any], n_threads: int | None = None
+) -> Iterator[T]:
+    """Yield the function of each item in order; some items ahead are worked on in threads.
+
+    By default in as many threads as there are cores, and on one core in none.
+    """
     import joblib
 
-    n_threads = joblib.effective_n_jobs(-1)
+    n_cores = joblib.effective_n_jobs(-1)
+    n_threads = n_threads or (n_cores if n_cores > 1 else 0)
     waiting = iter(items)
     some = list(islice(waiting, 2))
-    if n_threads < 2 or len(some) < 2:
+    if not n_threads or len(some) < 2:
         yield from map(function, chain(some, waiting))
         return
     with ThreadPoolExecutor(n_threads) as pool:
@@ -126,20 +135,6 @@ def _groups(documents: Iterator[Any]) -> Iterator[list[Any]]:
             group, size = [], 0
     if group:
         yield group
-
-
-def _compiled_splitter(
-    settings: "TextSettings", pattern: RunPattern, otherwise: Callable[[Sequence[str]], Tokens]
-) -> Callable[[Sequence[str]], Tokens]:
-    """Return a function that splits texts in compiled code, except in scripts without spaces."""
-    stop_text, pairs = pattern.stop_text(stop_list(settings)), splits_pairs(settings)
-
-    def split(texts: Sequence[str]) -> Tokens:
-        if pairs and has_unspaced(texts):
-            return otherwise(texts)
-        return split_texts(texts, pattern, settings.lowercase, stop_text)
-
-    return split
 
 
 def _stemmed(tokens: Tokens, language: str) -> Tokens:

@@ -37,6 +37,13 @@ class PackedWords:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def compact(self) -> "PackedWords":
+        """Return the words in a text that holds nothing else."""
+        lengths = self.lasts - self.starts
+        ends = np.cumsum(lengths)
+        places = np.arange(lengths.sum()) + np.repeat(self.lasts - ends, lengths)
+        return PackedWords(self.text[places], ends - lengths, ends)
+
     def take(self, positions: Iterable[int]) -> list[str]:
         """Return some of the words as strings."""
         text, starts, lasts = self.text.tobytes(), self.starts, self.lasts

@@ -46,15 +46,7 @@ def add_placebo_tags(
     for j, size in enumerate(sizes):
         carried[rng.choice(len(corpus), size, replace=False), j] = 1.0
     blocks = (*corpus.labels.blocks, LabelBlock("placebo", "tags", names, csr_array(carried)))
-    labels = Labels(blocks, len(corpus))
-    return Corpus(
-        corpus.counts,
-        corpus.words,
-        labels,
-        text_settings=corpus.text_settings,
-        ids=corpus.ids,
-        groups=corpus.groups,
-    )
+    return corpus.replaced(labels=Labels(blocks, len(corpus)))
 
 
 def split_halves(

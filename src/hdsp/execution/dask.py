@@ -57,6 +57,9 @@ class DaskExecutor(Executor):
         self.client = client
         self._owned = owned
         self._address = str(client.scheduler.address)
+        self._forget()
+
+    def _forget(self) -> None:
         self._blocks: Sequence[BlockSource] | None = None
         self._sources: Future | None = None
         self._groups: list[slice] = []
@@ -198,13 +201,7 @@ class DaskExecutor(Executor):
             future.release()
         if self._sources is not None:
             self._sources.release()
-        self._blocks, self._sources, self._groups, self._homes, self._loaded = (
-            None,
-            None,
-            [],
-            [],
-            [],
-        )
+        self._forget()
 
     def __exit__(self, *_: object) -> None:
         self._release()

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import lru_cache
+from operator import methodcaller
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from hdsp.corpus.word_counts import in_threads
 from hdsp.kernels import use_threads
 from hdsp.model import Block, BlockSource
 
@@ -133,17 +134,10 @@ def use_one_blas_thread() -> None:
 
 def _loaded(blocks: Sequence[BlockSource]) -> Iterator[Block]:
     """The blocks, each read while the step works on the one before."""
+    load = methodcaller("load")
     if all(isinstance(block, Block) for block in blocks):
-        yield from (block.load() for block in blocks)
-        return
-    with ThreadPoolExecutor(1) as reader:
-        following: Future[Block] | None = None
-        for number, block in enumerate(blocks):
-            current = following or reader.submit(block.load)
-            following = None
-            if number + 1 < len(blocks):
-                following = reader.submit(blocks[number + 1].load)
-            yield current.result()
+        return map(load, blocks)
+    return in_threads(load, blocks, n_threads=1)
 
 
 def tree_sum(results: Iterable[Any]) -> Any:

@@ -59,8 +59,8 @@ class Processes(Executor):
                     step,
                     # A step that does not read them need not be sent them.
                     blocks[group] if step.reads_block else [None] * (group.stop - group.start),
-                    kept.paths[number] if kept is not None else None,
-                    after.paths[number] if after is not None else None,
+                    None if kept is None else kept[number],
+                    None if after is None else after[number],
                     os.getpid(),
                 )
                 for number, group in enumerate(groups)
@@ -88,7 +88,7 @@ class Processes(Executor):
             parent = os.environ.get("JOBLIB_TEMP_FOLDER") or None
             self._folder = tempfile.TemporaryDirectory(prefix="hdsp-", dir=parent)
         inner = tempfile.mkdtemp(dir=self._folder.name)
-        return _KeptFiles([Path(inner, str(number)) for number in range(n_files)])
+        return _KeptFiles(Path(inner, str(number)) for number in range(n_files))
 
     def __exit__(self, *_: object) -> None:
         if self._folder is not None:
@@ -96,23 +96,12 @@ class Processes(Executor):
             self._folder = None
 
 
-def connect(executor: str, n_jobs: int | None = None) -> Processes:
-    """The executor ``"processes"``."""
-    return Processes(n_jobs)
-
-
-class _KeptFiles(Sequence[Path]):
+class _KeptFiles(list[Path]):
     """Files of what was kept, removed when nobody can ask for them any more."""
 
-    def __init__(self, paths: list[Path]) -> None:
-        self.paths = paths
-        weakref.finalize(self, _remove, paths)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.paths[key]
-
-    def __len__(self) -> int:
-        return len(self.paths)
+    def __init__(self, paths: Iterable[Path]) -> None:
+        super().__init__(paths)
+        weakref.finalize(self, _remove, list(self))
 
 
 def _remove(paths: list[Path]) -> None:

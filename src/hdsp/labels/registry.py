@@ -6,8 +6,7 @@ A new one is a module beside this one, an import and a name here.
 from hdsp.labels.interaction import Interaction
 from hdsp.labels.low_rank import LowRank
 from hdsp.labels.pooled import Pooled
-from hdsp.labels.room import Ramps
-from hdsp.labels.spline import Spline
+from hdsp.labels.spline import Ramps, Spline
 from hdsp.labels.term import Term
 from hdsp.labels.values import Factor, Ordered
 

@@ -1,7 +1,8 @@
-"""Splines: smooth curves of a number."""
+"""Curves of a number: smooth ones, and those of straight parts."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -19,7 +20,75 @@ _FEWEST_VALUES = 4
 _POINTS_BETWEEN, _MOST_POINTS = 17, 20_000
 
 
-class Spline(Term):
+class Curve(Term):
+    """A number, and functions of it between knots that are learned.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of the number.
+    n_knots : int, default=8
+        The number of intervals, each with as many training documents.
+
+    Attributes
+    ----------
+    part : str
+        What the names of the functions call each.
+    """
+
+    kinds = frozenset({"number"})
+    part: ClassVar[str]
+
+    def __init__(self, *columns: str, n_knots: int = 8) -> None:
+        super().__init__(*columns)
+        if type(n_knots) is not int or not 1 <= n_knots <= 100:
+            name = type(self).__name__
+            raise ValueError(f"`n_knots` of {name} must be 1 to 100. Got {n_knots!r}.")
+        self.n_knots = n_knots
+
+    def settings(self) -> dict[str, Any]:
+        """The number of intervals."""
+        return {"n_knots": self.n_knots}
+
+    def bound(
+        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
+    ) -> Self:
+        """The curve of the one number that its label column has."""
+        if len(sources[0]) != 1:
+            raise ValueError(
+                f"{type(self).__name__} takes a single number. {self.columns[0]!r} has "
+                f"{len(sources[0])} columns."
+            )
+        return super().bound(sources, fitted or self.learn([csr_array((0, 1))]))
+
+    @abstractmethod
+    def functions(self, values: FloatArray) -> FloatArray:
+        """The functions at values of the number, [M, n]."""
+
+    @property
+    def _knots(self) -> FloatArray:
+        return np.asarray(self.fitted["knots"], dtype=np.float64)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The number's own name, and one for each function."""
+        (name,) = self.sources[0]
+        n_functions = self.functions(np.zeros(0)).shape[1]
+        return (name, *(f"{name} ({self.part} {i + 1})" for i in range(n_functions)))
+
+    @property
+    def groups(self) -> IntArray:
+        """The number by itself, and its functions together."""
+        return np.array([0] + [1] * (len(self.names) - 1))
+
+    def expand(self, parts: Sequence[csr_array]) -> csr_array:
+        """The number, and the functions at its values, [M, n]."""
+        values = csr_array(parts[0])
+        found = self.functions(values.data.astype(np.float64))
+        return number_columns(values, found, self.value_scale)
+
+
+class Spline(Curve):
     """A cubic spline of a number: its line, and the ways in which it may bend.
 
     The columns besides the line are the spline's Demmler-Reinsch functions: in training they are
@@ -48,36 +117,29 @@ class Spline(Term):
     Spline('month', n_knots=8, period=12.0)
     """
 
-    kinds = frozenset({"number"})
+    part = "bend"
 
     def __init__(self, *columns: str, n_knots: int = 8, period: float | None = None) -> None:
-        super().__init__(*columns)
-        if type(n_knots) is not int or not 1 <= n_knots <= 100:
-            raise ValueError(f"`n_knots` of Spline must be 1 to 100. Got {n_knots!r}.")
+        super().__init__(*columns, n_knots=n_knots)
         if period is not None:
             check_positive(period, "period", "Spline")
         if period is not None and n_knots < 3:
             raise ValueError(f"Spline with a period needs `n_knots` of 3 or more. Got {n_knots}.")
-        self.n_knots = n_knots
         self.period = None if period is None else float(period)
 
     def settings(self) -> dict[str, Any]:
         """The number of knots, and the period if there is one."""
         period = {} if self.period is None else {"period": self.period}
-        return {"n_knots": self.n_knots, **period}
+        return super().settings() | period
 
     def bound(
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
     ) -> Self:
         """The spline of the one number that its label column has."""
-        if len(sources[0]) != 1:
-            raise ValueError(
-                f"Spline takes a single number. {self.columns[0]!r} has {len(sources[0])} columns."
-            )
-        copy = super().bound(sources, fitted or {"knots": [], "coefficients": []})
-        n_splines = len(copy._knots) - _DEGREE - 1
-        fits = len(copy.fitted["coefficients"]) % max(n_splines, 1) == 0
+        copy = super().bound(sources, fitted)
         knots = copy._knots
+        n_splines = len(knots) - _DEGREE - 1
+        fits = len(copy.fitted["coefficients"]) % max(n_splines, 1) == 0
         # Of curves that come round, the period is between the inner knots.
         empty = (
             self.period is not None
@@ -139,25 +201,9 @@ class Spline(Term):
         }
 
     @property
-    def _knots(self) -> FloatArray:
-        return np.asarray(self.fitted["knots"], dtype=np.float64)
-
-    @property
     def _coefficients(self) -> FloatArray:
         n_splines = max(len(self._knots) - _DEGREE - 1, 1)
         return np.asarray(self.fitted["coefficients"], dtype=np.float64).reshape(n_splines, -1)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The number's own name, and one for each function."""
-        (name,) = self.sources[0]
-        bends = range(1, self._coefficients.shape[1] + 1)
-        return (name, *(f"{name} (bend {i})" for i in bends))
-
-    @property
-    def groups(self) -> IntArray:
-        """The line by itself, and the rest together."""
-        return np.array([0] + [1] * (len(self.names) - 1))
 
     def points(self, low: float, high: float) -> FloatArray:
         """As many values between any two knots."""
@@ -174,20 +220,17 @@ class Spline(Term):
         within = np.linspace(knots[:-1], knots[1:], _POINTS_BETWEEN, axis=1).ravel()
         return np.unique(np.concatenate([[low, high], within[(within > low) & (within < high)]]))
 
-    def expand(self, parts: Sequence[csr_array]) -> csr_array:
-        """The number, and the functions at its values, [M, n]."""
-        values = csr_array(parts[0])
-        coefficients = self._coefficients
-        functions = np.zeros((values.nnz, coefficients.shape[1]))
-        if coefficients.shape[1]:
-            knots, inside = self._knots, values.data.astype(np.float64)
-            if self.period is None:
-                inside = np.clip(inside, knots[0], knots[-1])
-            else:
-                first, last = knots[_DEGREE], knots[-_DEGREE - 1]
-                inside = first + np.mod(inside - first, last - first)
-            functions = BSpline(knots, coefficients, _DEGREE)(inside)
-        return number_columns(values, functions, self.value_scale)
+    def functions(self, values: FloatArray) -> FloatArray:
+        """The ways in which the curve bends, at values of the number, [M, n]."""
+        knots, coefficients = self._knots, self._coefficients
+        if not coefficients.shape[1]:
+            return np.zeros((len(values), 0))
+        if self.period is None:
+            inside = np.clip(values, knots[0], knots[-1])
+        else:
+            first, last = knots[_DEGREE], knots[-_DEGREE - 1]
+            inside = first + np.mod(values - first, last - first)
+        return np.asarray(BSpline(knots, coefficients, _DEGREE)(inside))
 
 
 def _roughness(knots: FloatArray) -> FloatArray:
@@ -204,3 +247,49 @@ def _roughness(knots: FloatArray) -> FloatArray:
         value = second(points)
         total += value.T @ (value * (weight * width / 6.0)[:, None])
     return total
+
+
+class Ramps(Curve):
+    """A number, and its parts between quantiles: how far it goes into each of n intervals.
+
+    The parts sum to the number, within the range of training. They count from the mean.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of the number.
+    n_knots : int, default=8
+        The number of intervals, each with as many training documents.
+    """
+
+    part = "part"
+
+    def __init__(self, *columns: str, n_knots: int = 8) -> None:
+        super().__init__(*columns, n_knots=n_knots)
+
+    def bound(
+        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
+    ) -> Self:
+        """The parts of the one number that its label column has."""
+        copy = super().bound(sources, fitted)
+        if (np.diff(copy._knots) <= 0).any():
+            raise ValueError("The knots of a term must rise.")
+        return copy
+
+    def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
+        """The quantiles at which intervals begin and end."""
+        if not parts[0].nnz:
+            return {"knots": []}
+        values = np.asarray(parts[0].data, dtype=np.float64)
+        knots = np.unique(np.quantile(values, np.linspace(0.0, 1.0, self.n_knots + 1)))
+        return {"knots": knots.tolist()}
+
+    def points(self, low: float, high: float) -> FloatArray:
+        """The knots too, where curves bend."""
+        knots = self._knots[(self._knots > low) & (self._knots < high)]
+        return np.unique(np.concatenate([super().points(low, high), knots]))
+
+    def functions(self, values: FloatArray) -> FloatArray:
+        """How far the number goes into each interval, [M, n]."""
+        first, last = self._knots[:-1], self._knots[1:]
+        return np.asarray(np.clip(values[:, None], first, last) - np.clip(0.0, first, last))

@@ -100,7 +100,7 @@ def update(done: float | None = None, total: float | None = None, **details: Any
         display.tasks[-1].update(done, total, **details)
 
 
-def counted(items: Iterable[T], name: str) -> Iterable[T]:
+def counted(items: Iterable[T], name: str) -> Iterator[T]:
     """Pass items on, and show on the innermost task how many there were.
 
     Parameters
@@ -110,11 +110,6 @@ def counted(items: Iterable[T], name: str) -> Iterable[T]:
     name : str
         What they are, such as ``"documents"``.
     """
-    display = _display.get()
-    return items if display is None or not display.tasks else _counted(items, name)
-
-
-def _counted(items: Iterable[T], name: str) -> Iterator[T]:
     number = 0
     for number, item in enumerate(items, start=1):
         yield item

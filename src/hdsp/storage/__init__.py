@@ -12,6 +12,7 @@ from hdsp.storage.container import (
     map_arrays,
     replacing,
     require,
+    sync_file,
     sync_folder,
     write_arrays,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "put_texts",
     "replacing",
     "require",
+    "sync_file",
     "sync_folder",
     "write_arrays",
 ]

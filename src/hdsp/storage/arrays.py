@@ -30,7 +30,7 @@ class StoredArrays:
         return name in self._arrays
 
     def get(self, name: str, shape: Sequence[int | None], kind: str = "f") -> AnyArray:
-        """An array, checked for its shape, where None is any length, and its NumPy dtype kind."""
+        """An array, checked for its shape, where None is any length, and its NumPy dtype kinds."""
         require(name in self._arrays, f"it has no array {name!r}")
         array = self._arrays[name]
         fits = array.ndim == len(shape) and all(
@@ -39,7 +39,7 @@ class StoredArrays:
         found = "×".join(map(str, array.shape))
         wanted = "×".join("any" if length is None else str(length) for length in shape)
         require(
-            fits and array.dtype.kind == kind,
+            fits and array.dtype.kind in kind,
             f"its array {name!r} is {array.dtype} of {found}, where {wanted} is needed",
         )
         return array
@@ -66,7 +66,10 @@ class StoredArrays:
 
     def sparse(self, name: str, shape: tuple[int | None, int], least: float = -np.inf) -> csr_array:
         """A sparse matrix that `put_sparse` wrote."""
-        data = self.numbers(f"{name}.data", (None,), least)
+        return self.matrix(name, shape, self.numbers(f"{name}.data", (None,), least))
+
+    def matrix(self, name: str, shape: tuple[int | None, int], data: AnyArray) -> csr_array:
+        """A sparse matrix of checked rows and columns, whose entries are `data`."""
         indices = self.whole(f"{name}.indices", data.shape, shape[1])
         n_rows = None if shape[0] is None else shape[0] + 1
         indptr = self.whole(f"{name}.indptr", (n_rows,), data.size + 1)

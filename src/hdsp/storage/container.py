@@ -140,8 +140,13 @@ def array_bytes(array: AnyArray) -> memoryview:
 def sync_folder(folder: Path) -> None:
     """Flush a folder's entries to disk; does nothing on Windows, which has no such call."""
     with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync_file(folder)
+
+
+def sync_file(path: Path) -> None:
+    """Flush a file to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -10,32 +10,32 @@ import numpy as np
 _LEARNED = (True, False, "corpus", "document")
 
 
-def check_whole(value: Any, name: str, smallest: int) -> None:
-    """Raise unless `value` is a whole number of at least `smallest`."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < smallest:
-        raise ValueError(
-            f"`{name}` of HDSP must be a whole number of at least {smallest}. Got {value!r}."
-        )
-
-
 # Beyond these, sums and logarithms lose what they are taken of.
 _SMALLEST, _LARGEST = 1e-12, 1e12
 
 
+def _check(holds: bool, rule: str, value: Any, name: str, owner: str = "HDSP") -> None:
+    if not holds:
+        raise ValueError(f"`{name}` of {owner} must {rule}. Got {value!r}.")
+
+
+def check_whole(value: Any, name: str, smallest: int) -> None:
+    """Raise unless `value` is a whole number of at least `smallest`."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    _check(whole and value >= smallest, f"be a whole number of at least {smallest}", value, name)
+
+
 def check_positive(value: Any, name: str, owner: str = "HDSP") -> None:
     """Raise unless `value` is a positive number that can be computed with."""
-    if not (_is_number(value) and 0 < value < np.inf):
-        raise ValueError(f"`{name}` of {owner} must be a positive number. Got {value!r}.")
-    if not _SMALLEST <= value <= _LARGEST:
-        raise ValueError(
-            f"`{name}` of {owner} must be between {_SMALLEST:g} and {_LARGEST:g}. Got {value!r}."
-        )
+    _check(_is_number(value) and 0 < value < np.inf, "be a positive number", value, name, owner)
+    rule = f"be between {_SMALLEST:g} and {_LARGEST:g}"
+    _check(_SMALLEST <= value <= _LARGEST, rule, value, name, owner)
 
 
 def check_tolerance(value: Any, name: str) -> None:
     """Raise unless `value` is a number of at least zero that can be computed with."""
-    if not (_is_number(value) and 0 <= value <= _LARGEST):
-        raise ValueError(f"`{name}` of HDSP must be a number, zero or more. Got {value!r}.")
+    fits = _is_number(value) and 0 <= value <= _LARGEST
+    _check(fits, "be a number, zero or more", value, name)
 
 
 def check_prior(value: Any, name: str) -> tuple[float, float]:
@@ -53,50 +53,38 @@ def check_prior(value: Any, name: str) -> tuple[float, float]:
 
 def check_learned(value: Any) -> tuple[bool, bool]:
     """Return whether the corpus and the document concentration are learned."""
-    if not isinstance(value, (bool, np.bool_, str)) or value not in _LEARNED:
-        raise ValueError(
-            "`learn_concentrations` of HDSP must be True, False, 'corpus' or 'document'. "
-            f"Got {value!r}."
-        )
+    fits = isinstance(value, (bool, np.bool_, str)) and value in _LEARNED
+    _check(fits, "be True, False, 'corpus' or 'document'", value, "learn_concentrations")
     return value in (True, "corpus"), value in (True, "document")
 
 
 def check_flag(value: Any, name: str, owner: str = "HDSP") -> None:
     """Raise unless `value` is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"`{name}` of {owner} must be True or False. Got {value!r}.")
+    _check(isinstance(value, (bool, np.bool_)), "be True or False", value, name, owner)
 
 
 def check_share(value: Any, name: str, owner: str) -> None:
     """Raise unless `value` lies between 0 and 1."""
-    if not (_is_number(value) and 0 < value < 1):
-        raise ValueError(f"`{name}` of {owner} must lie between 0 and 1. Got {value!r}.")
+    _check(_is_number(value) and 0 < value < 1, "lie between 0 and 1", value, name, owner)
 
 
 def check_jobs(value: Any) -> None:
     """Raise unless `value` is None or a number of threads that joblib understands."""
-    if value is not None and (not isinstance(value, (int, np.integer)) or value == 0):
-        raise ValueError(
-            f"`n_jobs` of HDSP must be None or a whole number other than 0. Got {value!r}."
-        )
+    fits = value is None or (isinstance(value, (int, np.integer)) and value != 0)
+    _check(fits, "be None or a whole number other than 0", value, "n_jobs")
 
 
 def check_choice(value: Any, choices: tuple[str, ...], name: str, owner: str) -> None:
     """Raise unless `value` is one of `choices`."""
-    if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(map(repr, choices))
-        raise ValueError(f"`{name}` of {owner} must be one of {listed}. Got {value!r}.")
+    fits = isinstance(value, str) and value in choices
+    _check(fits, f"be one of {', '.join(map(repr, choices))}", value, name, owner)
 
 
 def check_folder(value: Any) -> None:
     """Raise unless `value`, the `checkpoint` of HDSP, is None or can name a folder."""
-    if value is None:
-        return
-    if not isinstance(value, (str, os.PathLike)):
-        raise ValueError(
-            f"`checkpoint` of HDSP must be None or the path of a folder. Got {value!r}."
-        )
-    if Path(value).exists() and not Path(value).is_dir():
+    fits = value is None or isinstance(value, (str, os.PathLike))
+    _check(fits, "be None or the path of a folder", value, "checkpoint")
+    if value is not None and Path(value).exists() and not Path(value).is_dir():
         raise ValueError(f"`checkpoint` of HDSP must be a folder. Got the file {str(value)!r}.")
 
 
@@ -125,13 +113,8 @@ def check_seeds(value: Any, n_components: int) -> None:
 
 def check_content(value: Any) -> None:
     """Raise unless `value`, the `content` of HDSP, is None or may name a category."""
-    if value is None:
-        return
-    if not isinstance(value, str):
-        raise ValueError(
-            "`content` of HDSP must be None or the name of a category of the labels. "
-            f"Got {value!r}."
-        )
+    fits = value is None or isinstance(value, str)
+    _check(fits, "be None or the name of a category of the labels", value, "content")
 
 
 def make_generator(random_state: Any) -> np.random.Generator:

@@ -65,18 +65,14 @@ def check_top_words(
             f"`top_words` of {owner} must hold word indices. Got {top_words.dtype} values. "
             "Make it with topic_top_words(components, n=10)."
         )
-    outside = top_words < 0
+    rule, remedy = "not be negative", "Make it with topic_top_words(components, n=10)."
     if n_words is not None:
-        outside |= top_words >= n_words
-    if outside.any():
-        topic = int(np.argwhere(outside)[0, 0])
-        value = top_words[outside][0]
-        rule, remedy = "not be negative", "Make it with topic_top_words(components, n=10)."
-        if n_words is not None:
-            rule = f"lie in 0 ... {n_words - 1}, the columns of `counts`"
-            remedy = "Use counts over the topics' own vocabulary."
+        rule = f"lie in 0 ... {n_words - 1}, the columns of `counts`"
+        remedy = "Use counts over the topics' own vocabulary."
+    for topic, place in np.argwhere((top_words < 0) | (top_words >= (n_words or np.inf)))[:1]:
         raise ValueError(
-            f"`top_words` of {owner} must {rule}. Got {value} in topic {topic}. {remedy}"
+            f"`top_words` of {owner} must {rule}. Got {top_words[topic, place]} in topic {topic}. "
+            f"{remedy}"
         )
     repeated = (np.diff(np.sort(top_words, axis=1), axis=1) == 0).any(axis=1)
     if repeated.any():

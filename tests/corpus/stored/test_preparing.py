@@ -226,7 +226,7 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(drafts, "write_arrays", fail)
+    monkeypatch.setattr(drafts.pickle, "dump", fail)
     with pytest.raises(OSError, match="No space left on device"):
         hdsp.prepare_corpus(tmp_path / "a.jsonl", tmp_path / "corpus")
     assert os.listdir(tmp_path) == ["a.jsonl"]

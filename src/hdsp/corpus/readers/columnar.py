@@ -1,9 +1,9 @@
 """Parquet and Arrow (Feather, IPC file and IPC stream), through pyarrow."""
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from hdsp import progress
 from hdsp.corpus.readers.columns import Batch, OrderedValues, TableFile, Wanted, check_columns
@@ -12,16 +12,55 @@ from hdsp.exceptions import ReadError
 from hdsp.validation import quoted
 
 _ROWS = 4096
+# The schema of a file, and a function from names of columns to batches that have them.
+Opened: TypeAlias = tuple[Any, Callable[[list[str]], Iterable[Any]]]
+Opener: TypeAlias = Callable[[TableFile], Opened]
 
 
-def parquet_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
-    """Yield the wanted columns of a Parquet file; the others are not read."""
+def columnar_batches(open_file: Opener, file: TableFile, wanted: Wanted) -> Iterator[Batch]:
+    """Yield the wanted columns of a file."""
     with _damage_as_read_error(file.name):
-        opened = _open_parquet(file)
-        _check_schema(opened.schema_arrow, file.name, wanted)
-        # A column may hold columns; a wanted one is read with all that it holds.
-        batches = opened.iter_batches(_ROWS, columns=list(wanted.columns))
-        yield from _plain_batches(_watched(batches, opened.metadata.num_rows), wanted)
+        schema, batches = open_file(file)
+        _check_schema(schema, file.name, wanted)
+        for batch in batches(list(wanted.columns)):
+            # Damage can leave offsets that point anywhere; pyarrow looks only when it is asked to.
+            batch.validate(full=True)
+            # A batch of an Arrow file may be the whole table.
+            for first in range(0, max(len(batch), 1), _ROWS):
+                some = batch.slice(first, _ROWS)
+                yield {column: _plain(some.column(column)) for column in wanted.columns}
+
+
+def columnar_columns(open_file: Opener, file: TableFile) -> tuple[str, ...]:
+    """Return the names of a file's columns."""
+    with _damage_as_read_error(file.name):
+        return tuple(open_file(file)[0].names)
+
+
+def open_parquet(file: TableFile) -> Opened:
+    """Open a Parquet file, of which only the columns that are asked for are read."""
+    from pyarrow import parquet
+
+    opened = parquet.ParquetFile(_seekable(file.stream))
+    # A column may hold columns; a wanted one is read with all that it holds.
+    return opened.schema_arrow, lambda columns: _watched(
+        opened.iter_batches(_ROWS, columns=columns), opened.metadata.num_rows
+    )
+
+
+def open_arrow(file: TableFile) -> Opened:
+    """Open an Arrow or Feather file, or an Arrow stream."""
+    from pyarrow import ipc
+
+    head = file.stream.peek(6)
+    if head.startswith(b"FEA1"):
+        raise read_error(file.name, "it is in the first, disused Feather format", "write it again")
+    # A damaged stream claims any size; a file and a buffer give no more than they have.
+    if not head.startswith(b"ARROW1"):
+        stream = ipc.open_stream(_seekable(file.stream))
+        return stream.schema, lambda _: stream
+    opened = ipc.open_file(_seekable(file.stream))
+    return opened.schema, lambda _: map(opened.get_batch, range(opened.num_record_batches))
 
 
 def _watched(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
@@ -33,47 +72,6 @@ def _watched(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
         progress.update(rows, n_rows)
 
 
-def parquet_columns(file: TableFile) -> tuple[str, ...]:
-    """Return the names of a Parquet file's columns."""
-    with _damage_as_read_error(file.name):
-        return tuple(_open_parquet(file).schema_arrow.names)
-
-
-def arrow_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
-    """Yield the wanted columns of an Arrow or Feather file, or of an Arrow stream."""
-    with _damage_as_read_error(file.name):
-        opened = _open_arrow(file)
-        _check_schema(opened.schema, file.name, wanted)
-        # An Arrow file is indexed by batch, a stream is iterated over.
-        batches = opened
-        if hasattr(opened, "num_record_batches"):
-            batches = map(opened.get_batch, range(opened.num_record_batches))
-        yield from _plain_batches(batches, wanted)
-
-
-def arrow_columns(file: TableFile) -> tuple[str, ...]:
-    """Return the names of the columns of an Arrow or Feather file, or an Arrow stream."""
-    with _damage_as_read_error(file.name):
-        return tuple(_open_arrow(file).schema.names)
-
-
-def _open_parquet(file: TableFile) -> Any:
-    from pyarrow import parquet
-
-    return parquet.ParquetFile(_seekable(file.stream))
-
-
-def _open_arrow(file: TableFile) -> Any:
-    from pyarrow import ipc
-
-    head = file.stream.peek(6)
-    if head.startswith(b"FEA1"):
-        raise read_error(file.name, "it is in the first, disused Feather format", "write it again")
-    # A damaged stream claims any size; a file and a buffer give no more than they have.
-    open_source = ipc.open_file if head.startswith(b"ARROW1") else ipc.open_stream
-    return open_source(_seekable(file.stream))
-
-
 def _seekable(stream: BinaryReader) -> Any:
     """Return a file that can be read from its end, where these formats keep their index."""
     import pyarrow
@@ -83,16 +81,16 @@ def _seekable(stream: BinaryReader) -> Any:
 
 
 def _check_schema(schema: Any, name: str, wanted: Wanted) -> None:
-    from pyarrow import types
+    import pyarrow
 
     check_columns(name, wanted.columns, schema.names)
     if wanted.text is None:
         return
 
+    texts = (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view(), pyarrow.null())
+
     def is_text(kind: Any) -> bool:
-        if types.is_dictionary(kind):
-            kind = kind.value_type
-        return bool(types.is_null(kind) or kind in _text_types())
+        return (kind.value_type if pyarrow.types.is_dictionary(kind) else kind) in texts
 
     found = schema.field(wanted.text).type
     if not is_text(found):
@@ -102,23 +100,6 @@ def _check_schema(schema: Any, name: str, wanted: Wanted) -> None:
             f"column {wanted.text!r} holds {found} and not text",
             f"name a column of text with `text` (there are: {others})",
         )
-
-
-def _text_types() -> tuple[Any, ...]:
-    import pyarrow
-
-    return (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view())
-
-
-def _plain_batches(batches: Iterable[Any], wanted: Wanted) -> Iterator[Batch]:
-    """Turn record batches to plain values."""
-    for batch in batches:
-        # Damage can leave offsets that point anywhere; pyarrow looks only when it is asked to.
-        batch.validate(full=True)
-        # A batch of an Arrow file may be the whole table.
-        for first in range(0, max(len(batch), 1), _ROWS):
-            some = batch.slice(first, _ROWS)
-            yield {column: _plain(some.column(column)) for column in wanted.columns}
 
 
 def _plain(column: Any) -> list[object]:

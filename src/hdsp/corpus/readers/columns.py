@@ -4,8 +4,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeAlias
 
 from hdsp.corpus.blocks import make_block
@@ -156,29 +156,26 @@ class Columns:
 
     def ids(self) -> tuple[str, ...] | None:
         """Return the documents' ids, or None where they are not wanted."""
-        if self.wanted.ids is None:
-            return None
-        ids = []
-        for row, value in enumerate(self._values[self.wanted.ids], self._first_row):
-            identity = None if is_missing(value) else level_name(value)
-            if identity is None:
-                remedy = "give every row a text or a number as its id"
-                raise self._error(self.wanted.ids, row, value, "no id", remedy)
-            ids.append(identity)
-        return tuple(ids)
+        remedy = "give every row a text or a number as its id"
+        return self._names(self.wanted.ids, None, "no id", remedy)
 
     def groups(self) -> tuple[str, ...] | None:
         """Return the documents' groups, "" for none, or None where they are not wanted."""
-        if self.wanted.groups is None:
+        remedy = "name a column of texts or numbers with `group`"
+        return self._names(self.wanted.groups, "", "no group", remedy)
+
+    def _names(
+        self, column: str | None, missing: str | None, what: str, remedy: str
+    ) -> tuple[str, ...] | None:
+        if column is None:
             return None
-        found = []
-        for row, value in enumerate(self._values[self.wanted.groups], self._first_row):
-            name = "" if is_missing(value) else level_name(value)
+        names = []
+        for row, value in enumerate(self._values[column], self._first_row):
+            name = missing if is_missing(value) else level_name(value)
             if name is None:
-                remedy = "name a column of texts or numbers with `group`"
-                raise self._error(self.wanted.groups, row, value, "no group", remedy)
-            found.append(name)
-        return tuple(found)
+                raise self._error(column, row, value, what, remedy)
+            names.append(name)
+        return tuple(names)
 
     def labels(self) -> Labels:
         """Return the labels of all rows."""
@@ -196,20 +193,16 @@ class Columns:
         else:
             values = [self._number(value, column, row) for row, value in enumerate(values)]
         order = self._orders.get(column)
-        return label_block(column, kind, values, self.name, self._first_row, order)
+        with naming(self.name):
+            return make_block(column, kind, values, self.name, self._first_row, order)
 
     def _number(self, value: object, column: str, row: int) -> object:
-        """Return a number or a date that is written as text, and any other value as it is."""
+        """Return None where a text says that a number is missing, and else the value as it is."""
         if not isinstance(value, str):
             return value
         text = value.strip()
         if text.lower() in _NO_NUMBER:
             return None
-        for read in (float, datetime.fromisoformat):
-            try:
-                return read(text)
-            except ValueError:
-                continue
         if _DECIMAL_COMMA.fullmatch(text):
             remedy = "pass `decimal`, which is ','"
             raise self._error(column, self._first_row + row, value, "no number", remedy)
@@ -241,17 +234,11 @@ class Columns:
         return read_error(self.name, problem, remedy, row=row)
 
 
-def label_block(
-    column: str,
-    kind: Kind,
-    values: Sequence[object],
-    name: str,
-    first_row: int = 0,
-    order: Sequence[object] | None = None,
-) -> LabelBlock:
-    """Return the block of a column's values, with errors that name the file."""
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Turn errors of labels to those of the file that they are from."""
     try:
-        return make_block(column, kind, values, name, first_row, order)
+        yield
     except (TypeError, ValueError, OverflowError) as error:
         raise ReadError(_sentence(str(error), name)) from error
 

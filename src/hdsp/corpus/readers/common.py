@@ -71,18 +71,17 @@ def check_file(path: FilePath) -> None:
     """Raise unless a path is that of a file."""
     name = name_of(path)
     try:
-        if Path(path).is_dir():
-            raise read_error(
-                name, "this is a folder", "name a file, or use read_folder for a folder of texts"
-            )
-        if not Path(path).exists():
-            raise FileNotFoundError(
-                f"{name}: there is no such file; check the path, which starts from {os.getcwd()!r}."
-            )
+        is_folder, exists = Path(path).is_dir(), Path(path).exists()
     except (OSError, ValueError) as error:
-        if isinstance(error, (ReadError, FileNotFoundError)):
-            raise
         raise read_error(name, f"this is no path ({error})", "check its name") from error
+    if is_folder:
+        raise read_error(
+            name, "this is a folder", "name a file, or use read_folder for a folder of texts"
+        )
+    if not exists:
+        raise FileNotFoundError(
+            f"{name}: there is no such file; check the path, which starts from {os.getcwd()!r}."
+        )
 
 
 @contextmanager
@@ -185,61 +184,6 @@ def _decompressed(stream: BinaryReader, name: str) -> BinaryReader:
     return io.BufferedReader(_Guarded(inner, name), _CHUNK)
 
 
-def text_lines(stream: BinaryReader, name: str, encoding: str) -> Iterator[str]:
-    """Decode a stream line by line, with any kind of line end kept and without a BOM."""
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        encoding = "utf-8-sig"
-    try:
-        text = io.TextIOWrapper(stream, encoding=encoding, newline="")
-    except LookupError as error:
-        raise ValueError(
-            f"`encoding` must be one that Python knows. Got {encoding!r}. "
-            "Pass 'utf-8', 'latin-1' or 'utf-16'."
-        ) from error
-    number = 0
-    try:
-        while line := text.readline(LONGEST_LINE):
-            number += 1
-            if len(line) == LONGEST_LINE:
-                raise read_error(
-                    name,
-                    f"this line has more than {LONGEST_LINE >> 20} million characters",
-                    "check that this is the right file; documents go on lines of their own",
-                    line=number,
-                )
-            if "\0" in line:
-                raise read_error(
-                    name,
-                    "there is a NUL character, which no text holds",
-                    "check that the file is whole and a text, or pass its `encoding`, "
-                    "such as 'utf-16'",
-                    line=number,
-                )
-            yield line
-    except UnicodeError as error:
-        raise _undecodable(error, name, encoding, number) from error
-    finally:
-        # Not closed, because the stream belongs to the function that opened it.
-        with suppress(ValueError):
-            text.detach()
-
-
-def _undecodable(error: UnicodeError, name: str, encoding: str, number: int) -> ReadError:
-    # The decoder reads on only when no line is left, so its object begins at the next line.
-    line, what = number + 1, "text"
-    if isinstance(error, UnicodeDecodeError):
-        line += error.object.count(b"\n", 0, error.start)
-        what = f"byte {error.object[error.start]:#04x}"
-    utf16 = isinstance(error, UnicodeDecodeError) and error.object[:2] in (b"\xff\xfe", b"\xfe\xff")
-    example = "'utf-16'" if utf16 else "'latin-1' or 'cp1252'"
-    return read_error(
-        name,
-        f"{what} is not {encoding.removesuffix('-sig')}",
-        f"pass the file's `encoding`, such as {example}",
-        line=line,
-    )
-
-
 class Lines:
     """The lines of a text file, which knows where it is.
 
@@ -256,18 +200,61 @@ class Lines:
     ----------
     number : int
         The line that was read last, from 1.
+    whole : iterator of str
+        The lines that follow, with any kind of line end, and without a BOM.
     """
 
     def __init__(self, stream: BinaryReader, name: str, encoding: str) -> None:
         self.name = name
         self.number = 0
-        self._lines = text_lines(stream, name, encoding)
+        self.whole = self._decoded(stream, encoding)
+
+    def _decoded(self, stream: BinaryReader, encoding: str) -> Iterator[str]:
+        if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+            encoding = "utf-8-sig"
+        try:
+            text = io.TextIOWrapper(stream, encoding=encoding, newline="")
+        except LookupError as error:
+            raise ValueError(
+                f"`encoding` must be one that Python knows. Got {encoding!r}. "
+                "Pass 'utf-8', 'latin-1' or 'utf-16'."
+            ) from error
+        try:
+            while line := text.readline(LONGEST_LINE):
+                self.number += 1
+                if len(line) == LONGEST_LINE:
+                    raise self.error(
+                        f"this line has more than {LONGEST_LINE >> 20} million characters",
+                        "check that this is the right file; documents go on lines of their own",
+                    )
+                if "\0" in line:
+                    raise self.error(
+                        "there is a NUL character, which no text holds",
+                        "check that the file is whole and a text, or pass its `encoding`, "
+                        "such as 'utf-16'",
+                    )
+                yield line
+        except UnicodeError as error:
+            raise self._undecodable(error, encoding.removesuffix("-sig")) from error
+        finally:
+            # Not closed, because the stream belongs to the function that opened it.
+            with suppress(ValueError):
+                text.detach()
+
+    def _undecodable(self, error: UnicodeError, encoding: str) -> ReadError:
+        # The decoder reads on only when no line is left, so its object begins at the next line.
+        line, what, example = self.number + 1, "text", "'latin-1' or 'cp1252'"
+        if isinstance(error, UnicodeDecodeError):
+            line += error.object.count(b"\n", 0, error.start)
+            what = f"byte {error.object[error.start]:#04x}"
+            if error.object[:2] in (b"\xff\xfe", b"\xfe\xff"):
+                example = "'utf-16'"
+        remedy = f"pass the file's `encoding`, such as {example}"
+        return self.error(f"{what} is not {encoding}", remedy, line)
 
     def __iter__(self) -> Iterator[str]:
         """Yield the lines that follow, without line ends, blank ones included."""
-        for line in self._lines:
-            self.number += 1
-            yield line.rstrip("\r\n")
+        return (line.rstrip("\r\n") for line in self.whole)
 
     def each_with(self, what: str) -> Iterator[str]:
         """Yield lines without blank ones at the end, and raise at one before: each has `what`."""

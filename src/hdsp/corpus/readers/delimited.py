@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, short_repr
-from hdsp.corpus.readers.common import LONGEST_LINE, read_error, text_lines
+from hdsp.corpus.readers.common import LONGEST_LINE, Lines, read_error
 from hdsp.validation import count_of
 
 _BATCH = 1024
@@ -18,16 +18,13 @@ def delimited_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     quote for the file's last value, and does not say where a row is wrong.
     """
     rows = _rows(file)
-    _, header = next(rows, (1, []))
+    header = next(rows, [])
     _check_delimiter(file, header, wanted)
     check_columns(file.name, wanted.columns, header)
     places = {column: place for place, column in enumerate(header)}
-    positions = [places[column] for column in wanted.columns]
-    checked = _checked(rows, len(header), file.name)
-    while batch := list(islice(checked, _BATCH)):
+    while batch := list(islice(rows, _BATCH)):
         found: dict[str, list[str | None]] = {
-            column: [row[position] or None for row in batch]
-            for column, position in zip(wanted.columns, positions, strict=True)
+            column: [row[places[column]] or None for row in batch] for column in wanted.columns
         }
         if file.decimal != ".":
             for column in (name for name, kind in wanted.kinds.items() if kind == "number"):
@@ -49,15 +46,16 @@ def _check_delimiter(file: TableFile, header: list[str], wanted: Wanted) -> None
 
 def delimited_columns(file: TableFile) -> tuple[str, ...]:
     """Return the names of the columns of a CSV or TSV file."""
-    return tuple(next(_rows(file), (1, []))[1])
+    return tuple(next(_rows(file), []))
 
 
-def _rows(file: TableFile) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows with the line in which they begin, without blank lines."""
+def _rows(file: TableFile) -> Iterator[list[str]]:
+    """Yield rows, which must be as long as the first, without blank lines."""
     # The standard library limits a value to 128 kB, which is less than some documents have.
     csv.field_size_limit(max(LONGEST_LINE, csv.field_size_limit()))
-    text = text_lines(file.stream, file.name, file.encoding)
-    lines = csv.reader(text, delimiter=file.delimiter, strict=True)
+    text = Lines(file.stream, file.name, file.encoding)
+    lines = csv.reader(text.whole, delimiter=file.delimiter, strict=True)
+    n_columns = 0
     while True:
         start = lines.line_num + 1
         try:
@@ -71,20 +69,14 @@ def _rows(file: TableFile) -> Iterator[tuple[int, list[str]]]:
                 problem = f"this is not as a row should be ({error})"
                 remedy = "quote values that hold quotes, and write those twice"
             raise read_error(file.name, problem, remedy, line=start) from error
-        if row:
-            yield start, row
-
-
-def _checked(
-    rows: Iterator[tuple[int, list[str]]], n_columns: int, name: str
-) -> Iterator[list[str]]:
-    for line, row in rows:
-        if len(row) != n_columns:
+        n_columns = n_columns or len(row)
+        if row and len(row) != n_columns:
             raise read_error(
-                name,
+                file.name,
                 f"this row has {count_of(len(row), 'value')}, but the header has "
                 f"{count_of(n_columns, 'column')}, and begins with {short_repr(row[0])}",
                 "quote values that hold the delimiter",
-                line=line,
+                line=start,
             )
-        yield row
+        if row:
+            yield row

@@ -46,36 +46,6 @@ def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[s
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """The words that numbers in a file stand for.
-
-    Attributes
-    ----------
-    words : tuple of str or None
-        The V words; None if only their numbers are known.
-    like : tuple of str or None
-        The words that the corpus shall have, where they are given.
-    source : str
-        Where `words` are from, for messages.
-    """
-
-    words: tuple[str, ...] | None
-    like: tuple[str, ...] | None
-    source: str
-
-    @classmethod
-    def read(
-        cls, words: FilePath | Sequence[str] | None, like: object, owner: str, encoding: str
-    ) -> "Vocabulary":
-        """Read a vocabulary; where there is none, the numbers are those of `like`."""
-        wanted = words_like(like, owner)
-        if words is None:
-            return cls(wanted, wanted, "the header" if wanted is None else "`like`")
-        source = str(words) if not isinstance(words, Sequence) or isinstance(words, str) else ""
-        return cls(read_words(words, encoding), wanted, source or "`words`")
-
-
 @contextmanager
 def open_counts(
     path: FileOrPath,
@@ -86,40 +56,57 @@ def open_counts(
     first: int,
 ) -> "Iterator[Counts]":
     """Open a file of counts, with its vocabulary; see `Counts` for the last argument."""
-    vocabulary = Vocabulary.read(words, like, owner, encoding)
+    like = words_like(like, owner)
+    source = "the header" if like is None else "`like`"
+    if words is not None:
+        named = isinstance(words, Sequence) and not isinstance(words, str)
+        source = "`words`" if named else str(words)
+    known = like if words is None else read_words(words, encoding)
     with open_lines(path, encoding) as lines:
-        yield Counts(lines, vocabulary, first)
+        yield Counts(lines, known, like, source, first, None if known is None else len(known))
 
 
+@dataclass(eq=False)
 class Counts:
     """Counts (document, word, count), collected batch by batch.
 
-    Parameters
+    Attributes
     ----------
     lines : Lines
         The file.
-    vocabulary : Vocabulary
-        The words that the numbers in the file stand for.
+    words : tuple of str or None
+        The V words that the numbers in the file stand for; None if only their numbers are known.
+    like : tuple of str or None
+        The words that the corpus shall have, where they are given.
+    source : str
+        Where `words` are from, for messages.
     first : {0, 1}
         The number of the first word, and of the first document if documents are numbered.
+    n_words : int or None
+        How many words there may be, where that is known.
+    n_entries : int
+        How many entries were added.
     """
 
-    def __init__(self, lines: Lines, vocabulary: Vocabulary, first: int) -> None:
-        self.lines = lines
-        self.vocabulary = vocabulary
-        self.first = first
-        self.n_words = None if vocabulary.words is None else len(vocabulary.words)
-        self.n_entries = 0
-        self._documents: list[IntArray] = []
-        self._words: list[IntArray] = []
-        self._values: list[FloatArray] = []
+    lines: Lines
+    words: tuple[str, ...] | None
+    like: tuple[str, ...] | None
+    source: str
+    first: int
+    n_words: int | None
+    n_entries: int = 0
+
+    def __post_init__(self) -> None:
+        self._documents: list[IntArray] = [np.zeros(0, dtype=np.int32)]
+        self._words: list[IntArray] = [np.zeros(0, dtype=np.int32)]
+        self._values: list[FloatArray] = [np.zeros(0)]
 
     def add(self, documents: IntArray, words: FloatArray, values: FloatArray, at: IntArray) -> None:
         """Add entries, `at` being their lines; documents count from 0."""
         fits = np.isfinite(values) & (values >= 0)
         rule = "a count should be a number from 0"
         self._check(fits, values, at, rule, "correct it, or write 0")
-        remedy = f"check that {self.vocabulary.source} belongs to this file"
+        remedy = f"check that {self.source} belongs to this file"
         self._documents.append(documents)
         self._words.append(self._positions(words, self.n_words, "word", remedy, at))
         self._values.append(values)
@@ -142,21 +129,23 @@ class Counts:
         """
         if self.n_words is not None:
             self.n_words += spare
-        for batch in number_batches(rows, 2, self.lines):
-            self.add(batch.orders, batch.numbers[:, 0], batch.numbers[:, 1], batch.lines)
-        return batch.n_lines
+        n_documents = 0
+        for numbers, at, orders, n_rows in number_batches(rows, 2, self.lines):
+            self.add(orders, numbers[:, 0], numbers[:, 1], at)
+            n_documents = n_rows
+        return n_documents
 
     def number_from_one(self) -> None:
         """Take words to be numbered from 1, unless one has number 0."""
-        if self.vocabulary.words is None or not self.n_entries:
+        if self.words is None or not self.n_entries:
             return
         if min(words.min(initial=1) for words in self._words) > 0:
             self._words = [words - 1 for words in self._words]
-        elif max(words.max(initial=0) for words in self._words) >= len(self.vocabulary.words):
+        elif max(words.max(initial=0) for words in self._words) >= len(self.words):
             raise read_error(
                 self.lines.name,
-                f"there are words of number 0 and {len(self.vocabulary.words)}, but "
-                f"{self.vocabulary.source} has {len(self.vocabulary.words)}",
+                f"there are words of number 0 and {len(self.words)}, but "
+                f"{self.source} has {len(self.words)}",
                 "pass the words that belong to the file",
             )
 
@@ -174,14 +163,14 @@ class Counts:
         if self.n_words not in (None, n_words):
             raise read_error(
                 self.lines.name,
-                f"the header says {count_of(n_words, 'word')}, but {self.vocabulary.source} has "
+                f"the header says {count_of(n_words, 'word')}, but {self.source} has "
                 f"{self.n_words}",
                 "pass the words that belong to the file",
             )
         self.n_words = n_words
         remedy = "correct it, or the header"
-        for batch in number_batches(line_fields(self.lines, width), width, self.lines):
-            numbers, at = batch.numbers, batch.lines
+        fields = line_fields(self.lines, width)
+        for numbers, at, _, _ in number_batches(fields, width, self.lines):
             documents = self._positions(numbers[:, 0], n_documents, "document", remedy, at)
             self.add(documents, numbers[:, 1], np.prod(numbers[:, 2:], axis=1), at)
         if self.n_entries != n_lines:
@@ -220,9 +209,7 @@ class Counts:
         for wrong in np.flatnonzero(~fits)[:1]:
             raise self.lines.error(f"{rule}, but is {numbers[wrong]:.16g}", remedy, int(at[wrong]))
 
-    def corpus(
-        self, n_documents: int, labels: LabelSource, ids: tuple[str, ...] | None = None
-    ) -> Corpus:
+    def corpus(self, n_documents: int, labels: LabelSource) -> Corpus:
         """Return the corpus; without a vocabulary, its words are "w" and the numbers that occur."""
         if not n_documents:
             raise no_documents(self.lines.name)
@@ -230,16 +217,16 @@ class Counts:
         columns, values = np.concatenate(self._words), np.concatenate(self._values)
         # Released, because sorting the entries takes as much memory again.
         self._documents, self._words, self._values = [], [], []
-        words = self.vocabulary.words
+        words = self.words
         if words is None:
             numbers, columns = np.unique(columns, return_inverse=True)
             words = tuple(f"w{number}" for number in (numbers + self.first).tolist())
-        if self.vocabulary.like is not None and self.vocabulary.like != words:
-            position_of = {word: j for j, word in enumerate(self.vocabulary.like)}
+        if self.like is not None and self.like != words:
+            position_of = {word: j for j, word in enumerate(self.like)}
             target = np.array([position_of.get(word, -1) for word in words], dtype=np.int64)
             known = target[columns] >= 0
             documents, values = documents[known], values[known]
             columns = target[columns[known]]
-            words = self.vocabulary.like
+            words = self.like
         counts = csr_from_entries(documents, columns, values, (n_documents, len(words)))
-        return Corpus(counts, words, labels.read(n_documents, self.lines.name), ids=ids)
+        return Corpus(counts, words, labels.read(n_documents, self.lines.name))

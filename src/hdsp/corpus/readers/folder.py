@@ -9,7 +9,7 @@ from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Labels, Names, label_kinds
 from hdsp.corpus.readers.columns import Columns
-from hdsp.corpus.readers.common import FilePath, open_binary, read_error, text_lines
+from hdsp.corpus.readers.common import FilePath, Lines, open_binary, read_error
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.texts import corpus_of_texts
 from hdsp.validation import quoted
@@ -93,7 +93,7 @@ def folder_texts(folder: FilePath, encoding: str, pattern: str = TEXT_FILES) -> 
     for file in _files(folder, pattern):
         path = Path(folder) / file
         with open_binary(path, empty=True) as stream:
-            yield "".join(text_lines(stream, str(path), encoding))
+            yield "".join(Lines(stream, str(path), encoding).whole)
 
 
 def _labels_of(files: tuple[str, ...], table: Columns) -> Labels:

@@ -21,25 +21,15 @@ def json_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     The standard library's `json` reads them: pyarrow takes the types of the first megabyte for
     those of the whole file, and dates written as text for dates.
     """
-    name, columns = file.name, wanted.columns
+    rows, columns = _rows(file), wanted.columns
     seen: dict[str, None] = {}
-    batch: list[dict[str, Any]] = []
-    for row in _rows(file):
-        seen.update(dict.fromkeys(row))
-        batch.append(row)
-        if len(batch) == _BATCH:
-            # The first column is that of the texts, without which reading on is of no use.
-            check_columns(name, columns[:1], list(seen))
-            yield _transposed(batch, columns)
-            batch = []
-    if seen or batch:
-        check_columns(name, columns, list(seen))
-    if batch:
-        yield _transposed(batch, columns)
-
-
-def _transposed(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> Batch:
-    return {column: [row.get(column) for row in rows] for column in columns}
+    while batch := list(islice(rows, _BATCH)):
+        seen.update(dict.fromkeys(key for row in batch for key in row))
+        # The first column is that of the texts, without which reading on is of no use.
+        check_columns(file.name, columns[:1], list(seen))
+        yield {column: [row.get(column) for row in batch] for column in columns}
+    if seen:
+        check_columns(file.name, columns, list(seen))
 
 
 def json_columns(file: TableFile) -> tuple[str, ...]:
@@ -58,12 +48,7 @@ def _rows(file: TableFile) -> Iterator[dict[str, Any]]:
             yield from _array(line, lines)
             return
         first = False
-        try:
-            row = json.loads(line, object_pairs_hook=_object)
-        except (ValueError, RecursionError) as error:
-            detail = "nested too deep" if isinstance(error, RecursionError) else _detail(error)
-            problem = f"this is not JSON ({detail}): {short_repr(line.strip())}"
-            raise lines.error(problem, _REMEDY) from error
+        row = _decoded(line, lines, f"this is not JSON (%s): {short_repr(line.strip())}")
         if not isinstance(row, dict):
             raise lines.error(f"this is no JSON object: {short_repr(line.strip())}", _REMEDY)
         if "\\u" in line:
@@ -79,12 +64,7 @@ def _array(first: str, lines: Lines) -> Iterator[dict[str, Any]]:
         size += len(line)
         if size > LONGEST_LINE:
             raise lines.error("this JSON array is too long to read at once", _REMEDY)
-    try:
-        rows = json.loads("\n".join(parts), object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
-        place = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        detail = "nested too deep" if isinstance(error, RecursionError) else _detail(error)
-        raise lines.error(f"this is no JSON array ({detail})", _REMEDY, place) from error
+    rows = _decoded("\n".join(parts), lines, "this is no JSON array (%s)", in_lines=True)
     for number, row in enumerate(rows):
         if not isinstance(row, dict):
             raise lines.error(f"entry {number} of the array is no JSON object", _REMEDY, 1)
@@ -92,9 +72,19 @@ def _array(first: str, lines: Lines) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _detail(error: ValueError) -> str:
-    # The decoder's own message goes on with a position in the line, which is too much to show.
-    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:100]
+def _decoded(text: str, lines: Lines, problem: str, in_lines: bool = False) -> Any:
+    """Read JSON; the problem is told with its detail, at its line where the text has several."""
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        detail, place = str(error)[:100], 1
+        if isinstance(error, RecursionError):
+            detail = "nested too deep"
+        elif isinstance(error, json.JSONDecodeError):
+            # Its own message goes on with a position in the line, which is too much to show.
+            detail, place = error.msg, error.lineno
+        problem = problem.replace("%s", detail, 1)
+        raise lines.error(problem, _REMEDY, place if in_lines else None) from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from hdsp.corpus.blocks import make_block
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, Labels
-from hdsp.corpus.readers.columns import label_block, short_repr, split_tags
+from hdsp.corpus.readers.columns import naming, short_repr, split_tags
 from hdsp.corpus.readers.common import FileOrPath, Lines, name_of, open_lines
 from hdsp.corpus.readers.texts import corpus_of_texts
 
@@ -50,7 +51,8 @@ def read_mallet(
     def describe() -> tuple[Labels, tuple[str, ...]]:
         kind: Kind = "category" if tag_separator is None else "tags"
         values = found if tag_separator is None else [split_tags(x, tag_separator) for x in found]
-        return Labels((label_block(_NAME, kind, values, name),), len(found)), tuple(ids)
+        with naming(name):
+            return Labels((make_block(_NAME, kind, values, name),), len(found)), tuple(ids)
 
     def texts(lines: Lines) -> Iterator[str]:
         for line in lines.each_with("a document"):

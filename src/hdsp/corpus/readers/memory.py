@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
+from scipy.sparse import csr_array
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import vectorizer_words
 from hdsp.corpus.text import TextSettings
-from hdsp.numerics.sparse import csr_from_entries
 
 
 def from_vectorizer(counts: Any, vectorizer: Any, labels: object = None) -> Corpus:
@@ -75,11 +74,9 @@ def from_gensim(
         by_number = dict(dictionary.items())
     numbers = sorted(by_number)
     position_of = {number: j for j, number in enumerate(numbers)}
-    sizes: list[int] = []
-    columns: list[int] = []
+    ends, columns = [0], list[int]()
     values: list[float] = []
     for position, document in enumerate(corpus):
-        before = len(values)
         try:
             for number, count in document:
                 columns.append(position_of[number])
@@ -96,11 +93,6 @@ def from_gensim(
                 f"Got another thing in document {position}. "
                 "Make them with the dictionary's doc2bow."
             ) from error
-        sizes.append(len(values) - before)
-    counts = csr_from_entries(
-        np.repeat(np.arange(len(sizes)), sizes),
-        np.array(columns, dtype=np.int64),
-        np.array(values, dtype=np.float64),
-        (len(sizes), len(numbers)),
-    )
+        ends.append(len(values))
+    counts = csr_array((values, columns, ends), shape=(len(ends) - 1, len(numbers)))
     return Corpus(counts, [by_number[number] for number in numbers], labels)

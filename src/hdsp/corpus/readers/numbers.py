@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,56 +14,45 @@ _FIELDS = 1 << 16
 _PAIRS = re.compile(r"(?:\s*[^\s:]+:[^\s:]+(?=\s|$))*\s*")
 
 
-@dataclass(frozen=True, eq=False)
-class NumberBatch:
-    """Rows of `width` numbers, and where each was found.
-
-    Attributes
-    ----------
-    lines : int array of shape [N]
-        The line of each row, from 1.
-    orders : int array of shape [N]
-        How many lines with numbers precede that line, in this batch and those before.
-    numbers : float array of shape [N, width]
-        The rows.
-    n_lines : int
-        Number of lines with numbers, in this batch and those before.
-    """
-
-    lines: IntArray
-    orders: IntArray
-    numbers: FloatArray
-    n_lines: int
-
-
 def number_batches(
     rows: Iterable[Sequence[str]], width: int, lines: Lines
-) -> Iterator[NumberBatch]:
-    """Turn the fields of lines to numbers; a line has any multiple of `width` fields."""
-    n_lines = 0
-    numbers: list[int] = []
-    fields: list[str] = []
-    sizes: list[int] = []
-    for found in rows:
-        n_lines += 1
-        numbers.append(lines.number)
-        sizes.append(len(found) // width)
-        fields.extend(found)
-        if len(fields) >= _FIELDS:
-            yield _batch(numbers, sizes, fields, width, n_lines, lines)
-            numbers, sizes, fields = [], [], []
-    yield _batch(numbers, sizes, fields, width, n_lines, lines)
+) -> Iterator[tuple[FloatArray, IntArray, IntArray, int]]:
+    """Turn the fields of lines to numbers; a line has any multiple of `width` fields.
+
+    Yields
+    ------
+    numbers : float array of shape [N, width]
+        Some rows of numbers.
+    at : int array of shape [N]
+        The line of each row, from 1.
+    orders : int array of shape [N]
+        How many of `rows` precede the one that it is from.
+    n_rows : int
+        How many of `rows` were read.
+    """
+    remaining = enumerate(rows)
+    while True:
+        fields: list[str] = []
+        # The line, the order and the number of numbers of each.
+        places: list[tuple[int, int, int]] = []
+        for order, found in remaining:
+            fields.extend(found)
+            places.append((lines.number, order, len(found) // width))
+            if len(fields) >= _FIELDS:
+                break
+        if not places:
+            return
+        at, orders, sizes = np.array(places, dtype=np.int64).T
+        at = np.repeat(at, sizes)
+        yield _numbers(fields, width, at, lines), at, np.repeat(orders, sizes), order + 1
 
 
-def _batch(
-    numbers: list[int], sizes: list[int], fields: list[str], width: int, n_lines: int, lines: Lines
-) -> NumberBatch:
-    at = np.repeat(np.array(numbers, dtype=np.int64), sizes)
+def _numbers(fields: list[str], width: int, at: IntArray, lines: Lines) -> FloatArray:
     try:
         # Python reads "1_0" as ten, which no file means.
         if "_" in "".join(fields):
             raise ValueError
-        values = np.array(fields, dtype=np.float64)
+        return np.array(fields, dtype=np.float64).reshape(-1, width)
     except ValueError as error:
         wrong = next(i for i, field in enumerate(fields) if not is_number(field))
         raise lines.error(
@@ -72,8 +60,6 @@ def _batch(
             "write numbers only",
             int(at[wrong // width]),
         ) from error
-    orders = np.repeat(np.arange(n_lines - len(numbers), n_lines), sizes)
-    return NumberBatch(at, orders, values.reshape(-1, width), n_lines)
 
 
 def line_fields(lines: Lines, width: int) -> Iterator[list[str]]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from hdsp.corpus.blocks import make_block
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import KINDS, Kind, Labels
-from hdsp.corpus.readers.columns import label_block, short_repr, split_tags
+from hdsp.corpus.readers.columns import naming, short_repr, split_tags
 from hdsp.corpus.readers.common import FileOrPath, FilePath, Lines, read_error
 from hdsp.corpus.readers.entries import open_counts
 from hdsp.corpus.readers.label_table import LabelSource
@@ -64,8 +65,9 @@ def read_svmlight(
         if guess:
             counts.number_from_one()
         name = counts.lines.name
-        block = label_block(_NAME, kind, _values(targets, kind, name), name)
-        labels = Labels((block,), len(targets))
+        values = _values(targets, kind, name)
+        with naming(name):
+            labels = Labels((make_block(_NAME, kind, values, name),), len(targets))
         return counts.corpus(len(targets), LabelSource(labels, {}, owner))
 
 

@@ -8,13 +8,15 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 
 from hdsp.corpus.readers.columnar import (
-    arrow_batches,
-    arrow_columns,
-    parquet_batches,
-    parquet_columns,
+    Opener,
+    columnar_batches,
+    columnar_columns,
+    open_arrow,
+    open_parquet,
 )
 from hdsp.corpus.readers.columns import Batch, TableFile, Wanted
 from hdsp.corpus.readers.common import FileOrPath, check_file, name_of, open_binary, read_error
@@ -48,12 +50,17 @@ class TableFormat:
     delimiter: str = ","
 
 
+def _columnar(suffixes: tuple[str, ...], opener: Opener) -> TableFormat:
+    batches, columns = partial(columnar_batches, opener), partial(columnar_columns, opener)
+    return TableFormat(suffixes, batches, columns)
+
+
 TABLE_FORMATS = {
     "csv": TableFormat((".csv",), delimited_batches, delimited_columns),
     "tsv": TableFormat((".tsv", ".tab"), delimited_batches, delimited_columns, "\t"),
     "jsonl": TableFormat((".jsonl", ".ndjson", ".json"), json_batches, json_columns),
-    "parquet": TableFormat((".parquet", ".pq"), parquet_batches, parquet_columns),
-    "arrow": TableFormat((".arrow", ".feather", ".ipc", ".arrows"), arrow_batches, arrow_columns),
+    "parquet": _columnar((".parquet", ".pq"), open_parquet),
+    "arrow": _columnar((".arrow", ".feather", ".ipc", ".arrows"), open_arrow),
 }
 
 

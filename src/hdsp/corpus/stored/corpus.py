@@ -17,7 +17,7 @@ from hdsp.corpus.labels import Labels
 from hdsp.corpus.moments import LabelMoments, added
 from hdsp.corpus.schema import LabelSchema, column_moments
 from hdsp.corpus.stored.manifest import Manifest, read_manifest
-from hdsp.corpus.stored.shards import Piece, SelectedShard, Shard, joined, known_manifest
+from hdsp.corpus.stored.shards import SelectedShard, Shard, joined, known_manifest
 from hdsp.corpus.text import TextSettings
 from hdsp.validation import row_positions
 
@@ -117,29 +117,25 @@ class StoredCorpus(Corpus):
     def shards(self) -> tuple[Shard, ...] | tuple[SelectedShard, ...]:
         """The parts of the corpus, in the order of the documents; each can be pickled and read."""
         whole = tuple(
-            Shard(
-                self.folder, self._manifest.fingerprint, number, record.n_documents, record.checksum
-            )
+            Shard(self.folder, self._manifest.fingerprint, number, record.n_documents)
             for number, record in enumerate(self._manifest.shards)
         )
         if self._mask is None:
             return whole
-        groups: list[list[Piece]] = [[]]
-        room = PART_SIZE
-        for shard, mask in zip(whole, self._shard_masks(), strict=True):
-            packed, start, n_selected = np.packbits(mask).tobytes(), 0, int(mask.sum())
-            while start < n_selected:
+        pieces: list[list[tuple[Shard, bytes]]] = [[]]
+        room, first = PART_SIZE, 0
+        for shard in whole:
+            bits = np.unpackbits(self._mask[first // 8 : (first + shard.n_documents + 7) // 8])
+            rows = np.flatnonzero(bits[first % 8 : first % 8 + shard.n_documents])
+            first += shard.n_documents
+            while len(rows):
                 if not room:
-                    groups.append([])
+                    pieces.append([])
                     room = PART_SIZE
-                stop = min(n_selected, start + room)
-                groups[-1].append(Piece(shard, packed, start, stop))
-                room -= stop - start
-                start = stop
-        return tuple(
-            SelectedShard(number, sum(piece.stop - piece.start for piece in group), tuple(group))
-            for number, group in enumerate(groups)
-        )
+                own = np.isin(np.arange(shard.n_documents), rows[:room])
+                pieces[-1].append((shard, np.packbits(own).tobytes()))
+                rows, room = rows[room:], room - int(own.sum())
+        return tuple(SelectedShard(number, tuple(own)) for number, own in enumerate(pieces))
 
     def parts(self) -> Iterator[Corpus]:
         """Yield the documents of one shard after another.
@@ -177,7 +173,7 @@ class StoredCorpus(Corpus):
     @property
     def ids(self) -> tuple[str, ...] | None:
         """Names of the M documents; reads the whole corpus, if there are any."""
-        return self[:].ids if self.has_ids else None
+        return self[:].ids if self._manifest.has_ids else None
 
     @property
     def groups(self) -> tuple[str, ...] | None:
@@ -190,21 +186,11 @@ class StoredCorpus(Corpus):
         return self._manifest.has_groups
 
     @property
-    def has_ids(self) -> bool:
-        """Whether documents have names."""
-        return self._manifest.has_ids
-
-    @property
     def n_documents(self) -> int:
         """Number of documents M."""
         if self._mask is None:
             return self._manifest.n_documents
         return int(np.bitwise_count(self._mask).sum())
-
-    @property
-    def n_words(self) -> int:
-        """Number of words V of the vocabulary."""
-        return len(self._manifest.words)
 
     @property
     def n_tokens(self) -> float:
@@ -251,26 +237,30 @@ class StoredCorpus(Corpus):
             return result
         return result[np.argsort(position)]
 
+    def replaced(self, **fields: Any) -> Corpus:
+        """Return the documents, in memory, with other values of some attributes.
+
+        Parameters
+        ----------
+        **fields : object
+            The values, as the attributes have them: they are not checked.
+
+        Returns
+        -------
+        Corpus
+            The documents.
+        """
+        return self[:].replaced(**fields)
+
     def _selected(self, mask: NDArray[np.bool_]) -> Corpus:
         """Return the documents of a mask, without reading them: bits alone are kept."""
         if self._mask is not None:
-            n_stored = self._manifest.n_documents
-            inner = np.unpackbits(self._mask, count=n_stored).view(np.bool_)
+            inner = np.unpackbits(self._mask, count=self._manifest.n_documents).view(np.bool_)
             inner[inner] = mask
             mask = inner
         selection = object.__new__(StoredCorpus)
         selection._set(self.folder, self._manifest, np.packbits(mask))
         return selection
-
-    def _shard_masks(self) -> Iterator[NDArray[np.uint8]]:
-        """Yield, for each shard on disk, which of its documents belong to the selection."""
-        assert self._mask is not None
-        first = 0
-        for record in self._manifest.shards:
-            end = first + record.n_documents
-            bits = np.unpackbits(self._mask[first // 8 : (end + 7) // 8])
-            yield bits[first % 8 : first % 8 + record.n_documents]
-            first = end
 
     @classmethod
     def from_texts(cls, *arguments: Any, **named: Any) -> NoReturn:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ from hdsp.corpus.moments import LabelMoments, Moments
 from hdsp.corpus.readers.common import read_error
 from hdsp.corpus.text import TextSettings
 from hdsp.exceptions import ReadError
-from hdsp.storage import UNREADABLE, WrongContents, replacing
+from hdsp.storage import UNREADABLE, WrongContents, replacing, require
 
 NAME = "manifest.json"
 _FORMAT = "hdsp corpus"
@@ -112,8 +112,7 @@ class Manifest:
             "words": list(self.words),
             "text_settings": None if settings is None else settings.to_dict(),
             "ids": self.has_ids,
-            # Manifests of corpora without groups are as they were before there were any.
-            **({"groups": True} if self.has_groups else {}),
+            "groups": self.has_groups,
             "blocks": [
                 {
                     "name": block.name,
@@ -144,11 +143,10 @@ def read_manifest(folder: Path) -> Manifest:
             "write one with Corpus.write or hdsp prepare",
         )
     with reading(path, "the manifest", "copy or prepare the corpus again"):
-        if path.stat().st_size > _LARGEST_FILE:
-            raise WrongContents("it is too large for a manifest")
+        require(path.stat().st_size <= _LARGEST_FILE, "it is too large for a manifest")
         data = json.loads(path.read_bytes())
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise WrongContents("it is not that of a stored corpus")
+        is_ours = isinstance(data, dict) and data.get("format") == _FORMAT
+        require(is_ours, "it is not that of a stored corpus")
         if data["version"] != VERSION:
             raise read_error(
                 str(path),
@@ -157,8 +155,7 @@ def read_manifest(folder: Path) -> Manifest:
                 "use the hdsp that wrote it, or prepare the corpus again",
             )
         manifest = _manifest(data)
-        if data["fingerprint"] != manifest.fingerprint:
-            raise WrongContents("its fingerprint is wrong")
+        require(data["fingerprint"] == manifest.fingerprint, "its fingerprint is wrong")
     return manifest
 
 
@@ -179,74 +176,64 @@ def reading(path: Path, what: str, remedy: str) -> Iterator[None]:
 
 def _manifest(data: Mapping[str, Any]) -> Manifest:
     words = _names(data["words"], "words")
-    if not isinstance(data["blocks"], list) or not isinstance(data["shards"], list):
-        raise WrongContents("it has no list of labels, or of shards")
-    blocks, moments = zip(*map(_block, data["blocks"]), strict=True) if data["blocks"] else ((), ())
-    if len({block.name for block in blocks}) < len(blocks):
-        raise WrongContents("two blocks of labels have one name")
-    if not isinstance(data["ids"], bool):
-        raise WrongContents("it does not say whether documents have ids")
-    has_groups = data.get("groups", False)
-    if not isinstance(has_groups, bool):
-        raise WrongContents("it does not say whether documents have groups")
+    lists = isinstance(data["blocks"], list) and isinstance(data["shards"], list)
+    require(lists, "it has no list of labels, or of shards")
+    described = [_block(block) for block in data["blocks"]]
+    blocks = {block.name: block for block, _ in described}
+    require(len(blocks) == len(described), "two blocks of labels have one name")
+    labels = Labels(tuple(blocks.values()), 0)
+    has_ids, has_groups = data["ids"], data["groups"]
+    for flag, what in ((has_ids, "ids"), (has_groups, "groups")):
+        require(isinstance(flag, bool), f"it does not say whether documents have {what}")
     shards = tuple(_record(*shard) for shard in data["shards"])
-    if not shards:
-        raise WrongContents("it has no shards")
+    require(shards, "it has no shards")
     settings = data["text_settings"]
     try:
         text_settings = None if settings is None else TextSettings.from_dict(settings)
     except UNREADABLE as error:
         raise WrongContents("its text settings are none that a file may hold") from error
-    return Manifest(
-        words, text_settings, data["ids"], Labels(blocks, 0), moments, shards, has_groups
-    )
+    moments = tuple(moments for _, moments in described)
+    return Manifest(words, text_settings, has_ids, labels, moments, shards, has_groups)
 
 
-def _names(names: Sequence[Any], what: str) -> tuple[str, ...]:
-    found = tuple(names)
-    if not isinstance(names, list) or not all(type(name) is str for name in found):
-        raise WrongContents(f"its {what} are not texts")
-    if len(set(found)) < len(found):
-        raise WrongContents(f"its {what} are not unique")
-    return found
+def _names(names: Any, what: str) -> tuple[str, ...]:
+    texts = isinstance(names, list) and all(type(name) is str for name in names)
+    require(texts, f"its {what} are not texts")
+    require(len(set(names)) == len(names), f"its {what} are not unique")
+    return tuple(names)
 
 
 def _block(data: Mapping[str, Any]) -> tuple[LabelBlock, tuple[Moments, ...]]:
-    columns = _names(data["columns"], "label columns")
-    moments = tuple(_moments(data["centred"], *sums) for sums in data["moments"])
-    if (
-        type(data["name"]) is not str
-        or data["kind"] not in KINDS
-        or not isinstance(data["centred"], bool)
-        or len(moments) != (len(columns) if data["kind"] == "number" else 0)
-        or any(one.spread < 0 or one.least > one.most for one in moments)
-    ):
-        raise WrongContents("its labels are not described as they should be")
-    values = csr_array((0, len(columns)))
-    return LabelBlock(data["name"], data["kind"], columns, values, data["centred"]), moments
-
-
-def _moments(centred: Any, n: Any, mean: Any, spread: Any, least: Any, most: Any) -> Moments:
-    return Moments(
-        _whole(n), _finite(mean), _finite(spread), _finite(least), _finite(most), centred
+    columns, kind, centred = _names(data["columns"], "label columns"), data["kind"], data["centred"]
+    moments = tuple(
+        Moments(_whole(n), _finite(mean), _finite(spread), _finite(least), _finite(most), centred)
+        for n, mean, spread, least, most in data["moments"]
     )
+    require(
+        type(data["name"]) is str
+        and kind in KINDS
+        and isinstance(centred, bool)
+        and len(moments) == (len(columns) if kind == "number" else 0)
+        and all(one.spread >= 0 and one.least <= one.most for one in moments),
+        "its labels are not described as they should be",
+    )
+    return LabelBlock(data["name"], kind, columns, csr_array((0, len(columns))), centred), moments
 
 
 def _record(n_documents: Any, n_tokens: Any, n_bytes: Any, checksum: Any) -> ShardRecord:
     # A file has at least an offset of four bytes for each document.
-    fits = 4 * _whole(n_documents) < _whole(n_bytes)
-    if not fits or not isinstance(checksum, str) or _finite(n_tokens) < 0:
-        raise WrongContents("its table of shards has a row that is none")
+    fits = 4 * _whole(n_documents) < _whole(n_bytes) and _finite(n_tokens) >= 0
+    require(fits and isinstance(checksum, str), "its table of shards has a row that is none")
     return ShardRecord(n_documents, float(n_tokens), n_bytes, checksum)
 
 
 def _whole(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < _LARGEST_NUMBER:
-        raise WrongContents("it has a size that is none")
-    return value
+    fits = type(value) is int and 0 <= value < _LARGEST_NUMBER
+    require(fits, "it has a size that is none")
+    return int(value)
 
 
 def _finite(value: Any) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):
-        raise WrongContents("it has a number that is none")
+    fits = type(value) in (int, float) and math.isfinite(value)
+    require(fits, "it has a number that is none")
     return float(value)

@@ -8,7 +8,7 @@ drafts become shards.
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -126,14 +126,8 @@ def prepare_corpus(
         found = read_words(words, encoding) or ()
         chosen = check_words(found, len(found), owner)
     wanted = Wanted(kinds, text, ids, tag_separator)
-    open_file = partial(
-        open_table,
-        owner=owner,
-        format=format,
-        encoding=encoding,
-        delimiter=delimiter,
-        decimal=decimal,
-    )
+    written = {"format": format, "encoding": encoding, "delimiter": delimiter, "decimal": decimal}
+    open_file = partial(open_table, owner=owner, **cast("Any", written))
     name = name_of(files[0]) + ("" if len(files) == 1 else f" and {len(files) - 1} more")
     with replacing_folder(Path(folder)) as aside:
         drafts = _write_drafts(_rows(files, wanted, open_file), settings, aside)
@@ -158,18 +152,15 @@ def _rows(
     open_file: Callable[[FileOrPath], AbstractContextManager[Any]],
 ) -> Iterator[tuple[Columns, list[Batch]]]:
     """Yield batches of all tables, some thousand rows of one table at a time."""
-    with ExitStack() as stack:
-        task = None
-        if len(files) > 1:
-            task = stack.enter_context(progress.task("Reading", len(files), "files"))
+    several = len(files) > 1
+    with progress.task("Reading", len(files), "files") if several else progress.Task() as task:
         for number, file in enumerate(files):
             with (
                 progress.task(f"Reading {name_of(file)}", unit=None),
                 open_file(file) as (table_format, table),
             ):
                 yield from _grouped(table_format.batches(table, wanted), table.name, wanted)
-            if task is not None:
-                task.update(number + 1)
+            task.update(number + 1)
 
 
 def _grouped(
@@ -221,7 +212,7 @@ def _choose(
         table = WordTable()
         frequency, totals = np.zeros(0, dtype=np.int64), np.zeros(0)
         for number, draft in enumerate(drafts):
-            counted = draft.read_counts()
+            counted, _, _ = draft.read()
             numbers = table.numbers(counted.words, share, n_shares)
             mine = numbers >= 0
             indices, n_words = counted.counts.indices, draft.n_words

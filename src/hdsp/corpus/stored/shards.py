@@ -2,14 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from hdsp.corpus.corpus import Corpus
@@ -20,7 +17,7 @@ from hdsp.corpus.schema import column_moments
 from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord, read_manifest, reading
 from hdsp.exceptions import ReadError
 from hdsp.numerics.sparse import frozen_csr
-from hdsp.storage import AnyArray, StoredArrays, WrongContents, map_arrays, put_texts, write_arrays
+from hdsp.storage import AnyArray, StoredArrays, map_arrays, put_texts, require, write_arrays
 
 _REMEDY = "copy this file again, or prepare the corpus again"
 
@@ -44,15 +41,12 @@ class Shard:
         Position among the shards, from 0.
     n_documents : int
         Number of its documents.
-    checksum : str
-        The checksum of its file.
     """
 
     folder: Path
     fingerprint: str
     number: int
     n_documents: int
-    checksum: str
 
     @property
     def path(self) -> Path:
@@ -83,33 +77,6 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Some documents of one shard.
-
-    Attributes
-    ----------
-    shard : Shard
-        The shard.
-    mask : bytes
-        One bit per document of the shard: whether it is selected.
-    start : int
-        The first of the selected documents that belongs to the piece, counted from 0.
-    stop : int
-        The end of those that do.
-    """
-
-    shard: Shard
-    mask: bytes
-    start: int
-    stop: int
-
-    def read(self) -> Corpus:
-        """Read the documents."""
-        bits = np.unpackbits(np.frombuffer(self.mask, np.uint8), count=self.shard.n_documents)
-        return self.shard.read()[np.flatnonzero(bits)[self.start : self.stop]]
-
-
-@dataclass(frozen=True)
 class SelectedShard:
     """Consecutive documents of a selection from a stored corpus, such as one side of a split.
 
@@ -117,24 +84,17 @@ class SelectedShard:
     ----------
     number : int
         Position among the selection's shards, from 0.
-    n_documents : int
-        Number of its documents.
-    pieces : tuple of Piece
-        Where they are.
+    pieces : tuple of (Shard, bytes)
+        The shards that they are in, and a bit for each document of a shard: whether it is selected.
     """
 
     number: int
-    n_documents: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[tuple[Shard, bytes], ...]
 
     @property
-    def checksum(self) -> str:
-        """A hash of the documents, through the checksums of their shards."""
-        digest = hashlib.blake2b(digest_size=16)
-        for piece in self.pieces:
-            digest.update(f"{piece.shard.checksum} {piece.start} {piece.stop} ".encode())
-            digest.update(piece.mask)
-        return digest.hexdigest()
+    def n_documents(self) -> int:
+        """Number of its documents."""
+        return sum(int.from_bytes(bits).bit_count() for _, bits in self.pieces)
 
     def read(self) -> Corpus:
         """Read the documents, with all words and labels of the whole corpus.
@@ -144,7 +104,11 @@ class SelectedShard:
         Corpus
             The documents, in memory.
         """
-        return joined([piece.read() for piece in self.pieces])
+        parts = []
+        for shard, bits in self.pieces:
+            mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=shard.n_documents)
+            parts.append(shard.read()[mask.view(np.bool_)])
+        return joined(parts)
 
 
 def joined(parts: list[Corpus]) -> Corpus:
@@ -160,14 +124,9 @@ def joined(parts: list[Corpus]) -> Corpus:
         None if names[0] is None else tuple(name for part in names for name in part or ())
         for names in ([part.ids for part in parts], [part.groups for part in parts])
     )
-    return Corpus.trusted(
-        frozen_csr(vstack([part.counts for part in parts], format="csr")),
-        first.words,
-        Labels(tuple(blocks), sum(map(len, parts))),
-        first.text_settings,
-        ids,
-        groups,
-    )
+    counts = frozen_csr(vstack([part.counts for part in parts], format="csr"))
+    labels = Labels(tuple(blocks), sum(map(len, parts)))
+    return first.replaced(counts=counts, labels=labels, ids=ids, groups=groups)
 
 
 def known_manifest(folder: Path, fingerprint: str) -> Manifest:
@@ -213,53 +172,42 @@ def read_shard(path: Path, record: ShardRecord, manifest: Manifest) -> Corpus:
         raise read_error(str(path), "this shard of the corpus is missing", _REMEDY)
     with reading(path, "this shard of the corpus", _REMEDY):
         size = path.stat().st_size
-        if size != record.n_bytes:
-            raise WrongContents(f"it has {size} bytes in place of {record.n_bytes}")
-        if file_checksum(path) != record.checksum:
-            raise WrongContents("its checksum is wrong")
-        return _documents(map_arrays(path)[1], record.n_documents, manifest)
+        require(size == record.n_bytes, f"it has {size} bytes in place of {record.n_bytes}")
+        require(file_checksum(path) == record.checksum, "its checksum is wrong")
+        return _documents(StoredArrays(map_arrays(path)[1]), record.n_documents, manifest)
 
 
-def _documents(arrays: Mapping[str, AnyArray], n_documents: int, manifest: Manifest) -> Corpus:
-    counts = _matrix(arrays, "counts", (n_documents, len(manifest.words)))
-    if counts.nnz and not (counts.data.min() > 0 and np.isfinite(counts.data.max())):
-        raise WrongContents("its counts are not all positive")
+def _documents(stored: StoredArrays, n_documents: int, manifest: Manifest) -> Corpus:
+    counts = _matrix(stored, "counts", (n_documents, len(manifest.words)))
+    positive = not counts.nnz or (counts.data.min() > 0 and np.isfinite(counts.data.max()))
+    require(positive, "its counts are not all positive")
     blocks = []
     for number, block in enumerate(manifest.labels.blocks):
         name, shape = f"labels.{number}", (n_documents, len(block.columns))
-        values = _matrix(arrays, name, shape, ones=block.kind != "number")
+        values = _matrix(stored, name, shape, ones=block.kind != "number")
         blocks.append(replace(block, values=values))
-    ids = _names(arrays, "ids", n_documents) if manifest.has_ids else None
-    groups = _names(arrays, "groups", n_documents) if manifest.has_groups else None
+    ids = _names(stored, "ids", n_documents) if manifest.has_ids else None
+    groups = _names(stored, "groups", n_documents) if manifest.has_groups else None
     labels = Labels(tuple(blocks), n_documents)
     return Corpus.trusted(counts, manifest.words, labels, manifest.text_settings, ids, groups)
 
 
-def _names(arrays: Mapping[str, AnyArray], what: str, n_documents: int) -> tuple[str, ...]:
-    names = StoredArrays(arrays).texts(what)
-    if len(names) != n_documents:
-        raise WrongContents(f"it has {len(names)} {what} for {n_documents} documents")
+def _names(stored: StoredArrays, what: str, n_documents: int) -> tuple[str, ...]:
+    names = stored.texts(what)
+    fits = len(names) == n_documents
+    require(fits, f"it has {len(names)} {what} for {n_documents} documents")
     return names
 
 
 def _matrix(
-    arrays: Mapping[str, AnyArray], name: str, shape: tuple[int, int], ones: bool = False
+    stored: StoredArrays, name: str, shape: tuple[int, int], ones: bool = False
 ) -> csr_array:
     """Return a checked copy, in memory, of a matrix of a file."""
-    stored = StoredArrays(arrays)
-    indices = stored.whole(f"{name}.indices", (None,), shape[1])
-    indptr = stored.whole(f"{name}.indptr", (shape[0] + 1,), indices.size + 1)
-    if indptr[0] != 0 or indptr[-1] != indices.size or (indptr[1:] < indptr[:-1]).any():
-        raise WrongContents(f"its matrix {name!r} has rows that do not follow one another")
     if ones:
-        data: NDArray[Any] = np.ones(indices.size)
+        data: AnyArray = np.ones(stored.get(f"{name}.indices", (None,), "i").size)
     else:
-        kind = arrays[f"{name}.data"].dtype.kind if f"{name}.data" in stored else "f"
-        data = stored.get(f"{name}.data", indices.shape, kind if kind in "uf" else "f")
-    matrix = csr_array((data, indices, indptr), shape=shape)
-    if not matrix.has_canonical_format:
-        raise WrongContents(f"its matrix {name!r} has entries out of order")
-    return frozen_csr(matrix)
+        data = stored.get(f"{name}.data", (None,), "uf")
+    return frozen_csr(stored.matrix(name, shape, data))
 
 
 def _put_matrix(

@@ -17,7 +17,7 @@ from hdsp.corpus.stored.shards import is_shard_name, joined, shard_path, write_s
 from hdsp.corpus.text import TextSettings
 from hdsp.corpus.word_counts import in_threads
 from hdsp.exceptions import TokenizerNotSavedWarning
-from hdsp.storage import sync_folder
+from hdsp.storage import sync_file, sync_folder
 
 
 def write_corpus(corpus: Corpus, folder: Path, shard_size: int = PART_SIZE) -> None:
@@ -107,7 +107,7 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
         aside.mkdir()
         yield aside
         for path in aside.iterdir():
-            _sync_file(path)
+            sync_file(path)
         sync_folder(aside)
         if folder.exists():
             folder.rename(former)
@@ -140,11 +140,3 @@ def check_replaceable(folder: Path) -> None:
         f"A corpus can only take the place of another, and {str(folder)!r} is {foreign}: choose "
         "another folder, or remove this one."
     )
-
-
-def _sync_file(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
