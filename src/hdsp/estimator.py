@@ -584,7 +584,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         contrast : tuple of two values or None, default=None
             Two levels of the category, or two values of the number, that `labels` names: the
             effect of changing from the first to the second. Dates and times, also as text
-            ("2020-05-31"), and booleans are taken as they were in training.
+            ("2020-05-31"), and booleans are taken as they were in training. Beyond a number's
+            values in training the effect is extrapolated, with an `ExtrapolationWarning`.
         method : str, default="calibrated"
             The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
             function's weights with their own posterior, which is less accurate.
@@ -1317,10 +1318,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         ``methods.md``, paragraphs from the model's own record that cite ``references.bib``;
         ``topics.csv`` and ``topics.tex``, the topics in use with their shares, probable and FREX
-        words and two typical texts; ``effects.csv``, all of `label_effects`, and ``effects.pdf``,
-        the largest of the six strongest labels; ``curves.csv`` and ``curves.pdf``, if labels are
-        numbers; ``selection.pdf``, if the number of topics was searched for; ``robustness.csv``, if
-        asked for; and ``provenance.json``, versions and checksums. Figures need matplotlib
+        words and two typical texts; ``effects.csv``, all of `label_effects`, ``effects.tex`` and
+        ``effects.pdf``, the largest of the six strongest labels, and ``results.md``, a sentence for
+        each of these; ``curves.csv`` and ``curves.pdf``, if labels are numbers; ``selection.pdf``,
+        if the number of topics was searched for; ``robustness.csv``, if asked for; and
+        ``provenance.json``, versions and checksums. Figures need matplotlib
         (``pip install 'hdsp[plots]'``).
 
         Parameters
@@ -1432,7 +1434,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def n_returning_(self) -> int | None:
-        """Topics that came back from the other half of the documents; None if it was not asked."""
+        """Topics that short fits to two halves of the documents share; None if it was not asked."""
         return self._model.report.returning
 
     @property

@@ -388,7 +388,7 @@ def test_a_number_has_curves(shown, model):
     assert page.locator('[data-chart="curve"] svg').is_visible()
     rows = table_rows(page, "curve")
     effects = model.label_effects(labels="rating", contrast=(2.0, 5.0))
-    curve = number_curve(model, "rating", 1.0, 5.0, 2.0)
+    curve = number_curve(model, "rating", {"low": 1.0, "high": 5.0, "middle": 2.0})
     most = np.argsort(-np.ptp(curve.expected, axis=0), kind="stable")[:8]
     assert list(dict.fromkeys(int(row[1]) for row in rows)) == most.tolist()
     for row in rows:

@@ -101,7 +101,7 @@ def test_effects_are_those_of_label_effects(view, model):
 
 
 def test_a_curve_goes_through_the_effects(model):
-    curve = number_curve(model, "rating", 1.0, 5.0, 2.0)
+    curve = number_curve(model, "rating", {"low": 1.0, "high": 5.0, "middle": 2.0})
     assert curve.values[[0, -1]].tolist() == [1.0, 5.0]
     assert 2.0 in curve.values
     table = model.label_effects(labels="rating", contrast=(2.0, 5.0))

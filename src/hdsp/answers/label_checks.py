@@ -1,8 +1,10 @@
 """The table of cells of labels: what was found in documents, and what is expected of them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hdsp.answers.new_documents import read_documents
 from hdsp.answers.topic_tables import Columns, name_column, top_words
@@ -22,6 +24,8 @@ from hdsp.prediction import (
     measure_misfit,
     read_tokens,
 )
+from hdsp.prediction.checks import Cell
+from hdsp.scaling import LabelSpace
 from hdsp.validation import check_choice, quoted
 
 _WORDS = 5
@@ -111,7 +115,7 @@ def check_columns(
     check_choice(weight, ("documents", "tokens"), "weight", "HDSP.check_labels")
     calibration: Calibration = getattr(fitted.calibrations, weight)
     space = fitted.space
-    cells = make_cells(space, documents.values, *time)
+    cells = _cells(space, documents.values, *time)
     lengths = documents.lengths
     share = lengths if weight == "tokens" else (lengths > 0).astype(np.float64)
     expected = fitted.groups.sum(calibration.proportions(space.design(documents.values)))
@@ -143,6 +147,19 @@ def check_columns(
         cells[c].shows if out else "" for c, out in zip(cell, beyond, strict=True)
     ]
     return columns
+
+
+def _cells(space: LabelSpace, values: csr_array, time: FloatArray | None, name: str) -> list[Cell]:
+    """Cells of labels and of time; of a time that is a label the label's own, once."""
+    cells = make_cells(space, values, time, name)
+    if not any(cell.label == name and cell.shows != "drift" for cell in cells):
+        return cells
+    return [
+        replace(cell, shows="drift")
+        if cell.shows == "interaction" and name in cell.label.split(" × ")
+        else cell
+        for cell in make_cells(space, values)
+    ]
 
 
 def check_sentence(columns: Columns) -> str:

@@ -1,5 +1,6 @@
 """The table of label effects."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -10,16 +11,20 @@ from hdsp.answers.effect_refits import Resampling, refit_sides
 from hdsp.answers.new_documents import read_documents
 from hdsp.answers.topic_tables import Columns, name_column, top_words
 from hdsp.corpus import Corpus, StoredCorpus, group_numbers
+from hdsp.exceptions import ExtrapolationWarning
 from hdsp.execution import make_executor
 from hdsp.model import Problem, make_problem
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.persistence import fingerprint
 from hdsp.prediction import WEIGHTS, Contrast, FittedModel, Weight, make_contrasts, over_refits
-from hdsp.validation import check_choice, check_share, check_whole
+from hdsp.validation import check_choice, check_share, check_whole, listed, quoted
 
 _OWNER = "HDSP.label_effects"
 # Words of a topic in the table.
 _WORDS = 5
+# Values are the same up to so many standard deviations. A contrast may go so far beyond those of
+# training, as a share of their range: of many, those of a sample are known.
+_SAME, _BEYOND = 1e-6, 0.05
 
 
 def effect_columns(
@@ -44,6 +49,8 @@ def effect_columns(
     check_choice(method, ("calibrated", "ratio"), "method", _OWNER)
     check_choice(weight, WEIGHTS, "weight", _OWNER)
     contrasts = chosen_contrasts(fitted, labels, contrast, owner)
+    if contrast is not None and fitted.schema.kind(contrasts[0].block) == "number":
+        _check_values(fitted, contrasts[0], contrast, owner)
     if most is not None and most < len(contrasts):
         strength = np.abs(fitted.groups.sum(fitted.typical_effects(contrasts))).max(axis=1)
         order = np.argsort(-strength, kind="stable")[:most]
@@ -78,6 +85,39 @@ def chosen_contrasts(
 ) -> list[Contrast]:
     """The contrasts of labels that documents of training have."""
     return make_contrasts(fitted.schema, fitted.used, labels, contrast, fitted.missing(), owner)
+
+
+def _check_values(fitted: FittedModel, found: Contrast, asked: Any, owner: str) -> None:
+    """Warn of values that are not those of training; raise where no others have an effect."""
+    block, values = fitted.schema.block(found.block), fitted.training.values[found.second][0]
+    sampled = fitted.training.sample[:, [found.second]].data
+    # Of many values, means of some are known and all those of a sample: few documents lie beyond.
+    exact = len(sampled) == fitted.training.n_documents or np.isin(sampled, values).all()
+    single = fitted.space.single_values(block.name)
+    known = np.concatenate([values, sampled]) if single is None else single
+    outside = []
+    for value, place in zip(asked, (found.start or 0.0, found.stop), strict=True):
+        away = max(known.min() - place, place - known.max())
+        if single is not None:
+            away = np.abs(known - place).min()
+        if away > (_BEYOND * np.ptp(known) if single is None else _SAME):
+            outside.append(value)
+    if not outside:
+        return
+    known = known * block.scale[0] + block.mean[0]
+    low, high = known.min(), known.max()
+    if single is not None:
+        raise ValueError(
+            f"`contrast` of {owner} must be two of the values that {block.name!r} has effects at: "
+            f"{listed([f'{value:.6g}' for value in known])}. Got {quoted(outside)}."
+        )
+    warnings.warn(
+        f"`contrast` of {owner} goes to {quoted(outside)}, and {block.name!r} runs from "
+        f"{'' if exact else 'about '}{low:.6g} to {high:.6g} in training: the effect is "
+        "extrapolated.",
+        ExtrapolationWarning,
+        stacklevel=4,
+    )
 
 
 def chances(effect: FloatArray, error: FloatArray, freedom: FloatArray | None) -> FloatArray:
@@ -145,7 +185,19 @@ def training_problem(
     if fingerprint(counts, problem.design, groups) != fitted.source.fingerprint:
         raise ValueError(
             f"`corpus` of {owner} must be the documents that the model was fitted to, with the "
-            f"same labels and groups and in the same order. Got {len(corpus)} documents, where "
-            f"training had {fitted.training.n_documents}, or others."
+            f"same labels and groups and in the same order. {_other(fitted, corpus)}"
         )
     return problem, groups
+
+
+def _other(fitted: FittedModel, corpus: Corpus) -> str:
+    """How documents differ from those of training, as far as the model knows."""
+    n_documents = fitted.training.n_documents
+    if len(corpus) != n_documents:
+        return f"Got {len(corpus)} documents, where training had {n_documents}."
+    grouped = fitted.calibration.degrees is not None
+    if grouped and corpus.groups is None:
+        return "The fit had groups, and these documents have none: pass them as `groups` of Corpus."
+    if not grouped and corpus.groups is not None and fitted.schema.names:
+        return "The fit had no groups, and these documents have some: leave `groups` of Corpus out."
+    return "Got as many documents, but other ones, other labels or groups, or another order."

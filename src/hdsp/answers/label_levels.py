@@ -152,9 +152,12 @@ def observed_means(
     for name, _, rows in parts:
         own = np.arange(len(number)) if rows is None else rows
         own = own[~np.isnan(number[own])]
-        # Bins of as many documents.
-        bins = np.array_split(own[np.argsort(number[own], kind="stable")], n)
-        bins = [one for one in bins if len(one)]
+        if fitted.space.single_values(label) is not None:
+            bins = [own[number[own] == value] for value in np.unique(number[own])]
+        else:
+            # Bins of as many documents.
+            bins = np.array_split(own[np.argsort(number[own], kind="stable")], n)
+            bins = [one for one in bins if len(one)]
         means = [_mean_found(fitted, documents, weight, one) for one in bins]
         found[name] = np.array([number[one].mean() for one in bins]), np.array(means)
     return found
@@ -185,7 +188,10 @@ def _values(fitted: FittedModel, block: BlockSchema, n: int | None) -> tuple[Int
     different, counts = fitted.training.values[start]
     if not len(different):
         raise ValueError(f"Every value of {block.name!r} is missing.")
-    if n is not None:
+    single = fitted.space.single_values(block.name)
+    if single is not None:
+        values = single
+    elif n is not None:
         values = np.linspace(different[0], different[-1], n)
     elif len(different) <= _MOST_VALUES:
         values = different

@@ -193,7 +193,8 @@ class TopicRegression:
         by : str or None, default=None
             A category: a curve for each of its levels.
         n : int, default=50
-            The number of values, from the lowest to the highest.
+            The number of values, from the lowest to the highest. A number that has an effect at
+            each of its values, as in ``o(rating)``, is at these.
         level : float, default=0.9
             The share of the band's intervals that are to contain the proportion.
 

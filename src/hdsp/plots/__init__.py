@@ -6,8 +6,8 @@ pyplot, so that a notebook shows it.
 
 from hdsp.plots.documents import observed
 from hdsp.plots.fits import history, search
-from hdsp.plots.labels import curves, effects, expected_topics, heat_map
-from hdsp.plots.levels import curve, levels
+from hdsp.plots.labels import effects, expected_topics, heat_map
+from hdsp.plots.levels import curve, curves, levels
 from hdsp.plots.perspectives import perspectives
 from hdsp.plots.topics import correlations, summary, topic_map, words
 

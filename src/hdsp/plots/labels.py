@@ -1,6 +1,6 @@
 """Figures of what labels do to topics."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -64,71 +64,6 @@ def effects(
     drawing.draw_intervals(ax, names, *(column[shown] for column in columns))
     drawing.percent_axis(ax.xaxis)
     ax.set_xlabel(f"change of the expected proportion, {level:.0%} interval")
-    return ax
-
-
-def curves(
-    model: Any,
-    label: str,
-    topics: Sequence[int] | None = None,
-    *,
-    n: int = 5,
-    level: float = 0.9,
-    ax: Any = None,
-) -> Any:
-    """Expected proportions of topics along a number, with bands.
-
-    Averages over the training documents; a band is the interval of the change from the number's
-    middle value.
-
-    Parameters
-    ----------
-    model : HDSP
-        A fitted model.
-    label : str
-        The name of a number.
-    topics : sequence of int, default=None
-        Which topics; None is the `n` that change most.
-    n : int, default=5
-        How many topics, where `topics` is None.
-    level : float, default=0.9
-        The probability that a band holds.
-    ax : Axes, default=None
-        Where to draw; None makes a figure.
-
-    Returns
-    -------
-    Axes
-        What was drawn on.
-    """
-    from hdsp.report.effects import number_curve
-    from hdsp.report.labels import label_view
-    from hdsp.report.model_access import label_record
-
-    blocks = {block["name"]: block for block in label_view(model, label_record(model))["blocks"]}
-    if label not in blocks or len(blocks[label].get("numbers", ())) != 1:
-        known = [name for name, block in blocks.items() if len(block.get("numbers", ())) == 1]
-        raise ValueError(
-            f"`label` of hdsp.plots.curves must be one of the model's numbers: "
-            f"{', '.join(known) or 'it has none'}. Got {label!r}."
-        )
-    (number,) = blocks[label]["numbers"]
-    curve = number_curve(model, label, number["low"], number["high"], number["middle"], level)
-    if topics is None:
-        change = np.ptp(curve.expected, axis=0)
-        topics = np.argsort(-change, kind="stable")[:n].tolist()
-    ax = drawing.axes_or_new(ax, 6.0, 4.0)
-    for place, (topic, name) in enumerate(
-        zip(topics, drawing.topic_names(model, topics), strict=True)
-    ):
-        colour = drawing.SERIES[place % len(drawing.SERIES)]
-        band = np.maximum(curve.lower[:, topic], 0.0), curve.upper[:, topic]
-        ax.fill_between(curve.values, *band, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(curve.values, curve.expected[:, topic], color=colour, label=name)
-    drawing.percent_axis(ax.yaxis)
-    ax.set(xlabel=label, ylabel="expected proportion", ylim=(0.0, None))
-    ax.legend(frameon=False, fontsize="small")
-    drawing.without_frame(ax)
     return ax
 
 

@@ -1,5 +1,6 @@
 """Effects of labels on topics, and the curves of numbers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,11 +95,11 @@ class Curve:
     upper: FloatArray
 
 
-def number_curve(
-    model: Any, label: str, low: float, high: float, reference: float, level: float = 0.9
-) -> Curve:
-    """The curve of one number between two values."""
-    grid = np.unique([*np.linspace(low, high, _POINTS), reference])
+def number_curve(model: Any, label: str, number: Mapping[str, Any], level: float = 0.9) -> Curve:
+    """The curve of one number, of `label_view`, between its lowest and highest value."""
+    reference = number["middle"]
+    values = number.get("values", np.linspace(number["low"], number["high"], _POINTS))
+    grid = np.unique([*values, reference])
     found = effects_along(model, label, reference, grid.tolist(), level)
     # Nothing changes between the reference and itself.
     moved = (grid != reference)[:, None]
@@ -132,9 +133,7 @@ def curve_views(
             continue
         if len(result) == _MOST_CURVES:
             break
-        curve = number_curve(
-            model, block["name"], number["low"], number["high"], number["middle"], level
-        )
+        curve = number_curve(model, block["name"], number, level)
         result.append(
             {
                 "label": block["start"],

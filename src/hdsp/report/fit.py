@@ -63,12 +63,12 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
 
 
 def _returning(model: Any, n_topics: int) -> list[tuple[str, str]]:
-    """How many topics come back, where that was asked."""
+    """How many topics halves of the documents share, where that was asked."""
     if model.n_returning_ is None:
         return []
     return [
         (
-            "Topics that come back from the other half of the documents",
+            "Topics that short fits to two halves of the documents share",
             f"{model.n_returning_:,} of {n_topics:,}",
         )
     ]

@@ -28,7 +28,7 @@ def label_view(model: Any, record: LabelRecord) -> dict[str, Any]:
         }
         if block.kind == "number":
             entry["numbers"] = [
-                _number(record, columns.start + i, block.mean[i], block.scale[i])
+                _number(record, block.name, columns.start + i, block.mean[i], block.scale[i])
                 for i in range(len(block.columns))
             ]
         blocks.append(entry)
@@ -132,11 +132,17 @@ def _tables(record: LabelRecord, term: Term, labels: slice) -> Iterator[tuple[in
         yield labels.start + level, Table(np.array([0.0, 1.0]), np.array([0.0 * row, row]))
 
 
-def _number(record: LabelRecord, column: int, mean: float, scale: float) -> dict[str, float]:
-    """How a number is standardised, and the values it had in training."""
+def _number(
+    record: LabelRecord, name: str, column: int, mean: float, scale: float
+) -> dict[str, Any]:
+    """How a number is standardised, the values it had in training, and those that alone count."""
     values, counts = record.values[column]
     if len(values) == 0:
         return {"mean": mean, "scale": scale, "low": mean, "high": mean, "middle": mean}
+    single = record.space.single_values(name)
     middle = values[np.searchsorted(np.cumsum(counts), counts.sum() / 2.0)]
+    if single is not None:
+        middle = single[np.abs(single - middle).argmin()]
     low, middle, high = (float(value) * scale + mean for value in (values[0], middle, values[-1]))
-    return {"mean": mean, "scale": scale, "low": low, "high": high, "middle": middle}
+    found = {"mean": mean, "scale": scale, "low": low, "high": high, "middle": middle}
+    return found if single is None else {**found, "values": (single * scale + mean).tolist()}

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, hstack
 
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.schema import LabelSchema
-from hdsp.labels import Pooled, Term, TermProduct, plain_term
+from hdsp.labels import Factor, Pooled, Term, TermProduct, plain_term
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.scaling.base import Design, ScalingFunction
 from hdsp.scaling.categorical import Categorical
@@ -136,6 +136,11 @@ class LabelSpace:
     def depends(self, name: str) -> list[Term]:
         """The terms that are made from a label column, its main term first."""
         return [term for term in self.terms if name in term.columns]
+
+    def single_values(self, name: str) -> FloatArray | None:
+        """The only values of a number that have effects, in standard units; None if all have."""
+        term = self.depends(name)[0]
+        return np.asarray(term.fitted["values"]) if isinstance(term, Factor) else None
 
     def encode(self, labels: Labels, warn: bool = True) -> Design:
         """The design [M, J] of labels; unknown ones are ignored, with a warning."""
