@@ -13,6 +13,7 @@ from hdsp.answers.topic_tables import Columns, name_column, top_words
 from hdsp.corpus import Corpus, StoredCorpus, group_numbers
 from hdsp.exceptions import ExtrapolationWarning
 from hdsp.execution import make_executor
+from hdsp.labels import Spline
 from hdsp.model import Problem, make_problem
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.persistence import fingerprint
@@ -102,7 +103,9 @@ def _check_values(fitted: FittedModel, found: Contrast, asked: Any, owner: str) 
             away = np.abs(known - place).min()
         if away > (_BEYOND * np.ptp(known) if single is None else _SAME):
             outside.append(value)
-    if not outside:
+    main = fitted.space.depends(block.name)[0]
+    if not outside or (isinstance(main, Spline) and main.period is not None):
+        # Values of a period come round again.
         return
     known = known * block.scale[0] + block.mean[0]
     low, high = known.min(), known.max()
