@@ -90,10 +90,9 @@ def heat_map(
     """
     from hdsp.report.effects import effect_table
     from hdsp.report.layout import seriate
-    from hdsp.report.model_access import label_record
 
     table = effect_table(model, labels=labels)
-    carriers = label_record(model).carriers[table.labels]
+    carriers = model._model.training.carriers[table.labels]
     rows = np.argsort(-carriers, kind="stable")[:n_labels]
     columns = np.argsort(-np.abs(table.effect[rows]).max(axis=0), kind="stable")[:n_topics]
     effect = table.effect[np.ix_(rows, columns)]

@@ -104,9 +104,8 @@ def curves(
     """
     from hdsp.report.effects import number_curve
     from hdsp.report.labels import label_view
-    from hdsp.report.model_access import label_record
 
-    blocks = label_view(model, label_record(model))["blocks"]
+    blocks = label_view(model._model)["blocks"]
     known = {one["name"]: one["numbers"][0] for one in blocks if len(one.get("numbers", ())) == 1}
     if label not in known:
         raise ValueError(

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.corpus import Corpus
+from hdsp.answers.label_checks import check_sentence
+from hdsp.answers.topic_tables import word_share
+from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.corpus.splitting import is_unspaced, splitter, stems
 from hdsp.corpus.text import TextSettings
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.report.model_access import label_check
 from hdsp.report.packing import pack_rounded, rounded
-from hdsp.report.topics import topic_words
 
 # Longer texts are cut.
 MOST_CHARACTERS = 20_000
@@ -220,7 +220,10 @@ def document_view(
             "expected": pack_rounded(groups.expected),
             "error": pack_rounded(groups.error),
         },
-        "check": label_check(model, corpus),
+        # Documents on disk may be too many to read again.
+        "check": ""
+        if not model.label_names_ or isinstance(corpus, StoredCorpus)
+        else check_sentence(model._check_columns(corpus)),
     }
 
 
@@ -240,7 +243,7 @@ class _WordReader:
     """Cuts documents into words that have a topic, and what stands between them."""
 
     def __init__(self, model: Any, corpus: Corpus) -> None:
-        self._share = topic_words(model)
+        self._share = word_share(model._model)
         self._words: tuple[str, ...] = model.words_
         self._position = {word: i for i, word in enumerate(self._words)}
         self._counts = corpus.counts

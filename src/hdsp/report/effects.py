@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.answers.label_effects import effect_columns
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.report.model_access import effects_along
+from hdsp.prediction import make_contrasts
 from hdsp.report.packing import pack_rounded, rounded
-from hdsp.report.topics import table_of
 
 # Points of a curve. A page holds the curves of so many numbers at most.
 _POINTS = 9
 _MOST_CURVES = 12
+_NUMBERS = ("effect", "lower", "upper", "expected")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +45,12 @@ class EffectTable:
 
 def effect_table(model: Any, level: float = 0.9, labels: Any = None) -> EffectTable:
     """``HDSP.label_effects`` as matrices."""
-    table = table_of(model.label_effects(level, labels=labels))
+    table = effect_columns(model._model, level, labels, n_jobs=model.n_jobs)
     n_topics = len(model.components_)
-    position = {name: j for j, name in enumerate(model.label_schema_.names)}
-    chosen = [position[name] for name in list(table["label"])[::n_topics]]
-    columns = {
-        name: np.asarray(table[name], dtype=np.float64).reshape(-1, n_topics)
-        for name in ("effect", "lower", "upper", "expected")
-    }
-    contrasts = list(table["contrast"])[::n_topics]
-    return EffectTable(np.array(chosen, dtype=np.int64), contrasts, **columns)
+    position = {name: j for j, name in enumerate(model.label_names_)}
+    chosen = [position[name] for name in table["label"][::n_topics]]
+    columns = {name: np.reshape(table[name], (-1, n_topics)) for name in _NUMBERS}
+    return EffectTable(np.array(chosen, dtype=np.int64), table["contrast"][::n_topics], **columns)
 
 
 def effect_view(effects: EffectTable, level: float) -> dict[str, Any]:
@@ -62,10 +59,7 @@ def effect_view(effects: EffectTable, level: float) -> dict[str, Any]:
         "level": level,
         "labels": effects.labels.tolist(),
         "contrasts": effects.contrasts,
-        "effect": pack_rounded(effects.effect),
-        "lower": pack_rounded(effects.lower),
-        "upper": pack_rounded(effects.upper),
-        "expected": pack_rounded(effects.expected),
+        **{name: pack_rounded(getattr(effects, name)) for name in _NUMBERS},
     }
 
 
@@ -100,7 +94,13 @@ def number_curve(model: Any, label: str, number: Mapping[str, Any], level: float
     reference = number["middle"]
     values = number.get("values", np.linspace(number["low"], number["high"], _POINTS))
     grid = np.unique([*values, reference])
-    found = effects_along(model, label, reference, grid.tolist(), level)
+    fitted = model._model
+    contrasts = [
+        contrast
+        for value in grid.tolist()
+        for contrast in make_contrasts(fitted.schema, fitted.used, label, (reference, value))
+    ]
+    found = fitted.effects(contrasts, level, "calibrated", seed=0)
     # Nothing changes between the reference and itself.
     moved = (grid != reference)[:, None]
     lower, upper = (found.otherwise + moved * limit for limit in (found.lower, found.upper))

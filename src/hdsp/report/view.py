@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from hdsp import progress
+from hdsp.answers.topic_tables import word_share
 from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
 from hdsp.report.effects import curve_views, effect_table, effect_view
 from hdsp.report.fit import fit_view
 from hdsp.report.labels import form_view, label_view
 from hdsp.report.layout import map_view, seriate
-from hdsp.report.model_access import label_record, model_key
-from hdsp.report.names import TopicNames
-from hdsp.report.topics import related_view, side_view, topic_view, topic_words, word_view
+from hdsp.report.names import TopicNames, model_key
+from hdsp.report.topics import related_view, side_view, topic_view, word_view
 
 LEVEL = 0.9
 
@@ -56,8 +56,7 @@ def make_view(
             "`texts` of HDSP.report must be one text for each document of `corpus`. "
             f"Got {len(texts)} texts for {found}."
         )
-    record = label_record(model)
-    labels = label_view(model, record)
+    labels = label_view(model._model)
     with progress.task("Finding effects of labels"):
         effects = effect_table(model, LEVEL)
         # Before others are asked for: these are the same effects.
@@ -68,7 +67,7 @@ def make_view(
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             documents = document_view(model, corpus, texts, most_documents)
     with progress.task("Drawing the map"):
-        places = map_view(topic_words(model), effects.effect)
+        places = map_view(word_share(model._model), effects.effect)
     data = {
         "title": title,
         "key": model_key(model),
@@ -76,7 +75,7 @@ def make_view(
         "words": word_view(model),
         "sides": side_view(model),
         "labels": labels,
-        "form": form_view(record),
+        "form": form_view(model._model),
         "effects": effect_view(effects, LEVEL),
         "curves": curves,
         "map": places,
@@ -85,7 +84,7 @@ def make_view(
             "topics": seriate(effects.effect.T).tolist(),
             "labels": seriate(effects.effect).tolist(),
         },
-        "fit": fit_view(model, record),
+        "fit": fit_view(model),
         "names": _names(model, names).to_dict(),
     }
     return View(data, documents)
