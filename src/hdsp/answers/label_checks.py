@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.answers.new_documents import read_documents
-from hdsp.answers.topic_tables import Columns, name_column, top_words
+from hdsp.answers.new_documents import read_problem
+from hdsp.answers.topic_tables import Columns, topic_part
 from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
 from hdsp.corpus.values import written_number
 from hdsp.fit import Run
-from hdsp.model import make_problem
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction import (
     Calibration,
     FittedModel,
@@ -28,7 +27,6 @@ from hdsp.prediction.checks import Cell
 from hdsp.scaling import LabelSpace
 from hdsp.validation import check_choice, quoted
 
-_WORDS = 5
 ORDER = "order"
 
 
@@ -37,16 +35,12 @@ def read_again(
 ) -> tuple[ReadDocuments, bool]:
     """Documents with the model's own labels, and whether they are those of training."""
     corpus = in_memory(corpus, owner)
-    counts, design = read_documents(fitted, corpus, None, owner, warn=False)
-    known = group_names(corpus, groups, owner)
-    numbers = None if known is None else group_numbers(known)
-    problem = make_problem(
-        counts, design, fitted.scaling, fitted.priors, content=fitted.state.content
-    )
+    problem = read_problem(fitted, corpus, owner, warn=False)
+    numbers = read_groups(corpus, groups, owner)
     tokens, _ = read_tokens(fitted, problem, fitted.state, run, numbers)
     values = fitted.space.values(problem.design)
     own = tokens[:, : fitted.state.n_topics]
-    return ReadDocuments(values, own, numbers), is_training(fitted, counts)
+    return ReadDocuments(values, own, numbers), is_training(fitted, corpus.counts)
 
 
 def in_memory(corpus: Any, owner: str) -> Corpus:
@@ -59,16 +53,15 @@ def in_memory(corpus: Any, owner: str) -> Corpus:
     return corpus[:] if isinstance(corpus, StoredCorpus) else corpus
 
 
-def group_names(corpus: Corpus, groups: object, owner: str) -> tuple[str, ...] | None:
-    """The groups of documents: of a column of labels, of an array, or those of the corpus."""
-    if groups is None:
-        return corpus.groups
-    if not isinstance(groups, str):
-        return as_groups(groups, len(corpus), owner)
-    values = column_values(corpus, groups, "groups", owner)
-    return as_groups(
-        [None if value is None else str(value) for value in values], len(corpus), owner
-    )
+def read_groups(corpus: Corpus, groups: object, owner: str) -> IntArray | None:
+    """The groups of documents by number: of a column, of an array, or those of the corpus."""
+    names = corpus.groups
+    if isinstance(groups, str):
+        values = column_values(corpus, groups, "groups", owner)
+        groups = [None if value is None else str(value) for value in values]
+    if groups is not None:
+        names = as_groups(groups, len(corpus), owner)
+    return None if names is None else group_numbers(names)
 
 
 def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list[Any]:
@@ -129,15 +122,12 @@ def check_columns(
     order = np.argsort(-np.abs(misfit.z).ravel(), kind="stable")
     cell, topic = (part.tolist() for part in np.divmod(order, n_topics))
     beyond = (np.abs(misfit.z) > misfit.limit).ravel()[order]
-    words = [" ".join(own) for own in top_words(fitted, _WORDS)]
     columns: Columns = {
         "label": [cells[c].label for c in cell],
         "cell": [cells[c].cell for c in cell],
         "n_documents": [len(cells[c].rows) for c in cell],
-        "topic": topic,
+        **topic_part(fitted, topic),
     }
-    columns |= name_column(fitted, topic)
-    columns["words"] = [words[k] for k in topic]
     for name in ("found", "expected"):
         columns[name] = getattr(misfit, name).ravel()[order].tolist()
     columns["difference"] = (misfit.found - misfit.expected).ravel()[order].tolist()

@@ -8,21 +8,19 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from hdsp.answers.effect_refits import Resampling, refit_sides
-from hdsp.answers.new_documents import read_documents
-from hdsp.answers.topic_tables import Columns, name_column, top_words
+from hdsp.answers.new_documents import read_problem
+from hdsp.answers.topic_tables import Columns, topic_part
 from hdsp.corpus import Corpus, StoredCorpus, group_numbers
 from hdsp.exceptions import ExtrapolationWarning
 from hdsp.execution import make_executor
 from hdsp.labels import Spline
-from hdsp.model import Problem, make_problem
+from hdsp.model import Problem
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.persistence import fingerprint
 from hdsp.prediction import WEIGHTS, Contrast, FittedModel, Weight, make_contrasts, over_refits
 from hdsp.validation import check_choice, check_share, check_whole, listed, quoted
 
 _OWNER = "HDSP.label_effects"
-# Words of a topic in the table.
-_WORDS = 5
 # Values are the same up to so many standard deviations. A contrast may go so far beyond those of
 # training, as a share of their range: of many, those of a sample are known.
 _SAME, _BEYOND = 1e-6, 0.05
@@ -65,10 +63,8 @@ def effect_columns(
     columns: Columns = {
         "label": [c.label for c in contrasts for _ in range(n_topics)],
         "contrast": [c.description for c in contrasts for _ in range(n_topics)],
-        "topic": list(range(n_topics)) * len(contrasts),
+        **topic_part(fitted, list(range(n_topics)) * len(contrasts)),
     }
-    columns |= name_column(fitted, columns["topic"])
-    columns["words"] = [" ".join(own) for own in top_words(fitted, _WORDS)] * len(contrasts)
     for name in ("effect", "lower", "upper", "expected", "otherwise"):
         columns[name] = getattr(found, name).ravel().tolist()
     carriers = [_n_documents(fitted, contrast) for contrast in contrasts]
@@ -178,14 +174,11 @@ def training_problem(
             f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
             "Corpus(X, words=model.words_, labels=labels)."
         )
-    counts, design = read_documents(fitted, corpus, None, owner)
-    problem = make_problem(
-        counts, design, fitted.scaling, fitted.priors, content=fitted.state.content
-    )
+    problem = read_problem(fitted, corpus, owner)
     if isinstance(corpus, StoredCorpus) and corpus.fingerprint == fitted.source.fingerprint:
         return problem, None
     groups = None if corpus.groups is None else group_numbers(corpus.groups)
-    if fingerprint(counts, problem.design, groups) != fitted.source.fingerprint:
+    if fingerprint(corpus.counts, problem.design, groups) != fitted.source.fingerprint:
         raise ValueError(
             f"`corpus` of {owner} must be the documents that the model was fitted to, with the "
             f"same labels and groups and in the same order. {_other(fitted, corpus)}"

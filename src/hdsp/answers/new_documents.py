@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels, StoredCorpus, warn_unknown
+from hdsp.model import Problem, make_problem
 from hdsp.prediction import FittedModel, Source
 from hdsp.scaling import Design
 from hdsp.validation import check_counts, check_indices, check_not_texts, count_rows
@@ -72,6 +73,13 @@ def read_documents(
     if counts.shape[0] == 0:
         raise ValueError(f"X of {owner} has no documents.")
     return counts, read_labels(fitted, labels, counts.shape[0], owner, warn)[1]
+
+
+def read_problem(fitted: FittedModel, corpus: Corpus, owner: str, warn: bool = True) -> Problem:
+    """The documents of a corpus as those of a fit of the model."""
+    counts, design = read_documents(fitted, corpus, None, owner, warn)
+    content = fitted.state.content
+    return make_problem(counts, design, fitted.scaling, fitted.priors, content=content)
 
 
 def check_words(fitted: FittedModel, corpus: Corpus, owner: str, name: str = "X") -> None:
