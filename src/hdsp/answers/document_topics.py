@@ -51,12 +51,12 @@ def document_topic_columns(
     if isinstance(X, Corpus):
         about |= {} if X.ids is None else {"id": list(X.ids)}
         about |= {} if X.groups is None else {"group": list(X.groups)}
-    for name, values in _label_values(known).items():
+    for name, values in label_values(known).items():
         about[f"{name}_label" if name in (*columns, *about) else name] = values
     return columns | {k: [v for v in own for _ in range(n_topics)] for k, own in about.items()}
 
 
-def _label_values(labels: Labels) -> Columns:
+def label_values(labels: Labels) -> Columns:
     """The values of labels by column: levels, lists of tags, numbers; None where missing."""
     columns: Columns = {}
     for block in labels.blocks:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.answers.document_topics import label_values
 from hdsp.answers.new_documents import read_problem
 from hdsp.answers.topic_tables import Columns, topic_part
 from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
@@ -73,11 +74,8 @@ def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list
             f"`{parameter}` of {owner} must name a category or a number of the corpus, or hold one "
             f"value per document. Got {name!r}; there are {known or 'none'}."
         )
-    found: list[Any] = [None] * len(corpus)
-    rows = np.repeat(np.arange(len(corpus)), np.diff(block.values.indptr))
-    for row, column, value in zip(rows, block.values.indices, block.values.data, strict=True):
-        found[row] = float(value) if block.kind == "number" else block.columns[column]
-    return found
+    (found,) = label_values(corpus.labels.select([name])).values()
+    return [None if value is None or value != value else value for value in found]
 
 
 def time_of(corpus: Corpus, time: Any, owner: str) -> tuple[FloatArray | None, str]:
