@@ -235,7 +235,7 @@ def test_observed_against_expected(model, corpus, ax):
     [
         (lambda m, c: plots.effects(m), "needs either `label` or `topic`"),
         (lambda m, c: plots.effects(m, "department"), "'department' has 4; choose one"),
-        (lambda m, c: plots.curves(m, "shoes"), "one of the model's numbers: rating. Got 'shoes'"),
+        (lambda m, c: plots.curves(m, "shoes"), "one of the model's numbers: 'rating'. Got 'sho"),
         (lambda m, c: plots.expected_topics(m, {"a": [[], []]}), "Got 2 documents for 1 sets"),
         (lambda m, c: plots.history(m, "depth"), "Got 'depth'"),
         (lambda m, c: plots.search(m), "needs a fit that found its number of topics"),

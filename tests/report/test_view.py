@@ -394,9 +394,9 @@ def test_a_scaling_function_that_leaves_labels_out(open_page, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"corpus": "reviews.csv"}, TypeError, "must be a Corpus. Got a str"),
-        ({"texts": ["a"]}, ValueError, "Got 1 texts for no corpus"),
-        ({"corpus": True, "texts": ["a"]}, ValueError, "Got 1 texts for 240 documents"),
+        ({"corpus": "reviews.csv"}, TypeError, "must be a Corpus. Got str"),
+        ({"texts": ["a"]}, TypeError, "must be a Corpus. Got NoneType"),
+        ({"corpus": True, "texts": ["a"]}, ValueError, "for each of the 240 documents. Got 1"),
         ({"most_documents": 0}, ValueError, "most_documents"),
         ({"stability": pd.DataFrame({"similarity": [1.0]})}, ValueError, "Got 1 topics for 8"),
     ],

@@ -7,7 +7,7 @@ from hdsp.model.completion import group_share
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction import FittedModel
 from hdsp.prediction.group_words import WordRatios, factor_ratios, word_ratios
-from hdsp.validation import check_share, check_whole, quoted
+from hdsp.validation import check_known, check_share, check_whole
 
 _COLUMNS = ("topic", "label", "word", "ratio", "lower", "upper", "n")
 
@@ -21,12 +21,9 @@ def label_word_columns(
     if fitted.state.versions is None:
         return _whole_label_columns(fitted, label, topic, level)
     category, levels = _levels(fitted, owner)
-    if label is not None and label not in (category, *levels):
-        raise ValueError(
-            f"`label` of {owner} must be {category!r}, whose levels have their own words, or one "
-            f"of its levels: {quoted(levels)}. Got {label!r}."
-        )
-    _check_topic(fitted, topic, owner)
+    what = f"{category!r}, whose levels have their own words, or one of them"
+    check_known(label, (None, category, *levels), "label", owner, what)
+    check_known(topic, (None, *range(len(fitted.groups))), "topic", owner, "the number of a topic")
     rows: Columns = {name: [] for name in _COLUMNS}
     for name, found in _ratios(fitted, levels, level).items():
         shown = (found.lower > 1.0) | (found.upper < 1.0)
@@ -64,11 +61,7 @@ def _whole_label_columns(
         if schema.kind(name) != "number":
             own = np.arange(columns.start, columns.stop)
             known |= {name: own, **dict(zip(schema.names[columns], own[:, None], strict=True))}
-    if label is not None and label not in known:
-        raise ValueError(
-            f"`label` of {owner} must be a tag or a level, or a column of them: {quoted(known)}. "
-            f"Got {label!r}."
-        )
+    check_known(label, (None, *known), "label", owner, "a tag or a level, or a column of them")
     found = factor_ratios(fitted.word_factors, level)
     chosen = np.lexsort((-found.ratio, found.owners))
     if label is not None:
@@ -87,12 +80,8 @@ def topic_word_columns(
     check_share(level, "level", owner)
     check_whole(n_words, "n_words", 1)
     category, levels = _levels(fitted, owner)
-    if by != category:
-        raise ValueError(
-            f"`by` of {owner} must be {category!r}, the `content` of the model: its levels have "
-            f"their own words. Got {by!r}."
-        )
-    _check_topic(fitted, topic, owner)
+    check_known(by, [category], "by", owner, "the `content` of the model")
+    check_known(topic, range(len(fitted.groups)), "topic", owner, "the number of a topic")
     tokens = _tokens(fitted)
     state = fitted.state
     weight = fitted.topic_tokens()
@@ -134,14 +123,6 @@ def _levels(fitted: FittedModel, owner: str) -> tuple[str, list[str]]:
             levels = fitted.schema.block(name).columns
             return name, [levels[label - columns.start] for label in labels]
     raise AssertionError("versions have a category")
-
-
-def _check_topic(fitted: FittedModel, topic: int | None, owner: str) -> None:
-    if topic is not None and topic not in range(len(fitted.groups)):
-        raise ValueError(
-            f"`topic` of {owner} must be the number of a topic, from 0 to "
-            f"{len(fitted.groups) - 1}. Got {topic!r}."
-        )
 
 
 def _tokens(fitted: FittedModel) -> FloatArray:

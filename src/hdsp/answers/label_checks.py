@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.answers.document_topics import label_values
-from hdsp.answers.new_documents import read_problem
+from hdsp.answers.new_documents import check_corpus, read_problem
 from hdsp.answers.topic_tables import Columns, topic_part
 from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
 from hdsp.corpus.values import written_number
@@ -46,11 +46,7 @@ def read_again(
 
 def in_memory(corpus: Any, owner: str) -> Corpus:
     """A corpus whose documents are in memory."""
-    if not isinstance(corpus, Corpus):
-        raise TypeError(
-            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
-            "Corpus(X, words=model.words_, labels=labels)."
-        )
+    check_corpus(corpus, owner)
     return corpus[:] if isinstance(corpus, StoredCorpus) else corpus
 
 

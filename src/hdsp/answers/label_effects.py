@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from hdsp.answers.effect_refits import Resampling, refit_sides
-from hdsp.answers.new_documents import read_problem
+from hdsp.answers.new_documents import check_corpus, read_problem
 from hdsp.answers.topic_tables import Columns, topic_part
 from hdsp.corpus import Corpus, StoredCorpus, group_numbers
 from hdsp.exceptions import ExtrapolationWarning
@@ -169,11 +169,7 @@ def training_problem(
     fitted: FittedModel, corpus: Any, owner: str
 ) -> tuple[Problem, IntArray | None]:
     """The documents of a corpus and their groups; raise unless the model was fitted to them."""
-    if not isinstance(corpus, Corpus):
-        raise TypeError(
-            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
-            "Corpus(X, words=model.words_, labels=labels)."
-        )
+    check_corpus(corpus, owner)
     problem = read_problem(fitted, corpus, owner)
     if isinstance(corpus, StoredCorpus) and corpus.fingerprint == fitted.source.fingerprint:
         return problem, None

@@ -21,7 +21,7 @@ from hdsp.prediction import (
     label_setting,
     make_contrasts,
 )
-from hdsp.validation import check_share, check_whole, quoted
+from hdsp.validation import check_known, check_share, check_whole
 
 # A number with more values is shown at these quantiles.
 _MOST_VALUES, _QUANTILES = 10, (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -208,18 +208,14 @@ def observed_means(
 
 
 def _block(fitted: FittedModel, label: str, owner: str) -> BlockSchema:
-    known = [
-        block
+    known = {
+        block.name: block
         for block in fitted.schema.blocks
         if fitted.used[fitted.schema.slices()[block.name]].any()
-    ]
-    for block in known:
-        if block.name == label and (block.kind != "number" or len(block.columns) == 1):
-            return block
-    raise ValueError(
-        f"`label` of {owner} must be a column of labels that has effects: "
-        f"{quoted(block.name for block in known) or 'there is none'}. Got {label!r}."
-    )
+        and (block.kind != "number" or len(block.columns) == 1)
+    }
+    check_known(label, known, "label", owner, "a column of labels that has effects")
+    return known[label]
 
 
 def _values(fitted: FittedModel, block: BlockSchema, n: int | None) -> _Values:
@@ -253,14 +249,9 @@ def _groups(
     """The levels of a category; all documents without one."""
     if by is None:
         return _ALL
-    block = next((one for one in fitted.schema.blocks if one.name == by), None)
-    if block is None or block.kind != "category":
-        known = quoted(one.name for one in fitted.schema.blocks if one.kind == "category")
-        raise ValueError(
-            f"`by` of {owner} must be a category of the formula: {known or 'there is none'}. "
-            f"Got {by!r}."
-        )
-    levels = _values(fitted, block, None)
+    known = {one.name: one for one in fitted.schema.blocks if one.kind == "category"}
+    check_known(by, known, "by", owner, "a category of the formula")
+    levels = _values(fitted, known[by], None)
     rows = [None] * len(levels.values) if documents is None else levels.members(documents)
     return [_Group(*one) for one in zip(levels.shown, levels.settings, rows, strict=True)]
 

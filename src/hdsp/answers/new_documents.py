@@ -75,6 +75,15 @@ def read_documents(
     return counts, read_labels(fitted, labels, counts.shape[0], owner, warn)[1]
 
 
+def check_corpus(corpus: Any, owner: str) -> None:
+    """Raise unless documents come as a corpus."""
+    if not isinstance(corpus, Corpus):
+        raise TypeError(
+            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
+            "Corpus(X, words=model.words_, labels=labels)."
+        )
+
+
 def read_problem(fitted: FittedModel, corpus: Corpus, owner: str, warn: bool = True) -> Problem:
     """The documents of a corpus as those of a fit of the model."""
     counts, design = read_documents(fitted, corpus, None, owner, warn)

@@ -6,6 +6,7 @@ import numpy as np
 
 from hdsp.corpus import Corpus
 from hdsp.plots.drawing import BLUE, ORANGE, axes_or_new, percent_axis, set_rows, topic_names
+from hdsp.validation import check_known
 
 # Of a normal variable, as many standard errors either way hold nine tenths.
 _NINE_TENTHS = 1.645
@@ -35,11 +36,8 @@ def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = N
     from hdsp.report.documents import observed_by_label
 
     found = observed_by_label(model, corpus, np.asarray(model.transform(corpus)))
-    if label not in found.names:
-        raise ValueError(
-            f"`label` of hdsp.plots.observed must be a label of documents in `corpus`. "
-            f"Got {label!r}."
-        )
+    owner = "hdsp.plots.observed"
+    check_known(label, found.names, "label", owner, "a label of documents in `corpus`")
     group = found.names.index(label)
     seen, expected, error = found.observed[group], found.expected[group], found.error[group]
     shown = np.argsort(-np.maximum(seen, expected), kind="stable")[:n]

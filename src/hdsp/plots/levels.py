@@ -8,6 +8,7 @@ import numpy as np
 from hdsp.numerics.types import FloatArray
 from hdsp.plots import drawing
 from hdsp.prediction import Weight
+from hdsp.validation import check_known
 
 # Bins of documents whose means are drawn on a curve.
 _BINS = 12
@@ -107,11 +108,7 @@ def curves(
 
     blocks = label_view(model._model)["blocks"]
     known = {one["name"]: one["numbers"][0] for one in blocks if len(one.get("numbers", ())) == 1}
-    if label not in known:
-        raise ValueError(
-            f"`label` of hdsp.plots.curves must be one of the model's numbers: "
-            f"{', '.join(known) or 'it has none'}. Got {label!r}."
-        )
+    check_known(label, known, "label", "hdsp.plots.curves", "one of the model's numbers")
     found = number_curve(model, label, known[label], level)
     limits = np.array([found.expected, np.maximum(found.lower, 0.0), found.upper])[:, None]
     chosen = _chosen(topics, limits[0], n)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.plots import drawing
+from hdsp.validation import check_known
 
 _SMALLEST, _LARGEST = 7.0, 17.0
 
@@ -40,10 +41,7 @@ def perspectives(
     labels = list(dict.fromkeys(table["label"]))
     left, right = labels[:2] if levels is None else levels
     for name in (left, right):
-        if name not in labels:
-            raise ValueError(
-                f"`levels` of hdsp.plots.perspectives must be two levels of {by!r}. Got {name!r}."
-            )
+        check_known(name, labels, "levels", "hdsp.plots.perspectives", f"two levels of {by!r}")
     found: dict[str, dict[str, float]] = {}
     for word, label, share in zip(table["word"], table["label"], table["probability"], strict=True):
         found.setdefault(word, {})[label] = share

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hdsp import progress
+from hdsp.answers.document_topics import check_text_of_each
+from hdsp.answers.new_documents import check_corpus
 from hdsp.answers.topic_tables import word_share
 from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
@@ -45,17 +47,9 @@ def make_view(
     most_documents: int = 1_000,
 ) -> View:
     """Everything that a page shows of a fitted model, and of documents; see `HDSP.report`."""
-    if corpus is not None and not isinstance(corpus, Corpus):
-        raise TypeError(
-            "`corpus` of HDSP.report must be a Corpus. Got a "
-            f"{type(corpus).__name__}. Make one with Corpus(counts, words, labels)."
-        )
-    if texts is not None and (corpus is None or len(texts) != len(corpus)):
-        found = "no corpus" if corpus is None else f"{len(corpus)} documents"
-        raise ValueError(
-            "`texts` of HDSP.report must be one text for each document of `corpus`. "
-            f"Got {len(texts)} texts for {found}."
-        )
+    if corpus is not None or texts is not None:
+        check_corpus(corpus, "HDSP.report")
+        check_text_of_each(texts, corpus, "HDSP.report")
     labels = label_view(model._model)
     with progress.task("Finding effects of labels"):
         effects = effect_table(model, LEVEL)

@@ -1,11 +1,13 @@
 """Checks of settings: numbers, flags, choices and the random state."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from hdsp.validation.wording import quoted
 
 _LEARNED = (True, False, "corpus", "document")
 
@@ -86,6 +88,16 @@ def check_choice(value: Any, choices: tuple[str, ...], name: str, owner: str) ->
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"`{name}` of {owner} must be one of {listed}. Got {value!r}.")
+
+
+def check_known(value: Any, known: Iterable[Any], name: str, owner: str, what: str) -> None:
+    """Raise unless `value` is one of what is known, such as labels, and say which these are."""
+    found = list(known)
+    if value not in found:
+        raise ValueError(
+            f"`{name}` of {owner} must be {what}: {quoted(found) or 'there is none'}. "
+            f"Got {value!r}."
+        )
 
 
 def check_folder(value: Any) -> None:
