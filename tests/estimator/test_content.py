@@ -298,7 +298,7 @@ def test_perspectives_places_words_between_levels(model):
     other = hdsp.plots.perspectives(model, 0, "party", n=8, levels=("right", "left"))
     flipped = {text.get_text(): text.get_position()[0] for text in other.texts}
     assert flipped == pytest.approx({word: -x for word, x in places.items()})
-    with pytest.raises(ValueError, match=r"must be levels of 'party': 'left', 'right'. Got 'up'"):
+    with pytest.raises(ValueError, match=r"levels of 'party': 'left', 'right'. Got 'up'"):
         hdsp.plots.perspectives(model, 0, "party", levels=("up", "left"))
     pyplot.close("all")
 
