@@ -23,7 +23,7 @@ from hdsp.answers.document_topics import (
     typical_columns,
 )
 from hdsp.answers.effect_refits import Resampling
-from hdsp.answers.expected_topics import expected_topics, label_scale
+from hdsp.answers.expected_topics import expected_topics, label_scale, simulate
 from hdsp.answers.group_words import label_word_columns, topic_word_columns
 from hdsp.answers.held_out_words import mean_log_probability, perplexity
 from hdsp.answers.label_checks import check_columns, in_memory, read_again, time_of
@@ -33,7 +33,6 @@ from hdsp.answers.new_documents import read_counts, read_documents
 from hdsp.answers.number import doubts, number_sentence
 from hdsp.answers.provenance import provenance
 from hdsp.answers.robustness import robustness_columns
-from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
 from hdsp.answers.topic_tables import (
