@@ -235,7 +235,7 @@ def test_factors_are_free_and_do_not_guess():
         (
             pd.DataFrame({"x": ["a", "b"]}),
             Categorical("x", parents="y"),
-            "names the label column 'y', which the labels do not have",
+            "must be made of label columns: 'x'. Got 'y'",
         ),
     ],
 )

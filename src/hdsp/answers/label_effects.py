@@ -92,13 +92,12 @@ def _check_values(fitted: FittedModel, found: Contrast, asked: Any, owner: str) 
     exact = len(sampled) == fitted.training.n_documents or np.isin(sampled, values).all()
     single = fitted.space.single_values(block.name)
     known = np.concatenate([values, sampled]) if single is None else single
-    outside = []
-    for value, place in zip(asked, (found.start or 0.0, found.stop), strict=True):
-        away = max(known.min() - place, place - known.max())
-        if single is not None:
-            away = np.abs(known - place).min()
-        if away > (_BEYOND * np.ptp(known) if single is None else _SAME):
-            outside.append(value)
+    places = np.array([found.start or 0.0, found.stop])
+    away, most = np.abs(known[:, None] - places).min(axis=0), _SAME
+    if single is None:
+        away = np.maximum(known.min() - places, places - known.max())
+        most = _BEYOND * float(np.ptp(known))
+    outside = [value for value, far in zip(asked, away > most, strict=True) if far]
     main = fitted.space.depends(block.name)[0]
     if not outside or (isinstance(main, Spline) and main.period is not None):
         # Values of a period come round again.

@@ -155,20 +155,17 @@ def difference_columns(
     )
     if {one.block for one in first} & {one.block for one in second}:
         raise ValueError(f"`by` of {owner} must be another label than `label`. Got {by!r}.")
-    settings: list[Setting] = []
-    weights: list[dict[int, float]] = []
     pairs = [(one, other) for one in first for other in second]
     carriers = fitted.training.carriers
-    for one, other in pairs:
-        own: dict[int, float] = {}
-        for w, inner in contrast_settings(fitted.space, one, carriers):
-            for v, outer in contrast_settings(fitted.space, other, carriers):
-                own[len(settings)] = w * v
-                settings.append(_both(inner, outer))
-        weights.append(own)
+    parts = [
+        (row, w * v, _both(inner, outer))
+        for row, (one, other) in enumerate(pairs)
+        for w, inner in contrast_settings(fitted.space, one, carriers)
+        for v, outer in contrast_settings(fitted.space, other, carriers)
+    ]
+    rows, weights, settings = zip(*parts, strict=True)
     table = np.zeros((len(pairs), len(settings)))
-    for row, own in enumerate(weights):
-        table[row, list(own)] = list(own.values())
+    table[rows, range(len(settings))] = weights
     found = _estimates(fitted, settings, level, weight, table)
     n_topics = len(fitted.groups)
     columns: Columns = {

@@ -79,14 +79,8 @@ def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Ob
         found += [(name, members) for name, members in groups if len(members)]
     names, rows = [name for name, _ in found], [members for _, members in found]
     sizes = np.array(list(map(len, rows)), dtype=np.int64)
-    members = csr_array(
-        (
-            np.ones(sizes.sum()),
-            np.concatenate([np.zeros(0, dtype=np.int64), *rows]),
-            np.concatenate([[0], np.cumsum(sizes)]),
-        ),
-        shape=(len(rows), len(corpus)),
-    )
+    ends, columns = np.append(0, np.cumsum(sizes)), np.concatenate([np.zeros(0, np.int64), *rows])
+    members = csr_array((np.ones(len(columns)), columns, ends), shape=(len(rows), len(corpus)))
     expected = np.asarray(model.expected_topics(corpus.labels)) if rows else proportions
     size = np.maximum(sizes, 1)[:, None]
     observed = (members @ proportions) / size
