@@ -34,10 +34,10 @@ def check_positive(value: Any, name: str, owner: str = "HDSP") -> None:
         )
 
 
-def check_tolerance(value: Any, name: str) -> None:
+def check_tolerance(value: Any, name: str, owner: str = "HDSP") -> None:
     """Raise unless `value` is a number of at least zero that can be computed with."""
     if not (_is_number(value) and 0 <= value <= _LARGEST):
-        raise ValueError(f"`{name}` of HDSP must be a number, zero or more. Got {value!r}.")
+        raise ValueError(f"`{name}` of {owner} must be a number, zero or more. Got {value!r}.")
 
 
 def check_prior(value: Any, name: str) -> tuple[float, float]:
