@@ -29,7 +29,7 @@ from hdsp.answers.held_out_words import mean_log_probability, perplexity
 from hdsp.answers.label_checks import check_columns, in_memory, read_again, time_of
 from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
-from hdsp.answers.new_documents import read_counts, read_documents
+from hdsp.answers.new_documents import check_own_labels, read_counts, read_documents
 from hdsp.answers.number import doubts, number_sentence
 from hdsp.answers.provenance import provenance
 from hdsp.answers.robustness import robustness_columns
@@ -1514,14 +1514,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _read_further(self, X: Any, labels: object) -> Corpus:
         """Further documents, of words and labels that may be new where X is a corpus."""
-        if isinstance(X, Corpus):
-            if labels is not None:
-                raise ValueError(
-                    "`labels` of HDSP.partial_fit must be None where X is a Corpus, which carries "
-                    "its own."
-                )
-            return X
         owner, source = "HDSP.partial_fit", self._current.source
+        if isinstance(X, Corpus):
+            check_own_labels(labels, owner)
+            return X
         if self._opened is not None:
             source = replace(source, words=self._opened.words)
         counts, _ = read_counts(X, owner, source)

@@ -67,7 +67,9 @@ def effect_columns(
     }
     for name in ("effect", "lower", "upper", "expected", "otherwise"):
         columns[name] = getattr(found, name).ravel().tolist()
-    carriers = [_n_documents(fitted, contrast) for contrast in contrasts]
+    # With a tag, a level or a number; of two levels, with either.
+    compared = [{c.second, c.second if c.first is None else c.first} for c in contrasts]
+    carriers = [int(fitted.training.carriers[list(own)].sum()) for own in compared]
     columns["n_documents"] = [n for n in carriers for _ in range(n_topics)]
     if owner != _OWNER:
         freedom = getattr(fitted.calibrations, weight).degrees
@@ -140,12 +142,6 @@ def adjusted(chance: FloatArray, method: str | None) -> FloatArray:
     found = np.empty_like(chance)
     np.put_along_axis(found, order, np.minimum(np.maximum.accumulate(ranked, axis=1), 1.0), axis=1)
     return found
-
-
-def _n_documents(fitted: FittedModel, contrast: Contrast) -> int:
-    """Training documents with a tag, a level or a number; of two levels, with either."""
-    compared = {contrast.second, contrast.second if contrast.first is None else contrast.first}
-    return int(sum(fitted.training.carriers[j] for j in compared))
 
 
 def _resampled(

@@ -57,15 +57,20 @@ def read_counts(
     return check_counts(X, owner), None if names is None else tuple(names)
 
 
+def check_own_labels(labels: object, owner: str) -> None:
+    """Raise if labels are given beside a corpus."""
+    if labels is not None:
+        raise ValueError(
+            f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
+        )
+
+
 def read_documents(
     fitted: FittedModel, X: Any, labels: object, owner: str, warn: bool = True
 ) -> tuple[csr_array, Design]:
     """Counts [M, V] and design [M, J] of new documents."""
     if isinstance(X, Corpus):
-        if labels is not None:
-            raise ValueError(
-                f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
-            )
+        check_own_labels(labels, owner)
         check_words(fitted, X, owner)
         counts, labels = X.counts, X.labels
     else:

@@ -69,8 +69,6 @@ class Curve:
 
     Attributes
     ----------
-    label : str
-        The number's name.
     values : float array of shape [G]
         Values of the number.
     reference : float
@@ -81,7 +79,6 @@ class Curve:
         Limits of the change from `reference`, around the expected proportion there.
     """
 
-    label: str
     values: FloatArray
     reference: float
     expected: FloatArray
@@ -104,7 +101,7 @@ def number_curve(model: Any, label: str, number: Mapping[str, Any], level: float
     # Nothing changes between the reference and itself.
     moved = (grid != reference)[:, None]
     lower, upper = (found.otherwise + moved * limit for limit in (found.lower, found.upper))
-    return Curve(label, grid, reference, found.expected, lower, upper)
+    return Curve(grid, reference, found.expected, lower, upper)
 
 
 def curve_views(
