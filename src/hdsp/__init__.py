@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hdsp.exceptions import ClusterError as ClusterError
     from hdsp.exceptions import DatesAsLevelsWarning as DatesAsLevelsWarning
     from hdsp.exceptions import DependentDocumentsWarning as DependentDocumentsWarning
+    from hdsp.exceptions import ExtrapolationWarning as ExtrapolationWarning
     from hdsp.exceptions import FewGroupsWarning as FewGroupsWarning
     from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
     from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
@@ -80,6 +81,7 @@ _HOMES = {
     "Corpus": "corpus",
     "Custom": "scaling",
     "DependentDocumentsWarning": "exceptions",
+    "ExtrapolationWarning": "exceptions",
     "FewGroupsWarning": "exceptions",
     "DatesAsLevelsWarning": "exceptions",
     "Factor": "labels",

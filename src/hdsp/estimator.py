@@ -2,9 +2,10 @@
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -22,17 +23,16 @@ from hdsp.answers.document_topics import (
     typical_columns,
 )
 from hdsp.answers.effect_refits import Resampling
-from hdsp.answers.expected_topics import expected_topics, label_scale
+from hdsp.answers.expected_topics import expected_topics, label_scale, simulate
 from hdsp.answers.group_words import label_word_columns, topic_word_columns
 from hdsp.answers.held_out_words import mean_log_probability, perplexity
 from hdsp.answers.label_checks import check_columns, in_memory, read_again, time_of
 from hdsp.answers.label_effects import effect_columns
 from hdsp.answers.label_probabilities import joined_columns, probability_parts
-from hdsp.answers.new_documents import read_counts, read_documents
+from hdsp.answers.new_documents import check_own_labels, read_counts, read_documents
 from hdsp.answers.number import doubts, number_sentence
 from hdsp.answers.provenance import provenance
 from hdsp.answers.robustness import robustness_columns
-from hdsp.answers.simulation import simulate
 from hdsp.answers.topic_regression import TopicRegression, estimate_effects
 from hdsp.answers.topic_stability import refit, stability_columns
 from hdsp.answers.topic_tables import (
@@ -90,6 +90,11 @@ _NEAR_CEILING = 0.95
 # Stochastic inference gains nothing on fewer documents.
 _SMALL = 20_000
 INFERENCES = ("batch", "stochastic")
+
+
+def _of_model(read: Callable[[FittedModel], Any]) -> Any:
+    """A property that is read from the fitted model."""
+    return property(lambda self: read(self._model))
 
 
 class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -346,14 +351,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         HDSP
             The fitted model itself.
         """
-        if y is not None and labels is None:
-            warnings.warn(
-                "HDSP.fit ignores `y`: pass the documents' labels as `labels`.",
-                IgnoredTargetWarning,
-                stacklevel=2,
-            )
-        priors = self._check_settings()
-        check_not_dask(X, "HDSP.fit")
+        priors = self._check_call(X, y, labels, "HDSP.fit")
         learned = learn(self._settings(), priors, read_training(X, labels, groups))
         # Only now, so that a failed fit leaves an earlier one unchanged.
         self._set_fitted(learned.model, learned.opened)
@@ -362,7 +360,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
         if learned.checkpoint and finished:
             learned.checkpoint.remove()
-        self._warn(finished)
+        for message, kind in self._doubts(finished):
+            warnings.warn(message, kind, stacklevel=2)
         return self
 
     def partial_fit(self, X: Any, y: object = None, labels: object = None) -> Self:
@@ -400,14 +399,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.partial_fit(corpus[100:]).n_documents_
         200
         """
-        if y is not None and labels is None:
-            warnings.warn(
-                "HDSP.partial_fit ignores `y`: pass the documents' labels as `labels`.",
-                IgnoredTargetWarning,
-                stacklevel=2,
-            )
-        priors = self._check_settings()
-        check_not_dask(X, "HDSP.partial_fit")
+        priors = self._check_call(X, y, labels, "HDSP.partial_fit")
         settings = self._settings()
         if not self.__sklearn_is_fitted__():
             training = read_training(X, labels)
@@ -584,7 +576,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         contrast : tuple of two values or None, default=None
             Two levels of the category, or two values of the number, that `labels` names: the
             effect of changing from the first to the second. Dates and times, also as text
-            ("2020-05-31"), and booleans are taken as they were in training.
+            ("2020-05-31"), and booleans are taken as they were in training. Beyond a number's
+            values in training the effect is extrapolated, with an `ExtrapolationWarning`.
         method : str, default="calibrated"
             The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
             function's weights with their own posterior, which is less accurate.
@@ -1317,10 +1310,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         ``methods.md``, paragraphs from the model's own record that cite ``references.bib``;
         ``topics.csv`` and ``topics.tex``, the topics in use with their shares, probable and FREX
-        words and two typical texts; ``effects.csv``, all of `label_effects`, and ``effects.pdf``,
-        the largest of the six strongest labels; ``curves.csv`` and ``curves.pdf``, if labels are
-        numbers; ``selection.pdf``, if the number of topics was searched for; ``robustness.csv``, if
-        asked for; and ``provenance.json``, versions and checksums. Figures need matplotlib
+        words and two typical texts; ``effects.csv``, all of `label_effects`, ``effects.tex`` and
+        ``effects.pdf``, the largest of the six strongest labels, and ``results.md``, a sentence for
+        each of these; ``curves.csv`` and ``curves.pdf``, if labels are numbers; ``selection.pdf``,
+        if the number of topics was searched for; ``robustness.csv``, if asked for; and
+        ``provenance.json``, versions and checksums. Figures need matplotlib
         (``pip install 'hdsp[plots]'``).
 
         Parameters
@@ -1400,105 +1394,33 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_current")
 
-    @property
-    def components_(self) -> FloatArray:
-        """Dirichlet parameters of the topics, [T, V], largest topic first."""
-        return self._model.components
-
-    @property
-    def topic_weight_(self) -> FloatArray:
-        """The corpus weights p of topics, [T]."""
-        return self._model.topic_weight
-
-    @property
-    def topic_tokens_(self) -> FloatArray:
-        """Expected training tokens of each topic, [T]."""
-        return self._model.tokens
-
-    @property
-    def n_topics_(self) -> int:
-        """Topics in use, with at least an average document's number of tokens."""
-        return self._model.report.n_topics
-
-    @property
-    def n_topics_range_(self) -> tuple[int, int] | None:
-        """Numbers of topics that are about as good; None where nothing was searched."""
-        return self._model.report.n_topics_range
-
-    @property
-    def number_summary_(self) -> str:
-        """The number of topics in a sentence, with the number that would predict words best."""
-        return number_sentence(self._model)
-
-    @property
-    def n_returning_(self) -> int | None:
-        """Topics that came back from the other half of the documents; None if it was not asked."""
-        return self._model.report.returning
-
-    @property
-    def search_(self) -> list[dict[str, Any]]:
-        """One row per start and number of topics that was tried."""
-        return self._model.report.search
-
-    @property
-    def history_(self) -> list[dict[str, float]]:
-        """One row per pass of the chosen start."""
-        return self._model.report.history
-
-    @property
-    def init_(self) -> str:
-        """The start of the fit; ``"array"`` where topics were given."""
-        return self._model.report.init
-
-    @property
-    def stages_(self) -> list[dict[str, Any]]:
-        """One row per stage of the fit, and of what followed it: `stage` and `seconds`."""
-        return self._model.report.stages
-
-    @property
-    def n_iter_(self) -> int:
-        """The number of passes of the chosen start."""
-        return len(self.history_)
-
-    @property
-    def converged_(self) -> bool:
-        """Whether the bound settled."""
-        return self._model.report.converged
-
-    @property
-    def topic_names_(self) -> dict[int, str]:
-        """Names of topics by their number; most topics have none."""
-        return dict(self._model.topic_names)
-
-    @property
-    def fitted_topics_(self) -> tuple[tuple[int, ...], ...]:
-        """The topics of the fit that each topic holds: one, unless some were merged."""
-        return self._model.groups.members
-
-    @property
-    def words_(self) -> tuple[str, ...]:
-        """The V words."""
-        return self._model.source.words
-
-    @property
-    def text_settings_(self) -> TextSettings | None:
-        """How the corpus' texts were counted; None if counts were given."""
-        return self._model.source.text_settings
-
-    @property
-    def label_schema_(self) -> LabelSchema:
-        """The label space of training: blocks of tags, categories and numbers."""
-        return self._model.schema
-
-    @property
-    def label_names_(self) -> tuple[str, ...]:
-        """The J labels."""
-        return self._model.schema.names
-
-    @property
-    def label_scale_(self) -> FloatArray:
-        """[T, J] expected scale of topics under each label alone: what it multiplies them by."""
-        return label_scale(self._model)
+    # What they are is said above, once.
+    components_: FloatArray = _of_model(attrgetter("components"))
+    topic_weight_: FloatArray = _of_model(attrgetter("topic_weight"))
+    topic_tokens_: FloatArray = _of_model(attrgetter("tokens"))
+    n_topics_: int = _of_model(attrgetter("report.n_topics"))
+    n_topics_range_: tuple[int, int] | None = _of_model(attrgetter("report.n_topics_range"))
+    number_summary_: str = _of_model(number_sentence)
+    n_returning_: int | None = _of_model(attrgetter("report.returning"))
+    search_: list[dict[str, Any]] = _of_model(attrgetter("report.search"))
+    history_: list[dict[str, float]] = _of_model(attrgetter("report.history"))
+    init_: str = _of_model(attrgetter("report.init"))
+    stages_: list[dict[str, Any]] = _of_model(attrgetter("report.stages"))
+    n_iter_: int = _of_model(lambda model: len(model.report.history))
+    converged_: bool = _of_model(attrgetter("report.converged"))
+    topic_names_: dict[int, str] = _of_model(lambda model: dict(model.topic_names))
+    fitted_topics_: tuple[tuple[int, ...], ...] = _of_model(attrgetter("groups.members"))
+    words_: tuple[str, ...] = _of_model(attrgetter("source.words"))
+    text_settings_: TextSettings | None = _of_model(attrgetter("source.text_settings"))
+    label_schema_: LabelSchema = _of_model(attrgetter("schema"))
+    label_names_: tuple[str, ...] = _of_model(attrgetter("schema.names"))
+    label_scale_: FloatArray = _of_model(label_scale)
+    n_documents_: int = _of_model(attrgetter("training.n_documents"))
+    corpus_concentration_: float = _of_model(attrgetter("state.corpus_concentration"))
+    document_concentration_: float = _of_model(attrgetter("state.document_concentration"))
+    predictive_concentration_: float = _of_model(attrgetter("predictive_concentration"))
+    n_features_in_: int = _of_model(lambda model: len(model.source.words))
+    _n_features_out: int = _of_model(lambda model: len(model.groups))
 
     @property
     def provenance_(self) -> dict[str, Any]:
@@ -1506,40 +1428,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return provenance(self._model, self)
 
     @property
-    def n_documents_(self) -> int:
-        """The number of training documents."""
-        return self._model.training.n_documents
-
-    @property
-    def corpus_concentration_(self) -> float:
-        """The learned value of alpha."""
-        return self._model.state.corpus_concentration
-
-    @property
-    def document_concentration_(self) -> float:
-        """The learned value of beta."""
-        return self._model.state.document_concentration
-
-    @property
-    def predictive_concentration_(self) -> float:
-        """beta for new documents: in `transform`, completion and `score`."""
-        return self._model.predictive_concentration
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number V of words."""
-        return len(self._model.source.words)
-
-    @property
     def feature_names_in_(self) -> Any:
         """The words, if `fit` was given a table whose columns have names."""
         if not self._model.source.named:
             raise AttributeError("HDSP has no `feature_names_in_`: it was fitted to no table.")
         return np.array(self._model.source.words, dtype=object)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self._model.groups)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that `transform` returns, with the names of topics.
@@ -1573,31 +1466,40 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def _check_call(self, X: Any, y: object, labels: object, owner: str) -> Priors:
+        """Check what a fit is given, and all parameters; return the hyperparameters."""
+        if y is not None and labels is None:
+            warnings.warn(
+                f"{owner} ignores `y`: pass the documents' labels as `labels`.",
+                IgnoredTargetWarning,
+                stacklevel=3,
+            )
+        check_not_dask(X, owner)
+        return self._check_settings()
+
     def _check_settings(self) -> Priors:
         """Check all parameters, and return the hyperparameters."""
         check_whole(self.n_components, "n_components", 1)
-        check_flag(self.fixed_number, "fixed_number")
-        check_choice(self.number_by, NUMBERS_BY, "number_by", "HDSP")
-        if self.predictive_concentration is not None:
-            check_positive(self.predictive_concentration, "predictive_concentration")
         check_whole(self.max_iter, "max_iter", 1)
+        if self.batch_size is not None:
+            check_whole(self.batch_size, "batch_size", 1)
+        check_flag(self.fixed_number, "fixed_number")
+        check_flag(self.keep_documents, "keep_documents")
+        positive = ["topic_prior", "corpus_concentration", "document_concentration"]
+        optional = ("predictive_concentration", "forget")
+        positive += [name for name in optional if getattr(self, name) is not None]
+        for name in (*positive, "seed_strength"):
+            check_positive(getattr(self, name), name)
+        check_choice(self.number_by, NUMBERS_BY, "number_by", "HDSP")
+        check_choice(self.inference, INFERENCES, "inference", "HDSP")
         check_tolerance(self.tol, "tol")
         if not isinstance(self.verbose, bool):
             check_whole(self.verbose, "verbose", 0)
         check_jobs(self.n_jobs)
-        check_flag(self.keep_documents, "keep_documents")
         check_folder(self.checkpoint)
-        check_choice(self.inference, INFERENCES, "inference", "HDSP")
-        if self.batch_size is not None:
-            check_whole(self.batch_size, "batch_size", 1)
-        if self.forget is not None:
-            check_positive(self.forget, "forget")
         check_executor(self.executor)
         check_content(self.content)
         check_seeds(self.seeds, self.n_components)
-        check_positive(self.seed_strength, "seed_strength")
-        for name in ("topic_prior", "corpus_concentration", "document_concentration"):
-            check_positive(getattr(self, name), name)
         corpus = check_prior(self.corpus_concentration_prior, "corpus_concentration_prior")
         document = check_prior(self.document_concentration_prior, "document_concentration_prior")
         learn_corpus, learn_document = check_learned(self.learn_concentrations)
@@ -1612,14 +1514,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _read_further(self, X: Any, labels: object) -> Corpus:
         """Further documents, of words and labels that may be new where X is a corpus."""
-        if isinstance(X, Corpus):
-            if labels is not None:
-                raise ValueError(
-                    "`labels` of HDSP.partial_fit must be None where X is a Corpus, which carries "
-                    "its own."
-                )
-            return X
         owner, source = "HDSP.partial_fit", self._current.source
+        if isinstance(X, Corpus):
+            check_own_labels(labels, owner)
+            return X
         if self._opened is not None:
             source = replace(source, words=self._opened.words)
         counts, _ = read_counts(X, owner, source)
@@ -1627,47 +1525,42 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         parsed = read_further_labels(space.schema, labels, counts.shape[0], owner)
         return Corpus.trusted(counts, source.words, parsed, None, None)
 
-    def _warn(self, finished: bool) -> None:
+    def _doubts(self, finished: bool) -> Iterator[tuple[str, type[Warning]]]:
+        """What is to be said of a fit, and of which kind each warning is."""
         if self.n_components == 1:
-            warnings.warn(
+            yield (
                 "n_components=1 of HDSP leaves a single topic, which labels cannot change: "
                 "choose at least 2.",
                 TopicLimitWarning,
-                stacklevel=3,
             )
         elif not self.fixed_number and self.n_topics_ >= _NEAR_CEILING * self.n_components:
-            warnings.warn(
+            yield (
                 f"{self.n_topics_} topics are in use of {self.n_components} at most, which may "
                 "limit their number: raise n_components of HDSP.",
                 TopicLimitWarning,
-                stacklevel=3,
             )
         if self.inference == "stochastic" and self.n_documents_ <= _SMALL:
-            warnings.warn(
+            yield (
                 f"HDSP.fit took steps of stochastic inference on {self.n_documents_:,} documents, "
                 "where batch inference takes about as long and predicts words up to 6 % better: "
                 "leave `inference` out, and begin with partial_fit if further documents will come.",
                 SmallCorpusWarning,
-                stacklevel=3,
             )
-        doubtful = doubts(self._model) if finished else None
-        if doubtful is not None:
-            warnings.warn(doubtful, UnreliableTopicsWarning, stacklevel=3)
+        if finished and (doubtful := doubts(self._model)) is not None:
+            yield doubtful, UnreliableTopicsWarning
         if not finished:
             wanted = f"the bound settled to tol={self.tol}"
             if self.converged_:
                 wanted = "the number of topics was found"
             again = "" if self.checkpoint is None else "; `fit` goes on from its checkpoint"
-            warnings.warn(
+            yield (
                 f"HDSP was interrupted after pass {self.n_iter_}, before {wanted}: the model is as "
                 f"that pass left it{again}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         elif not self.converged_:
-            warnings.warn(
+            yield (
                 f"HDSP stopped after max_iter={self.max_iter} passes before the bound settled to "
                 f"tol={self.tol}: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )

@@ -28,7 +28,7 @@ class TopicLimitWarning(UserWarning):
 
 
 class UnreliableTopicsWarning(UserWarning):
-    """Topics may be chance: they do not come back, or their words do not go together."""
+    """Topics may be chance: halves of the documents differ in them, or words do not go together."""
 
 
 class IgnoredTargetWarning(UserWarning):
@@ -53,6 +53,10 @@ class FewGroupsWarning(UserWarning):
 
 class OverlappingLabelsWarning(UserWarning):
     """Labels determine each other, so that each has only a part of their effects."""
+
+
+class ExtrapolationWarning(UserWarning):
+    """A contrast names values of a number that documents of training hardly have."""
 
 
 class SplitTopicsWarning(UserWarning):

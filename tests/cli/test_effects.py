@@ -93,7 +93,12 @@ def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
     assert {row["label"] for row in rows} == {"left", "right", "day"}
     assert all(0.0 <= row["p"] <= 1.0 for row in rows)
     assert main(["effects", model, *file, *formula, "--label", "day"]) == 0
-    assert "day (+" in capsys.readouterr().out
+    assert "day (per SD of 0." in capsys.readouterr().out
+    years = ["--label", "day", "--contrast", "2020-01-05", "2031"]
+    assert main(["effects", model, *file, *formula, *years]) == 0
+    said = capsys.readouterr().err.splitlines()
+    wanted = "hdsp: warning: --contrast goes to '2031', and 'day' runs from 2020 to 202"
+    assert sum(line.startswith(wanted) for line in said) == 1
     assert main(["effects", model, *formula]) == 2
     assert "--formula needs --corpus, the documents" in capsys.readouterr().err
     assert main(["effects", model, *file, "--formula", "~ siide"]) == 2

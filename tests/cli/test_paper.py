@@ -31,7 +31,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
     arguments = ["--corpus", "reviews.parquet", "--group", "reviewer", "--robustness", "-o", "out/"]
     assert main(["paper", "model.hdsp", *arguments]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("Wrote out/: effects.csv, effects.pdf, methods.md, provenance.json, ")
+    assert said.startswith("Wrote out/: effects.csv, effects.pdf, effects.tex, methods.md, ")
     topics, frame = pd.read_csv(here / "out" / "topics.csv"), reviews(90)
     assert len(topics) == 3
     assert topics["typical_1"].isin(frame["text"]).all()
@@ -43,7 +43,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
         [number, seed] for number in (2, 3, 4) for seed in (1, 2)
     ]
     told = (here / "out" / "methods.md").read_text()
-    assert "We refitted the model with 2, 3 and 4 topics and the random seeds 1 and 2." in told
+    assert "to all documents with 2, 3 and 4 topics and the random seeds 1 and 2." in told
     # Of a smaller paper, the files that are left are its own.
     assert main(["paper", "model.hdsp", "-o", "out"]) == 0
     assert not (here / "out" / "robustness.csv").exists()
@@ -56,7 +56,10 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
     [
         (["--robustness"], "--robustness needs the training documents: pass them as --corpus."),
         (["--corpus", "-"], "--corpus needs a file: it is read twice"),
-        (["--corpus", "reviews.parquet"], "--corpus must be the documents that the model was fit"),
+        (
+            ["--corpus", "reviews.parquet"],
+            "The fit had groups, and these documents have none: pass them as --group.",
+        ),
         (["-o", "no/where"], "to write 'no/where' to: make it first."),
         (["-o", "."], "'model.hdsp' is another or was changed since: choose another folder, or"),
         (["-o", "model.hdsp"], "replaces only files that it wrote, and 'model.hdsp' is another"),

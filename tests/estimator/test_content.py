@@ -156,7 +156,7 @@ def test_refits_have_versions_too(model, corpus):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"content": "side"}, "which the labels do not have. They have: 'party', 'kind'"),
+        ({"content": "side"}, "must be a column of the labels: 'party', 'kind'. Got"),
         ({"content": 3}, "must be None or the name of a category of the labels. Got 3"),
         ({"content": "party", "scaling": Categorical("kind")}, "which `scaling` leaves out"),
     ],
@@ -264,11 +264,11 @@ def test_words_by_level_need_versions(model, corpus):
         plain.topic_words(0, by="party")
     with pytest.raises(ValueError, match=r"must be 'party', whose levels .* Got 'kind'"):
         model.label_words("kind")
-    with pytest.raises(ValueError, match=r"must be 'party', the `content` of the model"):
+    with pytest.raises(ValueError, match=r"must be the `content` of the model: 'party'"):
         model.topic_words(0, by="kind")
-    with pytest.raises(ValueError, match=r"must be the number of a topic, from 0 to 3. Got 9"):
+    with pytest.raises(ValueError, match=r"must be the number of a topic: .*0, 1, 2, 3. Got 9"):
         model.label_words(topic=9)
-    with pytest.raises(ValueError, match=r"must be the number of a topic, from 0 to 3. Got 9"):
+    with pytest.raises(ValueError, match=r"must be the number of a topic: .*0, 1, 2, 3. Got 9"):
         model.topic_words(9, by="party")
 
 
@@ -298,7 +298,7 @@ def test_perspectives_places_words_between_levels(model):
     other = hdsp.plots.perspectives(model, 0, "party", n=8, levels=("right", "left"))
     flipped = {text.get_text(): text.get_position()[0] for text in other.texts}
     assert flipped == pytest.approx({word: -x for word, x in places.items()})
-    with pytest.raises(ValueError, match=r"must be two levels of 'party'. Got 'up'"):
+    with pytest.raises(ValueError, match=r"levels of 'party': 'left', 'right'. Got 'up'"):
         hdsp.plots.perspectives(model, 0, "party", levels=("up", "left"))
     pyplot.close("all")
 

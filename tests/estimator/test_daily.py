@@ -95,7 +95,7 @@ def test_documents_of_a_label_carry_it_and_their_words_say_so(fitted):
 
 @pytest.mark.parametrize("label", ["hats", "rating", 3])
 def test_other_labels_are_refused(fitted, label):
-    with pytest.raises(ValueError, match="must be a tag or a level that the model knows"):
+    with pytest.raises(ValueError, match="must be a tag or a level of the model: 'new', 'sale'"):
         fitted[0].typical_documents(fitted[1], label=label)
     with pytest.raises(ValueError, match="`n` of HDSP must be a whole number of at least 1"):
         fitted[0].typical_documents(fitted[1], n=0)

@@ -148,7 +148,7 @@ BAD_SCALINGS = {
     "an unknown name": ("automatic", "`scaling` of HDSP must be 'auto'.*Got 'automatic'"),
     "an unknown column": (
         Categorical("colour"),
-        "names the label column 'colour', which the labels do not have.*'tags', 'rating'",
+        "must be made of label columns: 'tags', 'rating'. Got 'colour'",
     ),
     "a column named twice": (
         Categorical("tags") * LogLinear("tags"),
@@ -228,7 +228,7 @@ def test_bad_labels_beside_named_words_leave_the_model_as_it_was():
 def test_an_unknown_column_beside_another_corpus_leaves_the_model_as_it_was():
     other = Corpus(counts()[:, :5], words=list("abcde"), labels=TAGS)
     settings = {"scaling": LogLinear("rating")}
-    assert_refused(*fitted(), settings, other, None, "which the labels do not have")
+    assert_refused(*fitted(), settings, other, None, "must be made of label columns")
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,9 @@ def test_the_predictive_concentration_is_chosen_or_given():
 def test_topics_that_do_not_come_back_are_doubted(tmp_path):
     """Words at random, so that any topics are chance."""
     counts = np.random.default_rng(0).poisson(0.2, size=(300, 60))
-    with pytest.warns(UnreliableTopicsWarning, match="only [01] of 12 come back from the other"):
+    with pytest.warns(
+        UnreliableTopicsWarning, match="halves of the documents share only [01] of 12"
+    ):
         model = make(fixed_number=True).fit(counts)
     assert model.n_returning_ <= 1
     model.save(tmp_path / "model.hdsp")

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from hdsp import HDSP, Corpus, simulate
 from hdsp.answers.label_effects import effect_columns
@@ -108,6 +110,36 @@ def test_facts_count_what_the_table_says(model, table):
 def test_what_is_refused(model, corpus, arguments, message):
     with pytest.raises(ValueError, match=message):
         model.robustness(corpus, **arguments)
+
+
+def test_warnings_of_refits_are_given_once(model, corpus):
+    hasty = clone(model).set_params(max_iter=1, tol=0.0)
+    with pytest.warns(ConvergenceWarning):
+        hasty.fit(corpus)
+    said = r"In 4 of 4 fits with other seeds or numbers, at first: HDSP stopped after max_iter=1 "
+    with pytest.warns(ConvergenceWarning, match=said) as caught:
+        hasty.robustness(corpus, numbers=[3, 4], seeds=[1, 2])
+    assert len(caught) == 1
+
+
+def test_what_groups_lack_is_said(corpus):
+    groups = np.arange(len(corpus)) // 4
+    grouped = Corpus(corpus.counts, corpus.words, corpus.labels, groups=groups)
+    settings = {"init": "nmf", "max_iter": 3, "tol": 0.1, "random_state": 0}
+    with_groups = HDSP(3, fixed_number=True, **settings).fit(grouped)
+    with pytest.raises(
+        ValueError, match=r"The fit had groups, and these documents have none: pass"
+    ):
+        with_groups.robustness(corpus)
+    without = HDSP(3, fixed_number=True, **settings).fit(corpus)
+    with pytest.raises(
+        ValueError, match=r"The fit had no groups, and these documents have some: l"
+    ):
+        without.robustness(grouped)
+    with pytest.raises(ValueError, match=r"Got as many documents, but other ones, other labels or"):
+        without.robustness(corpus[::-1])
+    with pytest.raises(ValueError, match=r"Got 50 documents, where training had 160.$"):
+        without.robustness(corpus[:50])
 
 
 def test_other_documents_are_refused(model, corpus):

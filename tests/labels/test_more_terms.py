@@ -27,7 +27,6 @@ from hdsp import (
 from hdsp.cli import main
 from hdsp.corpus import LabelSchema
 from hdsp.report.labels import form_view
-from hdsp.report.model_access import label_record
 from hdsp.scaling import bind_labels, describe_overlaps
 
 N_DOCUMENTS = 600
@@ -181,7 +180,7 @@ def test_a_page_and_predictions_take_ordered_levels(monkeypatch):
     assert np.abs(np.sort(expected[0]) - np.sort(share[size == "l"][0])).max() < 0.06
     # As the page computes: a level sets the columns from its own on, by its table at 1.
     monkeypatch.setattr("hdsp.report.labels.pack_exact", lambda values, dtype: values)
-    form = form_view(label_record(model))
+    form = form_view(model._model)
     for label, level in enumerate(("l", "m", "s")):
         score, first = form["intercept"].copy(), form["column"][label]
         for j, entry in enumerate(form["tables"][label]["columns"][1]):
@@ -236,7 +235,7 @@ def test_factors_are_free_and_do_not_guess():
         (
             pd.DataFrame({"x": ["a", "b"]}),
             Categorical("x", parents="y"),
-            "names the label column 'y', which the labels do not have",
+            "must be made of label columns: 'x'. Got 'y'",
         ),
     ],
 )

@@ -220,7 +220,7 @@ def test_a_main_effect_alone_needs_no_new_design():
 @pytest.mark.parametrize(
     ("scaling", "message"),
     [
-        (LogLinear(Spline("hour")), "names the label column 'hour', which the labels do not have"),
+        (LogLinear(Spline("hour")), "must be made of label columns: 'dept', 'day'. Got 'hour'"),
         (LogLinear(Spline("dept")), "Spline takes number columns. 'dept' is of kind category."),
         (Categorical(Spline("day")), "Categorical takes tags and categories, not terms such as"),
         (LogLinear("day", Spline("day")), "names the label column 'day' twice"),

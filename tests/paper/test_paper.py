@@ -18,6 +18,7 @@ from hdsp import HDSP, Corpus, MissingLabelsWarning, TextSettings, plots
 from hdsp.paper import figures
 from hdsp.paper.latex import escaped
 from hdsp.paper.methods import read_asset
+from hdsp.paper.results import results_text, strongest_effects
 from tests.report.corpora import fit_searched, reviews
 
 HOSTILE = ["100%", "a_b & c", "\\end{x}", "{}~^", "=1+1", 'say "so"', "naïve–été", "$x$", "#<|>"]
@@ -83,7 +84,8 @@ def same_numbers(found, expected):
 
 
 def test_files_are_those_that_apply(folder):
-    wanted = {"effects.csv", "effects.pdf", "curves.csv", "curves.pdf"}
+    wanted = {f"effects.{kind}" for kind in ("csv", "pdf", "tex")} | {"results.md"}
+    wanted |= {"curves.csv", "curves.pdf"}
     assert {path.name for path in folder.iterdir()} == ALWAYS | wanted
     for path in folder.glob("*.pdf"):
         assert path.read_bytes().startswith(b"%PDF")
@@ -113,7 +115,8 @@ def test_effects_are_drawn_with_their_intervals(model, monkeypatch):
     drawn = []
     monkeypatch.setattr(figures.drawing, "draw_intervals", lambda ax, *given: drawn.append(given))
     table = model.label_effects()
-    figures.draw_effects(model, {name: table[name].tolist() for name in table})
+    columns = {name: table[name].tolist() for name in table}
+    figures.draw_effects(model, columns, strongest_effects(model, columns))
     assert len(drawn) == 6
     labels = table["label"].unique()
     strongest = table["effect"].abs().groupby(table["label"]).max()
@@ -127,18 +130,40 @@ def test_effects_are_drawn_with_their_intervals(model, monkeypatch):
         assert any(np.array_equal(values, one) for one in own)
 
 
-def test_one_of_two_levels_is_drawn(corpus, monkeypatch):
+def test_one_of_two_levels_is_printed(corpus):
     frame = pd.DataFrame({"side": np.resize(["left", "right"], len(corpus))})
     other = Corpus(corpus.counts, corpus.words, frame)
     model = HDSP(3, fixed_number=True, init="nmf", max_iter=5, tol=0.1, random_state=0).fit(other)
-    titles = []
-    monkeypatch.setattr(
-        figures, "_figure", lambda n, height, draw: [titles.append(n) for _ in range(n)]
-    )
     table = model.label_effects()
     assert table["label"].nunique() == 2
-    figures.draw_effects(model, {name: table[name].tolist() for name in table})
-    assert titles == [1]
+    columns = {name: table[name].tolist() for name in table}
+    assert len(strongest_effects(model, columns)) == 1
+    # What chance gives is said to be none.
+    assert "which includes zero)" in results_text(model, columns, strongest_effects(model, columns))
+
+
+def test_effects_are_printed_with_unit_and_interval(folder, model):
+    table = model.label_effects()
+    printed = (folder / "effects.tex").read_text(encoding="utf-8").replace("$-$", "-")
+    told = (folder / "results.md").read_text(encoding="utf-8")
+    assert printed.count(r"\multicolumn") == told.count("The strongest effect of") == 6
+    for (label, contrast), rows in table.groupby(["label", "contrast"]):
+        n_documents = rows["n_documents"].iloc[0]
+        if f"`{label}` ({contrast}; {n_documents} documents)" not in told:
+            continue
+        assert rf"\textit{{{escaped(f'{label} ({contrast}; {n_documents} documents)')}}}" in printed
+        for row in rows.itertuples():
+            effect, lower, upper = (f"{100 * x:+.1f}" for x in (row.effect, row.lower, row.upper))
+            assert f" & {effect} & {lower} to {upper} " in printed
+        row = rows.loc[rows["effect"].abs().idxmax()]
+        assert f"is on topic {row['topic']} (" in told
+        assert (
+            f"proportion is {100 * row['expected']:.1f} % instead of {100 * row['otherwise']:.1f} %"
+            f", a change of {100 * row['effect']:+.1f} percentage points (90 % interval "
+            f"{100 * row['lower']:+.1f} to {100 * row['upper']:+.1f}"
+        ) in told
+    assert "`rating` (per SD of 1." in told
+    assert "topic 1 (Cost_5 & 10 %)" in told
 
 
 def test_curves_are_those_of_the_figure(folder, model):
@@ -198,10 +223,11 @@ def test_latex_compiles(folder, tmp_path):
     engine = next(filter(shutil.which, ("tectonic", "lualatex", "pdflatex", "xelatex")), None)
     if engine is None:
         pytest.skip("no LaTeX is installed: neither tectonic nor lualatex, pdflatex or xelatex")
-    shutil.copy(folder / "topics.tex", tmp_path)
+    for name in ("topics.tex", "effects.tex"):
+        shutil.copy(folder / name, tmp_path)
     document = (
         "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage{booktabs,longtable}\n"
-        "\\begin{document}\n\\input{topics}\n\\end{document}\n"
+        "\\begin{document}\n\\input{topics}\n\\input{effects}\n\\end{document}\n"
     )
     (tmp_path / "paper.tex").write_text(document)
     options = [] if engine == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
@@ -327,7 +353,7 @@ def test_robustness_is_that_of_the_model(model, corpus, tmp_path, monkeypatch):
     found = read(tmp_path / "given" / "robustness.csv")
     same_numbers(found, table)
     told = (tmp_path / "given" / "methods.md").read_text()
-    assert "We refitted the model with 5 topics and the random seed 1." in told
+    assert "We refitted the model to all documents with 5 topics and the random seed 1." in told
     columns = {name: table[name].tolist() for name in table}
     monkeypatch.setattr("hdsp.paper.robustness_columns", lambda *given: columns)
     model.paper(tmp_path / "asked", corpus, robustness=True)

@@ -235,7 +235,7 @@ def test_observed_against_expected(model, corpus, ax):
     [
         (lambda m, c: plots.effects(m), "needs either `label` or `topic`"),
         (lambda m, c: plots.effects(m, "department"), "'department' has 4; choose one"),
-        (lambda m, c: plots.curves(m, "shoes"), "one of the model's numbers: rating. Got 'shoes'"),
+        (lambda m, c: plots.curves(m, "shoes"), "one of the model's numbers: 'rating'. Got 'sho"),
         (lambda m, c: plots.expected_topics(m, {"a": [[], []]}), "Got 2 documents for 1 sets"),
         (lambda m, c: plots.history(m, "depth"), "Got 'depth'"),
         (lambda m, c: plots.search(m), "needs a fit that found its number of topics"),
@@ -306,3 +306,40 @@ def test_curves_by_a_category_are_of_one_topic(model, corpus):
     table = found.levels(category.name)
     dots = [line.get_xdata()[0] for line in own.lines if line.get_marker() == "o"]
     np.testing.assert_allclose(dots, table[table["topic"] == 0]["expected"])
+
+
+@pytest.mark.parametrize("draw", [plots.curve, plots.curves])
+def test_an_ordered_number_is_drawn_at_its_values(corpus, ax, draw):
+    model = fit(corpus, 4, scaling="~ o(rating)", init="nmf")
+    draw(model, "rating", topics=[2, 0], ax=ax)
+    dots = [line for line in ax.lines if line.get_marker() == "D"]
+    table = model.estimate_effects(corpus, "~ o(rating)").levels("rating")
+    for line, topic in zip(dots, (2, 0), strict=True):
+        assert line.get_linestyle() == "None"
+        x, y = np.asarray(line.get_data(), dtype=float)
+        np.testing.assert_allclose(x, [1, 2, 4, 5])
+        np.testing.assert_allclose(y, table[table["topic"] == topic]["expected"], atol=1e-2)
+
+
+def test_means_of_documents_are_those_at_ordered_values(model, corpus, ax):
+    found = model.estimate_effects(corpus, "~ o(rating)")
+    plots.curve(found, "rating", topics=1, ax=ax)
+    (dots,) = (line for line in ax.lines if line.get_marker() == "o")
+    np.testing.assert_allclose(dots.get_xdata(), [1, 2, 4, 5])
+    table = found.curve("rating")
+    np.testing.assert_allclose(dots.get_ydata(), table[table["topic"] == 1]["observed"])
+
+
+def test_a_topic_has_one_title_in_all_figures(model, corpus):
+    def figure():
+        return Figure().subplots()
+
+    titles = {
+        name for name in names(plots.effects(model, "shoes", ax=figure())) if name[:2] == "2 "
+    }
+    titles |= {plots.curve(model, "rating", topics=2, ax=figure()).get_title()[len("topic ") :]}
+    titles |= {plots.curves(model, "rating", topics=2, ax=figure()).get_title()[len("topic ") :]}
+    titles |= set(names(plots.levels(model, "department", topics=2, ax=figure())))
+    found = model.estimate_effects(corpus, "~ rating")
+    titles |= {plots.curve(found, "rating", topics=2, ax=figure()).get_title()[len("topic ") :]}
+    assert len(titles) == 1

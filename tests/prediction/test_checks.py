@@ -114,6 +114,17 @@ def test_cells_of_labels():
     assert all(len(cell.rows) >= 20 for cell in cells)
 
 
+def test_a_time_that_is_a_label_has_its_cells_once():
+    corpus = draw(5, interaction=True)
+    found = fitted(corpus).estimate_effects(corpus, "~ side + x")
+    timed, plain = found.check(time="x"), found.check()
+    rows = ["label", "cell", "topic"]
+    assert not timed.duplicated(rows).any()
+    pd.testing.assert_frame_equal(timed[[*rows, "z"]], plain[[*rows, "z"]])
+    assert verdicts(plain) == {"interaction"}
+    assert verdicts(timed) == {"drift"}
+
+
 def test_refusals():
     corpus = draw(1)
     model = fitted(corpus, ["x"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import norm
 
-from hdsp import HDSP, Labels, simulate
+from hdsp import HDSP, ExtrapolationWarning, Labels, simulate
 from hdsp.corpus import LabelSchema
 from hdsp.kernels import use_threads
 from hdsp.prediction import effects, sides
@@ -414,6 +414,41 @@ def test_without_labels_the_table_is_empty():
 def test_bad_questions(settings, message):
     with pytest.raises((ValueError, TypeError), match=message):
         fitted().label_effects(**settings)
+
+
+def test_a_contrast_beyond_the_data_is_extrapolated():
+    model = fitted()
+    said = r"`contrast` of HDSP.label_effects goes to 9, and 'rating' runs from 1 to 5 in training"
+    with pytest.warns(ExtrapolationWarning, match=said):
+        model.label_effects(labels="rating", contrast=(1, 9))
+    model.label_effects(labels="rating", contrast=(1, 5))
+    model.label_effects(labels="rating", contrast=(2.5, 3.5))
+
+
+def test_of_many_values_the_range_is_about_that_of_a_sample():
+    values = np.random.default_rng(0).normal(size=1_500)
+    corpus, _ = simulate(pd.DataFrame({"x": values}), n_topics=3, n_words=20, random_state=0)
+    model = HDSP(3, fixed_number=True, init="nmf", max_iter=3, tol=0.1, random_state=0).fit(corpus)
+    model.label_effects(labels="x", contrast=(values.min(), values.max()))
+    with pytest.warns(
+        ExtrapolationWarning, match=r"'x' runs from about -[23].* to [23].* in train"
+    ):
+        model.label_effects(labels="x", contrast=(0.0, 9.0))
+
+
+@pytest.mark.parametrize("term", ["o(rating)", "factor(rating)"])
+def test_an_ordered_number_has_only_its_values(term):
+    frame = pd.DataFrame({"rating": np.resize([1.0, 2.0, 4.0], 60)})
+    corpus, _ = simulate(frame, n_topics=3, n_words=20, random_state=0)
+    settings = {"init": "nmf", "max_iter": 3, "tol": 0.1, "random_state": 0}
+    model = HDSP(3, fixed_number=True, scaling=f"~ {term}", **settings).fit(corpus)
+    model.label_effects(labels="rating", contrast=(1, 4))
+    said = r"must be two of the values that 'rating' has effects at: 1, 2 and 4. Got 3, 7."
+    with pytest.raises(ValueError, match=said):
+        model.label_effects(labels="rating", contrast=(3, 7))
+    found = model.estimate_effects(corpus, f"~ {term}").curve("rating")
+    assert found["value"].unique() == pytest.approx([1.0, 2.0, 4.0])
+    assert (found["n_documents"] == 20).all()
 
 
 def test_a_level_that_is_none():

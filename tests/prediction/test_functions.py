@@ -20,7 +20,6 @@ from hdsp.prediction.calibration.regression import Regression
 from hdsp.prediction.calibration.tangent import measure_tangent, tangent_scores
 from hdsp.prediction.calibration.variance import information, own_shares
 from hdsp.report.labels import form_view
-from hdsp.report.model_access import label_record
 from hdsp.scaling import FunctionColumns
 
 N_TOPICS = 4
@@ -157,8 +156,7 @@ def test_files_hold_no_function_of_a_users_own(tmp_path):
 @pytest.mark.parametrize("name", ["levelling", "Softplus", "Monotone"])
 def test_a_page_computes_what_the_model_expects(name):
     model = fitted(name)
-    form = form_view(label_record(model))
-    record = label_record(model)
+    form = form_view(model._model)
     label = model.label_schema_.slices()["price"].start
     table = form["tables"][label]
     (values, columns), (intercept, coefficients) = (
@@ -169,7 +167,7 @@ def test_a_page_computes_what_the_model_expects(name):
     score = intercept + columns @ coefficients[first : first + columns.shape[1]]
     dense = np.zeros((len(values), model._model.schema.n_labels))
     dense[:, label] = values
-    expected = record.regression.scores(model._model.space.design(csr_array(dense)))
+    expected = model._model.calibration.scores(model._model.space.design(csr_array(dense)))
     np.testing.assert_allclose(score, expected, atol=1e-5)
 
 

@@ -64,7 +64,7 @@ def test_curves_of_topics_put_together_have_bands(combined, model):
     page = combined((1, 3), f"#view=effects&side=label&label={label}")
     rows = [row for row in table_rows(page, "curve") if row[1] == "1+3"]
     (middle,) = page.evaluate(CURVES)
-    curve = number_curve(model, "rating", 1.0, 5.0, middle)
+    curve = number_curve(model, "rating", {"low": 1.0, "high": 5.0, "middle": middle})
     assert len(rows) == len(curve.values)
     for number, row in enumerate(rows):
         expected = curve.expected[number]

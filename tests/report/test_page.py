@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hdsp.answers.topic_tables import word_share
 from hdsp.cli import main
 from hdsp.report import TopicNames
 from hdsp.report.effects import number_curve
-from hdsp.report.topics import relevance, topic_words, word_frequency
+from hdsp.report.topics import relevance, word_frequency
 from tests.report.corpora import fit, make_corpus, reviews
 
 VIEWS = ("topics", "explorer", "effects", "map", "heat", "documents", "fit")
@@ -102,7 +103,7 @@ def test_topics_are_sorted_either_way(shown):
 
 def test_the_slider_orders_words_by_relevance(shown, model):
     page = shown.show()
-    share = topic_words(model)
+    share = word_share(model._model)
     overall = word_frequency(model, share)
     shown_words = []
     for weight in (1.0, 0.6, 0.0):
@@ -388,7 +389,7 @@ def test_a_number_has_curves(shown, model):
     assert page.locator('[data-chart="curve"] svg').is_visible()
     rows = table_rows(page, "curve")
     effects = model.label_effects(labels="rating", contrast=(2.0, 5.0))
-    curve = number_curve(model, "rating", 1.0, 5.0, 2.0)
+    curve = number_curve(model, "rating", {"low": 1.0, "high": 5.0, "middle": 2.0})
     most = np.argsort(-np.ptp(curve.expected, axis=0), kind="stable")[:8]
     assert list(dict.fromkeys(int(row[1]) for row in rows)) == most.tolist()
     for row in rows:
@@ -406,7 +407,7 @@ def test_documents_are_searched_and_shown_word_by_word(shown, texts, model, corp
     assert page.locator(".doc-list [data-document]").count() == 1
     assert page.inner_text(".doc-text") == texts[137]
     assert page.inner_text("mark") == "137."
-    share = topic_words(model)
+    share = word_share(model._model)
     proportions = model.transform(corpus[[137]])[0]
     for word in page.locator(".doc-text .w").all()[:6]:
         column = model.words_.index(word.inner_text().lower())

@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hdsp.report import script
-from hdsp.report.script import bundle
+from hdsp.report import page
+from hdsp.report.page import bundle
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted((ROOT / "src/hdsp/report/assets").glob("*.js"))
@@ -30,7 +30,7 @@ def lint_text(folder, text):
 
 
 def bundle_of(monkeypatch, **modules):
-    monkeypatch.setattr(script, "read_asset", lambda name: modules[name.removesuffix(".js")])
+    monkeypatch.setattr(page, "read_asset", lambda name: modules[name.removesuffix(".js")])
     return bundle.__wrapped__()
 
 

@@ -5,7 +5,8 @@ import pandas as pd
 
 from hdsp import HDSP, Corpus
 from tests.labels.test_terms import N_TOPICS, SCALING, curved, table
-from tests.report.test_page import as_rows, expected_table
+from tests.report.corpora import fit, make_corpus, reviews
+from tests.report.test_page import as_rows, expected_table, table_rows
 
 
 def test_what_if_follows_curves_and_interactions(open_page, tmp_path):
@@ -27,3 +28,16 @@ def test_what_if_follows_curves_and_interactions(open_page, tmp_path):
     effects = page.context.new_page()
     effects.goto(f"{(tmp_path / 'report.html').as_uri()}#view=effects&label=day")
     assert effects.locator("#view-effects figure svg").first.is_visible()
+
+
+def test_an_ordered_number_has_points_and_no_curve(open_page, tmp_path):
+    model = fit(make_corpus(*reviews(120)), 4, scaling="~ o(rating)", init="nmf")
+    model.report(tmp_path / "report.html")
+    label = model.label_names_.index("rating")
+    page = open_page(tmp_path / "report.html").show(f"#view=effects&side=label&label={label}")
+    values = {float(row[0]) for row in table_rows(page, "curve")}
+    assert values == {1.0, 2.0, 4.0, 5.0}
+    drawn = page.locator('[data-chart="curve"] svg')
+    # A dot for each of four topics at each value.
+    assert drawn.locator("circle").count() == 16
+    assert drawn.locator('g[aria-label="area"], g[aria-label="line"]').count() == 0

@@ -13,6 +13,7 @@ import pytest
 
 from hdsp import HDSP, Categorical, Corpus, TextSettings, simulate
 from hdsp.answers.label_checks import check_sentence
+from hdsp.answers.topic_tables import word_share
 from hdsp.numerics.softmax import normalised_exp
 from hdsp.prediction import FittedModel
 from hdsp.prediction.correlations import NO_CORRELATIONS
@@ -27,7 +28,7 @@ from hdsp.report.documents import (
 from hdsp.report.effects import effect_table, number_curve
 from hdsp.report.layout import place_together, seriate
 from hdsp.report.packing import pack_exact, pack_rounded, rounded, to_json
-from hdsp.report.topics import related_view, relevance, topic_words, word_frequency, word_view
+from hdsp.report.topics import related_view, relevance, word_frequency, word_view
 from tests.report.corpora import fit, hostile, make_corpus, reviews
 
 
@@ -101,7 +102,7 @@ def test_effects_are_those_of_label_effects(view, model):
 
 
 def test_a_curve_goes_through_the_effects(model):
-    curve = number_curve(model, "rating", 1.0, 5.0, 2.0)
+    curve = number_curve(model, "rating", {"low": 1.0, "high": 5.0, "middle": 2.0})
     assert curve.values[[0, -1]].tolist() == [1.0, 5.0]
     assert 2.0 in curve.values
     table = model.label_effects(labels="rating", contrast=(2.0, 5.0))
@@ -119,7 +120,7 @@ def test_the_page_holds_the_words_of_every_relevance():
     model = HDSP(6, fixed_number=True, max_iter=5, random_state=0, tol=0.1).fit(corpus)
     words = word_view(model)
     assert len(words["words"]) < 400
-    share = topic_words(model)
+    share = word_share(model._model)
     overall = word_frequency(model, share)
     for weight in (0.0, 0.3, 0.6, 1.0):
         for topic, own in enumerate(words["topics"]):
@@ -133,7 +134,7 @@ def test_the_page_holds_the_words_of_every_relevance():
 
 def test_texts_are_cut_into_words_and_put_together_again(model, corpus, texts):
     view = document_view(model, corpus, texts, 1_000)
-    share, proportions = topic_words(model), model.transform(corpus)
+    share, proportions = word_share(model._model), model.transform(corpus)
     assert len(view["documents"]) == len(texts)
     for row, entry in enumerate(view["documents"]):
         assert "".join(entry["pieces"]) == texts[row]
@@ -393,9 +394,9 @@ def test_a_scaling_function_that_leaves_labels_out(open_page, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"corpus": "reviews.csv"}, TypeError, "must be a Corpus. Got a str"),
-        ({"texts": ["a"]}, ValueError, "Got 1 texts for no corpus"),
-        ({"corpus": True, "texts": ["a"]}, ValueError, "Got 1 texts for 240 documents"),
+        ({"corpus": "reviews.csv"}, TypeError, "must be a Corpus. Got str"),
+        ({"texts": ["a"]}, TypeError, "must be a Corpus. Got NoneType"),
+        ({"corpus": True, "texts": ["a"]}, ValueError, "for each of the 240 documents. Got 1"),
         ({"most_documents": 0}, ValueError, "most_documents"),
         ({"stability": pd.DataFrame({"similarity": [1.0]})}, ValueError, "Got 1 topics for 8"),
     ],

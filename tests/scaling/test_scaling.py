@@ -275,7 +275,7 @@ def test_priors_must_be_positive(make, message):
 def test_a_function_without_additive_statistics_says_so():
     scaling, case = SlowLogLinear(), make_case(SlowLogLinear())
     parameters = scaling.initial(4, 4)
-    with pytest.raises(NotImplementedError, match="no additive statistics"):
+    with pytest.raises(NotImplementedError, match="no additive update"):
         scaling.statistics(parameters, case.design, case.exposure)
     with pytest.raises(NotImplementedError, match="no additive update"):
         scaling.update_from_statistics(parameters, {}, case.prior_shape, None)

@@ -12,7 +12,7 @@ from hdsp.corpus import Corpus, Labels, as_labels
 from hdsp.execution import make_executor
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import FittedModel
-from hdsp.validation import check_whole, count_of, quoted
+from hdsp.validation import check_known, check_whole, count_of
 
 _TABLE_OWNER = "HDSP.document_topics"
 
@@ -51,12 +51,12 @@ def document_topic_columns(
     if isinstance(X, Corpus):
         about |= {} if X.ids is None else {"id": list(X.ids)}
         about |= {} if X.groups is None else {"group": list(X.groups)}
-    for name, values in _label_values(known).items():
+    for name, values in label_values(known).items():
         about[f"{name}_label" if name in (*columns, *about) else name] = values
     return columns | {k: [v for v in own for _ in range(n_topics)] for k, own in about.items()}
 
 
-def _label_values(labels: Labels) -> Columns:
+def label_values(labels: Labels) -> Columns:
     """The values of labels by column: levels, lists of tags, numbers; None where missing."""
     columns: Columns = {}
     for block in labels.blocks:
@@ -141,17 +141,13 @@ def _label_scores(
     fitted: FittedModel, X: Any, labels: object, label: str, n_jobs: int | None
 ) -> FloatArray:
     """The probability of a label for documents that have it, -1 for others, [M, 1]."""
-    schema = fitted.schema
+    schema, owner = fitted.schema, "HDSP.typical_documents"
     columns = ((block, column) for block in schema.blocks for column in block.columns)
     known = dict(zip(schema.names, columns, strict=True))
     indicators = {name: own for name, own in known.items() if own[0].kind != "number"}
-    if label not in indicators:
-        raise ValueError(
-            "`label` of HDSP.typical_documents must be a tag or a level that the model knows. "
-            f"Got {label!r}. It knows {quoted(indicators) or 'none'}."
-        )
+    check_known(label, indicators, "label", owner, "a tag or a level of the model")
     block, column = indicators[label]
     found = joined_columns(probability_parts(fitted, X, block.name, labels, n_jobs=n_jobs))[column]
-    _, design = read_documents(fitted, X, labels, "HDSP.typical_documents")
+    _, design = read_documents(fitted, X, labels, owner)
     carried = design[:, [schema.names.index(label)]].toarray()[:, 0] > 0
     return np.where(carried, found, -1.0)[:, None]

@@ -12,7 +12,7 @@ from hdsp import progress
 from hdsp.corpus import Corpus
 from hdsp.fit import STARTS, Interruption, Run, fit_batch, initial_state, interrupting_at_once
 from hdsp.metrics import match_topics
-from hdsp.model import Fit, Problem
+from hdsp.model import Fit, GlobalState, Problem
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction import Contrast, FittedModel, Weight, calibrate, expected_sides
 
@@ -111,15 +111,7 @@ def _refit(
     drawn = _resample(problem.n_documents, groups, rng)
     resampled, found = problem.take(drawn), fitted.state
     if afresh:
-        init = fitted.report.init
-        found = initial_state(
-            resampled,
-            found.n_topics,
-            init if init in STARTS else "nmf",
-            found.corpus_concentration,
-            found.document_concentration,
-            rng,
-        )
+        found = fresh_start(fitted, resampled, rng)
     state = fit_batch(resampled, found, run, run.new_history()).state
     if run.interrupted:
         # Nobody waits for the result.
@@ -131,6 +123,19 @@ def _refit(
     # A fit orders its topics by size.
     partner, _ = match_topics(fitted.state.topics.T, state.topics.T)
     return np.asarray(sides[:, :, partner])
+
+
+def fresh_start(fitted: FittedModel, problem: Problem, rng: np.random.Generator) -> GlobalState:
+    """Topics as the model's fit began, and as many."""
+    init, state = fitted.report.init, fitted.state
+    return initial_state(
+        problem,
+        state.n_topics,
+        init if init in STARTS else "nmf",
+        state.corpus_concentration,
+        state.document_concentration,
+        rng,
+    )
 
 
 def _resample(n_documents: int, groups: IntArray | None, rng: np.random.Generator) -> IntArray:

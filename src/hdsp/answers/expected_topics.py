@@ -1,15 +1,17 @@
-"""The topics that labels lead one to expect."""
+"""What follows from labels: the topics to expect, and documents that are drawn."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
 from hdsp.answers.new_documents import read_labels
-from hdsp.corpus import make_frame
+from hdsp.corpus import Corpus, make_frame
+from hdsp.model import draw_documents
 from hdsp.numerics.types import FloatArray
 from hdsp.prediction import METHODS, WEIGHTS, FittedModel, Method, Weight
-from hdsp.validation import check_choice
+from hdsp.validation import check_choice, make_generator
 
 
 def expected_topics(
@@ -38,3 +40,18 @@ def label_scale(fitted: FittedModel) -> FloatArray:
         groups = fitted.merged_topics
         scale = groups.sum(scale * weight) / groups.sum(weight)
     return np.asarray(scale).T
+
+
+def simulate(
+    fitted: FittedModel,
+    labels: object,
+    n_documents: int | None,
+    document_length: float,
+    random_state: Any,
+) -> Corpus:
+    """Documents with labels; see `HDSP.simulate`."""
+    parsed, design = read_labels(fitted, labels, n_documents, "HDSP.simulate")
+    rng = make_generator(random_state)
+    lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
+    counts = draw_documents(fitted.draw(rng), fitted.scaling, design, lengths, rng)
+    return Corpus(counts, words=fitted.source.words, labels=parsed)

@@ -7,9 +7,7 @@ from hdsp.model.completion import group_share
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction import FittedModel
 from hdsp.prediction.group_words import WordRatios, factor_ratios, word_ratios
-from hdsp.validation import check_share, check_whole, quoted
-
-_COLUMNS = ("topic", "label", "word", "ratio", "lower", "upper", "n")
+from hdsp.validation import check_known, check_share, check_whole
 
 
 def label_word_columns(
@@ -21,24 +19,19 @@ def label_word_columns(
     if fitted.state.versions is None:
         return _whole_label_columns(fitted, label, topic, level)
     category, levels = _levels(fitted, owner)
-    if label is not None and label not in (category, *levels):
-        raise ValueError(
-            f"`label` of {owner} must be {category!r}, whose levels have their own words, or one "
-            f"of its levels: {quoted(levels)}. Got {label!r}."
-        )
-    _check_topic(fitted, topic, owner)
-    rows: Columns = {name: [] for name in _COLUMNS}
+    what = f"{category!r}, whose levels have their own words, or one of them"
+    check_known(label, (None, category, *levels), "label", owner, what)
+    check_known(topic, (None, *range(len(fitted.groups))), "topic", owner, "the number of a topic")
+    table: Columns = {}
     for name, found in _ratios(fitted, levels, level).items():
         shown = (found.lower > 1.0) | (found.upper < 1.0)
         if topic is not None:
             shown &= found.owners == topic
-        if label not in (None, category, name):
-            continue
-        chosen = np.flatnonzero(shown)
-        chosen = chosen[np.lexsort((-found.ratio[chosen], found.owners[chosen]))]
-        _add_rows(rows, fitted, [name] * len(chosen), found, chosen)
-    order = np.argsort(rows["topic"], kind="stable").tolist()
-    table: Columns = {column: [values[i] for i in order] for column, values in rows.items()}
+        if label in (None, category, name):
+            for column, values in _rows(fitted, found, np.flatnonzero(shown), name).items():
+                table.setdefault(column, []).extend(values)
+    order = np.argsort(table["topic"], kind="stable").tolist()
+    table = {column: [values[i] for i in order] for column, values in table.items()}
     topics = table.pop("topic")
     return {"topic": topics, **name_column(fitted, topics), **table}
 
@@ -64,19 +57,15 @@ def _whole_label_columns(
         if schema.kind(name) != "number":
             own = np.arange(columns.start, columns.stop)
             known |= {name: own, **dict(zip(schema.names[columns], own[:, None], strict=True))}
-    if label is not None and label not in known:
-        raise ValueError(
-            f"`label` of {owner} must be a tag or a level, or a column of them: {quoted(known)}. "
-            f"Got {label!r}."
-        )
+    check_known(label, (None, *known), "label", owner, "a tag or a level, or a column of them")
     found = factor_ratios(fitted.word_factors, level)
-    chosen = np.lexsort((-found.ratio, found.owners))
+    chosen = np.arange(len(found.owners))
     if label is not None:
-        chosen = chosen[np.isin(found.owners[chosen], known[label])]
-    rows: Columns = {name: [] for name in _COLUMNS}
-    _add_rows(rows, fitted, [schema.names[j] for j in found.owners[chosen]], found, chosen)
-    del rows["topic"]
-    return rows
+        chosen = np.flatnonzero(np.isin(found.owners, known[label]))
+    table = _rows(fitted, found, chosen)
+    # Here a label has its words in all topics.
+    table["label"] = [schema.names[j] for j in table.pop("topic")]
+    return table
 
 
 def topic_word_columns(
@@ -87,12 +76,8 @@ def topic_word_columns(
     check_share(level, "level", owner)
     check_whole(n_words, "n_words", 1)
     category, levels = _levels(fitted, owner)
-    if by != category:
-        raise ValueError(
-            f"`by` of {owner} must be {category!r}, the `content` of the model: its levels have "
-            f"their own words. Got {by!r}."
-        )
-    _check_topic(fitted, topic, owner)
+    check_known(by, [category], "by", owner, "the `content` of the model")
+    check_known(topic, range(len(fitted.groups)), "topic", owner, "the number of a topic")
     tokens = _tokens(fitted)
     state = fitted.state
     weight = fitted.topic_tokens()
@@ -100,23 +85,24 @@ def topic_word_columns(
     share = fitted.groups.sum(share)[..., topic] / fitted.groups.sum(weight)[topic]
     # The words that any of the levels uses most.
     top = np.argsort(-share[:, 1:].max(axis=1), kind="stable")[:n_words]
-    words = fitted.source.words
-    columns: Columns = {
-        name: [] for name in ("word", "label", "probability", "ratio", "lower", "upper", "n")
-    }
     ratios = _ratios(fitted, levels, level)
-    for word in top.tolist():
-        for number, name in enumerate(levels):
+    limits = []
+    for word in top:
+        for name in levels:
             found = ratios[name]
-            place = np.flatnonzero((found.words == word) & (found.owners == topic))
-            values = [np.nan] * 3
-            if len(place):
-                values = [float(v[place[0]]) for v in (found.ratio, found.lower, found.upper)]
-            held = float(tokens[word, number + 1, topic])
-            row = [words[word], name, float(share[word, number + 1]), *values, held]
-            for column, value in zip(columns.values(), row, strict=True):
-                column.append(value)
-    return columns
+            place = np.flatnonzero((found.words == word) & (found.owners == topic))[:1]
+            row = np.array([found.ratio[place], found.lower[place], found.upper[place]])
+            limits.append(row[:, 0] if len(place) else np.full(3, np.nan))
+    ratio, lower, upper = np.array(limits).T.tolist()
+    return {
+        "word": [fitted.source.words[word] for word in top for _ in levels],
+        "label": levels * len(top),
+        "probability": share[top, 1:].ravel().tolist(),
+        "ratio": ratio,
+        "lower": lower,
+        "upper": upper,
+        "n": tokens[top, 1:, topic].ravel().tolist(),
+    }
 
 
 def _levels(fitted: FittedModel, owner: str) -> tuple[str, list[str]]:
@@ -136,14 +122,6 @@ def _levels(fitted: FittedModel, owner: str) -> tuple[str, list[str]]:
     raise AssertionError("versions have a category")
 
 
-def _check_topic(fitted: FittedModel, topic: int | None, owner: str) -> None:
-    if topic is not None and topic not in range(len(fitted.groups)):
-        raise ValueError(
-            f"`topic` of {owner} must be the number of a topic, from 0 to "
-            f"{len(fitted.groups) - 1}. Got {topic!r}."
-        )
-
-
 def _tokens(fitted: FittedModel) -> FloatArray:
     """The expected tokens of words by group, [V, G + 1, T], in float64; merged topics are sums."""
     assert fitted.state.versions is not None
@@ -161,17 +139,14 @@ def _ratios(fitted: FittedModel, levels: list[str], level: float) -> dict[str, W
     }
 
 
-def _add_rows(
-    rows: Columns, fitted: FittedModel, labels: list[str], found: WordRatios, chosen: IntArray
-) -> None:
+def _rows(fitted: FittedModel, found: WordRatios, chosen: IntArray, label: str = "") -> Columns:
+    """Some of the ratios of a label's words, the largest first by topic."""
+    chosen = chosen[np.lexsort((-found.ratio[chosen], found.owners[chosen]))]
     words = fitted.source.words
-    rows["topic"] += found.owners[chosen].tolist()
-    rows["label"] += labels
-    rows["word"] += [words[i] for i in found.words[chosen]]
-    for name, values in (
-        ("ratio", found.ratio),
-        ("lower", found.lower),
-        ("upper", found.upper),
-        ("n", found.tokens),
-    ):
-        rows[name] += values[chosen].tolist()
+    return {
+        "topic": found.owners[chosen].tolist(),
+        "label": [label] * len(chosen),
+        "word": [words[i] for i in found.words[chosen]],
+        **{name: getattr(found, name)[chosen].tolist() for name in ("ratio", "lower", "upper")},
+        "n": found.tokens[chosen].tolist(),
+    }

@@ -1,16 +1,18 @@
 """The table of cells of labels: what was found in documents, and what is expected of them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from hdsp.answers.new_documents import read_documents
-from hdsp.answers.topic_tables import Columns, name_column, top_words
+from hdsp.answers.document_topics import label_values
+from hdsp.answers.new_documents import check_corpus, read_problem
+from hdsp.answers.topic_tables import Columns, topic_part
 from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
 from hdsp.corpus.values import written_number
 from hdsp.fit import Run
-from hdsp.model import make_problem
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction import (
     Calibration,
     FittedModel,
@@ -22,9 +24,10 @@ from hdsp.prediction import (
     measure_misfit,
     read_tokens,
 )
+from hdsp.prediction.checks import Cell
+from hdsp.scaling import LabelSpace
 from hdsp.validation import check_choice, quoted
 
-_WORDS = 5
 ORDER = "order"
 
 
@@ -33,38 +36,29 @@ def read_again(
 ) -> tuple[ReadDocuments, bool]:
     """Documents with the model's own labels, and whether they are those of training."""
     corpus = in_memory(corpus, owner)
-    counts, design = read_documents(fitted, corpus, None, owner, warn=False)
-    known = group_names(corpus, groups, owner)
-    numbers = None if known is None else group_numbers(known)
-    problem = make_problem(
-        counts, design, fitted.scaling, fitted.priors, content=fitted.state.content
-    )
+    problem = read_problem(fitted, corpus, owner, warn=False)
+    numbers = read_groups(corpus, groups, owner)
     tokens, _ = read_tokens(fitted, problem, fitted.state, run, numbers)
     values = fitted.space.values(problem.design)
     own = tokens[:, : fitted.state.n_topics]
-    return ReadDocuments(values, own, numbers), is_training(fitted, counts)
+    return ReadDocuments(values, own, numbers), is_training(fitted, corpus.counts)
 
 
 def in_memory(corpus: Any, owner: str) -> Corpus:
     """A corpus whose documents are in memory."""
-    if not isinstance(corpus, Corpus):
-        raise TypeError(
-            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
-            "Corpus(X, words=model.words_, labels=labels)."
-        )
+    check_corpus(corpus, owner)
     return corpus[:] if isinstance(corpus, StoredCorpus) else corpus
 
 
-def group_names(corpus: Corpus, groups: object, owner: str) -> tuple[str, ...] | None:
-    """The groups of documents: of a column of labels, of an array, or those of the corpus."""
-    if groups is None:
-        return corpus.groups
-    if not isinstance(groups, str):
-        return as_groups(groups, len(corpus), owner)
-    values = column_values(corpus, groups, "groups", owner)
-    return as_groups(
-        [None if value is None else str(value) for value in values], len(corpus), owner
-    )
+def read_groups(corpus: Corpus, groups: object, owner: str) -> IntArray | None:
+    """The groups of documents by number: of a column, of an array, or those of the corpus."""
+    names = corpus.groups
+    if isinstance(groups, str):
+        values = column_values(corpus, groups, "groups", owner)
+        groups = [None if value is None else str(value) for value in values]
+    if groups is not None:
+        names = as_groups(groups, len(corpus), owner)
+    return None if names is None else group_numbers(names)
 
 
 def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list[Any]:
@@ -76,11 +70,8 @@ def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list
             f"`{parameter}` of {owner} must name a category or a number of the corpus, or hold one "
             f"value per document. Got {name!r}; there are {known or 'none'}."
         )
-    found: list[Any] = [None] * len(corpus)
-    rows = np.repeat(np.arange(len(corpus)), np.diff(block.values.indptr))
-    for row, column, value in zip(rows, block.values.indices, block.values.data, strict=True):
-        found[row] = float(value) if block.kind == "number" else block.columns[column]
-    return found
+    (found,) = label_values(corpus.labels.select([name])).values()
+    return [None if value is None or value != value else value for value in found]
 
 
 def time_of(corpus: Corpus, time: Any, owner: str) -> tuple[FloatArray | None, str]:
@@ -111,7 +102,7 @@ def check_columns(
     check_choice(weight, ("documents", "tokens"), "weight", "HDSP.check_labels")
     calibration: Calibration = getattr(fitted.calibrations, weight)
     space = fitted.space
-    cells = make_cells(space, documents.values, *time)
+    cells = _cells(space, documents.values, *time)
     lengths = documents.lengths
     share = lengths if weight == "tokens" else (lengths > 0).astype(np.float64)
     expected = fitted.groups.sum(calibration.proportions(space.design(documents.values)))
@@ -125,15 +116,12 @@ def check_columns(
     order = np.argsort(-np.abs(misfit.z).ravel(), kind="stable")
     cell, topic = (part.tolist() for part in np.divmod(order, n_topics))
     beyond = (np.abs(misfit.z) > misfit.limit).ravel()[order]
-    words = [" ".join(own) for own in top_words(fitted, _WORDS)]
     columns: Columns = {
         "label": [cells[c].label for c in cell],
         "cell": [cells[c].cell for c in cell],
         "n_documents": [len(cells[c].rows) for c in cell],
-        "topic": topic,
+        **topic_part(fitted, topic),
     }
-    columns |= name_column(fitted, topic)
-    columns["words"] = [words[k] for k in topic]
     for name in ("found", "expected"):
         columns[name] = getattr(misfit, name).ravel()[order].tolist()
     columns["difference"] = (misfit.found - misfit.expected).ravel()[order].tolist()
@@ -143,6 +131,19 @@ def check_columns(
         cells[c].shows if out else "" for c, out in zip(cell, beyond, strict=True)
     ]
     return columns
+
+
+def _cells(space: LabelSpace, values: csr_array, time: FloatArray | None, name: str) -> list[Cell]:
+    """Cells of labels and of time; of a time that is a label the label's own, once."""
+    cells = make_cells(space, values, time, name)
+    if not any(cell.label == name and cell.shows != "drift" for cell in cells):
+        return cells
+    return [
+        replace(cell, shows="drift")
+        if cell.shows == "interaction" and name in cell.label.split(" × ")
+        else cell
+        for cell in make_cells(space, values)
+    ]
 
 
 def check_sentence(columns: Columns) -> str:

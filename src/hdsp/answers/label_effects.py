@@ -1,5 +1,6 @@
 """The table of label effects."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -7,19 +8,22 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from hdsp.answers.effect_refits import Resampling, refit_sides
-from hdsp.answers.new_documents import read_documents
-from hdsp.answers.topic_tables import Columns, name_column, top_words
+from hdsp.answers.new_documents import check_corpus, read_problem
+from hdsp.answers.topic_tables import Columns, topic_part
 from hdsp.corpus import Corpus, StoredCorpus, group_numbers
+from hdsp.exceptions import ExtrapolationWarning
 from hdsp.execution import make_executor
-from hdsp.model import Problem, make_problem
+from hdsp.labels import Spline
+from hdsp.model import Problem
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.persistence import fingerprint
 from hdsp.prediction import WEIGHTS, Contrast, FittedModel, Weight, make_contrasts, over_refits
-from hdsp.validation import check_choice, check_share, check_whole
+from hdsp.validation import check_choice, check_share, check_whole, listed, quoted
 
 _OWNER = "HDSP.label_effects"
-# Words of a topic in the table.
-_WORDS = 5
+# Values are the same up to so many standard deviations. A contrast may go so far beyond those of
+# training, as a share of their range: of many, those of a sample are known.
+_SAME, _BEYOND = 1e-6, 0.05
 
 
 def effect_columns(
@@ -44,6 +48,8 @@ def effect_columns(
     check_choice(method, ("calibrated", "ratio"), "method", _OWNER)
     check_choice(weight, WEIGHTS, "weight", _OWNER)
     contrasts = chosen_contrasts(fitted, labels, contrast, owner)
+    if contrast is not None and fitted.schema.kind(contrasts[0].block) == "number":
+        _check_values(fitted, contrasts[0], contrast, owner)
     if most is not None and most < len(contrasts):
         strength = np.abs(fitted.groups.sum(fitted.typical_effects(contrasts))).max(axis=1)
         order = np.argsort(-strength, kind="stable")[:most]
@@ -57,13 +63,13 @@ def effect_columns(
     columns: Columns = {
         "label": [c.label for c in contrasts for _ in range(n_topics)],
         "contrast": [c.description for c in contrasts for _ in range(n_topics)],
-        "topic": list(range(n_topics)) * len(contrasts),
+        **topic_part(fitted, list(range(n_topics)) * len(contrasts)),
     }
-    columns |= name_column(fitted, columns["topic"])
-    columns["words"] = [" ".join(own) for own in top_words(fitted, _WORDS)] * len(contrasts)
     for name in ("effect", "lower", "upper", "expected", "otherwise"):
         columns[name] = getattr(found, name).ravel().tolist()
-    carriers = [_n_documents(fitted, contrast) for contrast in contrasts]
+    # With a tag, a level or a number; of two levels, with either.
+    compared = [{c.second, c.second if c.first is None else c.first} for c in contrasts]
+    carriers = [int(fitted.training.carriers[list(own)].sum()) for own in compared]
     columns["n_documents"] = [n for n in carriers for _ in range(n_topics)]
     if owner != _OWNER:
         freedom = getattr(fitted.calibrations, weight).degrees
@@ -78,6 +84,40 @@ def chosen_contrasts(
 ) -> list[Contrast]:
     """The contrasts of labels that documents of training have."""
     return make_contrasts(fitted.schema, fitted.used, labels, contrast, fitted.missing(), owner)
+
+
+def _check_values(fitted: FittedModel, found: Contrast, asked: Any, owner: str) -> None:
+    """Warn of values that are not those of training; raise where no others have an effect."""
+    block, values = fitted.schema.block(found.block), fitted.training.values[found.second][0]
+    sampled = fitted.training.sample[:, [found.second]].data
+    # Of many values, means of some are known and all those of a sample: few documents lie beyond.
+    exact = len(sampled) == fitted.training.n_documents or np.isin(sampled, values).all()
+    single = fitted.space.single_values(block.name)
+    known = np.concatenate([values, sampled]) if single is None else single
+    places = np.array([found.start or 0.0, found.stop])
+    away, most = np.abs(known[:, None] - places).min(axis=0), _SAME
+    if single is None:
+        away = np.maximum(known.min() - places, places - known.max())
+        most = _BEYOND * float(np.ptp(known))
+    outside = [value for value, far in zip(asked, away > most, strict=True) if far]
+    main = fitted.space.depends(block.name)[0]
+    if not outside or (isinstance(main, Spline) and main.period is not None):
+        # Values of a period come round again.
+        return
+    known = known * block.scale[0] + block.mean[0]
+    low, high = known.min(), known.max()
+    if single is not None:
+        raise ValueError(
+            f"`contrast` of {owner} must be two of the values that {block.name!r} has effects at: "
+            f"{listed([f'{value:.6g}' for value in known])}. Got {quoted(outside)}."
+        )
+    warnings.warn(
+        f"`contrast` of {owner} goes to {quoted(outside)}, and {block.name!r} runs from "
+        f"{'' if exact else 'about '}{low:.6g} to {high:.6g} in training: the effect is "
+        "extrapolated.",
+        ExtrapolationWarning,
+        stacklevel=4,
+    )
 
 
 def chances(effect: FloatArray, error: FloatArray, freedom: FloatArray | None) -> FloatArray:
@@ -104,12 +144,6 @@ def adjusted(chance: FloatArray, method: str | None) -> FloatArray:
     return found
 
 
-def _n_documents(fitted: FittedModel, contrast: Contrast) -> int:
-    """Training documents with a tag, a level or a number; of two levels, with either."""
-    compared = {contrast.second, contrast.second if contrast.first is None else contrast.first}
-    return int(sum(fitted.training.carriers[j] for j in compared))
-
-
 def _resampled(
     fitted: FittedModel, method: str, resampling: Resampling
 ) -> tuple[Problem, IntArray | None]:
@@ -130,22 +164,27 @@ def training_problem(
     fitted: FittedModel, corpus: Any, owner: str
 ) -> tuple[Problem, IntArray | None]:
     """The documents of a corpus and their groups; raise unless the model was fitted to them."""
-    if not isinstance(corpus, Corpus):
-        raise TypeError(
-            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
-            "Corpus(X, words=model.words_, labels=labels)."
-        )
-    counts, design = read_documents(fitted, corpus, None, owner)
-    problem = make_problem(
-        counts, design, fitted.scaling, fitted.priors, content=fitted.state.content
-    )
+    check_corpus(corpus, owner)
+    problem = read_problem(fitted, corpus, owner)
     if isinstance(corpus, StoredCorpus) and corpus.fingerprint == fitted.source.fingerprint:
         return problem, None
     groups = None if corpus.groups is None else group_numbers(corpus.groups)
-    if fingerprint(counts, problem.design, groups) != fitted.source.fingerprint:
+    if fingerprint(corpus.counts, problem.design, groups) != fitted.source.fingerprint:
         raise ValueError(
             f"`corpus` of {owner} must be the documents that the model was fitted to, with the "
-            f"same labels and groups and in the same order. Got {len(corpus)} documents, where "
-            f"training had {fitted.training.n_documents}, or others."
+            f"same labels and groups and in the same order. {_other(fitted, corpus)}"
         )
     return problem, groups
+
+
+def _other(fitted: FittedModel, corpus: Corpus) -> str:
+    """How documents differ from those of training, as far as the model knows."""
+    n_documents = fitted.training.n_documents
+    if len(corpus) != n_documents:
+        return f"Got {len(corpus)} documents, where training had {n_documents}."
+    grouped = fitted.calibration.degrees is not None
+    if grouped and corpus.groups is None:
+        return "The fit had groups, and these documents have none: pass them as `groups` of Corpus."
+    if not grouped and corpus.groups is not None and fitted.schema.names:
+        return "The fit had no groups, and these documents have some: leave `groups` of Corpus out."
+    return "Got as many documents, but other ones, other labels or groups, or another order."

@@ -1,12 +1,12 @@
 """Tables of expected topics at values of a label: levels, curves, differences of effects."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.answers.topic_tables import Columns, name_column, top_words
+from hdsp.answers.topic_tables import Columns, topic_part
 from hdsp.corpus.schema import BlockSchema
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.prediction import (
@@ -21,12 +21,59 @@ from hdsp.prediction import (
     label_setting,
     make_contrasts,
 )
-from hdsp.validation import check_share, check_whole, quoted
+from hdsp.validation import check_known, check_share, check_whole
 
-# Words of a topic in tables.
-_WORDS = 5
 # A number with more values is shown at these quantiles.
 _MOST_VALUES, _QUANTILES = 10, (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+class _Values(NamedTuple):
+    """Values of a label column: positions of labels, and their values in standard units."""
+
+    fitted: FittedModel
+    block: BlockSchema
+    positions: IntArray
+    values: FloatArray
+
+    @property
+    def settings(self) -> list[Setting]:
+        """What changes documents to each value."""
+        return [
+            label_setting(self.fitted.space, int(j), float(value))
+            for j, value in zip(self.positions, self.values, strict=True)
+        ]
+
+    @property
+    def shown(self) -> list[Any]:
+        """The names of levels, or numbers in their own units."""
+        block = self.block
+        if block.kind == "number":
+            return [float(value * block.scale[0] + block.mean[0]) for value in self.values]
+        start = self.fitted.schema.slices()[block.name].start
+        return [block.columns[j - start] for j in self.positions]
+
+    def members(self, documents: ReadDocuments) -> list[IntArray]:
+        """The documents at each value, or nearest to it."""
+        if self.block.kind != "number":
+            carried = documents.values.tocsc()[:, self.positions]
+            return np.split(carried.indices, carried.indptr[1:-1])
+        number = _numbers(self.fitted, documents, self.block)
+        number = (number - self.block.mean[0]) / self.block.scale[0]
+        nearest = np.searchsorted((self.values[1:] + self.values[:-1]) / 2.0, number)
+        nearest = np.where(np.isnan(number), -1, nearest)
+        return [np.flatnonzero(nearest == one) for one in range(len(self.values))]
+
+
+class _Group(NamedTuple):
+    """A level of a category, what changes documents to it, and the documents at it."""
+
+    name: str
+    setting: Setting
+    rows: IntArray | None
+
+
+# Documents as they are.
+_ALL = [_Group("", lambda values: values, None)]
 
 
 def level_columns(
@@ -39,18 +86,8 @@ def level_columns(
 ) -> Columns:
     """Expected proportions at the values of a label column, of `TopicRegression.levels`."""
     check_share(level, "level", owner)
-    block = _block(fitted, label, owner)
-    positions, values = _values(fitted, block, None)
-    settings = _settings(fitted, block, positions, values)
-    found = _estimates(fitted, settings, level, weight)
-    n_topics = len(fitted.groups)
-    columns: Columns = {"label": [label] * (len(settings) * n_topics)}
-    columns["value"] = _repeated(_shown(fitted, block, positions, values), n_topics)
-    columns |= _topic_columns(fitted, len(settings))
-    columns |= _estimate_columns(found)
-    if documents is not None:
-        columns |= _observed_columns(fitted, documents, weight, block, positions, values)
-    return columns
+    found = _values(fitted, _block(fitted, label, owner), None)
+    return _columns(found, documents, None, _ALL, level, weight)
 
 
 def curve_columns(
@@ -72,28 +109,38 @@ def curve_columns(
             f"`label` of {owner} must be a number. {label!r} is of kind {block.kind}: its levels "
             "are in `levels`."
         )
-    positions, values = _values(fitted, block, n)
-    along = _settings(fitted, block, positions, values)
-    groups: list[tuple[str, Setting | None, IntArray | None]] = [("", None, None)]
-    if by is not None:
-        groups = _levels_of(fitted, documents, by, owner)
-    settings: list[Setting] = []
-    for _, group, _ in groups:
-        settings += along if group is None else [_both(one, group) for one in along]
+    groups = _groups(fitted, documents, by, owner)
+    return _columns(_values(fitted, block, n), documents, by, groups, level, weight)
+
+
+def _columns(
+    along: _Values,
+    documents: ReadDocuments | None,
+    by: str | None,
+    groups: list[_Group],
+    level: float,
+    weight: Weight,
+) -> Columns:
+    """Expected proportions at values of a label, for each group of documents."""
+    fitted, shown = along.fitted, along.shown
+    settings = [_both(one, group.setting) for group in groups for one in along.settings]
     found = _estimates(fitted, settings, level, weight)
-    n_topics, n_groups = len(fitted.groups), len(groups)
-    columns: Columns = {"label": [label] * (len(settings) * n_topics)}
+    n_topics = len(fitted.groups)
+    columns: Columns = {"label": [along.block.name] * (len(settings) * n_topics)}
     if by is not None:
-        columns[by] = _repeated([name for name, _, _ in groups for _ in along], n_topics)
-    columns["value"] = _repeated(_shown(fitted, block, positions, values), n_topics) * n_groups
-    columns |= _topic_columns(fitted, len(settings))
+        columns[by] = _repeated([group.name for group in groups for _ in shown], n_topics)
+    columns["value"] = _repeated(shown * len(groups), n_topics)
+    columns |= topic_part(fitted, list(range(n_topics)) * len(settings))
     columns |= _estimate_columns(found)
     if documents is not None:
-        parts = [
-            _observed_columns(fitted, documents, weight, block, positions, values, rows)
-            for _, _, rows in groups
+        members = [
+            rows if group.rows is None else np.intersect1d(rows, group.rows)
+            for group in groups
+            for rows in along.members(documents)
         ]
-        columns |= {name: [x for part in parts for x in part[name]] for name in parts[0]}
+        means = [_mean_found(fitted, documents, weight, rows) for rows in members]
+        columns["observed"] = np.array(means).ravel().tolist()
+        columns["n_documents"] = _repeated([len(rows) for rows in members], n_topics)
     return columns
 
 
@@ -108,20 +155,17 @@ def difference_columns(
     )
     if {one.block for one in first} & {one.block for one in second}:
         raise ValueError(f"`by` of {owner} must be another label than `label`. Got {by!r}.")
-    settings: list[Setting] = []
-    weights: list[dict[int, float]] = []
     pairs = [(one, other) for one in first for other in second]
     carriers = fitted.training.carriers
-    for one, other in pairs:
-        own: dict[int, float] = {}
-        for w, inner in contrast_settings(fitted.space, one, carriers):
-            for v, outer in contrast_settings(fitted.space, other, carriers):
-                own[len(settings)] = w * v
-                settings.append(_both(inner, outer))
-        weights.append(own)
+    parts = [
+        (row, w * v, _both(inner, outer))
+        for row, (one, other) in enumerate(pairs)
+        for w, inner in contrast_settings(fitted.space, one, carriers)
+        for v, outer in contrast_settings(fitted.space, other, carriers)
+    ]
+    rows, weights, settings = zip(*parts, strict=True)
     table = np.zeros((len(pairs), len(settings)))
-    for row, own in enumerate(weights):
-        table[row, list(own)] = list(own.values())
+    table[rows, range(len(settings))] = weights
     found = _estimates(fitted, settings, level, weight, table)
     n_topics = len(fitted.groups)
     columns: Columns = {
@@ -129,7 +173,7 @@ def difference_columns(
         "contrast": _repeated([one.description for one, _ in pairs], n_topics),
         "by": _repeated([other.description for _, other in pairs], n_topics),
     }
-    columns |= _topic_columns(fitted, len(pairs))
+    columns |= topic_part(fitted, list(range(n_topics)) * len(pairs))
     columns |= _estimate_columns(found, "difference")
     return columns
 
@@ -145,90 +189,68 @@ def observed_means(
     """Mean values [B] and proportions [B, T] of documents in bins of a number, by level of `by`."""
     owner = "hdsp.plots.curve"
     number = _numbers(fitted, documents, _block(fitted, label, owner))
-    parts: list[tuple[str, Setting | None, IntArray | None]] = [("", None, None)]
-    if by is not None:
-        parts = _levels_of(fitted, documents, by, owner)
     found = {}
-    for name, _, rows in parts:
+    for name, _, rows in _groups(fitted, documents, by, owner):
         own = np.arange(len(number)) if rows is None else rows
         own = own[~np.isnan(number[own])]
-        # Bins of as many documents.
-        bins = np.array_split(own[np.argsort(number[own], kind="stable")], n)
-        bins = [one for one in bins if len(one)]
+        if fitted.space.single_values(label) is not None:
+            bins = [own[number[own] == value] for value in np.unique(number[own])]
+        else:
+            # Bins of as many documents.
+            bins = np.array_split(own[np.argsort(number[own], kind="stable")], n)
+            bins = [one for one in bins if len(one)]
         means = [_mean_found(fitted, documents, weight, one) for one in bins]
         found[name] = np.array([number[one].mean() for one in bins]), np.array(means)
     return found
 
 
 def _block(fitted: FittedModel, label: str, owner: str) -> BlockSchema:
-    known = [
-        block
+    known = {
+        block.name: block
         for block in fitted.schema.blocks
         if fitted.used[fitted.schema.slices()[block.name]].any()
-    ]
-    for block in known:
-        if block.name == label and (block.kind != "number" or len(block.columns) == 1):
-            return block
-    raise ValueError(
-        f"`label` of {owner} must be a column of labels that has effects: "
-        f"{quoted(block.name for block in known) or 'there is none'}. Got {label!r}."
-    )
+        and (block.kind != "number" or len(block.columns) == 1)
+    }
+    check_known(label, known, "label", owner, "a column of labels that has effects")
+    return known[label]
 
 
-def _values(fitted: FittedModel, block: BlockSchema, n: int | None) -> tuple[IntArray, FloatArray]:
-    """The positions of labels and their values, in standard units: levels, or a grid."""
+def _values(fitted: FittedModel, block: BlockSchema, n: int | None) -> _Values:
+    """The levels of a label column; of a number its values, some quantiles, or a grid of n."""
     start = fitted.schema.slices()[block.name].start
     if block.kind != "number":
         carried = fitted.training.carriers[start : start + len(block.columns)] > 0
         positions = start + np.flatnonzero(carried)
-        return positions, np.ones(len(positions))
-    different, counts = fitted.training.values[start]
-    if not len(different):
+        return _Values(fitted, block, positions, np.ones(len(positions)))
+    values, counts = fitted.training.values[start]
+    if not len(values):
         raise ValueError(f"Every value of {block.name!r} is missing.")
-    if n is not None:
-        values = np.linspace(different[0], different[-1], n)
-    elif len(different) <= _MOST_VALUES:
-        values = different
-    else:
+    single = fitted.space.single_values(block.name)
+    if single is not None:
+        values = single
+    elif n is not None:
+        values = np.linspace(values[0], values[-1], n)
+    elif len(values) > _MOST_VALUES:
         place = np.searchsorted(np.cumsum(counts) / counts.sum(), _QUANTILES)
-        values = np.unique(different[place])
-    return np.full(len(values), start), values
-
-
-def _settings(
-    fitted: FittedModel, block: BlockSchema, positions: IntArray, values: FloatArray
-) -> list[Setting]:
-    return [
-        label_setting(fitted.space, int(j), float(value))
-        for j, value in zip(positions, values, strict=True)
-    ]
+        values = np.unique(values[place])
+    return _Values(fitted, block, np.full(len(values), start), values)
 
 
 def _both(first: Setting, second: Setting) -> Setting:
     return lambda values: second(first(values))
 
 
-def _levels_of(
-    fitted: FittedModel, documents: ReadDocuments | None, by: str, owner: str
-) -> list[tuple[str, Setting | None, IntArray | None]]:
-    """The levels of a category: name, setting, and documents at the level."""
-    block = next((one for one in fitted.schema.blocks if one.name == by), None)
-    if block is None or block.kind != "category":
-        known = quoted(one.name for one in fitted.schema.blocks if one.kind == "category")
-        raise ValueError(
-            f"`by` of {owner} must be a category of the formula: {known or 'there is none'}. "
-            f"Got {by!r}."
-        )
-    positions, values = _values(fitted, block, None)
-    settings = _settings(fitted, block, positions, values)
-    found: list[tuple[str, Setting | None, IntArray | None]] = []
-    start = fitted.schema.slices()[by].start
-    for j, setting in zip(positions, settings, strict=True):
-        rows = None
-        if documents is not None:
-            rows = np.flatnonzero(documents.values[:, [int(j)]].toarray()[:, 0])
-        found.append((block.columns[j - start], setting, rows))
-    return found
+def _groups(
+    fitted: FittedModel, documents: ReadDocuments | None, by: str | None, owner: str
+) -> list[_Group]:
+    """The levels of a category; all documents without one."""
+    if by is None:
+        return _ALL
+    known = {one.name: one for one in fitted.schema.blocks if one.kind == "category"}
+    check_known(by, known, "by", owner, "a category of the formula")
+    levels = _values(fitted, known[by], None)
+    rows = [None] * len(levels.values) if documents is None else levels.members(documents)
+    return [_Group(*one) for one in zip(levels.shown, levels.settings, rows, strict=True)]
 
 
 def _estimates(
@@ -243,25 +265,8 @@ def _estimates(
     return estimate_levels(calibration, fitted.space, sample, settings, level, groups, weights)
 
 
-def _shown(
-    fitted: FittedModel, block: BlockSchema, positions: IntArray, values: FloatArray
-) -> list[Any]:
-    start = fitted.schema.slices()[block.name].start
-    if block.kind == "number":
-        return [float(value * block.scale[0] + block.mean[0]) for value in values]
-    return [block.columns[j] for j in positions - start]
-
-
 def _repeated(values: Iterable[Any], times: int) -> list[Any]:
     return [value for value in values for _ in range(times)]
-
-
-def _topic_columns(fitted: FittedModel, n_rows: int) -> Columns:
-    """The columns `topic`, `name` if topics have names, and `words`."""
-    columns: Columns = {"topic": list(range(len(fitted.groups))) * n_rows}
-    columns |= name_column(fitted, columns["topic"])
-    columns["words"] = [" ".join(own) for own in top_words(fitted, _WORDS)] * n_rows
-    return columns
 
 
 def _estimate_columns(found: Estimates, name: str = "expected") -> Columns:
@@ -283,36 +288,6 @@ def _numbers(fitted: FittedModel, documents: ReadDocuments, block: BlockSchema) 
     rows = np.repeat(np.arange(own.shape[0]), np.diff(own.indptr))
     number[rows] = own.data * block.scale[0] + block.mean[0]
     return number
-
-
-def _observed_columns(
-    fitted: FittedModel,
-    documents: ReadDocuments,
-    weight: Weight,
-    block: BlockSchema,
-    positions: IntArray,
-    values: FloatArray,
-    among: IntArray | None = None,
-) -> Columns:
-    """Mean proportions of documents at each value, or nearest to it, and their number."""
-    n_documents = documents.values.shape[0]
-    chosen = np.ones(n_documents, dtype=np.bool_)
-    if among is not None:
-        chosen = np.isin(np.arange(n_documents), among)
-    if block.kind == "number":
-        number = (_numbers(fitted, documents, block) - block.mean[0]) / block.scale[0]
-        nearest = np.searchsorted((values[1:] + values[:-1]) / 2.0, number)
-        nearest = np.where(np.isnan(number), -1, nearest)
-        members = [np.flatnonzero(chosen & (nearest == one)) for one in range(len(values))]
-    else:
-        carried = documents.values.tocsc()[:, positions]
-        members = [rows[chosen[rows]] for rows in np.split(carried.indices, carried.indptr[1:-1])]
-    means = [_mean_found(fitted, documents, weight, rows) for rows in members]
-    n_topics = len(fitted.groups)
-    return {
-        "observed": np.array(means).ravel().tolist(),
-        "n_documents": _repeated([len(rows) for rows in members], n_topics),
-    }
 
 
 def _mean_found(

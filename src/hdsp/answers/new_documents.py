@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels, StoredCorpus, warn_unknown
+from hdsp.model import Problem, make_problem
 from hdsp.prediction import FittedModel, Source
 from hdsp.scaling import Design
 from hdsp.validation import check_counts, check_indices, check_not_texts, count_rows
@@ -56,15 +57,20 @@ def read_counts(
     return check_counts(X, owner), None if names is None else tuple(names)
 
 
+def check_own_labels(labels: object, owner: str) -> None:
+    """Raise if labels are given beside a corpus."""
+    if labels is not None:
+        raise ValueError(
+            f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
+        )
+
+
 def read_documents(
     fitted: FittedModel, X: Any, labels: object, owner: str, warn: bool = True
 ) -> tuple[csr_array, Design]:
     """Counts [M, V] and design [M, J] of new documents."""
     if isinstance(X, Corpus):
-        if labels is not None:
-            raise ValueError(
-                f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
-            )
+        check_own_labels(labels, owner)
         check_words(fitted, X, owner)
         counts, labels = X.counts, X.labels
     else:
@@ -72,6 +78,22 @@ def read_documents(
     if counts.shape[0] == 0:
         raise ValueError(f"X of {owner} has no documents.")
     return counts, read_labels(fitted, labels, counts.shape[0], owner, warn)[1]
+
+
+def check_corpus(corpus: Any, owner: str) -> None:
+    """Raise unless documents come as a corpus."""
+    if not isinstance(corpus, Corpus):
+        raise TypeError(
+            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
+            "Corpus(X, words=model.words_, labels=labels)."
+        )
+
+
+def read_problem(fitted: FittedModel, corpus: Corpus, owner: str, warn: bool = True) -> Problem:
+    """The documents of a corpus as those of a fit of the model."""
+    counts, design = read_documents(fitted, corpus, None, owner, warn)
+    content = fitted.state.content
+    return make_problem(counts, design, fitted.scaling, fitted.priors, content=content)
 
 
 def check_words(fitted: FittedModel, corpus: Corpus, owner: str, name: str = "X") -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from hdsp.prediction import FittedModel
 
-# Of fewer topics than this share that come back from the other half of the documents, and of a
+# Of fewer topics than this share that short fits to two halves of the documents share, and of a
 # coherence below the least, a fit says that its topics may be chance.
 _SHARE_RETURNING = 0.25
 _LEAST_COHERENCE = 0.0
@@ -43,7 +43,7 @@ def doubts(fitted: FittedModel) -> str | None:
     length = fitted.tokens.sum() / n_documents
     found = []
     if report.returning < _SHARE_RETURNING * n_topics:
-        found.append(f"only {report.returning} of {n_topics} come back from the other half")
+        found.append(f"two halves of the documents share only {report.returning} of {n_topics}")
     if float(np.mean(report.coherence)) <= _LEAST_COHERENCE:
         found.append("their words hardly go together")
     if not found:

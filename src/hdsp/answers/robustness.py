@@ -7,7 +7,7 @@ import numpy as np
 
 from hdsp.answers.label_effects import effect_columns, training_problem
 from hdsp.answers.topic_stability import SAME, first_seed, fit_again
-from hdsp.answers.topic_tables import Columns, name_column, top_words
+from hdsp.answers.topic_tables import Columns, topic_part
 from hdsp.metrics import match_topics
 from hdsp.prediction import FittedModel
 from hdsp.validation import check_whole, listed
@@ -15,7 +15,6 @@ from hdsp.validation import check_whole, listed
 _OWNER = "HDSP.robustness"
 # Where they are not given: numbers of topics as shares of the model's, and how many seeds.
 _NUMBERS, _SEEDS = (0.75, 1.0, 4.0 / 3.0), 2
-_WORDS = 5
 _LIMITS, _AGREEMENT = ("effect", "lower", "upper"), ("same_sign", "excludes_zero")
 
 
@@ -65,9 +64,7 @@ def _matched(fitted: FittedModel, own: Columns, other: Any, labels: Any, level: 
     # Without labels there is a row for each topic all the same.
     topics = np.tile(np.arange(len(partner)), max(n_effects, 1))
     similarity = 1.0 - distance[topics]
-    words = top_words(fitted, _WORDS)
-    columns: Columns = {"topic": topics.tolist(), **name_column(fitted, topics)}
-    columns["words"] = [" ".join(words[k]) for k in topics]
+    columns = topic_part(fitted, topics)
     columns["matched"], columns["similarity"] = partner[topics].tolist(), similarity.tolist()
     columns["found"] = (similarity >= SAME).tolist()
     if not n_effects:

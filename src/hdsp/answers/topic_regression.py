@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.answers.label_checks import check_columns, group_names, in_memory, time_of
+from hdsp.answers.label_checks import check_columns, in_memory, read_groups, time_of
 from hdsp.answers.label_effects import adjusted, effect_columns
 from hdsp.answers.label_levels import curve_columns, difference_columns, level_columns
 from hdsp.answers.new_documents import check_words
 from hdsp.answers.topic_tables import Columns
-from hdsp.corpus import Corpus, LabelSchema, group_numbers, make_frame
+from hdsp.corpus import Corpus, LabelSchema, make_frame
 from hdsp.fit import Run
 from hdsp.prediction import (
     WEIGHTS,
@@ -193,7 +193,8 @@ class TopicRegression:
         by : str or None, default=None
             A category: a curve for each of its levels.
         n : int, default=50
-            The number of values, from the lowest to the highest.
+            The number of values, from the lowest to the highest. A number that has an effect at
+            each of its values, as in ``o(rating)``, is at these.
         level : float, default=0.9
             The share of the band's intervals that are to contain the proportion.
 
@@ -263,8 +264,7 @@ def estimate_effects(
     check_choice(weight, WEIGHTS, "weight", owner)
     corpus = in_memory(corpus, owner)
     check_words(fitted, corpus, owner, "`corpus`")
-    known = group_names(corpus, groups, owner)
-    numbers = None if known is None else group_numbers(known)
+    numbers = read_groups(corpus, groups, owner)
     labels = corpus.labels
     if isinstance(groups, str) and isinstance(formula, str) and formula == "auto":
         # Groups are no label unless a formula names them.

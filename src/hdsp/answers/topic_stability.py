@@ -1,5 +1,6 @@
 """The stability of topics across fits with other seeds."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,13 +99,25 @@ def fit_again(
         A function of a fitted estimator.
     """
     numbers, results = [], []
+    told: dict[type[Warning], list[str]] = {}
     with progress.task(title, total=len(changes)) as task, interrupting_at_once():
         for done, change in enumerate(changes, start=1):
             other = clone(settings).set_params(**change, checkpoint=None)
-            other.fit(X, labels=labels)
-            numbers.append(other.n_topics_)
-            results.append(read(other))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                other.fit(X, labels=labels)
+                numbers.append(other.n_topics_)
+                results.append(read(other))
+            for kind, message in {one.category: str(one.message) for one in caught}.items():
+                told.setdefault(kind, []).append(message)
             task.update(done=done, topics_found=", ".join(map(str, numbers)))
+    for kind, messages in told.items():
+        warnings.warn(
+            f"In {len(messages)} of {len(changes)} fits with other seeds or numbers, at first: "
+            f"{messages[0]}",
+            kind,
+            stacklevel=5,
+        )
     return results
 
 

@@ -13,6 +13,8 @@ from hdsp.validation import check_share, quoted
 
 # A table before it is a frame of some library.
 Columns: TypeAlias = dict[str, list[Any]]
+# Words of a topic in tables of something else.
+_WORDS = 5
 # Labels in each of the columns `raised_by` and `lowered_by` of the table of topics.
 _ASSOCIATED = 3
 # They are those whose interval of this level excludes 0; of very many labels, the commonest.
@@ -23,6 +25,14 @@ def name_column(fitted: FittedModel, topics: Iterable[int]) -> Columns:
     """The column `name` of a table with a row for each of `topics`, if topics have names."""
     names = fitted.topic_names
     return {"name": [names.get(int(k), "") for k in topics]} if names else {}
+
+
+def topic_part(fitted: FittedModel, topics: Iterable[int]) -> Columns:
+    """The columns `topic`, `name` if topics have names, and `words`, of a row for each topic."""
+    numbers = [int(k) for k in topics]
+    words = [" ".join(own) for own in top_words(fitted, _WORDS)]
+    named = name_column(fitted, numbers)
+    return {"topic": numbers, **named, "words": [words[k] for k in numbers]}
 
 
 def top_words(fitted: FittedModel, n: int = 10) -> list[list[str]]:

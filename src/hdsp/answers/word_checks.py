@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.answers.label_checks import group_names
+from hdsp.answers.effect_refits import fresh_start
+from hdsp.answers.label_checks import read_groups
 from hdsp.answers.new_documents import read_documents
-from hdsp.answers.topic_tables import Columns, name_column, top_words
-from hdsp.corpus import Corpus, group_numbers
-from hdsp.fit import STARTS, FitSource, Plan, Run, fit, fit_batch, initial_state
+from hdsp.answers.topic_tables import Columns, topic_part
+from hdsp.corpus import Corpus
+from hdsp.fit import FitSource, Plan, Run, fit, fit_batch
 from hdsp.metrics import match_topics
-from hdsp.model import GlobalState, Problem, make_problem
+from hdsp.model import Problem, make_problem
 from hdsp.model.versions import expand_counts
 from hdsp.numerics.types import BoolArray, IntArray
 from hdsp.prediction import FittedModel, TopicGroups, make_contrasts, make_fitted
@@ -20,7 +21,7 @@ from hdsp.scaling.content import MOST_LEVELS
 from hdsp.validation import count_of, quoted
 
 _OWNER = "HDSP.check_labels"
-_WORDS, _LEVEL = 5, 0.9
+_LEVEL = 0.9
 # Documents by a number: the low, the middle and the high third.
 _PARTS = 3
 
@@ -40,15 +41,15 @@ def word_check_columns(
             "with `content`, whose groups have their own words."
         )
     counts, design = read_documents(fitted, corpus, None, _OWNER, warn=False)
-    known = group_names(corpus, groups, _OWNER)
-    numbers = None if known is None else group_numbers(known)
+    numbers = read_groups(corpus, groups, _OWNER)
     priors = replace(fitted.priors, seeds=None)
     problem = make_problem(counts, design, fitted.scaling, priors)
     member = _level_numbers(fitted, problem, label)
     contrasts = make_contrasts(fitted.schema, fitted.used, label, None, fitted.missing(), _OWNER)
     kept = ~_words_of(fitted, problem, member, plan, run)
     other = make_problem(csr_array(counts[:, kept]), design, fitted.scaling, priors)
-    found = fit_batch(other, _start(fitted, other), run, run.new_history())
+    start = fresh_start(fitted, other, np.random.default_rng(0))
+    found = fit_batch(other, start, run, run.new_history())
     partner, _ = match_topics(fitted.state.topics.T[:, kept], found.state.topics.T)
     again = make_fitted(
         other, found, fitted.space, fitted.source, fitted.report, run, 1.0, groups=numbers
@@ -59,10 +60,8 @@ def word_check_columns(
     n_topics = len(fitted.groups)
     columns: Columns = {
         "label": [contrast.label for contrast in contrasts for _ in range(n_topics)],
-        "topic": list(range(n_topics)) * len(contrasts),
+        **topic_part(fitted, list(range(n_topics)) * len(contrasts)),
     }
-    columns |= name_column(fitted, columns["topic"])
-    columns["words"] = [" ".join(own) for own in top_words(fitted, _WORDS)] * len(contrasts)
     for suffix, one in (("", before), ("_without", after)):
         for name in ("effect", "lower", "upper"):
             columns[name + suffix] = getattr(one, name).ravel().tolist()
@@ -71,19 +70,6 @@ def word_check_columns(
     columns["verdict"] = ["words" if one else "" for one in (sure & lost).ravel()]
     order = np.argsort(-np.abs(before.effect).ravel(), kind="stable").tolist()
     return {name: [values[n] for n in order] for name, values in columns.items()}
-
-
-def _start(fitted: FittedModel, problem: Problem) -> GlobalState:
-    """Topics as the model's fit began, and as many."""
-    init, state = fitted.report.init, fitted.state
-    return initial_state(
-        problem,
-        state.n_topics,
-        init if init in STARTS else "nmf",
-        state.corpus_concentration,
-        state.document_concentration,
-        np.random.default_rng(0),
-    )
 
 
 def _words_of(

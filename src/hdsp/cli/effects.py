@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
     most = None
     if not (options.all or options.json or options.output is not None):
         most = options.top or (_LABELS_SHOWN if options.label is None else None)
-    with progress.task("Finding effects of labels"):
+    with common.printed_warnings(), progress.task("Finding effects of labels"):
         from hdsp.answers.effect_refits import Resampling
         from hdsp.answers.label_effects import chosen_contrasts, effect_columns
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.validation import check_top_words
+from hdsp.validation import check_tolerance, check_top_words
 
 # Pairs of words and documents at a time.
 _CELLS = 2**24
@@ -94,10 +94,7 @@ def npmi(top_words: IntArray, counts: Any, eps: float = 0.0) -> FloatArray:
     array([ 1., -1.])
     """
     together, n_documents = _co_documents(top_words, counts, owner="npmi")
-    if not (np.isfinite(eps) and eps >= 0):
-        raise ValueError(
-            f"`eps` of npmi must be finite and not negative. Got {eps}. Leave it at 0."
-        )
+    check_tolerance(eps, "eps", "npmi")
     alone = np.diagonal(together, axis1=1, axis2=2)
     first, second = np.triu_indices(together.shape[1], k=1)
     pairs = pair_npmi(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hdsp.numerics.types import IntArray
-from hdsp.validation import check_top_words
+from hdsp.validation import check_share, check_top_words
 
 
 def topic_diversity(top_words: IntArray) -> float:
@@ -79,11 +79,7 @@ def inverted_rbo(top_words: IntArray, p: float = 0.9) -> float:
     """
     top_words = np.asarray(top_words)
     check_top_words(top_words, owner="inverted_rbo", at_least=1)
-    if not 0 < p < 1:
-        raise ValueError(
-            f"`p` of inverted_rbo must lie between 0 and 1, both excluded. Got {p}. "
-            "Leave it at 0.9."
-        )
+    check_share(p, "p", "inverted_rbo")
     n_topics, n = top_words.shape
     if n_topics < 2:
         raise ValueError(

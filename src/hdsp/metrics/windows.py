@@ -7,7 +7,7 @@ import numpy as np
 
 from hdsp.metrics.coherence import pair_npmi
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.validation import check_top_words
+from hdsp.validation import check_tolerance, check_top_words
 
 # Documents are counted in blocks of about this many tokens, to limit the memory in use.
 TOKENS_PER_BLOCK = 1_000_000
@@ -92,10 +92,7 @@ def c_v(
             f"`window` of c_v must be at least 2, or no two words meet. Got {window}. "
             "Leave it at 110."
         )
-    if not (np.isfinite(eps) and eps >= 0):
-        raise ValueError(
-            f"`eps` of c_v must be finite and not negative. Got {eps}. Leave it at 1e-12."
-        )
+    check_tolerance(eps, "eps", "c_v")
     if len(getattr(documents, "shape", ())) == 2:
         raise TypeError(
             "`documents` of c_v must be sequences of word indices in the order of the text. Got a "

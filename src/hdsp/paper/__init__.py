@@ -20,6 +20,7 @@ from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.paper.figures import curve_table, draw_curves, draw_effects, draw_search
 from hdsp.paper.latex import topic_table
 from hdsp.paper.methods import methods_text, read_asset
+from hdsp.paper.results import effect_table, results_text, strongest_effects
 from hdsp.persistence import replacing
 from hdsp.plots.drawing import check_installed
 from hdsp.storage.delimited import guarded, write_delimited
@@ -57,9 +58,9 @@ def write_paper(
         topics, quotes = topic_columns(fitted, _WORDS), []
         if corpus is not None:
             found = typical_columns(fitted, corpus, None, None, _TYPICAL, model.n_jobs, texts)
-            shown = next(found[name] for name in ("text", "id", "document") if name in found)
+            told = next(found[name] for name in ("text", "id", "document") if name in found)
             n = min(_TYPICAL, len(corpus))
-            topics |= {f"typical_{rank + 1}": shown[rank::n] for rank in range(n)}
+            topics |= {f"typical_{rank + 1}": told[rank::n] for rank in range(n)}
             quotes = [name for name in topics if name.startswith("typical") and texts is not None]
         topics = {name: values[: model.n_topics_] for name, values in topics.items()}
         effects, curves = effect_columns(fitted), curve_table(fitted)
@@ -74,7 +75,13 @@ def write_paper(
             "topics.tex": topic_table(fitted, topics, _WORDS, quotes).encode(),
         }
         if effects["label"]:
-            files |= {"effects.csv": _csv(effects), "effects.pdf": draw_effects(model, effects)}
+            shown = strongest_effects(model, effects)
+            files |= {
+                "effects.csv": _csv(effects),
+                "effects.pdf": draw_effects(model, effects, shown),
+                "effects.tex": effect_table(model, effects, shown).encode(),
+                "results.md": results_text(model, effects, shown).encode(),
+            }
         if curves:
             files |= {"curves.csv": _csv(curves), "curves.pdf": draw_curves(model, curves)}
         if "selection.pdf" in methods:

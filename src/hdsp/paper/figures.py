@@ -1,44 +1,35 @@
 """Figures of a paper, as vector graphics."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from hdsp.answers.label_levels import curve_columns
 from hdsp.answers.topic_tables import Columns
+from hdsp.numerics.types import IntArray
 from hdsp.plots import curve, drawing, search
-from hdsp.plots.labels import largest
 from hdsp.prediction import FittedModel
 
-# Panels of a figure, topics of a panel, and points of a curve.
-_PANELS, _TOPICS, _POINTS = 6, 8, 50
+# Panels of a figure, and points of a curve.
+_PANELS, _POINTS = 6, 50
 
 
-def draw_effects(model: Any, effects: Columns) -> bytes:
-    """The largest effects of the labels that have the strongest ones."""
-    n_topics, schema = len(model.components_), model.label_schema_
-    found = [np.reshape(effects[name], (-1, n_topics)) for name in ("effect", "lower", "upper")]
-    names, contrasts = (effects[name][::n_topics] for name in ("label", "contrast"))
-    strength = np.where((found[1] > 0) | (found[2] < 0), np.abs(found[0]), 0.0).max(axis=1)
-    for block, own in schema.slices().items():
-        if schema.kind(block) == "category" and own.stop - own.start == 2:
-            # Of two levels, the one says what the other does.
-            strength[[name == schema.names[own.start] for name in names]] = -1.0
-    order = np.argsort(-strength, kind="stable")[: min(_PANELS, int((strength >= 0).sum()))]
-    shown = np.sort(order)
+def draw_effects(model: Any, effects: Columns, shown: Sequence[IntArray]) -> bytes:
+    """The effects in some rows of a table, those of a label in each."""
+    names = drawing.topic_names(model, range(len(model.components_)))
 
     def draw(panel: int, ax: Any) -> None:
-        row = shown[panel]
-        topics = largest(found[0][row], _TOPICS)
-        called = drawing.topic_names(model, topics.tolist())
-        drawing.draw_intervals(ax, called, *(values[row, topics] for values in found))
+        rows = shown[panel]
+        limits = [np.array(effects[name])[rows] for name in ("effect", "lower", "upper")]
+        called = [names[effects["topic"][row]] for row in rows]
+        drawing.draw_intervals(ax, called, *limits)
         drawing.percent_axis(ax.xaxis)
-        ax.set_title(f"{names[row]} ({contrasts[row]})")
+        ax.set_title(f"{effects['label'][rows[0]]} ({effects['contrast'][rows[0]]})")
         ax.set_xlabel("change of the expected proportion, 90% interval")
 
-    return _figure(len(shown), 0.9 + 0.24 * min(n_topics, _TOPICS), draw)
+    return _figure(len(shown), 0.9 + 0.24 * max(map(len, shown)), draw)
 
 
 def curve_table(fitted: FittedModel) -> Columns:

@@ -81,8 +81,8 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
     labels = [label for label in labels if label]
     yield ("labelled" if labels else "unlabelled"), ""
     yield "labels", listed(labels) if labels else None
-    yield "scaling", None if str(model.scaling) == "auto" or not labels else _code(model.scaling)
-    yield "content", model.content and _code(model.content)
+    yield "scaling", None if str(model.scaling) == "auto" or not labels else as_code(model.scaling)
+    yield "content", model.content and as_code(model.content)
     yield "seeds", quoted(model.seeds, len(model.seeds)) if model.seeds else None
     stochastic = "stochastic variational inference [@hoffman2013]"
     yield "inference", stochastic if model.inference == "stochastic" else "variational Bayes"
@@ -123,7 +123,7 @@ def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str,
             else f"by {settings.tokenizer}"
         )
     elif "token_pattern" in changed:
-        split = f"by the pattern {_code(settings.token_pattern)}"
+        split = f"by the pattern {as_code(settings.token_pattern)}"
     yield "split", f"{split}{' and set in lower case' * settings.lowercase}"
     yield "stem", settings.stem and settings.stem.capitalize()
     removed = []
@@ -145,7 +145,7 @@ def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str,
     yield "max_features", settings.max_features and f"{settings.max_features:,}"
     told = ("language", "stop_words", "min_df", "max_df", "token_pattern", "lowercase", "ngrams")
     unsaid = changed - {*told, "max_features", "tokenizer", "stem"}
-    others = [f"{_code(name)} {_code(given[name])}" for name in unsaid]
+    others = [f"{as_code(name)} {as_code(given[name])}" for name in unsaid]
     yield "settings", listed(sorted(others)) if others else None
 
 
@@ -162,10 +162,10 @@ def _label(fitted: FittedModel, name: str, corpus: Corpus | None) -> str | None:
     known = known.max() if block.kind == "number" else known.sum()
     missing = 0 if block.kind == "tags" else round(fitted.training.n_documents - float(known))
     gaps = f", missing in {count_of(missing, 'document')}" if missing > 0 else ""
-    return f"{_code(name)} ({told}{gaps})"
+    return f"{as_code(name)} ({told}{gaps})"
 
 
-def _code(value: object) -> str:
+def as_code(value: object) -> str:
     """A name as Markdown prints it, whatever is in it."""
     text = value if isinstance(value, str) else repr(value)
     return f"`{' '.join(text.split()).replace('`', chr(39))}`"

@@ -96,7 +96,11 @@ class Checkpoint:
             require(fits, "its topics are of another number")
             documents: DocumentState | None = None
             if isinstance(problem, Problem) and self.parameters["keep_documents"]:
-                documents = _take_documents(stored, problem.n_documents, state.n_topics)
+                shape = (problem.n_documents, padded(state.n_topics))
+                documents = DocumentState(
+                    stored.numbers("documents.token_counts", shape),
+                    stored.numbers("documents.tangent", shape[:1]),
+                )
             stream, passes = None, []
             # Only stochastic inference may end in its first pass.
             if manifest["history"] or "stream" not in manifest:
@@ -198,14 +202,6 @@ class Checkpoint:
             elif name not in _WITHOUT_EFFECT:
                 settings[name] = repr(value if name == "scaling" else plain(value))
         return settings
-
-
-def _take_documents(arrays: StoredArrays, n_documents: int, n_topics: int) -> DocumentState:
-    shape = (n_documents, padded(n_topics))
-    return DocumentState(
-        arrays.numbers("documents.token_counts", shape),
-        arrays.numbers("documents.tangent", shape[:1]),
-    )
 
 
 def _take_trials(manifest: Mapping[str, Any], arrays: StoredArrays) -> list[TrialRecord]:

@@ -92,13 +92,11 @@ def checksum(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> str:
     return f"crc32 {total:08x}"
 
 
-def not_usable(path: Path, error: Exception) -> ModelFileError:
-    """The error to raise for a file with invalid contents."""
-    explained = isinstance(error, WrongContents)
-    return _damaged(path, str(error) if explained else "its contents do not fit together")
-
-
-def _damaged(path: Path, reason: str) -> ModelFileError:
+def not_usable(
+    path: Path, error: Exception, otherwise: str = "its contents do not fit together"
+) -> ModelFileError:
+    """The error to raise for a file with invalid contents, or for another reason."""
+    reason = str(error) if isinstance(error, WrongContents) else otherwise
     return ModelFileError(
         f"{str(path)!r} is not a file that HDSP can use, since {reason}: save it again, or use "
         "another copy."
@@ -109,16 +107,19 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Header and arrays; safetensors checks that the header accounts for every byte."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r} to load: check the path.")
-    _check_readable(path)
+    if path.is_dir():
+        raise not_usable(path, WrongContents("it is a folder"))
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise type(error)(
+            f"{str(path)!r} cannot be read ({error.strerror}): check its permissions."
+        ) from error
     try:
         text, arrays = map_arrays(path)
         header = json.loads(text, parse_int=_number, parse_float=_number, parse_constant=_number)
     except (OSError, *UNREADABLE) as error:
-        if isinstance(error, PermissionError):
-            raise
-        if isinstance(error, WrongContents):
-            raise _damaged(path, str(error)) from error
-        raise _damaged(path, "it is of another format, or cut short") from error
+        raise not_usable(path, error, "it is of another format, or cut short") from error
     return header, arrays
 
 
@@ -127,14 +128,3 @@ def _number(text: str) -> int | float:
     value = int(text) if text.lstrip("-").isdigit() else float(text)
     require(abs(value) <= _LARGEST, f"it holds the number {text:.20}, which no fit writes")
     return value
-
-
-def _check_readable(path: Path) -> None:
-    if path.is_dir():
-        raise _damaged(path, "it is a folder")
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise type(error)(
-            f"{str(path)!r} cannot be read ({error.strerror}): check its permissions."
-        ) from error

@@ -1,7 +1,7 @@
 """Reading values from a manifest, with a check of each."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -61,18 +61,25 @@ def history(manifest: Mapping[str, Any]) -> list[dict[str, float]]:
     return rows
 
 
+def rows(
+    manifest: Mapping[str, Any], name: str, columns: Mapping[str, Callable[[Any], bool]]
+) -> list[dict[str, Any]]:
+    """The rows of a table, with a check for each of its columns."""
+    found: list[dict[str, Any]] = manifest[name]
+    fits = isinstance(found, list) and all(
+        isinstance(row, dict)
+        and row.keys() == columns.keys()
+        and all(check(row[column]) for column, check in columns.items())
+        for row in found
+    )
+    require(fits, f"its {name} has a row that is none")
+    return found
+
+
 def search(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One row per start and number of topics that was tried; none where both were given."""
-    rows: list[dict[str, Any]] = manifest["search"]
-    fits = isinstance(rows, list) and all(
-        isinstance(row, dict)
-        and row.keys() == _TRIAL
-        and row["init"] in STARTS
-        and all(_is_finite(value) for name, value in row.items() if name != "init")
-        for row in rows
-    )
-    require(fits, "its search has a row that is none")
-    return rows
+    checks = dict.fromkeys(_TRIAL, _is_finite)
+    return rows(manifest, "search", {**checks, "init": lambda value: value in STARTS})
 
 
 def returning(manifest: Mapping[str, Any]) -> int | None:
@@ -88,16 +95,7 @@ def start(manifest: Mapping[str, Any]) -> str:
 
 def stages(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One row per stage of the fit."""
-    rows: list[dict[str, Any]] = manifest["stages"]
-    fits = isinstance(rows, list) and all(
-        isinstance(row, dict)
-        and row.keys() == {"stage", "seconds"}
-        and isinstance(row["stage"], str)
-        and _is_finite(row["seconds"])
-        for row in rows
-    )
-    require(fits, "its stages have a row that is none")
-    return rows
+    return rows(manifest, "stages", {"stage": _is_text, "seconds": _is_finite})
 
 
 def versions(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -173,6 +171,10 @@ def _gamma_prior(value: Any) -> tuple[float, float] | None:
         return None
     shape, rate = value
     return positive({"prior": shape}, "prior"), positive({"prior": rate}, "prior")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _is_finite(value: Any) -> bool:

@@ -88,36 +88,32 @@ def save_model(
     if (factors := model.word_factors) is not None:
         put_sparse(arrays, "word_factors", factors.observed)
         put_all(arrays, "word_factors", {name: getattr(factors, name) for name in _FACTORS})
-    for name, regression in model.label_regressions.items():
-        put_all(arrays, _regression_name(model.schema, name), _regression_arrays(regression))
-    source, report = model.source, model.report
-    put_texts(arrays, "words", source.words)
-    arrays["coherence"] = report.coherence
+    for name, found in model.label_regressions.items():
+        numbers = np.array([found.slope, found.curvature, found.scale], dtype=np.float64)
+        own = {one: getattr(found, one) for one in ("intercept", "mean", "weights")}
+        put_all(arrays, _regression_name(model.schema, name), {"numbers": numbers, **own})
+    report, source, priors = (dict(vars(one)) for one in (model.report, model.source, model.priors))
+    put_texts(arrays, "words", source.pop("words"))
+    arrays["coherence"] = report.pop("coherence")
+    settings, seeds = source.pop("text_settings"), priors.pop("seeds")
+    if seeds is not None:
+        put_sparse(arrays, "seeds", seeds)
     manifest = {
         "hdsp": version("hdsp"),
-        "fingerprint": source.fingerprint,
         "parameters": _encode_parameters(parameters, arrays),
         "schema": model.schema.to_dict(),
         "space": encode_space(model.space),
-        "priors": _plain_priors(model.priors, arrays),
+        "priors": priors,
         **put_state(arrays, model.state),
         "n_documents": model.training.n_documents,
-        "named": source.named,
-        "history": report.history,
-        "search": report.search,
-        "init": report.init,
-        "returning": report.returning,
-        "stages": report.stages,
-        "versions": report.versions,
-        "converged": report.converged,
-        "n_topics": report.n_topics,
-        "n_topics_range": report.n_topics_range,
+        **source,
+        # None if there are none, or if they hold a function.
+        "text_settings": settings.to_dict() if settings is not None and settings.storable else None,
+        **report,
         "predictive_concentration": model.predictive_concentration,
         "sampled": model.sampled,
-        "frames": source.frames,
         "topic_names": dict(model.topic_names),
         "merged_topics": None if model.merged_topics is None else model.merged_topics.members,
-        "text_settings": _plain_settings(source.text_settings),
     }
     if opened is not None:
         manifest["stream"] = put_open_stream(arrays, opened)
@@ -201,11 +197,6 @@ def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int
     )
 
 
-def _plain_settings(settings: TextSettings | None) -> dict[str, Any] | None:
-    """Text settings as plain data; None if there are none, or if they hold a function."""
-    return None if settings is None or not settings.storable else settings.to_dict()
-
-
 def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel:
     schema = get.schema(manifest)
     space = decode_space(manifest["space"], schema)
@@ -254,6 +245,10 @@ def _decode_calibration(
     if f"{name}.degrees" in arrays:
         # Of documents in groups.
         degrees = arrays.numbers(f"{name}.degrees", (space.n_columns,), least=1.0)
+    joint = (
+        Joint(own, arrays.numbers(f"{name}.joint.{number}", (n_topics, len(own), len(own))))
+        for number, own in enumerate(joint_blocks(space))
+    )
     calibration = Calibration(
         arrays.numbers(f"{name}.intercept", (n_topics,)),
         arrays.numbers(f"{name}.coefficients", by_label),
@@ -261,26 +256,13 @@ def _decode_calibration(
         indicator=space.indicator,
         label_tokens=arrays.numbers(f"{name}.label_tokens", by_label),
         degrees=degrees,
-        joint=_decode_joint(name, arrays, space, n_topics),
+        joint=tuple(joint),
         mean_variance=arrays.numbers(f"{name}.mean_variance", (n_topics,), positive=True),
         functions=space.functions,
     )
     if (calibration.label_tokens[space.indicator] < 0).any():
         raise WrongContents(f"its array '{name}.label_tokens' holds numbers out of range")
     return calibration
-
-
-def _decode_joint(
-    name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
-) -> tuple[Joint, ...]:
-    """The blocks that are drawn together."""
-    return tuple(
-        Joint(
-            columns,
-            arrays.numbers(f"{name}.joint.{number}", (n_topics, len(columns), len(columns))),
-        )
-        for number, columns in enumerate(joint_blocks(space))
-    )
 
 
 def _decode_correlations(arrays: StoredArrays, n_topics: int) -> Correlations:
@@ -294,13 +276,6 @@ def _decode_correlations(arrays: StoredArrays, n_topics: int) -> Correlations:
     return found
 
 
-def _plain_priors(priors: Priors, arrays: dict[str, AnyArray]) -> dict[str, Any]:
-    """The hyperparameters as plain data; the prior of seeds goes to `arrays`."""
-    if priors.seeds is not None:
-        put_sparse(arrays, "seeds", priors.seeds)
-    return {name: value for name, value in vars(priors).items() if name != "seeds"}
-
-
 def _decode_priors(manifest: dict[str, Any], arrays: StoredArrays, state: GlobalState) -> Priors:
     priors = get.priors(manifest)
     if not len(state.seeded):
@@ -312,16 +287,6 @@ def _decode_priors(manifest: dict[str, Any], arrays: StoredArrays, state: Global
 def _regression_name(schema: LabelSchema, name: str) -> str:
     """Blocks of labels are numbered, since their names may hold anything."""
     return f"label_regression.{[block.name for block in schema.blocks].index(name)}"
-
-
-def _regression_arrays(regression: LabelRegression) -> dict[str, AnyArray]:
-    numbers = [regression.slope, regression.curvature, regression.scale]
-    return {
-        "numbers": np.array(numbers, dtype=np.float64),
-        "intercept": regression.intercept,
-        "mean": regression.mean,
-        "weights": regression.weights,
-    }
 
 
 def _decode_regressions(
@@ -355,7 +320,8 @@ def _decode_training(
 ) -> TrainingLabels:
     sample = arrays.sparse("training.sample", (None, schema.n_labels))
     found = arrays.numbers("training.values", (2, None))
-    numbers = _number_columns(schema)
+    kinds = [block.kind for block in schema.blocks for _ in block.columns]
+    numbers = [label for label, kind in enumerate(kinds) if kind == "number"]
     ends = arrays.whole("training.value_ends", (len(numbers),), found.shape[1] + 1)
     parts = np.split(found, ends, axis=1)
     if parts.pop().shape[1] or (np.diff(ends) < 0).any():
@@ -369,15 +335,6 @@ def _decode_training(
         n_documents,
         dict(zip(numbers, map(np.ascontiguousarray, parts), strict=True)),
     )
-
-
-def _number_columns(schema: LabelSchema) -> list[int]:
-    return [
-        column
-        for name, columns in schema.slices().items()
-        if schema.kind(name) == "number"
-        for column in range(columns.start, columns.stop)
-    ]
 
 
 def _encode_parameters(

@@ -4,11 +4,9 @@ matplotlib draws, an extra: ``pip install 'hdsp[plots]'``. Without `ax` a figure
 pyplot, so that a notebook shows it.
 """
 
-from hdsp.plots.documents import observed
 from hdsp.plots.fits import history, search
-from hdsp.plots.labels import curves, effects, expected_topics, heat_map
-from hdsp.plots.levels import curve, levels
-from hdsp.plots.perspectives import perspectives
+from hdsp.plots.labels import effects, expected_topics, heat_map, observed, perspectives
+from hdsp.plots.levels import curve, curves, levels
 from hdsp.plots.topics import correlations, summary, topic_map, words
 
 __all__ = [

@@ -185,14 +185,26 @@ def _write_names(ax: Any, points: Sequence[Point], named: Sequence[Point]) -> No
 
 
 def topic_names(model: Any, topics: Sequence[int], n: int = 3) -> list[str]:
-    """What topics are called in figures: their numbers, and their names or most relevant words."""
-    from hdsp.report.topics import relevance, topic_words, word_frequency
+    """What topics are called in figures: their numbers, and their names or most relevant words.
 
-    share = topic_words(model)
-    overall = word_frequency(model, share)
+    Parameters
+    ----------
+    model : HDSP or TopicRegression
+        A fitted model, or a regression of its topics.
+    topics : sequence of int
+        Their numbers.
+    n : int, default=3
+        How many words.
+    """
+    from hdsp.answers.topic_tables import word_share
+    from hdsp.report.topics import relevance
+
+    fitted = model._model
+    share = word_share(fitted)
+    overall = fitted.tokens @ share / fitted.tokens.sum()
 
     def name(topic: int) -> str:
         best = np.argsort(-relevance(share[topic], overall, 0.6), kind="stable")[:n]
-        return model.topic_names_.get(topic) or " ".join(model.words_[i] for i in best)
+        return fitted.topic_names.get(topic) or " ".join(fitted.source.words[i] for i in best)
 
     return [f"{topic} · {name(topic)}" for topic in topics]

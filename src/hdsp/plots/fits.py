@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hdsp.plots.drawing import BLUE, GREEN, GREY, ORANGE, SERIES, axes_or_new, without_frame
+from hdsp.validation import check_known
 
 
 def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = None) -> Any:
@@ -28,11 +29,7 @@ def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = Non
     known = history_columns(model)
     chosen = [columns] if isinstance(columns, str) else list(columns)
     for name in chosen:
-        if name not in known:
-            raise ValueError(
-                f"`columns` of hdsp.plots.history must be numbers of history_: {', '.join(known)}. "
-                f"Got {name!r}."
-            )
+        check_known(name, known, "columns", "hdsp.plots.history", "numbers of history_")
     ax = axes_or_new(ax, 5.0, 3.2)
     for place, name in enumerate(chosen):
         colour = SERIES[place % len(SERIES)]

@@ -1,12 +1,19 @@
 """Figures of what labels do to topics."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from hdsp.corpus import Corpus
 from hdsp.numerics.types import IntArray
 from hdsp.plots import drawing
+from hdsp.validation import check_known
+
+# Of a normal variable, as many standard errors either way hold nine tenths.
+_NINE_TENTHS = 1.645
+# Sizes of words.
+_SMALLEST, _LARGEST = 7.0, 17.0
 
 
 def effects(
@@ -67,71 +74,6 @@ def effects(
     return ax
 
 
-def curves(
-    model: Any,
-    label: str,
-    topics: Sequence[int] | None = None,
-    *,
-    n: int = 5,
-    level: float = 0.9,
-    ax: Any = None,
-) -> Any:
-    """Expected proportions of topics along a number, with bands.
-
-    Averages over the training documents; a band is the interval of the change from the number's
-    middle value.
-
-    Parameters
-    ----------
-    model : HDSP
-        A fitted model.
-    label : str
-        The name of a number.
-    topics : sequence of int, default=None
-        Which topics; None is the `n` that change most.
-    n : int, default=5
-        How many topics, where `topics` is None.
-    level : float, default=0.9
-        The probability that a band holds.
-    ax : Axes, default=None
-        Where to draw; None makes a figure.
-
-    Returns
-    -------
-    Axes
-        What was drawn on.
-    """
-    from hdsp.report.effects import number_curve
-    from hdsp.report.labels import label_view
-    from hdsp.report.model_access import label_record
-
-    blocks = {block["name"]: block for block in label_view(model, label_record(model))["blocks"]}
-    if label not in blocks or len(blocks[label].get("numbers", ())) != 1:
-        known = [name for name, block in blocks.items() if len(block.get("numbers", ())) == 1]
-        raise ValueError(
-            f"`label` of hdsp.plots.curves must be one of the model's numbers: "
-            f"{', '.join(known) or 'it has none'}. Got {label!r}."
-        )
-    (number,) = blocks[label]["numbers"]
-    curve = number_curve(model, label, number["low"], number["high"], number["middle"], level)
-    if topics is None:
-        change = np.ptp(curve.expected, axis=0)
-        topics = np.argsort(-change, kind="stable")[:n].tolist()
-    ax = drawing.axes_or_new(ax, 6.0, 4.0)
-    for place, (topic, name) in enumerate(
-        zip(topics, drawing.topic_names(model, topics), strict=True)
-    ):
-        colour = drawing.SERIES[place % len(drawing.SERIES)]
-        band = np.maximum(curve.lower[:, topic], 0.0), curve.upper[:, topic]
-        ax.fill_between(curve.values, *band, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(curve.values, curve.expected[:, topic], color=colour, label=name)
-    drawing.percent_axis(ax.yaxis)
-    ax.set(xlabel=label, ylabel="expected proportion", ylim=(0.0, None))
-    ax.legend(frameon=False, fontsize="small")
-    drawing.without_frame(ax)
-    return ax
-
-
 def heat_map(
     model: Any, labels: Any = None, *, n_labels: int = 25, n_topics: int = 25, ax: Any = None
 ) -> Any:
@@ -155,10 +97,9 @@ def heat_map(
     """
     from hdsp.report.effects import effect_table
     from hdsp.report.layout import seriate
-    from hdsp.report.model_access import label_record
 
     table = effect_table(model, labels=labels)
-    carriers = label_record(model).carriers[table.labels]
+    carriers = model._model.training.carriers[table.labels]
     rows = np.argsort(-carriers, kind="stable")[:n_labels]
     columns = np.argsort(-np.abs(table.effect[rows]).max(axis=0), kind="stable")[:n_topics]
     effect = table.effect[np.ix_(rows, columns)]
@@ -227,6 +168,102 @@ def expected_topics(
     drawing.percent_axis(ax.xaxis)
     ax.set_xlabel("expected proportion")
     ax.legend(frameon=False)
+    return ax
+
+
+def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = None) -> Any:
+    """Mean proportions in documents with a label, against those that their labels lead to expect.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    corpus : Corpus
+        Documents with the model's words.
+    label : str
+        The name of a tag or of a level.
+    n : int, default=15
+        How many topics: the largest.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.documents import observed_by_label
+
+    found = observed_by_label(model, corpus, np.asarray(model.transform(corpus)))
+    owner = "hdsp.plots.observed"
+    check_known(label, found.names, "label", owner, "a label of documents in `corpus`")
+    group = found.names.index(label)
+    seen, expected, error = found.observed[group], found.expected[group], found.error[group]
+    shown = np.argsort(-np.maximum(seen, expected), kind="stable")[:n]
+    ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.24 * len(shown))
+    rows = np.arange(len(shown))
+    margin = np.minimum(_NINE_TENTHS * error[shown], seen[shown]), _NINE_TENTHS * error[shown]
+    found_style = {"fmt": "o", "markersize": 4, "color": drawing.BLUE, "label": "observed (90 %)"}
+    ax.errorbar(seen[shown], rows, xerr=margin, **found_style)
+    style = {"markersize": 4, "color": drawing.ORANGE, "label": "expected from labels"}
+    ax.plot(expected[shown], rows, "D", **style)
+    drawing.set_rows(ax, drawing.topic_names(model, shown.tolist()))
+    drawing.percent_axis(ax.xaxis)
+    ax.set(title=f"{label} ({found.sizes[group]} documents)", xlabel="mean proportion")
+    ax.legend(frameon=False)
+    return ax
+
+
+def perspectives(
+    model: Any, topic: int, by: str, *, levels: Any = None, n: int = 30, ax: Any = None
+) -> Any:
+    """The words of a topic between two levels: left and right by which of them uses a word more.
+
+    The size of a word is its probability in the topic.
+
+    Parameters
+    ----------
+    model : HDSP
+        A model that was fitted with `content`.
+    topic : int
+        The number of the topic.
+    by : str
+        The category that was the `content`.
+    levels : tuple of two str, or None, default=None
+        The levels on the left and on the right; None takes the first two.
+    n : int, default=30
+        How many words.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    table = model.topic_words(topic, by, n_words=n)
+    labels = list(dict.fromkeys(table["label"]))
+    left, right = labels[:2] if levels is None else levels
+    for name in (left, right):
+        check_known(name, labels, "levels", "hdsp.plots.perspectives", f"two levels of {by!r}")
+    found: dict[str, dict[str, float]] = {}
+    for word, label, share in zip(table["word"], table["label"], table["probability"], strict=True):
+        found.setdefault(word, {})[label] = share
+    ratio = np.array([np.log(own[right] / own[left]) for own in found.values()])
+    size = np.sqrt([max(own[left], own[right]) for own in found.values()])
+    # Beyond a ratio of e^3 the other level hardly uses the word.
+    places = np.clip(ratio, -3.0, 3.0)
+    size = _SMALLEST + (_LARGEST - _SMALLEST) * size / size.max()
+    ax = drawing.axes_or_new(ax, 7.0, 0.8 + 0.2 * len(found))
+    rows = np.argsort(np.argsort(-size, kind="stable"))
+    colours = np.where(places > 0.0, drawing.BLUE, drawing.GREY)
+    for word, x, row, large, colour in zip(found, places, rows, size, colours, strict=True):
+        ax.text(x, row, word, fontsize=large, color=colour, ha="center", va="center")
+    ax.axvline(0.0, color=drawing.GREY, linewidth=0.8, zorder=0)
+    ax.set(xlim=(-3.6, 3.6), ylim=(len(found) - 0.3, -0.7), yticks=[])
+    ax.set_xticks(np.log([1 / 10, 1 / 3, 1, 3, 10]), ["10", "3", "1", "3", "10"])
+    ax.set_xlabel(f"times as often: {left} (left), {right} (right)")
+    ax.set_title(drawing.topic_names(model, [topic])[0])
     return ax
 
 

@@ -1,17 +1,20 @@
 """Figures of expected proportions: along a number, and at levels of a label."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from hdsp.numerics.types import FloatArray
 from hdsp.plots import drawing
 from hdsp.prediction import Weight
+from hdsp.validation import check_known
 
 # Bins of documents whose means are drawn on a curve.
 _BINS = 12
 # Values that curves are drawn through.
 _POINTS = 50
+_LIMITS = ("expected", "lower", "upper")
 
 
 def curve(
@@ -25,6 +28,8 @@ def curve(
     ax: Any = None,
 ) -> Any:
     """Expected proportions along a number with their bands, and means of documents as points.
+
+    A number that has an effect at each of its values, as in ``o(rating)``, is drawn at these alone.
 
     Parameters
     ----------
@@ -53,30 +58,98 @@ def curve(
     fitted, documents = effects._model, getattr(effects, "_documents", None)
     weight: Weight = getattr(effects, "weight", "documents")
     found = curve_columns(fitted, documents, label, by, _POINTS, level, weight, "hdsp.plots.curve")
-    n_topics = len(fitted.groups)
     names = list(dict.fromkeys(found[by])) if by is not None else [""]
-    shape = (len(names), _POINTS, n_topics)
-    values = np.array(found["value"]).reshape(shape)[0, :, 0]
-    expected, lower, upper = (
-        np.array(found[name]).reshape(shape) for name in ("expected", "lower", "upper")
-    )
-    if topics is None:
-        change = np.ptp(expected, axis=1).max(axis=0)
-        topics = np.argsort(-change, kind="stable")[: 1 if by is not None else n].tolist()
-    chosen = [topics] if isinstance(topics, int) else list(topics)
+    values = list(dict.fromkeys(found["value"]))
+    shape = (len(names), len(values), len(fitted.groups))
+    limits = np.array([found[name] for name in _LIMITS]).reshape(3, *shape)
     points = {}
     if documents is not None:
         points = observed_means(fitted, documents, label, by, _BINS, weight)
+    chosen = _chosen(topics, limits[0], 1 if by is not None else n)
+    return _draw(effects, label, values, limits, chosen, names, points, ax)
+
+
+def curves(
+    model: Any,
+    label: str,
+    topics: Sequence[int] | int | None = None,
+    *,
+    n: int = 5,
+    level: float = 0.9,
+    ax: Any = None,
+) -> Any:
+    """Expected proportions of topics along a number, with bands.
+
+    Averages over the training documents; a band is the interval of the change from the number's
+    middle value.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    label : str
+        The name of a number.
+    topics : sequence of int, int or None, default=None
+        Which topics; None is the `n` that change most.
+    n : int, default=5
+        How many topics, where `topics` is None.
+    level : float, default=0.9
+        The probability that a band holds.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from hdsp.report.effects import number_curve
+    from hdsp.report.labels import label_view
+
+    blocks = label_view(model._model)["blocks"]
+    known = {one["name"]: one["numbers"][0] for one in blocks if len(one.get("numbers", ())) == 1}
+    check_known(label, known, "label", "hdsp.plots.curves", "one of the model's numbers")
+    found = number_curve(model, label, known[label], level)
+    limits = np.array([found.expected, np.maximum(found.lower, 0.0), found.upper])[:, None]
+    chosen = _chosen(topics, limits[0], n)
+    return _draw(model, label, found.values, limits, chosen, [""], {}, ax)
+
+
+def _chosen(topics: Sequence[int] | int | None, expected: FloatArray, n: int) -> list[int]:
+    """The topics to draw: those given, or the `n` that change most along the second last axis."""
+    if topics is None:
+        change = np.ptp(expected, axis=-2).reshape(-1, expected.shape[-1]).max(axis=0)
+        found: list[int] = np.argsort(-change, kind="stable")[:n].tolist()
+        return found
+    return [topics] if isinstance(topics, int) else list(topics)
+
+
+def _draw(
+    effects: Any,
+    label: str,
+    values: Sequence[float] | FloatArray,
+    limits: FloatArray,
+    chosen: Sequence[int],
+    names: Sequence[str],
+    points: Mapping[str, tuple[FloatArray, FloatArray]],
+    ax: Any,
+) -> Any:
+    """Curves of topics by names of levels: expected, lower and upper [3, N, G, T], and points."""
     ax = drawing.axes_or_new(ax, 6.0, 4.0)
-    called = _topic_names(fitted, chosen)
+    called = drawing.topic_names(effects, chosen)
+    joined = effects._model.space.single_values(label) is None
     pairs = [(k, g) for k in range(len(chosen)) for g in range(len(names))]
     for place, (k, g) in enumerate(pairs):
         colour, topic = drawing.SERIES[place % len(drawing.SERIES)], chosen[k]
         name = " · ".join(part for part in (called[k] if len(chosen) > 1 else "", names[g]) if part)
-        ax.fill_between(
-            values, lower[g, :, topic], upper[g, :, topic], color=colour, alpha=0.15, linewidth=0
-        )
-        ax.plot(values, expected[g, :, topic], color=colour, label=name or called[k])
+        style = {"color": colour, "label": name or called[k]}
+        middle, lower, upper = limits[:, g, :, topic]
+        if joined:
+            ax.fill_between(values, lower, upper, color=colour, alpha=0.15, linewidth=0)
+            ax.plot(values, middle, **style)
+        else:
+            sides = np.maximum([middle - lower, upper - middle], 0.0)
+            ax.errorbar(values, middle, yerr=sides, fmt="D", markersize=4, **style)
         if names[g] in points:
             at, means = points[names[g]]
             ax.plot(at, means[:, topic], "o", color=colour, markersize=4)
@@ -126,13 +199,9 @@ def levels(
     weight: Weight = getattr(effects, "weight", "documents")
     found = level_columns(fitted, None, label, level, weight, "hdsp.plots.levels")
     names = [_written(value) for value in dict.fromkeys(found["value"])]
-    shape = (len(names), len(fitted.groups))
-    expected, lower, upper = (
-        np.array(found[name]).reshape(shape) for name in ("expected", "lower", "upper")
-    )
-    if topics is None:
-        topics = np.argsort(-np.ptp(expected, axis=0), kind="stable")[:n].tolist()
-    chosen = [topics] if isinstance(topics, int) else list(topics)
+    limits = np.array([found[name] for name in _LIMITS])
+    expected, lower, upper = limits.reshape(3, len(names), len(fitted.groups))
+    chosen = _chosen(topics, expected, n)
     ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.2 * len(chosen) * (len(names) + 1))
     step = 0.8 / len(names)
     for place, name in enumerate(names):
@@ -142,7 +211,7 @@ def levels(
         colour = drawing.SERIES[place % len(drawing.SERIES)]
         style = {"fmt": "o", "markersize": 4, "linewidth": 1.5, "color": colour, "label": name}
         ax.errorbar(middle, rows, xerr=np.maximum(sides, 0.0), **style)
-    drawing.set_rows(ax, _topic_names(fitted, chosen))
+    drawing.set_rows(ax, drawing.topic_names(effects, chosen))
     drawing.percent_axis(ax.xaxis)
     ax.set_xlabel(f"expected proportion, {level:.0%} interval")
     ax.legend(frameon=False, title=label)
@@ -151,11 +220,3 @@ def levels(
 
 def _written(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.6g}"
-
-
-def _topic_names(fitted: Any, topics: Sequence[int]) -> list[str]:
-    """The numbers of topics, and their names or most probable words."""
-    from hdsp.answers.topic_tables import top_words
-
-    words = top_words(fitted, 3)
-    return [f"{k} · {fitted.topic_names.get(k) or ' '.join(words[k])}" for k in topics]

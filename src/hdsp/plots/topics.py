@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.answers.topic_tables import correlation_columns, topic_columns, word_share
 from hdsp.plots import drawing
 from hdsp.validation import check_choice
 
@@ -33,7 +34,7 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
     """
     from hdsp.report import topics as measures
 
-    share = measures.topic_words(model)
+    share = word_share(model._model)
     overall = measures.word_frequency(model, share)
     order = measures.relevance(share[topic], overall, relevance)
     shown = np.argsort(-order, kind="stable")[:n]
@@ -72,17 +73,15 @@ def summary(
     Axes
         What was drawn on.
     """
-    from hdsp.report.topics import table_of
-
     check_choice(words, _WORDS, "words", "hdsp.plots.summary")
-    table = table_of(model.topics(n_words))
+    table = topic_columns(model._model, n_words)
     share = np.asarray(table["token_share"][:n])
     ax = drawing.axes_or_new(ax, 7.0, 0.8 + 0.24 * len(share))
     ax.barh(np.arange(len(share)), share, height=0.7, color=drawing.BLUE)
     for row, (size, own) in enumerate(zip(share, table[words], strict=False)):
         name = model.topic_names_.get(row)
         ax.annotate(
-            str(own) if name is None else f"{name}: {own}",
+            own if name is None else f"{name}: {own}",
             (size, row),
             xytext=(4, 0),
             textcoords="offset points",
@@ -120,12 +119,10 @@ def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
     """
     from hdsp.report.effects import effect_table
     from hdsp.report.layout import place_together
-    from hdsp.report.model_access import label_record
-    from hdsp.report.topics import token_share, topic_words
 
     table = effect_table(model)
-    places, label_places = place_together(topic_words(model), table.effect)
-    share = token_share(model)
+    places, label_places = place_together(word_share(model._model), table.effect)
+    share = model.topic_tokens_
     used = list(range(model.n_topics_))
     topics = [
         drawing.Point("topic", name, x, y, size=10.0 + 400.0 * share[k] / share.max())
@@ -137,7 +134,7 @@ def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
         drawing.Point("label", model.label_names_[j], x, y)
         for j, (x, y) in zip(table.labels, label_places, strict=True)
     ]
-    carriers = label_record(model).carriers[table.labels]
+    carriers = model._model.training.carriers[table.labels]
     named = [topics[k] for k in np.argsort(-share[used], kind="stable")[:n_names]]
     named += [labels[row] for row in np.argsort(-carriers, kind="stable")[:n_names]]
     ax = drawing.axes_or_new(ax, 9.0, 6.5)
@@ -169,13 +166,10 @@ def correlations(model: Any, *, n: int = 30, level: float = 0.9, ax: Any = None)
         What was drawn on.
     """
     from hdsp.report.layout import seriate
-    from hdsp.report.topics import table_of
 
-    table = table_of(model.topic_correlations(level))
-    topic, other = (np.asarray(table[name], dtype=np.int64) for name in ("topic", "other"))
-    value, lower, upper = (
-        np.asarray(table[name], dtype=np.float64) for name in ("correlation", "lower", "upper")
-    )
+    table = correlation_columns(model._model, level)
+    topic, other = (np.array(table[name], dtype=np.int64) for name in ("topic", "other"))
+    value, lower, upper = (np.array(table[name]) for name in ("correlation", "lower", "upper"))
     found = np.zeros((len(model.components_),) * 2)
     found[topic, other] = found[other, topic] = np.where((lower > 0) | (upper < 0), value, 0.0)
     chosen = np.argsort(-np.abs(found).max(axis=1), kind="stable")[:n]

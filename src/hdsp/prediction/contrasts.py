@@ -60,7 +60,7 @@ def make_contrasts(
             if not used[j] or missing[j] or (chosen is not None and j not in chosen):
                 continue
             if block.kind == "number":
-                unit = f"+{block.scale[position]:.4g}"
+                unit = f"per SD of {block.scale[position]:.4g}"
                 result.append(Contrast(names[j], unit, block.name, j))
             elif block.kind == "tags":
                 result.append(Contrast(names[j], "with - without", block.name, j))

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.corpus import Corpus
+from hdsp.answers.label_checks import check_sentence
+from hdsp.answers.topic_tables import word_share
+from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.corpus.splitting import is_unspaced, splitter, stems
 from hdsp.corpus.text import TextSettings
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.report.model_access import label_check
 from hdsp.report.packing import pack_rounded, rounded
-from hdsp.report.topics import topic_words
 
 # Longer texts are cut.
 MOST_CHARACTERS = 20_000
@@ -68,30 +68,19 @@ def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Ob
         Those of ``model.transform(corpus)``.
     """
     schema = model.label_schema_
-    design = schema.encode(corpus.labels, warn=False).tocsc()
+    values = original_labels(model, corpus).tocsc()
+    kinds = [block.kind for block in schema.blocks for _ in block.columns]
     found: list[tuple[str, IntArray]] = []
-    for block in schema.blocks:
-        start = schema.slices()[block.name].start
-        for position, _ in enumerate(block.columns):
-            column = start + position
-            part = slice(design.indptr[column], design.indptr[column + 1])
-            carriers, values = design.indices[part], design.data[part]
-            if block.kind != "number":
-                groups = [(schema.names[column], carriers)]
-            else:
-                original = values * block.scale[position] + block.mean[position]
-                groups = _by_thirds(schema.names[column], carriers, original)
-            found += [(name, members) for name, members in groups if len(members)]
+    for j, (name, kind) in enumerate(zip(schema.names, kinds, strict=True)):
+        part = slice(values.indptr[j], values.indptr[j + 1])
+        groups = [(name, values.indices[part])]
+        if kind == "number":
+            groups = _by_thirds(name, values.indices[part], values.data[part])
+        found += [(name, members) for name, members in groups if len(members)]
     names, rows = [name for name, _ in found], [members for _, members in found]
     sizes = np.array(list(map(len, rows)), dtype=np.int64)
-    members = csr_array(
-        (
-            np.ones(sizes.sum()),
-            np.concatenate([np.zeros(0, dtype=np.int64), *rows]),
-            np.concatenate([[0], np.cumsum(sizes)]),
-        ),
-        shape=(len(rows), len(corpus)),
-    )
+    ends, columns = np.append(0, np.cumsum(sizes)), np.concatenate([np.zeros(0, np.int64), *rows])
+    members = csr_array((np.ones(len(columns)), columns, ends), shape=(len(rows), len(corpus)))
     expected = np.asarray(model.expected_topics(corpus.labels)) if rows else proportions
     size = np.maximum(sizes, 1)[:, None]
     observed = (members @ proportions) / size
@@ -182,14 +171,14 @@ def document_view(
     by_topic, by_group = typical_documents(proportions, lengths, groups)
     chosen = choose_documents(len(corpus), (by_topic, by_group), most)
     position = {int(row): number for number, row in enumerate(chosen)}
-    design = model.label_schema_.encode(corpus.labels, warn=False)
+    labels = original_labels(model, corpus)
     reader = _WordReader(model, corpus)
     entries = []
     for row in chosen.tolist():
         share = proportions[row]
         shown = np.flatnonzero(share >= _LEAST_SHARE)
         shown = shown[np.argsort(-share[shown], kind="stable")]
-        part = slice(design.indptr[row], design.indptr[row + 1])
+        part = slice(labels.indptr[row], labels.indptr[row + 1])
         pieces, topics, cut = reader.pieces(row, share, None if texts is None else texts[row])
         entries.append(
             {
@@ -198,8 +187,8 @@ def document_view(
                 "tokens": float(lengths[row]),
                 "topics": shown.tolist(),
                 "shares": rounded(share[shown], 4),
-                "labels": design.indices[part].tolist(),
-                "values": rounded(_original(model, design, part), 6),
+                "labels": labels.indices[part].tolist(),
+                "values": rounded(labels.data[part], 6),
                 "pieces": pieces,
                 "of": topics,
                 "cut": cut,
@@ -220,27 +209,31 @@ def document_view(
             "expected": pack_rounded(groups.expected),
             "error": pack_rounded(groups.error),
         },
-        "check": label_check(model, corpus),
+        # Documents on disk may be too many to read again.
+        "check": ""
+        if not model.label_names_ or isinstance(corpus, StoredCorpus)
+        else check_sentence(model._check_columns(corpus)),
     }
 
 
-def _original(model: Any, design: csr_array, part: slice) -> list[float]:
-    """The stored values of a design as they were before they were standardised."""
+def original_labels(model: Any, corpus: Corpus) -> csr_array:
+    """The documents' labels [M, J], numbers as they were before they were standardised."""
     schema = model.label_schema_
+    found = schema.encode(corpus.labels, warn=False)
     mean, scale = np.zeros(schema.n_labels), np.ones(schema.n_labels)
     for block in schema.blocks:
         if block.kind == "number":
             mean[schema.slices()[block.name]] = block.mean
             scale[schema.slices()[block.name]] = block.scale
-    columns = design.indices[part]
-    return list(design.data[part] * scale[columns] + mean[columns])
+    values = found.data * scale[found.indices] + mean[found.indices]
+    return csr_array((values, found.indices, found.indptr), found.shape)
 
 
 class _WordReader:
     """Cuts documents into words that have a topic, and what stands between them."""
 
     def __init__(self, model: Any, corpus: Corpus) -> None:
-        self._share = topic_words(model)
+        self._share = word_share(model._model)
         self._words: tuple[str, ...] = model.words_
         self._position = {word: i for i, word in enumerate(self._words)}
         self._counts = corpus.counts

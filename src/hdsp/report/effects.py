@@ -1,18 +1,20 @@
 """Effects of labels on topics, and the curves of numbers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from hdsp.answers.label_effects import effect_columns
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.report.model_access import effects_along
+from hdsp.prediction import make_contrasts
 from hdsp.report.packing import pack_rounded, rounded
-from hdsp.report.topics import table_of
 
 # Points of a curve. A page holds the curves of so many numbers at most.
 _POINTS = 9
 _MOST_CURVES = 12
+_NUMBERS = ("effect", "lower", "upper", "expected")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +45,12 @@ class EffectTable:
 
 def effect_table(model: Any, level: float = 0.9, labels: Any = None) -> EffectTable:
     """``HDSP.label_effects`` as matrices."""
-    table = table_of(model.label_effects(level, labels=labels))
+    table = effect_columns(model._model, level, labels, n_jobs=model.n_jobs)
     n_topics = len(model.components_)
-    position = {name: j for j, name in enumerate(model.label_schema_.names)}
-    chosen = [position[name] for name in list(table["label"])[::n_topics]]
-    columns = {
-        name: np.asarray(table[name], dtype=np.float64).reshape(-1, n_topics)
-        for name in ("effect", "lower", "upper", "expected")
-    }
-    contrasts = list(table["contrast"])[::n_topics]
-    return EffectTable(np.array(chosen, dtype=np.int64), contrasts, **columns)
+    position = {name: j for j, name in enumerate(model.label_names_)}
+    chosen = [position[name] for name in table["label"][::n_topics]]
+    columns = {name: np.reshape(table[name], (-1, n_topics)) for name in _NUMBERS}
+    return EffectTable(np.array(chosen, dtype=np.int64), table["contrast"][::n_topics], **columns)
 
 
 def effect_view(effects: EffectTable, level: float) -> dict[str, Any]:
@@ -61,10 +59,7 @@ def effect_view(effects: EffectTable, level: float) -> dict[str, Any]:
         "level": level,
         "labels": effects.labels.tolist(),
         "contrasts": effects.contrasts,
-        "effect": pack_rounded(effects.effect),
-        "lower": pack_rounded(effects.lower),
-        "upper": pack_rounded(effects.upper),
-        "expected": pack_rounded(effects.expected),
+        **{name: pack_rounded(getattr(effects, name)) for name in _NUMBERS},
     }
 
 
@@ -74,8 +69,6 @@ class Curve:
 
     Attributes
     ----------
-    label : str
-        The number's name.
     values : float array of shape [G]
         Values of the number.
     reference : float
@@ -86,7 +79,6 @@ class Curve:
         Limits of the change from `reference`, around the expected proportion there.
     """
 
-    label: str
     values: FloatArray
     reference: float
     expected: FloatArray
@@ -94,16 +86,22 @@ class Curve:
     upper: FloatArray
 
 
-def number_curve(
-    model: Any, label: str, low: float, high: float, reference: float, level: float = 0.9
-) -> Curve:
-    """The curve of one number between two values."""
-    grid = np.unique([*np.linspace(low, high, _POINTS), reference])
-    found = effects_along(model, label, reference, grid.tolist(), level)
+def number_curve(model: Any, label: str, number: Mapping[str, Any], level: float = 0.9) -> Curve:
+    """The curve of one number, of `label_view`, between its lowest and highest value."""
+    reference = number["middle"]
+    values = number.get("values", np.linspace(number["low"], number["high"], _POINTS))
+    grid = np.unique([*values, reference])
+    fitted = model._model
+    contrasts = [
+        contrast
+        for value in grid.tolist()
+        for contrast in make_contrasts(fitted.schema, fitted.used, label, (reference, value))
+    ]
+    found = fitted.effects(contrasts, level, "calibrated", seed=0)
     # Nothing changes between the reference and itself.
     moved = (grid != reference)[:, None]
     lower, upper = (found.otherwise + moved * limit for limit in (found.lower, found.upper))
-    return Curve(label, grid, reference, found.expected, lower, upper)
+    return Curve(grid, reference, found.expected, lower, upper)
 
 
 def curve_views(
@@ -132,9 +130,7 @@ def curve_views(
             continue
         if len(result) == _MOST_CURVES:
             break
-        curve = number_curve(
-            model, block["name"], number["low"], number["high"], number["middle"], level
-        )
+        curve = number_curve(model, block["name"], number, level)
         result.append(
             {
                 "label": block["start"],

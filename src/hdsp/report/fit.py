@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from hdsp.model import BoundTerms
-from hdsp.report.model_access import LabelRecord
 from hdsp.report.packing import rounded
 
 # Parameters that do not change a model.
@@ -22,27 +21,23 @@ def history_columns(model: Any) -> dict[str, list[float | None]]:
     return {name: rounded([float(row[name]) for row in model.history_], 12) for name in names}
 
 
-def bound_terms(model: Any) -> list[str]:
-    """The terms that the bound is the sum of, by name."""
-    known = history_columns(model)
-    return [name for name in BoundTerms.names() if name in known]
-
-
-def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
+def fit_view(model: Any) -> dict[str, Any]:
     """What there is to know about a fit."""
     n_topics, n_words = model.components_.shape
-    tokens = float(model.topic_tokens_.sum())
+    tokens, history = float(model.topic_tokens_.sum()), history_columns(model)
     facts: list[tuple[str, str]] = [
-        ("Documents", f"{record.n_documents:,}"),
+        ("Documents", f"{model.n_documents_:,}"),
         ("Words in the vocabulary", f"{n_words:,}"),
         ("Tokens", f"{tokens:,.0f}"),
         ("Labels", f"{model.label_schema_.n_labels:,}"),
         ("Topics in use", f"{model.n_topics_:,} of {n_topics:,}"),
         ("Number of topics", model.number_summary_),
-        *_returning(model, n_topics),
         ("Passes", f"{model.n_iter_:,}"),
         ("Converged", "yes" if model.converged_ else "no"),
     ]
+    if model.n_returning_ is not None:
+        shared = f"{model.n_returning_:,} of {n_topics:,}"
+        facts.append(("Topics that short fits to two halves of the documents share", shared))
     return {
         "facts": facts,
         "details": [
@@ -50,8 +45,8 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
             ("Document concentration β", f"{float(model.document_concentration_):.4g}"),
             ("β for new documents", f"{float(model.predictive_concentration_):.4g}"),
         ],
-        "history": history_columns(model),
-        "terms": bound_terms(model),
+        "history": history,
+        "terms": [name for name in BoundTerms.names() if name in history],
         "search": _search(model),
         "settings": [
             (name, _short(value))
@@ -60,18 +55,6 @@ def fit_view(model: Any, record: LabelRecord) -> dict[str, Any]:
         ],
         "versions": list(model.provenance_["versions"].items()),
     }
-
-
-def _returning(model: Any, n_topics: int) -> list[tuple[str, str]]:
-    """How many topics come back, where that was asked."""
-    if model.n_returning_ is None:
-        return []
-    return [
-        (
-            "Topics that come back from the other half of the documents",
-            f"{model.n_returning_:,} of {n_topics:,}",
-        )
-    ]
 
 
 def _search(model: Any) -> dict[str, Any] | None:

@@ -3,13 +3,15 @@
 import json
 import os
 import warnings
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from hdsp.exceptions import OtherModelWarning
-from hdsp.report.model_access import model_key
 
 FORMAT = "hdsp-names-1"
 
@@ -143,6 +145,12 @@ class TopicNames:
             "names": {str(topic): name for topic, name in self.names.items()},
             "combined": [{"name": name, "topics": list(topics)} for name, topics in self.combined],
         }
+
+
+def model_key(model: Any) -> str:
+    """A short text that differs between models, for names that readers give to its topics."""
+    topics = np.ascontiguousarray(model.components_, dtype=np.float32)
+    return f"{zlib.crc32(topics.tobytes()):08x}"
 
 
 def _text(value: Any) -> str:

@@ -1,16 +1,24 @@
-"""The page: plain data, a style sheet and scripts in one file that asks for nothing else."""
+"""The page: plain data, a style sheet and scripts in one file that asks for nothing else.
+
+Its ES modules are one script, since a page from disk can load no others. A browser takes modules
+from nowhere but a server, or from `data:` and `blob:` addresses, which the page's policy would have
+to allow to whatever could write into the page.
+"""
 
 import base64
 import hashlib
 import html
 import re
 from functools import cache
+from importlib.resources import files
 
 from hdsp.report.packing import to_json
-from hdsp.report.script import bundle, read_asset
 from hdsp.report.view import View
 
 _VENDOR = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
+# What modules may import: names, of a module in the same folder.
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let) )", re.MULTILINE)
 
 
 def render(view: View) -> str:
@@ -43,3 +51,27 @@ def _library() -> str:
 def _hash(script: str) -> str:
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def read_asset(name: str) -> str:
+    """A file of the page."""
+    return (files("hdsp.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+@cache
+def bundle(entry: str = "main.js") -> str:
+    """A module and all that it imports, each before those that import it, in one scope.
+
+    A name at the top of a module must be at the top of no other: a test lints the result.
+    """
+    modules: dict[str, str] = {}
+    _add(entry, modules)
+    return '(() => {\n"use strict";\n' + "\n".join(modules.values()) + "})();\n"
+
+
+def _add(name: str, modules: dict[str, str]) -> None:
+    text = read_asset(name)
+    for imported in _IMPORT.findall(text):
+        if imported not in modules:
+            _add(imported, modules)
+    modules[name] = _EXPORT.sub("", _IMPORT.sub("", text))

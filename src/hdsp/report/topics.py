@@ -1,13 +1,14 @@
 """Topics as the report shows them: sizes, measures, and words for any relevance."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from hdsp.answers.group_words import label_word_columns
+from hdsp.answers.junk_words import junk_sentence
+from hdsp.answers.topic_tables import correlation_columns, topic_columns, word_share
 from hdsp.corpus.frames import column_values, open_columns
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.report.model_access import has_versions, junk_note, topic_tokens
 from hdsp.report.packing import rounded
 
 # Words of a topic at one relevance, of a group's version of it, and the relevances whose words a
@@ -17,12 +18,6 @@ _SIDE_WORDS = 8
 # Related topics that each topic brings.
 _LINKS = 2
 _RELEVANCES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-
-
-def table_of(frame: Any) -> Mapping[str, Any]:
-    """The columns of a frame of any library."""
-    columns = open_columns(frame, "the table")
-    return {name: column_values(series) for name, series in columns.items()}
 
 
 def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
@@ -35,18 +30,19 @@ def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
     stability : table or None, default=None
         What ``HDSP.topic_stability`` returned.
     """
-    table = table_of(model.topics())
+    table = topic_columns(model._model)
     result: dict[str, Any] = {
         "n": len(model.components_),
         "in_use": int(model.n_topics_),
         "weight": rounded(model.topic_weight_),
         "share": rounded(table["token_share"]),
         "coherence": rounded(table["coherence"]),
-        "distinctive": [str(words) for words in table["distinctive_words"]],
-        "junk": junk_note(model),
+        "distinctive": table["distinctive_words"],
+        "junk": junk_sentence(model._model),
     }
     if stability is not None:
-        again = table_of(stability)
+        frame = open_columns(stability, "the table")
+        again: dict[str, Any] = {name: column_values(one) for name, one in frame.items()}
         if len(again["similarity"]) != result["n"]:
             raise ValueError(
                 "`stability` of HDSP.report must be the table that topic_stability of the same "
@@ -64,7 +60,7 @@ def word_view(model: Any) -> dict[str, Any]:
     The relevance of word i to topic k is lambda ln phi_ki + (1 - lambda) ln(phi_ki / p_i) (Sievert
     and Shirley, 2014): probable words at 1, those that occur nowhere else at 0.
     """
-    share = topic_words(model)
+    share = word_share(model._model)
     overall = word_frequency(model, share)
     chosen = [np.unique(np.concatenate(_candidates(row, overall))) for row in share]
     used = np.unique(np.concatenate(chosen))
@@ -82,9 +78,9 @@ def word_view(model: Any) -> dict[str, Any]:
 
 def side_view(model: Any) -> list[list[dict[str, Any]]] | None:
     """Words that levels of `content` use more than others, by topic; None without versions."""
-    if not has_versions(model):
+    if model._model.state.versions is None:
         return None
-    table = table_of(model.label_words())
+    table = label_word_columns(model._model, None, None, 0.9)
     rows: list[list[dict[str, Any]]] = [[] for _ in range(len(model.components_))]
     shown: dict[tuple[int, str], int] = {}
     for n in np.argsort(-np.asarray(table["ratio"]), kind="stable"):
@@ -102,7 +98,7 @@ def related_view(model: Any, level: float) -> list[list[float | None]]:
 
     Each topic brings its strongest.
     """
-    table = table_of(model.topic_correlations(level))
+    table = correlation_columns(model._model, level)
     names = ("topic", "other", "correlation", "lower", "upper")
     rows = np.array([np.asarray(table[name], dtype=np.float64) for name in names]).T
     rows = rows[(rows[:, 3] > 0) | (rows[:, 4] < 0)]
@@ -113,21 +109,9 @@ def related_view(model: Any, level: float) -> list[list[float | None]]:
     return [[int(a), int(b), *rounded(found, 4)] for a, b, *found in rows[kept].tolist()]
 
 
-def topic_words(model: Any) -> FloatArray:
-    """E[phi], [T, V]; rows sum to 1."""
-    components = np.asarray(model.components_, dtype=np.float64)
-    return np.asarray(components / components.sum(axis=1, keepdims=True))
-
-
-def token_share(model: Any) -> FloatArray:
-    """The share of training tokens that each topic holds, [T]."""
-    tokens = topic_tokens(model)
-    return np.asarray(tokens / tokens.sum())
-
-
 def word_frequency(model: Any, share: FloatArray) -> FloatArray:
     """The probability of each word over all topics, [V]."""
-    return np.asarray(token_share(model) @ share)
+    return np.asarray(model.topic_tokens_ @ share / model.topic_tokens_.sum())
 
 
 def relevance(share: FloatArray, overall: FloatArray, weight: float) -> FloatArray:

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from hdsp import progress
+from hdsp.answers.document_topics import check_text_of_each
+from hdsp.answers.new_documents import check_corpus
+from hdsp.answers.topic_tables import word_share
 from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
 from hdsp.report.effects import curve_views, effect_table, effect_view
 from hdsp.report.fit import fit_view
 from hdsp.report.labels import form_view, label_view
 from hdsp.report.layout import map_view, seriate
-from hdsp.report.model_access import label_record, model_key
-from hdsp.report.names import TopicNames
-from hdsp.report.topics import related_view, side_view, topic_view, topic_words, word_view
+from hdsp.report.names import TopicNames, model_key
+from hdsp.report.topics import related_view, side_view, topic_view, word_view
 
 LEVEL = 0.9
 
@@ -45,19 +47,10 @@ def make_view(
     most_documents: int = 1_000,
 ) -> View:
     """Everything that a page shows of a fitted model, and of documents; see `HDSP.report`."""
-    if corpus is not None and not isinstance(corpus, Corpus):
-        raise TypeError(
-            "`corpus` of HDSP.report must be a Corpus. Got a "
-            f"{type(corpus).__name__}. Make one with Corpus(counts, words, labels)."
-        )
-    if texts is not None and (corpus is None or len(texts) != len(corpus)):
-        found = "no corpus" if corpus is None else f"{len(corpus)} documents"
-        raise ValueError(
-            "`texts` of HDSP.report must be one text for each document of `corpus`. "
-            f"Got {len(texts)} texts for {found}."
-        )
-    record = label_record(model)
-    labels = label_view(model, record)
+    if corpus is not None or texts is not None:
+        check_corpus(corpus, "HDSP.report")
+        check_text_of_each(texts, corpus, "HDSP.report")
+    labels = label_view(model._model)
     with progress.task("Finding effects of labels"):
         effects = effect_table(model, LEVEL)
         # Before others are asked for: these are the same effects.
@@ -68,7 +61,7 @@ def make_view(
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             documents = document_view(model, corpus, texts, most_documents)
     with progress.task("Drawing the map"):
-        places = map_view(topic_words(model), effects.effect)
+        places = map_view(word_share(model._model), effects.effect)
     data = {
         "title": title,
         "key": model_key(model),
@@ -76,7 +69,7 @@ def make_view(
         "words": word_view(model),
         "sides": side_view(model),
         "labels": labels,
-        "form": form_view(record),
+        "form": form_view(model._model),
         "effects": effect_view(effects, LEVEL),
         "curves": curves,
         "map": places,
@@ -85,7 +78,7 @@ def make_view(
             "topics": seriate(effects.effect.T).tolist(),
             "labels": seriate(effects.effect).tolist(),
         },
-        "fit": fit_view(model, record),
+        "fit": fit_view(model),
         "names": _names(model, names).to_dict(),
     }
     return View(data, documents)

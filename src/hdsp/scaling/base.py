@@ -275,10 +275,7 @@ class ScalingFunction(ABC):
 
         Sums of parts of a corpus add up to the sums of the whole.
         """
-        raise NotImplementedError(
-            f"{type(self).__name__} has no additive statistics. Define `statistics` and "
-            "`update_from_statistics` to update it from sums over documents."
-        )
+        raise self._not_additive()
 
     def update_from_statistics(
         self,
@@ -288,7 +285,10 @@ class ScalingFunction(ABC):
         limits: DesignLimits,
     ) -> Parameters:
         """As `update`, from summed statistics alone: smaller steps that never lower the bound."""
-        raise NotImplementedError(
+        raise self._not_additive()
+
+    def _not_additive(self) -> NotImplementedError:
+        return NotImplementedError(
             f"{type(self).__name__} has no additive update. Define `statistics` and "
             "`update_from_statistics` to update it from sums over documents."
         )

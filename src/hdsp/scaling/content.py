@@ -4,7 +4,7 @@ import numpy as np
 
 from hdsp.numerics.types import IntArray
 from hdsp.scaling.space import LabelSpace
-from hdsp.validation import quoted
+from hdsp.validation import check_known
 
 MOST_LEVELS = 50
 
@@ -22,12 +22,7 @@ def content_columns(space: LabelSpace, name: str | None) -> IntArray:
     if name is None:
         return np.empty(0, dtype=np.int64)
     schema = space.schema
-    if name not in schema.slices():
-        known = quoted(block.name for block in schema.blocks) or "none"
-        raise ValueError(
-            f"`content` of HDSP names the label column {name!r}, which the labels do not have. "
-            f"They have: {known}."
-        )
+    check_known(name, schema.slices(), "content", "HDSP", "a column of the labels")
     if (kind := schema.kind(name)) != "category":
         raise ValueError(
             f"`content` of HDSP takes a category, each of whose levels has its own version of "

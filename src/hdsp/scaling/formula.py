@@ -31,6 +31,10 @@ class _Token:
     text: str
     position: int
 
+    @property
+    def shown(self) -> str:
+        return "nothing" if self.kind == "end" else repr(self.text)
+
 
 @dataclass(frozen=True)
 class _Label:
@@ -141,17 +145,15 @@ class _Parser:
         if found.kind == "name" and self.tokens[self.place + 1].text == "(":
             return self.add(self.function())
         if found.kind not in ("name", "quoted"):
-            what = "nothing" if found.kind == "end" else repr(found.text)
             remedy = "names of other characters are written `between backticks`"
-            self.refuse(found.position, what, f"{_GRAMMAR}; {remedy}")
+            self.refuse(found.position, found.shown, f"{_GRAMMAR}; {remedy}")
         name = self.name("a term")
         return self.add(_Label(name, name, found.position))
 
     def name(self, within: str) -> str:
         found = self.next
         if found.kind not in ("name", "quoted"):
-            what = "nothing" if found.kind == "end" else repr(found.text)
-            self.refuse(found.position, what, f"{within} needs the name of a label here")
+            self.refuse(found.position, found.shown, f"{within} needs the name of a label here")
         self.place += 1
         name = found.text.strip("`") if found.kind == "quoted" else found.text
         if self.kinds is not None and name not in self.kinds:
@@ -203,8 +205,7 @@ class _Parser:
                 self.refuse(found.position, repr(found.text), remedy)
             number = self.next
             if number.kind != "number":
-                what = "nothing" if number.kind == "end" else repr(number.text)
-                self.refuse(number.position, what, f"{key} needs a number here")
+                self.refuse(number.position, number.shown, f"{key} needs a number here")
             self.place += 1
             settings[key] = float(number.text)
         return settings
@@ -239,11 +240,10 @@ class _Parser:
             inside = category and (label.term is None or label.term.kinds <= Categorical.kinds)
             (categories if inside else others).append(term)
         others += self.products.values()
-        if categories and others:
-            return Categorical(*categories) * LogLinear(*others)
-        if categories:
-            return Categorical(*categories)
-        return LogLinear(*others) if others else Constant()
+        if not categories:
+            return LogLinear(*others) if others else Constant()
+        function = Categorical(*categories)
+        return function * LogLinear(*others) if others else function
 
 
 def is_formula(value: object) -> bool:

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, hstack
 
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.schema import LabelSchema
-from hdsp.labels import Pooled, Term, TermProduct, plain_term
+from hdsp.labels import Factor, Pooled, Term, TermProduct, plain_term
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.scaling.base import Design, ScalingFunction
 from hdsp.scaling.categorical import Categorical
@@ -19,6 +19,7 @@ from hdsp.scaling.formula import is_formula, parse_formula
 from hdsp.scaling.functions import FUNCTIONS
 from hdsp.scaling.loglinear import LogLinear, of_terms
 from hdsp.scaling.product import Product
+from hdsp.validation import check_known, quoted
 
 # What a user may write: "auto", a formula, or an expression.
 Scaling: TypeAlias = str | ScalingFunction | Term | TermProduct
@@ -136,6 +137,11 @@ class LabelSpace:
     def depends(self, name: str) -> list[Term]:
         """The terms that are made from a label column, its main term first."""
         return [term for term in self.terms if name in term.columns]
+
+    def single_values(self, name: str) -> FloatArray | None:
+        """The only values of a number that have effects, in standard units; None if all have."""
+        term = self.depends(name)[0]
+        return np.asarray(term.fitted["values"]) if isinstance(term, Factor) else None
 
     def encode(self, labels: Labels, warn: bool = True) -> Design:
         """The design [M, J] of labels; unknown ones are ignored, with a warning."""
@@ -283,7 +289,7 @@ def bind_labels(
         elif factor.kinds and required and (len(factors) > 1 or schema.blocks):
             raise ValueError(
                 f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
-                f"The labels are: {_listing(schema)}. Name the columns of each factor, or "
+                f"The labels are: {quoted(slices) or 'none'}. Name the columns of each factor, or "
                 "leave this one out."
             )
     if not chosen:
@@ -322,11 +328,7 @@ def _check_names(factors: Sequence[ScalingFunction], schema: LabelSchema) -> Non
         main = [term for term in factor.terms if term.main]
         of_terms = (name for term in factor.terms for name in term.learns_from)
         for name in (*factor.columns, *of_terms):
-            if name not in slices:
-                raise ValueError(
-                    f"`scaling` of HDSP names the label column {name!r}, which the labels do not "
-                    f"have. They have: {_listing(schema)}."
-                )
+            check_known(name, slices, "scaling", "HDSP", "made of label columns")
         for name in (*factor.columns, *(term.columns[0] for term in main)):
             if name in named:
                 raise ValueError(
@@ -388,8 +390,3 @@ def _check_main_effects(factors: Iterable[ScalingFunction], effective: set[str])
                     f"`scaling` of HDSP has {term!r} without {missing[0]!r} by itself: name it in "
                     "a factor too."
                 )
-
-
-def _listing(schema: LabelSchema) -> str:
-    names = [repr(name) for name in schema.slices()]
-    return ", ".join(names) if names else "none"

@@ -233,11 +233,11 @@ def _check_model(case: TermCase) -> None:
     block = case.labels.blocks[0]
     if block.kind != "number":
         return
-    sides = []
-    for value in (-1.0, 1.0):
+    sides, values = [], (block.values.data.min(), block.values.data.max())
+    for value in values:
         everywhere = csr_array(np.full((_DOCUMENTS, 1), value))
         moved = LabelBlock(block.name, block.kind, block.columns, everywhere)
         labels = Labels((moved, *case.labels.blocks[1:]), _DOCUMENTS)
         sides.append(model.expected_topics(labels).mean(axis=0))
-    found = model.label_effects(labels=block.name, contrast=(-1.0, 1.0))
+    found = model.label_effects(labels=block.name, contrast=values)
     np.testing.assert_allclose(found["effect"], sides[1] - sides[0], atol=1e-6)

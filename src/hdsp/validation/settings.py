@@ -1,11 +1,13 @@
 """Checks of settings: numbers, flags, choices and the random state."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from hdsp.validation.wording import quoted
 
 _LEARNED = (True, False, "corpus", "document")
 
@@ -32,10 +34,10 @@ def check_positive(value: Any, name: str, owner: str = "HDSP") -> None:
     _check(_SMALLEST <= value <= _LARGEST, rule, value, name, owner)
 
 
-def check_tolerance(value: Any, name: str) -> None:
+def check_tolerance(value: Any, name: str, owner: str = "HDSP") -> None:
     """Raise unless `value` is a number of at least zero that can be computed with."""
     fits = _is_number(value) and 0 <= value <= _LARGEST
-    _check(fits, "be a number, zero or more", value, name)
+    _check(fits, "be a number, zero or more", value, name, owner)
 
 
 def check_prior(value: Any, name: str) -> tuple[float, float]:
@@ -78,6 +80,16 @@ def check_choice(value: Any, choices: tuple[str, ...], name: str, owner: str) ->
     """Raise unless `value` is one of `choices`."""
     fits = isinstance(value, str) and value in choices
     _check(fits, f"be one of {', '.join(map(repr, choices))}", value, name, owner)
+
+
+def check_known(value: Any, known: Iterable[Any], name: str, owner: str, what: str) -> None:
+    """Raise unless `value` is one of what is known, such as labels, and say which these are."""
+    found = list(known)
+    if value not in found:
+        raise ValueError(
+            f"`{name}` of {owner} must be {what}: {quoted(found) or 'there is none'}. "
+            f"Got {value!r}."
+        )
 
 
 def check_folder(value: Any) -> None:

@@ -141,6 +141,27 @@ export function effectsView(room) {
     });
   }
 
+  const place = { fx: "fx", fy: "fy", x: "value" };
+  const limits = { y1: (row) => Math.max(0, row.lower), y2: "upper" };
+
+  const curveMarks = (rows) => [
+    Plot.areaY(rows, { ...place, ...limits, z: "key", curve: "monotone-x", fill: "var(--accent)", fillOpacity: 0.16 }),
+    Plot.lineY(rows, {
+      ...place,
+      y: "expected",
+      z: "key",
+      curve: "monotone-x",
+      stroke: "var(--accent)",
+      strokeWidth: 2,
+    }),
+  ];
+
+  /** Of a number that has effects at single values, nothing lies between them. */
+  const pointMarks = (rows) => [
+    Plot.ruleX(rows, { ...place, ...limits, stroke: "var(--accent)", strokeOpacity: 0.4, strokeWidth: 2 }),
+    Plot.dot(rows, { ...place, y: "expected", fill: "var(--accent)", r: 3 }),
+  ];
+
   function drawCurve(width) {
     const rows = curveRows();
     const keys = [...new Set(rows.map((row) => row.key))];
@@ -164,27 +185,7 @@ export function effectsView(room) {
       x: { label: DATA.labels.names[state.label], ticks: 4 },
       y: { label: null, tickFormat: percentTick, ticks: 4, grid: true, zero: true },
       marks: [
-        Plot.areaY(placed, {
-          fx: "fx",
-          fy: "fy",
-          x: "value",
-          y1: (row) => Math.max(0, row.lower),
-          y2: "upper",
-          z: "key",
-          curve: "monotone-x",
-          fill: "var(--accent)",
-          fillOpacity: 0.16,
-        }),
-        Plot.lineY(placed, {
-          fx: "fx",
-          fy: "fy",
-          x: "value",
-          y: "expected",
-          z: "key",
-          curve: "monotone-x",
-          stroke: "var(--accent)",
-          strokeWidth: 2,
-        }),
+        ...(numberOf(state.label).values ? pointMarks : curveMarks)(placed),
         Plot.text(titles, {
           fx: "fx",
           fy: "fy",
@@ -261,17 +262,12 @@ export function effectsView(room) {
     );
   }
 
-  function contrastText(label) {
-    const text = DATA.effects.contrasts[effectRow.get(label)];
-    return numberOf(label) ? `${DATA.labels.names[label]} ${text}, one standard deviation` : text;
-  }
-
   function draw() {
     drawControls();
     const contrast =
       state.side === "label"
-        ? contrastText(state.label)
-        : "each label against its absence, its category's other levels, or one standard deviation less";
+        ? DATA.effects.contrasts[effectRow.get(state.label)]
+        : "each label against its absence, its category's other levels, or one standard deviation (SD) less";
     forest.update({
       title: forestTitle(),
       caption: `Average change over documents (${contrast}), in percentage points, with ${level}\u00a0% intervals.`,
