@@ -33,7 +33,7 @@ from hdsp.execution import InProcess, fit_documents
 from hdsp.fit import Run
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, LocalSettings, global_step, make_problem
-from hdsp.prediction import calibrate, make_contrasts
+from hdsp.prediction import make_contrasts, prepare_calibration
 from hdsp.prediction.calibration.calibrate import equal_weights
 from hdsp.prediction.calibration.regression import regress
 from hdsp.prediction.effects import expected_sides
@@ -274,7 +274,7 @@ def agreement(model, second):
     problem, state, _ = read_fresh(model, second)
     # Topics are not learned from these documents: none has to be left out of them.
     unseen = np.zeros(problem.n_documents, dtype=np.int64)
-    calibrations = calibrate(problem, Fit(state, None), fitted.space, Run(), unseen)
+    calibrations = prepare_calibration(problem, Fit(state, None), fitted.space, Run(), unseen)()
     other = copy(model)
     other._model = replace(fitted, calibrations=calibrations)
     again = other.label_effects(0.9)

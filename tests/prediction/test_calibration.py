@@ -15,7 +15,7 @@ from hdsp.corpus import BlockSchema, Labels, LabelSchema
 from hdsp.execution import InProcess
 from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.model import Fit, LocalSettings, Priors, make_problem
-from hdsp.prediction.calibration.calibrate import calibrate, equal_weights
+from hdsp.prediction.calibration.calibrate import equal_weights, prepare_calibration
 from hdsp.prediction.calibration.cross_fit import LeftOut, cross_fitted_tokens
 from hdsp.prediction.calibration.learn import Documents, learn
 from hdsp.prediction.calibration.regression import Regression, label_sets, observe, regress
@@ -420,7 +420,7 @@ def test_a_fit_is_calibrated_by_its_documents():
     tokens = read[:, :5].astype(float)
     np.testing.assert_array_equal(space.indicator, [True, True, True, True, False])
     np.testing.assert_array_equal(space.n_levels, [0, 0, 2, 2, 0])
-    by_document, found = calibrate(problem, fit, space, Run())
+    by_document, found = prepare_calibration(problem, fit, space, Run())()
     lengths = tokens.sum(axis=1)
 
     def learn_from(tokens):

@@ -14,7 +14,7 @@ from hdsp.fit import STARTS, Interruption, Run, fit_batch, initial_state, interr
 from hdsp.metrics import match_topics
 from hdsp.model import Fit, GlobalState, Problem
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction import Contrast, FittedModel, Weight, calibrate, expected_sides
+from hdsp.prediction import Contrast, FittedModel, Weight, expected_sides, prepare_calibration
 
 # Both sides of contrasts, [2, C, T].
 Sides = FloatArray
@@ -117,8 +117,8 @@ def _refit(
         # Nobody waits for the result.
         return np.empty(0)
     copies = np.bincount(drawn, minlength=problem.n_documents)
-    calibrations = calibrate(problem, Fit(state, None), fitted.space, run, copies, groups=groups)
-    calibration = getattr(calibrations, weight)
+    regress = prepare_calibration(problem, Fit(state, None), fitted.space, run, copies, groups)
+    calibration = getattr(regress(), weight)
     sides = np.array(expected_sides(calibration, fitted.space, fitted.training.sample, contrasts))
     # A fit orders its topics by size.
     partner, _ = match_topics(fitted.state.topics.T, state.topics.T)

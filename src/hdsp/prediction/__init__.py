@@ -11,8 +11,8 @@ from hdsp.prediction.calibration import (
     Joint,
     LeftOut,
     Weight,
-    calibrate,
     joint_blocks,
+    prepare_calibration,
 )
 from hdsp.prediction.checks import expected_errors, make_cells, measure_misfit
 from hdsp.prediction.contrasts import make_contrasts
@@ -81,7 +81,6 @@ __all__ = [
     "WordFactors",
     "associated_labels",
     "bootstrap_interval",
-    "calibrate",
     "contrast_settings",
     "count_known_features",
     "distinctive_words",
@@ -100,6 +99,7 @@ __all__ = [
     "make_fitted_from_sample",
     "measure_misfit",
     "over_refits",
+    "prepare_calibration",
     "ratio_proportions",
     "read_tokens",
     "topic_tokens",

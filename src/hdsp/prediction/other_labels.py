@@ -15,7 +15,7 @@ from hdsp.fit import Run
 from hdsp.model import DocumentState, Fit, GlobalState, Problem, expected_tokens, make_problem
 from hdsp.model.updates import update_scaling
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction.calibration import Calibration, Calibrations, calibrate
+from hdsp.prediction.calibration import Calibration, Calibrations, prepare_calibration
 from hdsp.prediction.calibration.cross_fit import LeftOut, cross_fitted_tokens
 from hdsp.prediction.fitted import FittedModel
 from hdsp.prediction.training import TrainingLabels
@@ -133,9 +133,11 @@ def with_other_labels(
     del documents
     with run.stage("cross-fitting"):
         tokens, copies = read_tokens(fitted, problem, state, run, groups)
-    calibrations = calibrate(
+    regress = prepare_calibration(
         problem, Fit(state, None), space, run, copies, groups=groups, tokens=tokens
     )
+    with run.stage("calibration"):
+        calibrations = regress()
     own = ReadDocuments(values, tokens[:, :n_topics], groups)
     if copies is None:
         seen = _read(problem, state, run, np.zeros(problem.n_documents, dtype=np.int64))

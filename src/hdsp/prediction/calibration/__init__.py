@@ -6,13 +6,7 @@ their labels, made once after inference, predicts held-out words much better, an
 calibrated intervals. The design need not be the one of the fit.
 """
 
-from hdsp.prediction.calibration.calibrate import (
-    WEIGHTS,
-    Calibrations,
-    Weight,
-    calibrate,
-    prepare_calibration,
-)
+from hdsp.prediction.calibration.calibrate import WEIGHTS, Calibrations, Weight, prepare_calibration
 from hdsp.prediction.calibration.coefficients import Calibration, Joint
 from hdsp.prediction.calibration.cross_fit import LeftOut
 from hdsp.prediction.calibration.functions import design_scores
@@ -27,7 +21,6 @@ __all__ = [
     "LeftOut",
     "Regression",
     "Weight",
-    "calibrate",
     "design_scores",
     "group_rows",
     "joint_blocks",

@@ -41,28 +41,6 @@ class Calibrations(NamedTuple):
     tokens: Calibration
 
 
-def calibrate(
-    problem: Problem,
-    fit: Fit,
-    space: LabelSpace,
-    run: Run,
-    copies: IntArray | None = None,
-    groups: IntArray | None = None,
-    tokens: FloatArray | None = None,
-    left_out: LeftOut | None = None,
-) -> Calibrations:
-    """Regress the topics of documents on their labels: `prepare_calibration`, and what it returns.
-
-    Parameters
-    ----------
-    problem, fit, space, run, copies, groups, tokens, left_out
-        As for `prepare_calibration`.
-    """
-    regress = prepare_calibration(problem, fit, space, run, copies, groups, tokens, left_out)
-    with run.stage("calibration"):
-        return regress()
-
-
 def prepare_calibration(
     problem: Problem,
     fit: Fit,
