@@ -311,7 +311,11 @@ def test_binding():
 @pytest.mark.parametrize(
     ("scaling", "error", "message"),
     [
-        (Categorical("nope"), ValueError, "names the label column 'nope'.*'tags', 'kind'"),
+        (
+            Categorical("nope"),
+            ValueError,
+            "made of label columns: 'tags', 'kind', 'rating'. Got 'nope'",
+        ),
         (Categorical("kind") * LogLinear("kind"), ValueError, "'kind' twice"),
         (Categorical("rating"), ValueError, r"a number column.* Use LogLinear\('rating'\) instead"),
         (LogLinear() * LogLinear(), ValueError, "no label is left for"),

@@ -63,12 +63,10 @@ def label_values(labels: Labels) -> Columns:
         starts, names = block.values.indptr, np.array(block.columns, dtype=object)
         rows = np.split(block.values.indices, starts[1:-1])
         if block.kind == "number":
-            for j, name in enumerate(block.columns):
-                number = np.full(len(labels), np.nan)
-                own = np.repeat(np.arange(len(labels)), np.diff(starts))
-                mine = block.values.indices == j
-                number[own[mine]] = block.values.data[mine]
-                columns[name] = number.tolist()
+            numbers = np.full(block.values.shape, np.nan)
+            documents = np.repeat(np.arange(len(labels)), np.diff(starts))
+            numbers[documents, block.values.indices] = block.values.data
+            columns |= dict(zip(block.columns, numbers.T.tolist(), strict=True))
         elif block.kind == "tags":
             columns[block.name] = [names[own].tolist() for own in rows]
         else:
