@@ -15,9 +15,9 @@ from hdsp.kernels.cvb0.active_set import (
     solve_background,
 )
 from hdsp.kernels.cvb0.iteration import iterate
-from hdsp.kernels.cvb0.workspace import Document, make_workspace, pad_words
+from hdsp.kernels.cvb0.workspace import Document, make_arrays, name_arrays, pad_words
 from hdsp.kernels.documents import _gather, _solve_tangent
-from hdsp.kernels.special import PART, fill, kernel, smallest
+from hdsp.kernels.special import PART, UNCOUNTED, fill, kernel, smallest
 
 # The first round, whose background is rough, may stop at this many times the tolerance.
 _FIRST_ROUND = 10.0
@@ -25,7 +25,6 @@ _FIRST_ROUND = 10.0
 _FOLLOWS = 5.0
 
 
-@kernel
 def predict_documents(
     first: Any,
     last: Any,
@@ -70,14 +69,54 @@ def predict_documents(
     int
         The updates made, summed over documents.
     """
+    arrays = make_arrays(
+        int(np.diff(indptr[first : last + 1]).max(initial=0)), table.shape[1], table.dtype
+    )
+    return int(
+        solve_range(
+            first,
+            last,
+            indptr,
+            indices,
+            counts,
+            table,
+            prior_shape,
+            rate,
+            lengths,
+            max_iter,
+            tol,
+            out,
+            *arrays,
+        )
+    )
+
+
+@kernel(**UNCOUNTED)
+def solve_range(
+    first: Any,
+    last: Any,
+    indptr: Any,
+    indices: Any,
+    counts: Any,
+    table: Any,
+    prior_shape: Any,
+    rate: Any,
+    lengths: Any,
+    max_iter: Any,
+    tol: Any,
+    out: Any,
+    word_arrays: Any,
+    topic_arrays: Any,
+    tile: Any,
+    is_active: Any,
+    topic: Any,
+) -> int:
+    """`predict_documents` in memory that is given."""
     kind = table.dtype.type
     zero = kind(0.0)
     # Newton squares the error: a step this small leaves rounding.
     tolerance = kind(1e-3) if table.itemsize == 4 else kind(1e-7)
-    longest = 0
-    for m in range(first, last):
-        longest = max(longest, indptr[m + 1] - indptr[m])
-    words, topics, active = make_workspace(longest, table.shape[1], table.dtype)
+    words, topics, active = name_arrays(word_arrays, topic_arrays, tile, is_active, topic)
     prior_total = zero
     for k in range(prior_shape.shape[0]):
         prior_total += prior_shape[k]

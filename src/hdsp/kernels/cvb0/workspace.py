@@ -65,25 +65,27 @@ class Active(NamedTuple):
     joint: Any  # gamma_ij Z_i, [K, W]
 
 
-@njit(**PART)
-def make_workspace(longest: Any, n_topics: Any, dtype: Any) -> Any:
-    """Words, topics and active topics of documents with up to `longest` distinct words."""
+def make_arrays(longest: int, n_topics: int, dtype: "np.dtype[Any]") -> tuple[Any, ...]:
+    """Memory for documents with up to `longest` distinct words, as `name_arrays` takes it."""
     # Rows start at whole registers, too.
-    room, width = -(-longest // _LANES) * _LANES, n_topics + PADDING
-    w = np.empty((5, room + PADDING), dtype)
-    k = np.empty((13, width), dtype)
-    tile = np.empty((2, n_topics, room), dtype)
-    words = Words(w[0], w[1], w[2], w[3], w[4])
-    topics = Topics(
-        k[0, :n_topics],
-        k[1, :n_topics],
-        k[2, :n_topics],
-        k[3, :n_topics],
-        k[4, :n_topics],
-        k[5],
+    room = -(-longest // _LANES) * _LANES
+    return (
+        np.empty((5, room + PADDING), dtype),
+        np.empty((13, n_topics + PADDING), dtype),
+        np.empty((2, n_topics, room), dtype),
         np.empty(n_topics, np.bool_),
+        np.empty(n_topics, np.uint64),
     )
-    topic = np.empty(n_topics, np.uint64)
+
+
+@njit(**PART)
+def name_arrays(w: Any, k: Any, tile: Any, is_active: Any, topic: Any) -> Any:
+    """Words, topics and active topics in the memory of `make_arrays`."""
+    words = Words(w[0], w[1], w[2], w[3], w[4])
+    stop = topic.shape[0]
+    topics = Topics(
+        k[0, :stop], k[1, :stop], k[2, :stop], k[3, :stop], k[4, :stop], k[5], is_active
+    )
     active = Active(topic, k[6], k[7], k[8], k[9], k[10], k[11], k[12], tile[0], tile[1])
     return words, topics, active
 
