@@ -12,7 +12,7 @@ from hdsp.kernels.parallel import run_ranges, run_together, use_threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
-    from hdsp.kernels.cvb0 import predict_documents
+    from hdsp.kernels.cvb0 import make_memory, predict_documents
     from hdsp.kernels.documents import solve_documents
     from hdsp.kernels.factors import descend_rows
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
@@ -33,6 +33,7 @@ __all__ = [
     "fill_document_terms",
     "fill_word_table",
     "find_words",
+    "make_memory",
     "mean_proportions",
     "merge_words",
     "mixture_log_likelihood",

@@ -15,7 +15,7 @@ from hdsp.kernels.cvb0.active_set import (
     solve_background,
 )
 from hdsp.kernels.cvb0.iteration import iterate
-from hdsp.kernels.cvb0.workspace import Document, make_arrays, name_arrays, pad_words
+from hdsp.kernels.cvb0.workspace import Document, name_arrays, pad_words
 from hdsp.kernels.documents import _gather, _solve_tangent
 from hdsp.kernels.special import PART, UNCOUNTED, fill, kernel, smallest
 
@@ -25,6 +25,7 @@ _FIRST_ROUND = 10.0
 _FOLLOWS = 5.0
 
 
+@kernel(**UNCOUNTED)
 def predict_documents(
     first: Any,
     last: Any,
@@ -38,6 +39,7 @@ def predict_documents(
     max_iter: Any,
     tol: Any,
     out: Any,
+    memory: Any,
 ) -> int:
     """Proportions of documents ``first`` to ``last``: theta_k in proportion to a_k / b_k.
 
@@ -63,60 +65,19 @@ def predict_documents(
         The change of a document's tokens, as a share of its length, at which it stops.
     out : float array of shape [M, T]
         Proportions theta, written; rows sum to 1. A document without words has the prior's means.
+    memory : tuple of arrays
+        What `make_memory` returns for these documents.
 
     Returns
     -------
     int
         The updates made, summed over documents.
     """
-    arrays = make_arrays(
-        int(np.diff(indptr[first : last + 1]).max(initial=0)), table.shape[1], table.dtype
-    )
-    return int(
-        solve_range(
-            first,
-            last,
-            indptr,
-            indices,
-            counts,
-            table,
-            prior_shape,
-            rate,
-            lengths,
-            max_iter,
-            tol,
-            out,
-            *arrays,
-        )
-    )
-
-
-@kernel(**UNCOUNTED)
-def solve_range(
-    first: Any,
-    last: Any,
-    indptr: Any,
-    indices: Any,
-    counts: Any,
-    table: Any,
-    prior_shape: Any,
-    rate: Any,
-    lengths: Any,
-    max_iter: Any,
-    tol: Any,
-    out: Any,
-    word_arrays: Any,
-    topic_arrays: Any,
-    tile: Any,
-    is_active: Any,
-    topic: Any,
-) -> int:
-    """`predict_documents` in memory that is given."""
     kind = table.dtype.type
     zero = kind(0.0)
     # Newton squares the error: a step this small leaves rounding.
     tolerance = kind(1e-3) if table.itemsize == 4 else kind(1e-7)
-    words, topics, active = name_arrays(word_arrays, topic_arrays, tile, is_active, topic)
+    words, topics, active = name_arrays(memory)
     prior_total = zero
     for k in range(prior_shape.shape[0]):
         prior_total += prior_shape[k]

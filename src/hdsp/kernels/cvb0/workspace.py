@@ -1,14 +1,17 @@
 """A document, and the arrays in which all documents of a range are solved one after another."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from hdsp.kernels.special import PADDING, PART
+from hdsp.numerics.types import FloatArray, IntArray
 
 # Words of a tile are padded to whole vector registers.
 _LANES = 8
+_CACHE_LINE = 64
 
 
 class Document(NamedTuple):
@@ -65,22 +68,31 @@ class Active(NamedTuple):
     joint: Any  # gamma_ij Z_i, [K, W]
 
 
-def make_arrays(longest: int, n_topics: int, dtype: "np.dtype[Any]") -> tuple[Any, ...]:
-    """Memory for documents with up to `longest` distinct words, as `name_arrays` takes it."""
+def make_memory(indptr: IntArray, n_topics: int, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+    """Working arrays for documents of which `indptr` says how many distinct words they have."""
+    longest = int(np.diff(indptr).max(initial=0))
     # Rows start at whole registers, too.
     room = -(-longest // _LANES) * _LANES
     return (
-        np.empty((5, room + PADDING), dtype),
-        np.empty((13, n_topics + PADDING), dtype),
-        np.empty((2, n_topics, room), dtype),
+        _aligned((5, room + PADDING), dtype),
+        _aligned((13, n_topics + PADDING), dtype),
+        _aligned((2, n_topics, room), dtype),
         np.empty(n_topics, np.bool_),
         np.empty(n_topics, np.uint64),
     )
 
 
+def _aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> FloatArray:
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + _CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % _CACHE_LINE
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
 @njit(**PART)
-def name_arrays(w: Any, k: Any, tile: Any, is_active: Any, topic: Any) -> Any:
-    """Words, topics and active topics in the memory of `make_arrays`."""
+def name_arrays(memory: Any) -> Any:
+    """Words, topics and active topics in the arrays of `make_memory`."""
+    w, k, tile, is_active, topic = memory
     words = Words(w[0], w[1], w[2], w[3], w[4])
     stop = topic.shape[0]
     topics = Topics(
