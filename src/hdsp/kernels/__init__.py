@@ -8,6 +8,7 @@ else.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hdsp.kernels.ahead import compile_ahead, wait_for
 from hdsp.kernels.parallel import run_ranges, run_together, use_threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_word_counts",
+    "compile_ahead",
     "count_ids",
     "csr_arrays",
     "descend_rows",
@@ -68,6 +70,7 @@ _MODULES = (
 
 
 def __getattr__(name: str) -> Any:
+    wait_for(name)
     for module in _MODULES if name in __all__ else ():
         found = getattr(import_module(f"hdsp.kernels.{module}"), name, None)
         if found is not None:

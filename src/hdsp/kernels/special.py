@@ -16,6 +16,7 @@ from numba.core.options import DefaultOptions
 from numba.extending import overload, register_jitable
 
 from hdsp import progress
+from hdsp.kernels.ahead import TITLE
 
 # Sums may be reordered so that they vectorise; divisions may not become approximate reciprocals,
 # which vector code would take and scalar code not. A vectorised loop falls back to scalar code
@@ -74,11 +75,10 @@ class _Compiling(event.Listener):
         self._collecting = False
 
     def on_start(self, event: Any) -> None:
-        title = "Compiling, at first use only"
         if not self._tasks:
             self._collecting = gc.isenabled()
             gc.disable()
-        self._tasks.append(progress.Task() if self._tasks else progress.task(title, anywhere=True))
+        self._tasks.append(progress.Task() if self._tasks else progress.task(TITLE, anywhere=True))
         self._tasks[-1].__enter__()
 
     def on_end(self, event: Any) -> None:
