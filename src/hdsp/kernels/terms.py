@@ -31,8 +31,8 @@ def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: A
     Plain twin: ``tests/reference/terms.py``.
     """
     eta = np.float64(topic_prior)
-    alone = np.empty(1)
-    alone[0] = eta
+    alone = scratch(1, topics.dtype)
+    alone[0] = topic_prior
     prior = np.empty((3, 1))
     _fill_prior_functions(alone, prior)
     for i in range(first, last):

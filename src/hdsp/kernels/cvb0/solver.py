@@ -23,6 +23,8 @@ from hdsp.kernels.special import PART, UNCOUNTED, fill, kernel, smallest
 _FIRST_ROUND = 10.0
 # The background follows a fifth of what active topics move at most: it holds that share of tokens.
 _FOLLOWS = 5.0
+# A literal would have a type of its own, for which functions are compiled once more.
+_ZERO = np.int64(0)
 
 
 @kernel(**UNCOUNTED)
@@ -126,8 +128,7 @@ def _solve_document(
     xi = _start(document, table, words, topics)
     made = 2
     rounds = 0
-    # A literal would have a type of its own, for which `iterate` is compiled once more.
-    n_active = np.int64(0)
+    n_active = _ZERO
     while True:
         known = n_active
         n_active, change, growth = solve_background(document.prior, topics, active, n_active, least)
@@ -181,7 +182,7 @@ def _start(document: Any, table: Any, words: Any, topics: Any) -> Any:
         xi += prior[k] / rho[k]
     for k in range(n_topics):
         weight[k] = prior[k] * (lowest / rho[k])
-    _gather(0, stop, indices, counts, table, weight, token_weight, reproduced)
+    _gather(_ZERO, stop, indices, counts, table, weight, token_weight, reproduced)
     for k in range(n_topics):
         n[k] = weight[k] * reproduced[k]
         a[k] = prior[k] + n[k]
@@ -191,7 +192,7 @@ def _start(document: Any, table: Any, words: Any, topics: Any) -> Any:
         scale[k] = lowest / (rho[k] + per_xi)
         weight[k] = scale[k] * a[k]
         is_active[k] = False
-    _gather(0, stop, indices, counts, table, weight, token_weight, reproduced)
+    _gather(_ZERO, stop, indices, counts, table, weight, token_weight, reproduced)
     for k in range(n_topics):
         reproduced[k] *= scale[k]
     return xi
