@@ -32,8 +32,11 @@ class Process:
 def started(monkeypatch, tmp_path):
     """The processes that were started; there are two cores, and nothing is cached."""
     found = []
-    stats = SimpleNamespace(cache_path=str(tmp_path))
-    empty = SimpleNamespace(stats=stats, py_func=cvb0.predict_documents.py_func)
+    empty = SimpleNamespace(
+        stats=SimpleNamespace(cache_path=str(tmp_path)),
+        py_func=cvb0.predict_documents.py_func,
+        signatures=[],
+    )
     monkeypatch.setattr(ahead, "_started", found)
     monkeypatch.setattr(cvb0, "predict_documents", empty)
     monkeypatch.setattr(subprocess, "Popen", Process)
@@ -65,6 +68,12 @@ def test_none_is_started_inside_another_program(started, monkeypatch, executable
 
 def test_none_is_started_where_nothing_can_be_cached(started):
     cvb0.predict_documents.stats.cache_path = None
+    kernels.compile_ahead()
+    assert started == []
+
+
+def test_none_is_started_if_the_kernel_is_there(started):
+    cvb0.predict_documents.signatures.append("some types")
     kernels.compile_ahead()
     assert started == []
 

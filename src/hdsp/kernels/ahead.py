@@ -69,9 +69,12 @@ def wait_for(name: str) -> None:
 
 
 def _is_missing(kernel: Any) -> bool:
-    """Whether a kernel can be cached, and no file in the cache is as new as its source."""
+    """Whether a kernel can be cached, and neither this process has it nor the cache.
+
+    A file in the cache that is older than the kernel's source does not count.
+    """
     folder = getattr(getattr(kernel, "stats", None), "cache_path", None)
-    if folder is None:
+    if folder is None or kernel.signatures:
         return False
     written = Path(kernel.py_func.__code__.co_filename).stat().st_mtime
     return all(file.stat().st_mtime < written for file in Path(folder).glob(f"*.{_KERNEL}-*.nbi"))
