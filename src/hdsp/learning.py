@@ -50,6 +50,7 @@ from hdsp.fit import (
     survey_shards,
     topics_in_use,
 )
+from hdsp.kernels import compile_ahead
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import Fit, GlobalState, Priors, make_problem, seed_prior
 from hdsp.model.shard_blocks import readable_parts
@@ -521,6 +522,8 @@ def running(
         stack.enter_context(here)
         if where is not here:
             stack.enter_context(where)
+        elif settings.n_threads > 1:
+            compile_ahead()
         run = Run(
             settings.max_iter,
             settings.tol,

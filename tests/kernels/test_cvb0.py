@@ -50,6 +50,7 @@ def solve(dense, word_share, prior_shape, rate, max_iter=20_000, tol=1e-12):
         max_iter,
         tol,
         out,
+        kernels.make_memory(counts.indptr, len(prior_shape), word_share.dtype),
     )
     return out, made
 

@@ -8,11 +8,12 @@ else.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hdsp.kernels.ahead import compile_ahead, wait_for
 from hdsp.kernels.parallel import run_ranges, run_together, use_threads
 from hdsp.kernels.products import csr_arrays, exp_product, sparse_product
 
 if TYPE_CHECKING:
-    from hdsp.kernels.cvb0 import predict_documents
+    from hdsp.kernels.cvb0 import make_memory, predict_documents
     from hdsp.kernels.documents import solve_documents
     from hdsp.kernels.factors import descend_rows
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_word_counts",
+    "compile_ahead",
     "count_ids",
     "csr_arrays",
     "descend_rows",
@@ -33,6 +35,7 @@ __all__ = [
     "fill_document_terms",
     "fill_word_table",
     "find_words",
+    "make_memory",
     "mean_proportions",
     "merge_words",
     "mixture_log_likelihood",
@@ -67,6 +70,7 @@ _MODULES = (
 
 
 def __getattr__(name: str) -> Any:
+    wait_for(name)
     for module in _MODULES if name in __all__ else ():
         found = getattr(import_module(f"hdsp.kernels.{module}"), name, None)
         if found is not None:

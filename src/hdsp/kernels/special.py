@@ -4,15 +4,19 @@
 to vectorise, the float64 one is accurate to rounding and serves the tests and small problems.
 """
 
+import gc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numba import njit, types
 from numba.core import event
+from numba.core.options import DefaultOptions
 from numba.extending import overload, register_jitable
 
 from hdsp import progress
+from hdsp.kernels.ahead import TITLE
 
 # Sums may be reordered so that they vectorise; divisions may not become approximate reciprocals,
 # which vector code would take and scalar code not. A vectorised loop falls back to scalar code
@@ -22,13 +26,16 @@ ARITHMETIC: Any = {
     "fastmath": {"nnan", "ninf", "nsz", "contract", "reassoc"},
     "error_model": "numpy",
 }
+# For what allocates no arrays: numba then does not count who holds one, which takes a second to
+# compile where functions are put into each other.
+UNCOUNTED: Any = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 # Unused elements behind each working array, so that no two arrays are too close.
 PADDING = 64
 # For functions that only kernels call. They must become part of the kernel's own code: where a call
 # is left, numba leads it to the first function of that name in the process, which is the one that
 # was compiled on its own, or the copy in whichever cached kernel was loaded first. Each of these is
 # optimised differently, and rounds differently.
-INLINED: Any = {"forceinline": True, **ARITHMETIC}
+INLINED: Any = {"forceinline": True, **ARITHMETIC, **UNCOUNTED}
 # For those that are compiled on their own, too: they need no wrapper.
 DEVICE: dict[str, Any] = {
     "nogil": True,
@@ -41,13 +48,15 @@ DEVICE: dict[str, Any] = {
 PART: Any = {"inline": "always", "no_cpython_wrapper": True}
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any] | None = None, **more: Any) -> Any:
     """Compile a function that Python calls, at its first call, and cache it on disk.
 
     numba caches beside the module, or in the user's own folder where that is read-only; where
     neither can be written, every process compiles again.
     """
-    options = {"nogil": True, "no_cfunc_wrapper": True, **ARITHMETIC}
+    if function is None:
+        return partial(kernel, **more)
+    options = {"nogil": True, "no_cfunc_wrapper": True, **ARITHMETIC, **more}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:
@@ -55,18 +64,27 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 class _Compiling(event.Listener):
-    """Shows that code is compiled, for whoever waits; functions inside others are part of them."""
+    """Shows that code is compiled, for whoever waits; functions inside others are part of them.
+
+    The compiler makes millions of small objects, of which few are garbage: to search them for it
+    takes a tenth of its time, so Python does not meanwhile.
+    """
 
     def __init__(self) -> None:
         self._tasks: list[progress.Task] = []
+        self._collecting = False
 
     def on_start(self, event: Any) -> None:
-        title = "Compiling, at first use only"
-        self._tasks.append(progress.Task() if self._tasks else progress.task(title, anywhere=True))
+        if not self._tasks:
+            self._collecting = gc.isenabled()
+            gc.disable()
+        self._tasks.append(progress.Task() if self._tasks else progress.task(TITLE, anywhere=True))
         self._tasks[-1].__enter__()
 
     def on_end(self, event: Any) -> None:
         self._tasks.pop().__exit__(None)
+        if self._collecting and not self._tasks:
+            gc.enable()
 
 
 event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]
@@ -76,7 +94,7 @@ _HALF_LOG_2PI = 0.9189385332046727
 
 
 # Loops in place of NumPy's slices and reductions, whose general forms take seconds to compile.
-@register_jitable(**INLINED)
+@register_jitable(forceinline=True, **ARITHMETIC)
 def scratch(length: Any, dtype: Any) -> Any:
     """A working array that is not too close to others in memory."""
     return np.empty(length + PADDING, dtype)[:length]

@@ -12,9 +12,8 @@ _SMALL_SHARE = 1e-4
 
 
 @njit(**DEVICE)
-def _prior_functions(prior_shape: Any) -> Any:
+def _fill_prior_functions(prior_shape: Any, out: Any) -> None:
     """psi, ln Gamma and the derivative of psi at a0, [3, K]; zeros where a0 is padding."""
-    out = np.empty((3, prior_shape.shape[0]))
     for k in range(prior_shape.shape[0]):
         out[0, k] = out[1, k] = out[2, k] = 0.0
         a0 = np.float64(prior_shape[k])
@@ -23,7 +22,6 @@ def _prior_functions(prior_shape: Any) -> Any:
             above, _ = digamma_and_log_gamma(a0 * (1.0 + 1e-5))
             below, _ = digamma_and_log_gamma(a0 * (1.0 - 1e-5))
             out[2, k] = (above - below) / (2e-5 * a0)
-    return out
 
 
 @kernel
@@ -33,9 +31,10 @@ def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: A
     Plain twin: ``tests/reference/terms.py``.
     """
     eta = np.float64(topic_prior)
-    alone = np.empty(1)
-    alone[0] = eta
-    prior = _prior_functions(alone)
+    alone = scratch(1, topics.dtype)
+    alone[0] = topic_prior
+    prior = np.empty((3, 1))
+    _fill_prior_functions(alone, prior)
     for i in range(first, last):
         total = 0.0
         for k in range(topics.shape[1]):
@@ -99,7 +98,8 @@ def fill_document_terms(
     zero = real(0.0)
     one = real(1.0)
     log_sum = log_proportion[first // size]
-    prior = _prior_functions(prior_shape)
+    prior = np.empty((3, n_topics))
+    _fill_prior_functions(prior_shape, prior)
     log_rate = scratch(n_topics, token_counts.dtype)
     for m in range(first, last):
         n = token_counts[m]

@@ -108,10 +108,7 @@ def predict_proportions(
     """
     indptr, indices, data = csr_arrays(counts)
     dtype = word_share.dtype
-    run_ranges(
-        kernels.predict_documents,
-        counts.shape[0],
-        _PREDICTED_RANGE,
+    arguments = (
         indptr,
         indices,
         data.astype(dtype),
@@ -123,6 +120,13 @@ def predict_proportions(
         dtype.type(tol),
         out,
     )
+    kernel, make_memory = kernels.predict_documents, kernels.make_memory
+
+    def predict(first: int, last: int) -> None:
+        memory = make_memory(indptr[first : last + 1], word_share.shape[1], dtype)
+        kernel(first, last, *arguments, memory)
+
+    run_ranges(predict, counts.shape[0], _PREDICTED_RANGE)
 
 
 def make_predictive_view(state: GlobalState, scaling: ScalingFunction) -> PredictiveView:

@@ -20,5 +20,6 @@ are active, ``iteration`` updates and extrapolates those.
 """
 
 from hdsp.kernels.cvb0.solver import predict_documents
+from hdsp.kernels.cvb0.workspace import make_memory
 
-__all__ = ["predict_documents"]
+__all__ = ["make_memory", "predict_documents"]

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from hdsp.kernels.documents import _solve_tangent
-from hdsp.kernels.special import DEVICE
+from hdsp.kernels.special import DEVICE, PART
 
 # An extrapolation goes this many times as far as a plain update at most, leaves a topic at least
 # this part of its tokens, and is the last one if the next update is this many times larger, or
@@ -17,7 +17,7 @@ _WORSE = 4.0
 _EXTRAPOLATED = 40
 
 
-@njit(**DEVICE)
+@njit(**PART)
 def iterate(
     document: Any,
     words: Any,

@@ -15,17 +15,19 @@ from hdsp.kernels.cvb0.active_set import (
     solve_background,
 )
 from hdsp.kernels.cvb0.iteration import iterate
-from hdsp.kernels.cvb0.workspace import Document, make_workspace, pad_words
+from hdsp.kernels.cvb0.workspace import Document, name_arrays, pad_words
 from hdsp.kernels.documents import _gather, _solve_tangent
-from hdsp.kernels.special import PART, fill, kernel, smallest
+from hdsp.kernels.special import PART, UNCOUNTED, fill, kernel, smallest
 
 # The first round, whose background is rough, may stop at this many times the tolerance.
 _FIRST_ROUND = 10.0
 # The background follows a fifth of what active topics move at most: it holds that share of tokens.
 _FOLLOWS = 5.0
+# A literal would have a type of its own, for which functions are compiled once more.
+_ZERO = np.int64(0)
 
 
-@kernel
+@kernel(**UNCOUNTED)
 def predict_documents(
     first: Any,
     last: Any,
@@ -39,6 +41,7 @@ def predict_documents(
     max_iter: Any,
     tol: Any,
     out: Any,
+    memory: Any,
 ) -> int:
     """Proportions of documents ``first`` to ``last``: theta_k in proportion to a_k / b_k.
 
@@ -64,6 +67,8 @@ def predict_documents(
         The change of a document's tokens, as a share of its length, at which it stops.
     out : float array of shape [M, T]
         Proportions theta, written; rows sum to 1. A document without words has the prior's means.
+    memory : tuple of arrays
+        What `make_memory` returns for these documents.
 
     Returns
     -------
@@ -74,10 +79,7 @@ def predict_documents(
     zero = kind(0.0)
     # Newton squares the error: a step this small leaves rounding.
     tolerance = kind(1e-3) if table.itemsize == 4 else kind(1e-7)
-    longest = 0
-    for m in range(first, last):
-        longest = max(longest, indptr[m + 1] - indptr[m])
-    words, topics, active = make_workspace(longest, table.shape[1], table.dtype)
+    words, topics, active = name_arrays(memory)
     prior_total = zero
     for k in range(prior_shape.shape[0]):
         prior_total += prior_shape[k]
@@ -126,8 +128,7 @@ def _solve_document(
     xi = _start(document, table, words, topics)
     made = 2
     rounds = 0
-    # A literal would have a type of its own, for which `iterate` is compiled once more.
-    n_active = np.int64(0)
+    n_active = _ZERO
     while True:
         known = n_active
         n_active, change, growth = solve_background(document.prior, topics, active, n_active, least)
@@ -181,7 +182,7 @@ def _start(document: Any, table: Any, words: Any, topics: Any) -> Any:
         xi += prior[k] / rho[k]
     for k in range(n_topics):
         weight[k] = prior[k] * (lowest / rho[k])
-    _gather(0, stop, indices, counts, table, weight, token_weight, reproduced)
+    _gather(_ZERO, stop, indices, counts, table, weight, token_weight, reproduced)
     for k in range(n_topics):
         n[k] = weight[k] * reproduced[k]
         a[k] = prior[k] + n[k]
@@ -191,7 +192,7 @@ def _start(document: Any, table: Any, words: Any, topics: Any) -> Any:
         scale[k] = lowest / (rho[k] + per_xi)
         weight[k] = scale[k] * a[k]
         is_active[k] = False
-    _gather(0, stop, indices, counts, table, weight, token_weight, reproduced)
+    _gather(_ZERO, stop, indices, counts, table, weight, token_weight, reproduced)
     for k in range(n_topics):
         reproduced[k] *= scale[k]
     return xi

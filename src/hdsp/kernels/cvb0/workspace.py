@@ -1,14 +1,17 @@
 """A document, and the arrays in which all documents of a range are solved one after another."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from hdsp.kernels.special import PADDING, PART
+from hdsp.numerics.types import FloatArray, IntArray
 
 # Words of a tile are padded to whole vector registers.
 _LANES = 8
+_CACHE_LINE = 64
 
 
 class Document(NamedTuple):
@@ -65,25 +68,36 @@ class Active(NamedTuple):
     joint: Any  # gamma_ij Z_i, [K, W]
 
 
-@njit(**PART)
-def make_workspace(longest: Any, n_topics: Any, dtype: Any) -> Any:
-    """Words, topics and active topics of documents with up to `longest` distinct words."""
+def make_memory(indptr: IntArray, n_topics: int, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+    """Working arrays for documents of which `indptr` says how many distinct words they have."""
+    longest = int(np.diff(indptr).max(initial=0))
     # Rows start at whole registers, too.
-    room, width = -(-longest // _LANES) * _LANES, n_topics + PADDING
-    w = np.empty((5, room + PADDING), dtype)
-    k = np.empty((13, width), dtype)
-    tile = np.empty((2, n_topics, room), dtype)
-    words = Words(w[0], w[1], w[2], w[3], w[4])
-    topics = Topics(
-        k[0, :n_topics],
-        k[1, :n_topics],
-        k[2, :n_topics],
-        k[3, :n_topics],
-        k[4, :n_topics],
-        k[5],
+    room = -(-longest // _LANES) * _LANES
+    return (
+        _aligned((5, room + PADDING), dtype),
+        _aligned((13, n_topics + PADDING), dtype),
+        _aligned((2, n_topics, room), dtype),
         np.empty(n_topics, np.bool_),
+        np.empty(n_topics, np.uint64),
     )
-    topic = np.empty(n_topics, np.uint64)
+
+
+def _aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> FloatArray:
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + _CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % _CACHE_LINE
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+@njit(**PART)
+def name_arrays(memory: Any) -> Any:
+    """Words, topics and active topics in the arrays of `make_memory`."""
+    w, k, tile, is_active, topic = memory
+    words = Words(w[0], w[1], w[2], w[3], w[4])
+    stop = topic.shape[0]
+    topics = Topics(
+        k[0, :stop], k[1, :stop], k[2, :stop], k[3, :stop], k[4, :stop], k[5], is_active
+    )
     active = Active(topic, k[6], k[7], k[8], k[9], k[10], k[11], k[12], tile[0], tile[1])
     return words, topics, active
 
