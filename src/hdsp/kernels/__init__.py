@@ -74,5 +74,7 @@ def __getattr__(name: str) -> Any:
     for module in _MODULES if name in __all__ else ():
         found = getattr(import_module(f"hdsp.kernels.{module}"), name, None)
         if found is not None:
+            # Python asks for a name that it finds here no more.
+            globals()[name] = found
             return found
     raise AttributeError(f"module 'hdsp.kernels' has no attribute {name!r}")
