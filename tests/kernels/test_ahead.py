@@ -106,6 +106,8 @@ def test_who_needs_the_kernel_waits_and_is_told_why(monkeypatch):
 
     monkeypatch.setattr(ahead, "_started", [process])
     monkeypatch.setattr(progress, "task", task)
+    # As if nobody had asked for it.
+    monkeypatch.delitem(vars(kernels), "predict_documents", raising=False)
     assert kernels.solve_documents is not None
     assert not process.ended
     assert kernels.predict_documents is cvb0.predict_documents
