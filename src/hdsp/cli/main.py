@@ -40,15 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
         parsed = make_parser(asked).parse_args(arguments)
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    except ImportError as error:
-        print(_sentence(error), file=sys.stderr)
-        return 2
-    try:
         with progress.shown(quiet=parsed.quiet or getattr(parsed, "json", False)):
             parsed.run(parsed)
         sys.stdout.flush()
+    except SystemExit as stop:
+        return int(stop.code or 0)
     except BrokenPipeError:
         # The reader of a pipe has seen enough.
         _drop_output()

@@ -90,13 +90,10 @@ class DaskExecutor(Executor):
             ran = f"hdsp-{type(step).__name__}-{token}"
             for number, group in enumerate(groups):
                 before = None if kept is None else kept[number]
-                if not step.reads_block:
-                    none = [None] * (group.stop - group.start)
-                    graph[ran, number] = (_run_group, sent, none, before, keep)
-                elif stay:
-                    graph[ran, number] = (_run_group, sent, self._loaded[number], before, keep)
-                else:
-                    graph[ran, number] = (_read_and_run, sent, sources, group.start, group.stop)
+                own: Any = [None] * (group.stop - group.start)
+                if step.reads_block:
+                    own = self._loaded[number] if stay else (operator.getitem, sources, group)
+                graph[ran, number] = (_run_group, sent, own, before, keep)
             homes: list[str | None] = self._homes if stay else [None] * len(groups)
             return self._compute(
                 graph, [(ran, number) for number in range(len(groups))], homes, keep
@@ -179,20 +176,19 @@ class DaskExecutor(Executor):
     def _failing_clearly(self) -> Iterator[None]:
         try:
             yield
-        except KilledWorker as error:
+        except BaseException as error:
             self._release()
-            raise ClusterError(
-                f"Several workers of the cluster at {self._address} died at the same documents, "
-                "perhaps for want of memory: give them more, or prepare smaller shards."
-            ) from error
-        except (CancelledError, ClosedClientError, CommClosedError) as error:
-            self._release()
-            raise ClusterError(
-                f"The cluster at {self._address} was lost or restarted in the course of the fit: "
-                "a fit with `checkpoint` goes on from there once it runs again."
-            ) from error
-        except BaseException:
-            self._release()
+            if isinstance(error, KilledWorker):
+                raise ClusterError(
+                    f"Several workers of the cluster at {self._address} died at the same "
+                    "documents, perhaps for want of memory: give them more, or prepare smaller "
+                    "shards."
+                ) from error
+            if isinstance(error, (CancelledError, ClosedClientError, CommClosedError)):
+                raise ClusterError(
+                    f"The cluster at {self._address} was lost or restarted in the course of the "
+                    "fit: a fit with `checkpoint` goes on from there once it runs again."
+                ) from error
             raise
 
     def _release(self) -> None:
@@ -321,10 +317,6 @@ def _run_group(step: Step, blocks: Sequence[Any], kept: Kept | None, keep: bool)
     with use_threads(1):
         after, total = run_step(step, blocks, kept, keep)
     return (after, total) if keep else total
-
-
-def _read_and_run(step: Step, sources: list[BlockSource], first: int, end: int) -> Any:
-    return _run_group(step, sources[first:end], None, keep=False)
 
 
 # How much workers hold: by it they spill to disk, and the scheduler decides what may travel.

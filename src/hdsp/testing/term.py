@@ -12,12 +12,11 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from hdsp.corpus import Kind, Labels, LabelSchema
-from hdsp.corpus.labels import LabelBlock
+from hdsp.corpus.labels import KINDS, LabelBlock
 from hdsp.labels import Term
 from hdsp.labels.term import stored_column
 from hdsp.scaling import LabelSpace, LogLinear, ScalingFunction, bind_labels
 
-_KINDS: tuple[Kind, ...] = ("tags", "category", "number")
 _DOCUMENTS, _LEVELS = 60, 3
 _ROUNDING = 1e-9
 
@@ -86,7 +85,7 @@ def check_term(term: Term) -> Iterator[tuple[str, Callable[[], None]]]:
     >>> for name, check in check_term(Spline("day")):
     ...     check()
     """
-    for kinds in product([kind for kind in _KINDS if kind in term.kinds], repeat=term.n_sources):
+    for kinds in product([kind for kind in KINDS if kind in term.kinds], repeat=term.n_sources):
         case = _make_case(term, kinds)
         for check in (
             _check_settings,

@@ -7,7 +7,7 @@ import lzma
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -99,23 +99,22 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
         Whether the file may be empty.
     """
     name = name_of(path)
-    if isinstance(path, (str, os.PathLike)):
-        check_file(path)
-        try:
-            # Closed below, and only if it was opened here, which `with` cannot say.
-            opened: IO[bytes] = open(path, "rb")  # noqa: SIM115
-        except OSError as error:
-            raise read_error(
-                name, f"it cannot be opened ({error.strerror})", "check its permissions"
-            ) from error
-    elif hasattr(path, "read"):
-        opened = path
-    else:
-        raise TypeError(
-            "A file must be given by its path, or as a file object that is open for reading bytes. "
-            f"Got {type(path).__name__}. Pass one of these."
-        )
-    try:
+    with ExitStack() as stack:
+        if isinstance(path, (str, os.PathLike)):
+            check_file(path)
+            try:
+                opened: IO[bytes] = stack.enter_context(open(path, "rb"))
+            except OSError as error:
+                raise read_error(
+                    name, f"it cannot be opened ({error.strerror})", "check its permissions"
+                ) from error
+        elif hasattr(path, "read"):
+            opened = path
+        else:
+            raise TypeError(
+                "A file must be given by its path, or as a file object that is open for reading "
+                f"bytes. Got {type(path).__name__}. Pass one of these."
+            )
         source = _Guarded(opened, name)
         if opened is not path:
             source.size = os.fstat(opened.fileno()).st_size
@@ -125,9 +124,6 @@ def open_binary(path: FileOrPath, empty: bool = False) -> Iterator[BinaryReader]
         if opened is not path and stream.raw.source is opened:
             stream.raw.path = name
         yield stream
-    finally:
-        if opened is not path:
-            opened.close()
 
 
 class _Guarded(io.RawIOBase):
