@@ -8,6 +8,7 @@ import numpy as np
 
 from hdsp import HDSP, simulate
 from hdsp.fit import Run
+from hdsp.fit.passes import DocumentsHere
 
 N_PASSES = 60
 # Announces each pass, and waits after one of them for a line, or in the midst of writing the
@@ -16,6 +17,7 @@ _SCRIPT = """
 import os, sys, warnings
 import hdsp
 from hdsp.fit import Run
+from hdsp.fit.passes import DocumentsHere
 from hdsp.persistence import checkpoint
 from tests.persistence.runs import data, make
 
@@ -79,11 +81,24 @@ def act_in_search(monkeypatch, n_trials, n_passes, act):
     """Act in a pass of a search, once so many of its trials have ended; after all, of its fit."""
     record, waiting = Run.record, [act]
 
-    def record_and_act(self, history, *arguments):
-        record(self, history, *arguments)
-        if waiting and (len(self.trials), len(history)) == (n_trials, n_passes):
+    def maybe_act(run, n_done):
+        if waiting and (len(run.trials), n_done) == (n_trials, n_passes):
             waiting.pop()()
 
+    class Trial(DocumentsHere):
+        n_done = 0
+
+        def fit(self, *arguments):
+            found = super().fit(*arguments)
+            self.n_done += 1
+            maybe_act(self.run, self.n_done)
+            return found
+
+    def record_and_act(self, history, *arguments):
+        record(self, history, *arguments)
+        maybe_act(self, len(history))
+
+    monkeypatch.setattr("hdsp.fit.search.DocumentsHere", Trial)
     monkeypatch.setattr(Run, "record", record_and_act)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import hdsp
 from hdsp import HDSP, Categorical
-from hdsp.fit import Run
+from hdsp.fit.passes import DocumentsAfresh, DocumentsHere
 from hdsp.persistence import ModelFileError, checkpoint, container
 from tests.persistence.models import rewrite
 from tests.persistence.runs import (
@@ -60,13 +60,17 @@ def stop_after(monkeypatch, n_passes):
 
 def count_passes(monkeypatch):
     """The number of topics in each pass from here on."""
-    passes, record = [], Run.record
+    passes = []
 
-    def record_and_count(self, history, problem, state, *arguments):
-        record(self, history, problem, state, *arguments)
-        passes.append(state.n_topics)
+    def counted(fit):
+        def fit_and_count(self, state, *arguments, **named):
+            passes.append(state.n_topics)
+            return fit(self, state, *arguments, **named)
 
-    monkeypatch.setattr(Run, "record", record_and_count)
+        return fit_and_count
+
+    for kind in (DocumentsHere, DocumentsAfresh):
+        monkeypatch.setattr(kind, "fit", counted(kind.fit))
     return passes
 
 

@@ -74,6 +74,8 @@ def press():
     signal.raise_signal(signal.SIGINT)
 
 
+# Interrupted at once, it has all topics that it may have.
+@pytest.mark.filterwarnings("ignore::hdsp.exceptions.TopicLimitWarning")
 @pytest.mark.parametrize(
     ("n_trials", "n_passes"),
     [
