@@ -1,14 +1,12 @@
 """Which topics come back if they are learned from the other half of the documents."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from hdsp.fit.run import Run
 from hdsp.fit.search import MOST_FITTED, short_fit
-from hdsp.kernels import run_together
 from hdsp.model import GlobalState, Problem
 from hdsp.numerics.types import FloatArray
 
@@ -39,12 +37,10 @@ def count_returning(
     """
     order = rng.permutation(problem.n_documents)[: 2 * MOST_FITTED]
     middle = len(order) // 2
-    halves = [problem.take(np.sort(rows)) for rows in (order[:middle], order[middle:])]
     found = []
-    for half, state in zip(
-        halves, run_together([partial(start, half) for half in halves]), strict=True
-    ):
-        found.append(short_fit(half, state, run).topics.T)
+    for rows in (order[:middle], order[middle:]):
+        half = problem.take(np.sort(rows))
+        found.append(short_fit(half, start(half), run).topics.T)
         if run.interrupted:
             return None
     frequency = np.asarray(problem.counts.sum(axis=0), dtype=np.float64)

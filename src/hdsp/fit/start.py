@@ -60,6 +60,8 @@ class WordSpaces:
         """The vectors of a problem's words."""
         with self._lock:
             if self._last is None or self._last[0] is not problem:
+                # Large enough that two would tell.
+                self._last = None
                 rng = np.random.default_rng(self._seed)
                 sample = _weighted(_sample(problem.counts, rng), common_words(problem))
                 self._last = problem, word_space(sample, rng)

@@ -143,11 +143,9 @@ def begin(
     rng = plan.rng.spawn(1)[0] if plan.fixed_number else plan.rng
     seed = int(rng.integers(2**62))
 
-    shared = WordSpaces(seed)
+    spaces = WordSpaces(seed)
 
-    def start_at(
-        part: Problem, n_topics: int, init: str, spaces: WordSpaces = shared
-    ) -> GlobalState:
+    def start_at(part: Problem, n_topics: int, init: str) -> GlobalState:
         own = np.random.default_rng([seed, n_topics])
         return start(part, n_topics, init, own, spaces=spaces)
 
@@ -165,10 +163,7 @@ def begin(
     if asked and not run.interrupted:
         with run.stage("halves"):
             returning = count_returning(
-                problem,
-                lambda half: start_at(half, number, init, WordSpaces(seed)),
-                run,
-                np.random.default_rng(seed),
+                problem, lambda half: start_at(half, number, init), run, np.random.default_rng(seed)
             )
     return Beginning(
         number, numbers, lambda: start(problem, number, init, last, n_tokens), init, returning

@@ -84,7 +84,8 @@ class WordSpace:
 
 def word_space(counts: csr_array, rng: np.random.Generator) -> WordSpace:
     """The space of the words of some documents [M, V]."""
-    counts = csr_array(counts, dtype=np.float64)
+    # Pairs are the largest arrays of a fit: single precision will do for a start.
+    counts = csr_array(counts, dtype=np.float32)
     pairs = cooccurrence(_fewer_words(counts, rng))
     left, size = _leading(ppmi(pairs), min(_MOST_DIMENSIONS, counts.shape[1]), rng)
     documents = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -99,7 +100,7 @@ def _leading(
 
     As scikit-learn's `randomized_svd`, but in single precision and on threads.
     """
-    rows = csr_array(matrix, dtype=np.float32)
+    rows = csr_array(matrix, dtype=np.float32, copy=False)
     columns = csr_array(rows.T)
     n_tried = min(n_dimensions + _FURTHER_DIMENSIONS, rows.shape[0])
     basis = rng.normal(size=(rows.shape[1], n_tried)).astype(np.float32)
@@ -120,7 +121,7 @@ def cooccurrence(counts: csr_array) -> csr_array:
     """
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     weight = np.where(lengths > 1.0, 1.0 / np.maximum(lengths * (lengths - 1.0), 1e-300), 0.0)
-    weighted = csr_array(counts.multiply(weight[:, None]))
+    weighted = csr_array(counts.multiply(weight[:, None].astype(counts.dtype)))
     found = csr_array(weighted.T @ counts)
     found.sort_indices()
     # In place, as below: these are the largest arrays of a fit.
@@ -131,13 +132,13 @@ def cooccurrence(counts: csr_array) -> csr_array:
 
 def ppmi(joint: csr_array) -> csr_array:
     """Positive pointwise mutual information, max(0, ln q_ij / (r_i c_j)), [V, V]."""
-    total = np.maximum(np.asarray(joint.sum(axis=1)), 0.0)
+    total = np.maximum(np.asarray(joint.sum(axis=1), dtype=np.float64), 0.0)
     context = total**_POWER
     context /= max(float(context.sum()), 1e-300)
     found = csr_array(joint, copy=True)
     for row, (first, last) in enumerate(pairwise(joint.indptr.tolist())):
         expected = np.maximum(total[row] * context[joint.indices[first:last]], 1e-300)
-        own = np.log(np.maximum(joint.data[first:last], 1e-300) / expected)
+        own = np.log(np.maximum(joint.data[first:last].astype(np.float64), 1e-300) / expected)
         found.data[first:last] = np.maximum(own, 0.0)
     found.eliminate_zeros()
     return found
