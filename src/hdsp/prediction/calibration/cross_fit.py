@@ -62,7 +62,7 @@ class LeftOut:
     _states: dict[int, GlobalState] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Nobody asks for it here.
+        # Of these passes only topics are used.
         self.settings = replace(self.settings, bound=False)
 
     @cached_property
