@@ -26,9 +26,10 @@ from common import digits, load, parser, write
 from scipy.sparse import csr_array, hstack
 
 from hdsp import HDSP, Corpus
+from hdsp.analysis.label_effects import own_regression
+from hdsp.analysis.label_words import FEWEST_TOKENS, word_ratios
+from hdsp.analysis.topic_checks import find_split_topics
 from hdsp.metrics import match_topics
-from hdsp.prediction.group_words import FEWEST_TOKENS, word_ratios
-from hdsp.prediction.split_topics import find_split_topics
 
 N_TOPICS, N_WORDS, LENGTH, TEST = 10, 800, 80, 500
 EFFECT = 1.0
@@ -195,7 +196,7 @@ def check_rows(folder, seeds):
             labels = pd.DataFrame({"group": np.where(group == 1, "second", "first")})
             table = model.check_labels(Corpus(counts, labels=labels), words="group")
             table = table[table["label"] == "second"]
-            warned += bool(find_split_topics(model._model))
+            warned += bool(find_split_topics(own_regression(model._model)))
             without = table[["effect_without", "lower_without", "upper_without"]]
             without = without.set_axis(["effect", "lower", "upper"], axis=1)
             found.append((excludes(table), excludes(without), shift(table), shift(without)))
@@ -260,12 +261,12 @@ def word_rows(folder, seeds):
             renamed = np.random.default_rng(seed).random(len(train.words)) < share
             changed = np.append(renamed, np.ones(renamed.sum(), dtype=bool))
             versions = model._model.state.versions
-            first, second = versions.by_group()[:, 1:].astype(float).swapaxes(0, 1)
-            tokens = first + second
+            by_group = versions.by_group()[:, 1:].astype(float)
+            tokens = by_group.sum(axis=1)
             # Of two levels each ratio is the inverse of the other.
-            own = word_ratios(first, second, versions.spread, 0.9)
+            own = word_ratios(by_group, versions.spread, 0.9)
             found = np.zeros(tokens.shape, dtype=bool)
-            found[own.words, own.owners] = (own.lower > 1.0) | (own.upper < 1.0)
+            found[own["word"], own["topic"]] = (own["lower"] > 1.0) | (own["upper"] < 1.0)
             enough = tokens >= FEWEST_TOKENS
             false.append(found[~changed][enough[~changed]].mean())
             if share:

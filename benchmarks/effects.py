@@ -1,300 +1,409 @@
-"""Do intervals of label effects hold what they promise? Corpora drawn from other models.
+"""Do 90% intervals of label effects, levels and curves cover the truth?
 
-    python benchmarks/effects.py --data FOLDER
+    python benchmarks/effects.py --data FOLDER [--designs tags groups ...] [--seeds 700 701 ...]
 
-Writes benchmarks/results/effects.csv, effects_missing.csv, effects_placebo.csv and
-effects_halves.csv. Corpora are drawn from Dirichlet-multinomial regression and from a logistic
-normal, and fitted with as many topics as there are or twice as many. What an interval should hold
-is the effect on the topic as it was found: what fresh documents say, twenty for each document of
-the fit, that are read with the same topics, with labels' weights learned anew. The target's own
-error adds 5 % to the variance. Fresh documents are read until they settle: stopped as early as in a
-fit, they show effects that are 1 to 2 % smaller. Intervals are those of the topics as they are, and
-in some settings with refits.
-
-Half of the tags are then dropped, or told to be unknown. On real text, placebo tags mean nothing,
-so that an interval without 0 is false; and the documents of one half, read with the topics of the
-other, should differ from it by no more than the two halves' intervals allow.
+Writes benchmarks/results/effects.csv, one row per design, case, measure and seed; designs and seeds
+that are not run keep their rows. The true topic proportions of a simulated corpus are logistic
+normal around a sum of label effects, which is not the model that is fitted. The truth for a fitted
+topic is the difference in a very large simulated population, with its proportions projected onto
+the fitted topics (`projection`). On real text, placebo tags have no effect by construction. Needs
+statsmodels for the comparison with cluster-robust least squares.
 """
 
+import subprocess
 import warnings
-from collections.abc import Mapping
-from copy import copy
-from dataclasses import dataclass, field, replace
-from itertools import product
-from typing import Any
+from csv import DictReader
+from itertools import chain, product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from common import digits, load, parser, write
+from common import RESULTS, load, parser, write
+from scipy.sparse import csr_array
 
-from hdsp import HDSP
-from hdsp.datasets import LabelDesign, add_placebo_tags, make_corpus, split_halves
-from hdsp.execution import InProcess, fit_documents
-from hdsp.fit import Run
-from hdsp.metrics import match_topics
-from hdsp.model import Fit, LocalSettings, global_step, make_problem
-from hdsp.prediction import make_contrasts, prepare_calibration
-from hdsp.prediction.calibration.calibrate import equal_weights
-from hdsp.prediction.calibration.regression import regress
-from hdsp.prediction.effects import expected_sides
+from hdsp import HDSP, Corpus, read_table
+from hdsp.datasets import add_placebo_tags
 
-N_TOPICS, FRESH, RARE, REFITS = 10, 20, 20, 20
-PASSES, SETTLED = 8, LocalSettings(max_iter=100, tol=1e-4)
-PRIORS = ("dirichlet", "logistic-normal")
-CORPORA = ("amazon_4domains", "rcv1_subset", "clothing_reviews", "medline_mesh", "ohsumed23")
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Corpora to draw: their kind, size, and how many times the true number of topics is fitted."""
-
-    name: str
-    documents: int
-    factor: int
-    refits: tuple[int, ...] = (0,)
-    correlation: float = 0.0
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-SETTINGS = [
-    *[Setting("plain", n, factor, (0, REFITS)) for n in (1_000, 4_000) for factor in (1, 2)],
-    Setting("25 words a document", 2_000, 2, options={"document_length": 25.0}),
-    Setting("correlated labels", 2_000, 2, correlation=0.5),
-    Setting("strongly correlated labels", 2_000, 2, correlation=0.9),
-    Setting("weak effects", 2_000, 2, options={"effect_size": 0.3}),
-    Setting("Zipf-weighted topics", 2_000, 2, options={"topic_weights": "zipf"}),
-    Setting("plain", 16_000, 1),
-]
-
-
-def read_fresh(model, fresh):
-    """The problem of fresh documents, the state with labels' weights learned from them, and tokens.
-
-    Topics are those of the model.
-    """
-    fitted = model._model
-    design = fitted.schema.encode(fresh.labels)
-    problem = make_problem(fresh.counts, design, fitted.scaling, fitted.priors)
-    state, documents = fitted.state, None
-    for _ in range(PASSES):
-        documents, statistics = fit_documents(
-            problem, state, documents, SETTLED, InProcess(), reuse=True
-        )
-        state = replace(
-            global_step(problem, state, statistics, documents), topics=fitted.state.topics
-        )
-    return problem, state, documents.token_counts[:, : state.n_topics]
+N_TOPICS, N_WORDS, N_DOCUMENTS, WORDS = 10, 800, 1_000, 80
+# Standard deviations of base rates and of effects, in log proportions; and of documents, which have
+# few of the topics with the larger one. With the smaller one, fitted topics are mixtures.
+BASE, EFFECT = 0.5, 0.5
+DEVIATIONS = {"few topics": 1.5, "many topics": 0.7}
+POPULATION, AT_EACH_VALUE = 200_000, 10_000
+COMMON, RARE = 0.4, 20
+SHARES = {"40%": 0.4, "30%": 0.3, "20%": 0.2, "8%": 0.08, "2%": 0.02}
+SHAPES = {
+    "quadratic": lambda x: 1.5 * x**2 - 0.5,
+    "sine": lambda x: 1.3 * np.sin(1.3 * np.pi * x),
+    "threshold": lambda x: np.sign(x - 0.2),
+}
+REAL_TOPICS, PLACEBO = 50, ("rcv1_subset", "medline_mesh")
+THINNED = ("rcv1_subset", "medline_mesh", "clothing_reviews")
+# The range that each measure should be in: by design, the beginning of the case, and the measure.
+TARGETS = {
+    ("tags", "common", "covered"): (0.87, 0.97),
+    ("tags", "rare", "covered"): (0.87, 0.97),
+    ("tags", "null", "excludes 0"): (0.0, 0.12),
+    ("groups", "null", "excludes 0"): (0.0, 0.13),
+    ("groups", "true", "covered"): (0.86, 1.0),
+    ("categories", "few topics", "covered"): (0.85, 1.0),
+    ("curves", "few topics, quadratic", "covered"): (0.85, 0.97),
+    ("curves", "few topics, sine", "covered"): (0.85, 0.97),
+    ("curves", "few topics, threshold", "covered"): (0.77, 0.97),
+    ("combinations", "few topics", "covered"): (0.85, 1.0),
+    ("placebo", "", "excludes 0"): (0.0, 0.12),
+    ("length", "", "excludes 0"): (0.0, 0.13),
+    ("thinned", "", "excludes 0"): (0.0, 0.18),
+    ("interaction", "interaction / additive", "width ratio"): (0.0, 1.5),
+    ("interaction", "all / a quarter", "width ratio"): (0.4, 0.6),
+    ("interaction", "halves", "RMS difference in standard errors"): (0.8, 1.15),
+}
 
 
-def fresh_effects(model, fresh):
-    """The effects [C, T] that fresh documents show, read with the model's topics."""
-    fitted = model._model
-    problem, _, tokens = read_fresh(model, fresh)
-    # Documents weigh the same.
-    tokens = tokens * equal_weights(problem.lengths)[:, None].astype(tokens.dtype)
-    found = regress(problem.design, tokens, 1.0)
-    used = np.ones(fitted.schema.n_labels, dtype=bool)
-    contrasts = make_contrasts(fitted.schema, used, None, None)
-    first, second = expected_sides(found, fitted.space, fitted.training.sample, contrasts)
-    return second - first
+class Simulation:
+    """Documents whose log proportions are normal around a sum of effects."""
 
+    def __init__(self, seeds, kind="many topics", overlap=0.1):
+        self.rng = rng = np.random.default_rng(seeds)
+        self.base, self.deviation = BASE * rng.normal(size=N_TOPICS), DEVIATIONS[kind]
+        own = rng.dirichlet(np.full(N_WORDS, 0.05), size=N_TOPICS)
+        self.topics = (1 - overlap) * own + overlap * rng.dirichlet(np.full(N_WORDS, 1.0))
 
-def compare(setting, prior, seed):
-    """Group of the label, and effect, lower, upper and target of every label and topic.
+    def proportions(self, added):
+        """Proportions [M, K] of documents with the effects `added` [M, K]."""
+        score = self.base + added + self.deviation * self.rng.normal(size=added.shape)
+        share = np.exp(score - score.max(axis=1, keepdims=True))
+        return share / share.sum(axis=1, keepdims=True)
 
-    The values are those of each number of refits.
-    """
-    total = (1 + FRESH) * setting.documents
-    design = LabelDesign(rare_documents=(1 + FRESH) * RARE, correlation=setting.correlation)
-    corpus, _ = make_corpus(
-        total,
-        n_topics=N_TOPICS,
-        n_words=1_000,
-        overlap=0.2,
-        prior=prior,
-        labels=design,
-        random_state=seed,
-        **setting.options,
-    )
-    model = HDSP(setting.factor * N_TOPICS, fixed_number=True, random_state=seed, n_jobs=1)
-    train = corpus[: setting.documents]
-    model.fit(train)
-    target = fresh_effects(model, corpus[setting.documents :]).ravel()
-    tables = [
-        model.label_effects(0.9, refits=n, corpus=train) if n else model.label_effects(0.9)
-        for n in setting.refits
-    ]
-    names = tables[0]["label"]
-    groups = ["null" if name.startswith("null") else name.split("_")[0] for name in names]
-    shown = ["effect", "lower", "upper"]
-    return np.array(groups), [np.column_stack([t[shown].to_numpy(), target]) for t in tables]
-
-
-def rows(n_seeds):
-    for setting, prior in product(SETTINGS, PRIORS):
-        # The largest corpora are for the width of intervals alone.
-        n_runs = min(n_seeds, 3) if setting.documents > 10_000 else n_seeds
-        runs = [compare(setting, prior, seed) for seed in range(n_runs)]
-        groups = runs[0][0]
-        for group in dict.fromkeys(groups):
-            for number, refits in enumerate(setting.refits):
-                found = [summary(*tables[number][g == group].T) for g, tables in runs]
-                yield {
-                    "drawn from": prior,
-                    "setting": setting.name,
-                    "documents": setting.documents,
-                    "topics": N_TOPICS,
-                    "fitted topics": setting.factor * N_TOPICS,
-                    "labels": group,
-                    "refits": refits,
-                    **{
-                        name: digits(np.mean([run[name] for run in found]), places)
-                        for name, places in (
-                            ("coverage", 2),
-                            ("excludes 0", 2),
-                            ("half width", 4),
-                            ("error", 4),
-                        )
-                    },
-                    "lowest coverage": digits(min(run["coverage"] for run in found), 2),
-                    "seeds": n_runs,
-                }
-
-
-def summary(effect, lower, upper, target):
-    return {
-        "coverage": np.mean((lower <= target) & (target <= upper)),
-        "excludes 0": np.mean((lower > 0) | (upper < 0)),
-        "half width": np.mean(upper - lower) / 2,
-        "error": np.sqrt(np.mean((effect - target) ** 2)),
-    }
-
-
-def missing_rows(n_seeds):
-    """Slopes of effects with half of the tags unknown, on those with all of them."""
-    slopes = {
-        "lists, half of the tags dropped": [],
-        "booleans, half of the values unknown": [],
-        "booleans, unknown by topic": [],
-        "booleans, unknown by topic and value": [],
-    }
-    for seed in range(n_seeds):
-        design = LabelDesign(4, rare_tags=0, null_tags=0, levels=0, numbers=0, null_numbers=0)
-        corpus, _ = make_corpus(
-            2_000, n_topics=N_TOPICS, n_words=1_000, overlap=0.2, labels=design, random_state=seed
-        )
-        carried = corpus.labels.block("tags").values.toarray() > 0
-        names = np.array(corpus.labels.block("tags").columns)
-        seen = np.random.default_rng(seed).random(carried.shape) < 0.5
-        full = HDSP(N_TOPICS, fixed_number=True, random_state=seed, n_jobs=1).fit(corpus)
-        effect = full.label_effects()["effect"].to_numpy()
-        # Of the topic that each tag raises most, where a document has more than others.
-        raised = effect.reshape(len(names), -1).argmax(axis=1)
-        share = full.transform(corpus.counts)[:, raised]
-        rich = share > np.median(share, axis=0)
-        chance = np.random.default_rng(seed + 1_000).random(carried.shape)
-        labels = [
-            [list(names[row]) for row in carried & seen],
-            booleans(names, carried, seen),
-            booleans(names, carried, chance < np.where(rich, 0.2, 0.8)),
-            booleans(names, carried, chance < np.where(rich & carried, 0.2, 0.8)),
+    def counts(self, share, words=WORDS):
+        """Word counts [M, V] of documents of about `words` words."""
+        mean = words * self.rng.lognormal(-0.125, 0.5, size=len(share))
+        lengths = np.maximum(self.rng.poisson(mean), 5)
+        rows = [
+            self.rng.multinomial(n, p) for n, p in zip(lengths, share @ self.topics, strict=True)
         ]
-        for values, given in zip(slopes.values(), labels, strict=True):
-            again = HDSP(
-                N_TOPICS, fixed_number=True, init=full.components_, random_state=seed, n_jobs=1
-            ).fit(corpus.counts, labels=given)
-            # A fit orders its topics by size.
-            index, _ = match_topics(full.components_, again.components_)
-            table = again.label_effects()
-            if isinstance(given, pd.DataFrame):
-                table = table[table["label"].str.endswith("True")]
-            found = table["effect"].to_numpy().reshape(len(names), -1)[:, index].ravel()
-            values.append((found @ effect) / (effect @ effect))
-    for name, values in slopes.items():
-        yield {"labels": name, "slope": digits(np.median(values), 2), "seeds": n_seeds}
+        return np.array(rows, dtype=float)
+
+    def mean(self, added):
+        """Mean proportions [K] of documents with the same effects `added` [K]."""
+        return self.proportions(np.tile(added, (AT_EACH_VALUE, 1))).mean(axis=0)
+
+    def carriers(self, n, size):
+        """Which of n documents have a tag, [n]: a share of them, or exactly so many."""
+        if size < 1:
+            return self.rng.random(n) < size
+        return np.isin(np.arange(n), self.rng.choice(n, size, replace=False))
 
 
-def booleans(names, carried, known):
-    """A table of tags that are true, false or unknown."""
-    columns = zip(names, carried.T, known.T, strict=True)
-    return pd.DataFrame(
-        {name: pd.array(np.where(seen, has, None), dtype="boolean") for name, has, seen in columns}
+def fit(counts, labels, seed, groups=None, **options):
+    """A model with as many topics as were simulated."""
+    model = HDSP(N_TOPICS, fixed_number=True, random_state=seed, n_jobs=1, **options)
+    return model.fit(counts, labels=labels, groups=groups)
+
+
+def fit_real(corpus, seed, **options):
+    """A model of a real corpus."""
+    model = HDSP(REAL_TOPICS, fixed_number=True, random_state=seed, n_jobs=1, **options)
+    return model.fit(corpus)
+
+
+def projection(model, topics):
+    """The share of each fitted topic in documents of each true topic, [K, T].
+
+    The weighted least squares of a very long document's words on the fitted topics.
+    """
+    tokens = np.maximum(model.components_[: model.n_topics_] - model.topic_prior, 0.0)
+    phi, frequency = tokens / tokens.sum(axis=1, keepdims=True), tokens.sum(axis=0) / tokens.sum()
+    known = frequency > 0
+    weighted = phi[:, known] / frequency[known]
+    found = topics[:, known] @ weighted.T @ np.linalg.inv(weighted @ phi[:, known].T)
+    return found / topics[:, known].sum(axis=1, keepdims=True)
+
+
+def tag_lists(carried, names):
+    return [[name for name, has in zip(names, row, strict=True) if has] for row in carried]
+
+
+def coverage(case, table, truth):
+    """How often the intervals of a table cover the truth, and exclude 0."""
+    lower, upper = table["lower"].to_numpy(), table["upper"].to_numpy()
+    yield case, "covered", np.mean((lower <= truth) & (truth <= upper))
+    yield case, "excludes 0", np.mean((lower > 0) | (upper < 0))
+    yield case, "half width", np.mean(upper - lower) / 2
+
+
+def effect_rows(model, truth, names, setting):
+    """Coverage of every kind of label; a name is the kind and a number."""
+    table = model.label_effects()
+    table["truth"] = truth[[names.index(label) for label in table["label"]], table["topic"]]
+    table["kind"] = [label.rpartition(" ")[0] for label in table["label"]]
+    for kind, own in table.groupby("kind"):
+        yield from coverage(f"{kind}, {setting}", own, own["truth"].to_numpy())
+
+
+def regressed(columns, share, null):
+    """Coefficients [J, K] of a population's proportions on columns [M, J]; 0 where nothing acts."""
+    design = np.column_stack([np.ones(len(columns)), columns])
+    return np.where(null[:, None], 0.0, np.linalg.lstsq(design, share, rcond=None)[0][1:])
+
+
+def tags(seed, data):
+    """Common and rare tags, with effects and without."""
+    kinds = {"common": COMMON, "rare": RARE, "null common": COMMON, "null rare": RARE}
+    names = [f"{kind} {number}" for kind, number in product(kinds, range(2))]
+    sizes = [kinds[name.rpartition(" ")[0]] for name in names]
+    null = np.array([name.startswith("null") for name in names])
+    for words, kind in product((80, 20), DEVIATIONS):
+        made = Simulation([1, seed, words], kind)
+        weights = EFFECT * made.rng.normal(size=(len(names), N_TOPICS)) * ~null[:, None]
+        carried = np.column_stack([made.carriers(N_DOCUMENTS, size) for size in sizes])
+        shares = [size if size < 1 else size / N_DOCUMENTS for size in sizes]
+        everyone = made.rng.random((POPULATION, len(names))) < shares
+        effects = regressed(everyone, made.proportions(everyone @ weights), null)
+        counts = made.counts(made.proportions(carried @ weights), words)
+        model = fit(counts, tag_lists(carried, names), seed)
+        truth = effects @ projection(model, made.topics)
+        yield from effect_rows(model, truth, names, f"{words} words, {kind}")
+
+
+def groups(seed, data, n_authors=60, each=20):
+    """Tags of authors and of documents, where documents of an author are alike."""
+    names = ["null author 0", "true author 0", "null document 0", "true document 0"]
+    null = np.array([True, False, True, False])
+
+    def draw(made, weights, deviation, n, each):
+        author = np.repeat(np.arange(n), each)
+        halves = [made.rng.permutation(n)[author] % 2 for _ in range(2)]
+        documents = [made.rng.random(len(author)) < COMMON for _ in range(2)]
+        carried = np.column_stack([*halves, *documents]).astype(bool)
+        own = deviation * made.rng.normal(size=(n, N_TOPICS))
+        return author, carried, made.proportions(carried @ weights + own[author])
+
+    for deviation in (0.0, 0.5, 1.0):
+        made = Simulation([2, seed, int(10 * deviation)])
+        weights = EFFECT * made.rng.normal(size=(len(names), N_TOPICS)) * ~null[:, None]
+        _, everyone, share = draw(made, weights, deviation, POPULATION // 5, 5)
+        effects = regressed(everyone, share, null)
+        author, carried, share = draw(made, weights, deviation, n_authors, each)
+        model = fit(made.counts(share), tag_lists(carried, names), seed, groups=author)
+        truth = effects @ projection(model, made.topics)
+        yield from effect_rows(model, truth, names, f"author sd {deviation:g}")
+
+
+def categories(seed, data):
+    """Levels of a category that few documents have and that many have."""
+    for kind in DEVIATIONS:
+        made = Simulation([3, seed], kind)
+        weights = EFFECT * made.rng.normal(size=(len(SHARES), N_TOPICS))
+        drawn = made.rng.choice(len(SHARES), N_DOCUMENTS, p=list(SHARES.values()))
+        names = np.array(list(SHARES))
+        counts = made.counts(made.proportions(weights[drawn]))
+        model = fit(counts, pd.DataFrame({"level": names[drawn]}), seed)
+        table = model.estimate_effects().levels("level")
+        onto = projection(model, made.topics)
+        for weight, name in zip(weights, names, strict=True):
+            own = table[table["value"] == name]
+            truth = (made.mean(weight) @ onto)[own["topic"]]
+            yield from coverage(f"{kind}, level of {name}", own, truth)
+
+
+def curves(seed, data, n_documents=1_500, n_values=25):
+    """Splines of a numeric label whose effect bends."""
+    for kind, (number, shape) in product(DEVIATIONS, enumerate(SHAPES)):
+        made, function = Simulation([4, seed, number], kind), SHAPES[shape]
+        weights = EFFECT * made.rng.normal(size=N_TOPICS)
+        x = made.rng.uniform(-1, 1, size=n_documents)
+        counts = made.counts(made.proportions(np.outer(function(x), weights)))
+        model = fit(counts, pd.DataFrame({"x": x}), seed, scaling="~ s(x)")
+        table = model.estimate_effects().curve("x", n=n_values)
+        onto, truth = projection(model, made.topics), np.zeros(len(table))
+        for value, own in table.groupby("value"):
+            truth[own.index] = (made.mean(function(value) * weights) @ onto)[own["topic"]]
+        yield from coverage(f"{kind}, {shape}", table, truth)
+
+
+def combinations(seed, data, n_tags=4):
+    """Levels at all combinations of tags, by their number of tags."""
+    names = [f"tag {number}" for number in range(n_tags)]
+    sets = np.array(list(product((0.0, 1.0), repeat=n_tags)))
+    for kind in DEVIATIONS:
+        made = Simulation([5, seed], kind)
+        weights = EFFECT * made.rng.normal(size=(n_tags, N_TOPICS))
+        carried = np.column_stack([made.carriers(N_DOCUMENTS, COMMON) for _ in names])
+        counts = made.counts(made.proportions(carried @ weights))
+        model = fit(counts, tag_lists(carried, names), seed)
+        settings = [
+            lambda values, row=row: csr_array(np.tile(row, (values.shape[0], 1)))
+            for row in sets[:, [names.index(name) for name in model.label_names_]]
+        ]
+        mean, half = model.estimate_effects()._mean_expected(settings, 0.9)
+        truth = np.array([made.mean(row @ weights) for row in sets])
+        truth = truth @ projection(model, made.topics)
+        for n in range(n_tags + 1):
+            own = sets.sum(axis=1) == n
+            limits = {"lower": (mean - half)[own].ravel(), "upper": (mean + half)[own].ravel()}
+            table = pd.DataFrame(limits)
+            yield from coverage(f"{kind}, {n} of {n_tags} tags", table, truth[own].ravel())
+
+
+def placebo(seed, data):
+    """Tags of random documents, beside the labels of a real corpus."""
+    for name in PLACEBO:
+        corpus, _ = load(data, name, seed=seed)
+        sizes = {"30%": int(0.3 * len(corpus)), "2%": int(0.02 * len(corpus)), "20": 20, "5": 5}
+        drawn = add_placebo_tags(corpus, np.repeat(list(sizes.values()), 2), random_state=seed)
+        table = fit_real(drawn, seed).label_effects("placebo")
+        table["size"] = np.repeat(list(sizes), len(table) // len(sizes))
+        for size, own in table.groupby("size", sort=False):
+            yield from coverage(f"{name}, {size} documents", own, np.zeros(len(own)))
+
+
+def length(seed, data):
+    """A tag of long documents (200 words against 20), whose topics are the same."""
+    made = Simulation([6, seed], overlap=0.5)
+    long = made.carriers(N_DOCUMENTS, 0.5)
+    share = made.proportions(np.zeros((N_DOCUMENTS, N_TOPICS)))
+    model = fit(
+        made.counts(share, np.where(long, 200, 20)), tag_lists(long[:, None], ["long"]), seed
+    )
+    table = model.label_effects()
+    yield from coverage("200 against 20 words", table, np.zeros(len(table)))
+
+
+def thinned(seed, data):
+    """A tag of documents of which three quarters of the words were removed at random."""
+    for name in THINNED:
+        corpus, _ = load(data, name, seed=seed)
+        rng = np.random.default_rng([7, seed])
+        chosen = rng.random(len(corpus)) < 0.5
+        counts = csr_array(corpus.counts, dtype=np.int64)
+        kept = np.repeat(np.where(chosen, 0.25, 1.0), np.diff(counts.indptr))
+        counts = csr_array((rng.binomial(counts.data, kept), counts.indices, counts.indptr))
+        labels = tag_lists(chosen[:, None], ["thinned"])
+        table = fit_real(Corpus(counts, labels=labels), seed).label_effects()
+        yield from coverage(name, table, np.zeros(len(table)))
+
+
+def interaction(seed, data):
+    """Averaged effects under an interaction, against an additive formula and least squares."""
+    file = Path(data) / "clothing_reviews.parquet"
+    corpus = read_table(file, categories="category", numeric="rating", group="product_id")
+    products = np.array(corpus.groups)
+    rng = np.random.default_rng([8, seed])
+    names = rng.permutation(np.unique(products))
+    half = np.isin(products, names[: len(names) // 2])
+    sizes = pd.Series(products).value_counts()[names].cumsum()
+    quarter = np.isin(products, names[: np.searchsorted(sizes, len(products) // 4)])
+    formulas = {"interaction": "~ category * o(rating)", "additive": "~ category + o(rating)"}
+    widths = {}
+    for name, formula in formulas.items():
+        model = fit_real(corpus, seed, scaling=formula)
+        table = model.label_effects()
+        widths[name] = (table["upper"] - table["lower"]).to_numpy()
+        yield name, "half width", np.nanmedian(widths[name]) / 2
+        fewer = model.estimate_effects(formula, corpus=corpus[np.flatnonzero(quarter)]).effects()
+        ratio = widths[name] / (fewer["upper"] - fewer["lower"])
+        yield f"all / a quarter, {name}", "width ratio", np.nanmedian(ratio)
+        expected = least_squares(model, data, table, name == "interaction")
+        yield f"hdsp / least squares, {name}", "width ratio", np.nanmedian(widths[name] / expected)
+        first = fit_real(corpus[np.flatnonzero(half)], seed, scaling=formula)
+        own = first.label_effects()
+        other = first.estimate_effects(formula, corpus=corpus[np.flatnonzero(~half)]).effects()
+        error = np.hypot(own["standard_error"], other["standard_error"])
+        away = np.sqrt(np.nanmean(((own["effect"] - other["effect"]) / error) ** 2))
+        yield f"halves, {name}", "RMS difference in standard errors", away
+    yield (
+        "interaction / additive",
+        "width ratio",
+        np.nanmedian(widths["interaction"] / widths["additive"]),
     )
 
 
-def placebo_rows(data, n_seeds):
-    sizes = [20, 20, 200, 200, 1_000]
-    for name in CORPORA:
-        found = []
-        for seed in range(n_seeds):
-            train, _ = load(data, name, None, seed=seed)
-            corpus = add_placebo_tags(train, sizes, random_state=seed)
-            model = HDSP(50, fixed_number=True, random_state=seed, n_jobs=1).fit(corpus)
-            table = model.label_effects(0.9, labels="placebo")
-            false = (table["lower"] > 0) | (table["upper"] < 0)
-            found.append(false.to_numpy().reshape(len(sizes), -1).mean(axis=1))
-        share = np.mean(found, axis=0)
-        for size in dict.fromkeys(sizes):
-            shown = np.mean([s for s, n in zip(share, sizes, strict=True) if n == size])
-            yield {
-                "corpus": name,
-                "documents with the tag": size,
-                "excludes 0": digits(shown, 3),
-                "seeds": n_seeds,
-            }
+def least_squares(model, data, table, interacting):
+    """Widths of the effects in a table by statsmodels: cluster-robust least squares."""
+    import statsmodels.api as sm
+
+    frame = pd.read_parquet(Path(data) / "clothing_reviews.parquet")
+    category, levels = pd.factorize(frame["category"], sort=True)
+    rating, stars = pd.factorize(frame["rating"], sort=True)
+
+    def design(category, rating):
+        if interacting:
+            return np.eye(len(levels) * len(stars))[category * len(stars) + rating]
+        return np.hstack([np.eye(len(levels))[category], np.eye(len(stars))[rating][:, 1:]])
+
+    n = len(frame)
+    at_level = np.array([design(np.full(n, j), rating).mean(axis=0) for j in range(len(levels))])
+    at_rating = np.array([design(category, np.full(n, j)).mean(axis=0) for j in range(len(stars))])
+    rows = []
+    for label in dict.fromkeys(table["label"]):
+        if label == "rating":
+            low, high = np.quantile(rating, [0.1, 0.9], method="inverted_cdf")
+            rows.append(at_rating[high] - at_rating[low])
+        else:
+            own = levels == label
+            others = np.bincount(category) * ~own
+            rows.append(at_level[own][0] - others @ at_level / others.sum())
+    clusters = {"groups": pd.factorize(frame["product_id"])[0]}
+    widths = []
+    for share in model.proportions_.T.astype(float)[: model.n_topics_]:
+        fitted = sm.OLS(share, design(category, rating)).fit(cov_type="cluster", cov_kwds=clusters)
+        widths.append(np.diff(fitted.t_test(np.array(rows)).conf_int(alpha=0.1), axis=1)[:, 0])
+    return np.column_stack(widths).ravel()
 
 
-def halves_rows(data, n_seeds):
-    """How often two halves of a corpus agree on an effect, by their intervals."""
-    for name in CORPORA:
-        found = []
-        for seed in range(n_seeds):
-            train, _ = load(data, name, None, seed=seed)
-            first, second = split_halves(train, random_state=seed)
-            model = HDSP(50, fixed_number=True, random_state=seed, n_jobs=1).fit(first)
-            found.append(agreement(model, second))
-        carriers, agree, sure = map(np.concatenate, zip(*found, strict=True))
-        for low, high in ((1, 20), (20, 200), (200, np.inf)):
-            chosen = (carriers >= low) & (carriers < high)
-            if chosen.any():
-                yield {
-                    "corpus": name,
-                    "documents with the label": f"{low} to {high - 1}" if high < np.inf else low,
-                    "labels and topics": int(chosen.sum()),
-                    "halves agree": digits(agree[chosen].mean(), 3),
-                    "excludes 0": digits(sure[chosen].mean(), 3),
-                    "seeds": n_seeds,
-                }
+SIMULATED = (tags, groups, categories, curves, combinations, length)
+REAL = (placebo, thinned, interaction)
+DESIGNS = {design.__name__: design for design in (*SIMULATED, *REAL)}
 
 
-def agreement(model, second):
-    """Carriers of the label, whether halves agree, and whether the first excludes 0; [C T] each."""
-    fitted = model._model
-    table = model.label_effects(0.9)
-    problem, state, _ = read_fresh(model, second)
-    # Topics are not learned from these documents: none has to be left out of them.
-    unseen = np.zeros(problem.n_documents, dtype=np.int64)
-    calibrations = prepare_calibration(problem, Fit(state, None), fitted.space, Run(), unseen)()
-    other = copy(model)
-    other._model = replace(fitted, calibrations=calibrations)
-    again = other.label_effects(0.9)
-    width = np.hypot(table["upper"] - table["lower"], again["upper"] - again["lower"]) / 2.0
-    agree = (table["effect"] - again["effect"]).abs() <= width
-    sure = (table["lower"] > 0) | (table["upper"] < 0)
-    carriers = np.repeat(fitted.training.carriers, fitted.state.n_topics)
-    return carriers, agree.to_numpy(), sure.to_numpy()
+def target(design, case, measure):
+    """The range that a measure should be in, or none."""
+    for (own, beginning, name), limits in TARGETS.items():
+        if own == design and case.startswith(beginning) and measure == name:
+            return limits
+    return None
+
+
+def earlier(designs, seeds):
+    """The rows of other designs and seeds."""
+    path = RESULTS / "effects.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        found = list(DictReader(file))
+    return [row for row in found if row["design"] not in designs or int(row["seed"]) not in seeds]
+
+
+def rows(designs, seeds, data, commit):
+    """A row per case, measure and seed."""
+    for design, seed in product(designs, seeds):
+        for case, measure, value in DESIGNS[design](seed, data):
+            named = {"design": design, "case": case, "measure": measure, "seed": seed}
+            yield {**named, "value": f"{value:.4f}", "commit": commit}
 
 
 def main():
     options = parser(__doc__)
-    options.add_argument("--seeds", type=int, default=10)
+    options.add_argument("--designs", nargs="+", default=list(DESIGNS), choices=list(DESIGNS))
+    options.add_argument("--seeds", nargs="+", type=int, default=list(range(700, 710)))
     chosen = options.parse_args()
     warnings.simplefilter("ignore")
-    write("effects_missing", missing_rows(chosen.seeds))
-    if chosen.data is not None:
-        write("effects_placebo", placebo_rows(chosen.data, min(chosen.seeds, 3)))
-        write("effects_halves", halves_rows(chosen.data, min(chosen.seeds, 3)))
-    write("effects", rows(chosen.seeds))
+    real = [design.__name__ for design in REAL]
+    designs = [one for one in chosen.designs if chosen.data is not None or one not in real]
+    describe = ["git", "-C", str(RESULTS), "describe", "--always", "--dirty"]
+    commit = subprocess.run(describe, check=True, capture_output=True, text=True).stdout.strip()
+    kept = earlier(designs, chosen.seeds)
+    write("effects", chain(kept, rows(designs, chosen.seeds, chosen.data, commit)))
+    table = pd.read_csv(RESULTS / "effects.csv")
+    mean = table.groupby(["design", "case", "measure"], sort=False)["value"].mean()
+    for key, value in mean.items():
+        limits = target(*key)
+        if limits is not None:
+            verdict = "" if limits[0] <= round(value, 2) <= limits[1] else "  MISSED"
+            print(
+                *key, f"{value:.3f}", f"(must be {limits[0]:g} to {limits[1]:g}){verdict}", sep="  "
+            )
 
 
 if __name__ == "__main__":

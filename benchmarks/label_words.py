@@ -12,14 +12,13 @@ tags among the true ones, whose strength they then share. Every word of theirs i
 
 import time
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from common import digits, load, parser, write
 
 from hdsp import HDSP, Corpus
-from hdsp.prediction.group_words import FEWEST_TOKENS
+from hdsp.analysis.label_words import FEWEST_TOKENS
 from hdsp_studies.comparison import Reading
 
 BOTH = Reading(tags=(), categories=("category", "rating"))
@@ -70,11 +69,14 @@ def gain_rows(data, seeds):
             began = time.perf_counter()
             model = fit(train, seed)
             seconds = time.perf_counter() - began
-            factors = model._model.word_factors
-            after = perplexity(model, test)
-            model._model = replace(model._model, word_factors=None)
+            answers = model._model.answers
+            answers["word_factors"] = None
             before = perplexity(model, test)
-            own = sum(row["seconds"] for row in model.stages_ if row["stage"] == "label words")
+            del answers["word_factors"]
+            began = time.perf_counter()
+            factors = model._model.word_factors
+            own = time.perf_counter() - began
+            after = perplexity(model, test)
             found.append((before, after, after / before - 1.0, own / seconds))
             pairs = factors.observed.nnz
         before, after, change, share = np.array(found).T

@@ -21,7 +21,7 @@ def measure(train, test, options, settings):
     fitted, found = fit_and_measure(fixed(**options), train, test, settings)
     by_method = perplexities(fitted, test)
     return {
-        "calibrated": by_method["calibrated"],
+        "regression": by_method["calibrated"],
         "exact": by_method["exact"],
         "ratio": by_method["perplexity"],
         "completion": found["completion"],

@@ -9,6 +9,7 @@ import csv
 import re
 from functools import partial
 from pathlib import Path
+from statistics import mean
 
 from common import RESULTS
 
@@ -31,7 +32,7 @@ def number(text):
 
 
 def quality():
-    columns = ["calibrated", "exact", "ratio", "completion", "npmi", "passes", "seconds"]
+    columns = ["regression", "exact", "ratio", "completion", "npmi", "passes", "seconds"]
     return table(
         ["corpus", "model", *columns],
         [
@@ -50,8 +51,8 @@ def headline():
         [
             [
                 corpus,
-                number(models["HDSP"]["calibrated"]),
-                number(models["HDP"]["calibrated"]),
+                number(models["HDSP"]["regression"]),
+                number(models["HDP"]["regression"]),
                 number(models["HDSP"]["completion"]),
                 number(models["HDSP"]["npmi"]),
             ]
@@ -61,26 +62,24 @@ def headline():
 
 
 def effects():
-    """One row per setting: coverage of each kind of label, and how often null ones exclude 0."""
-    kinds = ["common", "rare", "level", "number"]
-    settings = {}
+    """One row per design and case, with the means of its measures over seeds."""
+    cases = {}
     for row in rows("effects"):
-        key = (row["setting"], row["documents"], row["fitted topics"], row["drawn from"])
-        settings.setdefault((*key, row["refits"]), {})[row["labels"]] = row
+        case = cases.setdefault((row["design"], row["case"]), {})
+        case.setdefault(row["measure"], []).append(float(row["value"]))
+    measures = ["covered", "excludes 0", "half width"]
+    intervals = {key: found for key, found in cases.items() if "covered" in found}
     return table(
-        [
-            *["corpora", "documents", "fitted topics", "drawn from", "refits", *kinds],
-            *["null: excludes 0", "half width, common", "seeds"],
-        ],
+        ["design", "case", *measures],
         [
             [
                 *key,
-                *[found[kind]["coverage"] for kind in kinds],
-                found["null"]["excludes 0"],
-                found["common"]["half width"],
-                found["common"]["seeds"],
+                *[
+                    f"{mean(found[measure]):.{3 if measure == 'half width' else 2}f}"
+                    for measure in measures
+                ],
             ]
-            for key, found in settings.items()
+            for key, found in intervals.items()
         ],
     )
 
@@ -142,15 +141,15 @@ def sensitivity(part):
 def moved(row, usual, seeds):
     """The measures that differ from the usual ones, with the value that they belong to."""
     texts = [row["fails"]] if row["fails"] else []
-    for name in ("completion", "given labels", "label loss", "coverage", "half width", "error"):
+    for name in ("completion", "given labels", "label loss"):
         if row[name]:
-            unit = 1.0 if name == "coverage" else float(usual[name])
+            unit = float(usual[name])
             change, *others = (
                 100.0 * (float(r[name]) - float(usual[name])) / unit for r in (row, *seeds)
             )
-            # Losses and widths are stored to half a percent.
+            # Losses are stored to half a percent.
             if abs(change) >= (0.05 if name in ("completion", "given labels") else 0.5):
-                text = f"{name} {change:+.1f}{'' if name == 'coverage' else ' %'}"
+                text = f"{name} {change:+.1f} %"
                 texts.append(f"**{text}**" if abs(change) > max(map(abs, others)) else text)
     for name in ("topics", "range"):
         if row[name] != usual[name]:

@@ -20,7 +20,6 @@ BENCHMARKS = (
     "cost",
     "labels",
     "terms",
-    "many_labels",
     "correlations",
     "seeds",
     "content",
@@ -28,19 +27,11 @@ BENCHMARKS = (
     "reading",
     "streams",
     "sensitivity",
-    "effects_groups",
-    "effects_seeds",
-)
-WITHOUT_DATA = (
-    "startup",
     "effects",
-    "effects_curves",
-    "effects_peers",
-    "functions",
-    "report",
-    "simulate",
-    "cluster",
+    "effects_seeds",
+    "given_labels",
 )
+WITHOUT_DATA = ("startup", "report", "simulate", "cluster")
 
 
 def main():

@@ -40,37 +40,27 @@ CONSTANTS = {
         "hdsp.model.completion:_MOST",
         "hdsp.model.completion:_MAX_ITER",
         "hdsp.model.completion:_TOL",
-        "hdsp.prediction.concentration:_MOST_HELD_OUT",
-        "hdsp.prediction.concentration:_MOST_OTHERS",
-        "hdsp.prediction.concentration:_PASSES",
+        "hdsp.analysis.concentration:_MOST_HELD_OUT",
+        "hdsp.analysis.concentration:_MOST_OTHERS",
+        "hdsp.analysis.concentration:_PASSES",
     ),
-    "labels": (
-        "hdsp.prediction.evidence:STRENGTH",
-        "hdsp.prediction.label_regression:_PENALTY",
-        "hdsp.prediction.label_regression:_EVIDENCE_UNIT",
-        "hdsp.prediction.label_regression:_MAX_ITER",
-        "hdsp.prediction.label_regression:_TOL",
-    ),
-    "calibration": (
-        "hdsp.prediction.calibration.cross_fit:FOLDS",
-        "hdsp.prediction.calibration.cross_fit:_PASSES",
-        "hdsp.prediction.calibration.cross_fit:MOST_ITERATIONS",
-        "hdsp.prediction.calibration.cross_fit:TOL",
-        "hdsp.prediction.calibration.learn:_ROUNDS",
-        "hdsp.prediction.calibration.learn:_SWEEPS_PER_ROUND",
-        "hdsp.prediction.calibration.learn:_LAST_SWEEPS",
-        "hdsp.prediction.calibration.learn:_FIRST_PENALTY",
-        "hdsp.prediction.calibration.variance:TYPICAL_VARIANCE",
-        "hdsp.prediction.calibration.cross_fit:MANY_DOCUMENTS",
-        "hdsp.prediction.calibration.regression:_SMALLEST_COUNT",
-        "hdsp.prediction.calibration.variance:_SIZE",
-        "hdsp.prediction.calibration.variance:_LARGEST",
-        "hdsp.prediction.calibration.shrinkage:_DEVIATIONS",
-        "hdsp.prediction.calibration.shrinkage:_QUANTILE",
-        "hdsp.prediction.effects:DRAWS",
-        "hdsp.prediction.effects:_DOCUMENTS_PER_DRAW",
-        "hdsp.prediction.training:_MOST_DOCUMENTS",
-        "hdsp.prediction.training:_MOST_VALUES",
+    "analysis": (
+        "hdsp.analysis.reading:FOLDS",
+        "hdsp.analysis.reading:_PASSES",
+        "hdsp.analysis.softmax:RIDGES",
+        "hdsp.analysis.softmax:_TOL",
+        "hdsp.analysis.softmax:_LOOSE",
+        "hdsp.analysis.softmax:_GAIN",
+        "hdsp.analysis.softmax:_MOST_STEPS",
+        "hdsp.analysis.softmax:_ITER_OF_STEP",
+        "hdsp.analysis.softmax:_LEAST",
+        "hdsp.analysis.label_regression:STRENGTH",
+        "hdsp.analysis.label_regression:_PENALTY",
+        "hdsp.analysis.label_regression:_EVIDENCE_UNIT",
+        "hdsp.analysis.label_regression:_MAX_ITER",
+        "hdsp.analysis.label_regression:_TOL",
+        "hdsp.analysis.label_words:_SWEEPS",
+        "hdsp.analysis.label_words:_LEAST_GAIN",
     ),
     "number": (
         "hdsp.fit.number:ELASTICITY",
@@ -110,8 +100,6 @@ CONSTANTS = {
         "hdsp.kernels.cvb0.iteration:_WORSE",
         "hdsp.kernels.cvb0.iteration:_EXTRAPOLATED",
         "hdsp.kernels.documents:_NEWTON_STEPS",
-        "hdsp.kernels.softmax:_NEWTON_STEPS",
-        "hdsp.kernels.softmax:_LARGEST_STEP",
         "hdsp.kernels.terms:_SMALL_SHARE",
     ),
 }
@@ -119,25 +107,12 @@ CONSTANTS = {
 FROM_ONE = {
     "hdsp.fit.search:_STEP",
     "hdsp.fit.search:_CLOSE",
-    "hdsp.prediction.calibration.variance:_LARGEST",
-    "hdsp.prediction.calibration.shrinkage:_QUANTILE",
     "hdsp.kernels.cvb0.active_set:_ACTIVE_R",
 }
 NOT_BY_DEFAULT = ("kernels",)
 CORPORA = {"rcv1_subset": 30, "clothing_reviews": 20}
 N_TRAIN, N_TEST, N_SEEDS = 1_000, 400, 4
-# By seed and kind of corpus; and fresh documents by document of the fit.
-DRAWN, FRESH = (500, ("dirichlet", "logistic-normal")), 20
-PLACES = {
-    "completion": 2,
-    "given labels": 2,
-    "label loss": 4,
-    "topics": 0,
-    "range": 0,
-    "coverage": 3,
-    "half width": 4,
-    "error": 4,
-}
+PLACES = {"completion": 2, "given labels": 2, "label loss": 4, "topics": 0, "range": 0}
 FORK = get_context("fork")
 
 
@@ -257,7 +232,7 @@ def apart(part, constant, times, seed, data):
 
 def _child(sender, part, constant, times, seed, data):
     warnings.simplefilter("ignore")
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("hdsp", "effects")]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "hdsp"]:
         del sys.modules[name]
     with tempfile.TemporaryDirectory() as folder:
         if part == "kernels":
@@ -354,18 +329,6 @@ def by_stream(data, seed):
     return predictions(data, seed, begin, fixed_number=False, n_components=60)
 
 
-def intervals(data, seed):
-    """How often intervals of effects hold what they should, and how wide they are."""
-    import effects
-
-    effects.FRESH = FRESH
-    n_documents, priors = DRAWN
-    setting = effects.Setting("plain", n_documents, 1)
-    tables = [effects.compare(setting, prior, seed)[1][0] for prior in priors]
-    summary = effects.summary(*np.concatenate(tables).T)
-    return {name: summary[name] for name in ("coverage", "half width", "error")}
-
-
 def numbers(data, seed, number_by="elbow"):
     """The numbers of topics that are found, in real text and where twenty are drawn."""
     from hdsp import HDSP
@@ -393,8 +356,7 @@ def numbers_by_prediction(data, seed):
 
 PROBES = {
     "fit": (predictions,),
-    "labels": (predictions,),
-    "calibration": (predictions, intervals),
+    "analysis": (predictions,),
     "number": (numbers,),
     "prediction": (numbers_by_prediction,),
     "stochastic": (by_batches,),

@@ -140,7 +140,7 @@ def million(_, folder):
 
 
 def peers(_, folder):
-    """One pass each. Ours has a start and a calibration, whose time does not grow."""
+    """One pass each. Ours has a start and a reading, whose time does not grow."""
     own = 0.0
     for name, size in (
         ("hdsp", max(SIZES)),

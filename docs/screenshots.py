@@ -82,7 +82,7 @@ def draw_figures(model: HDSP) -> None:
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     plots.effects(model, "scipy.stats", n=12, ax=left)
-    plots.curves(model, "n_parameters", n=4, ax=right)
+    plots.curve(model, "n_parameters", n=4, ax=right)
     figure.savefig(IMAGES / "plots-effects.png", dpi=90)
     _shrink(IMAGES / "plots-effects.png")
 

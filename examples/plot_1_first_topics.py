@@ -25,7 +25,7 @@ model = HDSP(
 model.topics(n_words=6)[["topic", "token_share", "top_words", "coherence"]].head(8)
 
 # %%
-# What a label does to topics, with 90 % intervals: here the change of a topic's expected share in
+# What a label does to topics, with 90% intervals: here the change of a topic's expected share in
 # the documents of ``scipy.stats``, against documents of other modules.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")

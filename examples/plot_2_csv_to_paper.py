@@ -38,8 +38,8 @@ plots.search(searched, ax=ax)
 # %%
 # These reviews have eighteen words each, and thirty topics are more than a reader wants. We take
 # eight, and ask instead which of them do not depend on the start: ``found_in`` counts the fits
-# from four other seeds that have the topic, too. ``o(stars)`` gives each number of stars an effect
-# of its own and expects neighbours to be alike.
+# from four other seeds that have the topic, too. ``o(stars)`` gives each number of stars its own
+# effect.
 
 model = HDSP(8, fixed_number=True, scaling="~ o(stars)", init="words", random_state=0).fit(corpus)
 stability = model.topic_stability(corpus)[["topic", "similarity", "found_in"]]
@@ -53,7 +53,7 @@ topics.merge(stability).round(2)
 # later tables and figures have.
 
 texts = pd.read_csv(path)["text"]
-effects = model.label_effects(labels="stars", contrast=(1, 5))
+effects = model.label_effects("stars", contrast=(1, 5))
 worst = int(effects.loc[effects["effect"].idxmin(), "topic"])
 best = int(effects.loc[effects["effect"].idxmax(), "topic"])
 typical = model.typical_documents(corpus, n=2).query("topic == @worst")
@@ -64,10 +64,10 @@ model = model.name_topics({worst: "Waiting and rudeness", best: "Pleasant places
 # %%
 # The figure
 # ----------
-# Expected shares of the two topics by stars, each with its own 90 % interval, and the means
-# observed in the reviews. ``fig.savefig("stars.pdf")`` writes the figure as vectors.
+# Expected shares of the two topics by stars with 90% intervals, and the means observed in the
+# reviews. ``fig.savefig("stars.pdf")`` writes the figure as vectors.
 
-regression = model.estimate_effects(corpus, "~ o(stars)")
+regression = model.estimate_effects("~ o(stars)")
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 plots.curve(regression, "stars", topics=[worst, best], ax=ax)
 
@@ -100,9 +100,10 @@ for part in (folder / "methods.md").read_text().split("\n\n"):
 
 effect = effects.set_index("topic").loc[worst]
 points = 100 * effect[["effect", "lower", "upper"]]
+share = regression.levels("stars").query("topic == @worst").set_index("value")["observed"]
 paragraph = (
-    f"In reviews of one star, {effect['otherwise']:.0%} of the words are expected to be about "
-    f"waiting and rudeness; in reviews of five stars {effect['expected']:.0%}, a difference of "
+    f"In reviews with one star, {share[1]:.0%} of the words are about waiting and "
+    f"rudeness, and {share[5]:.0%} in reviews with five stars, a difference of "
     f"{points['effect']:.0f} points (90% interval {points['lower']:.0f} to {points['upper']:.0f})."
 )
 print(fill(paragraph, 95))

@@ -45,7 +45,7 @@ for row in typical.itertuples():
 
 contrast = {"labels": "asked", "contrast": ("think", "worry")}
 effects = model.label_effects(**contrast)
-effects[["topic", "words", "otherwise", "expected", "effect", "lower", "upper"]].round(3)
+effects[["topic", "words", "effect", "lower", "upper", "p", "q"]].round(3)
 
 # %%
 # By party
@@ -53,7 +53,7 @@ effects[["topic", "words", "otherwise", "expected", "effect", "lower", "upper"]]
 # Expected share of the topic by party identification (0 strong Democrat, 1 strong Republican), for
 # both forms of the question.
 
-regression = model.estimate_effects(corpus, "~ asked * s(pid_rep)")
+regression = model.estimate_effects("~ asked * s(pid_rep)")
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 plots.curve(regression, "pid_rep", by="asked", topics=worries, ax=ax)
 
@@ -68,7 +68,7 @@ differences[["by", "topic", "words", "difference", "lower", "upper"]].round(3)
 # The placebo
 # -----------
 # Deal the treatment out at random, so that it can have no effect, and repeat the whole analysis,
-# topics included. Nine tenths of 90 % intervals should contain 0.
+# topics included. Nine tenths of 90% intervals should contain 0.
 
 rng = np.random.default_rng(0)
 found, excluded = [], 0

@@ -2,7 +2,7 @@
 A trend that bends, and differs by side
 =======================================
 
-Drawn documents, so that the truth is known: in thirty blogs, one topic peaks in the middle of a
+Simulated documents, so the truth is known: in thirty blogs, one topic peaks in the middle of a
 year, another rises on the left and falls on the right.
 """
 
@@ -40,14 +40,14 @@ counts = np.array([rng.multinomial(60, row / row.sum()) for row in means])
 corpus = Corpus(counts, labels=posts)
 
 # %%
-# Topics are found without labels; effects are estimated afterwards. Posts of one blog are alike,
-# which ``groups`` says.
+# Topics are found without labels, and effects are estimated afterwards. Posts of one blog are
+# correlated, so the blogs are ``groups``.
 
 model = HDSP(4, fixed_number=True, init="nmf", random_state=0).fit(corpus.counts)
-effects = model.estimate_effects(corpus, "~ side * s(day)", groups="blog")
+effects = model.estimate_effects("~ side * s(day)", labels=posts, groups="blog")
 
 # %%
-# Curves with 90 % bands; points are means of documents, dashed lines the truth.
+# Curves with 90% bands; points are means of documents, dashed lines the truth.
 
 fitted = model.components_ / model.components_.sum(axis=1, keepdims=True)
 day = np.linspace(0, 365, 50)
@@ -60,8 +60,8 @@ for number, ax in enumerate(axes):
         ax.plot(day, shares(curve)[..., number].mean(axis=1), "k--", linewidth=1)
 
 # %%
-# A straight line for both sides would have hidden all of this, and ``check`` says so:
+# Straight lines without an interaction miss all of this, and ``check`` shows it:
 
-straight = model.estimate_effects(corpus, "~ side + day", groups="blog")
+straight = model.estimate_effects("~ side + day", labels=posts, groups="blog")
 print("straight:", straight.check()["verdict"].value_counts().to_dict())
 print("curves by side:", effects.check()["verdict"].value_counts().to_dict())

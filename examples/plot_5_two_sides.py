@@ -27,7 +27,7 @@ plots.perspectives(model, topic, "package", levels=("numpy", "sklearn"), ax=ax)
 
 # %%
 # The same as a table: how much more often a package uses a word in this topic than the others do,
-# with 90 % intervals.
+# with 90% intervals.
 
 words = model.label_words(topic=topic)
 words[words["n"] >= 20].sort_values("lower", ascending=False).head(8).round(2)

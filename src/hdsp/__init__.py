@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hdsp import metrics as metrics
     from hdsp import plots as plots
     from hdsp import testing as testing
-    from hdsp.answers.topic_regression import TopicRegression as TopicRegression
+    from hdsp.analysis.effects import TopicRegression as TopicRegression
     from hdsp.corpus import Corpus as Corpus
     from hdsp.corpus import Labels as Labels
     from hdsp.corpus import TextSettings as TextSettings
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from hdsp.exceptions import CheckpointWarning as CheckpointWarning
     from hdsp.exceptions import ClusterError as ClusterError
     from hdsp.exceptions import DatesAsLevelsWarning as DatesAsLevelsWarning
-    from hdsp.exceptions import DependentDocumentsWarning as DependentDocumentsWarning
     from hdsp.exceptions import ExtrapolationWarning as ExtrapolationWarning
     from hdsp.exceptions import FewGroupsWarning as FewGroupsWarning
     from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     from hdsp.exceptions import UnspacedTextWarning as UnspacedTextWarning
     from hdsp.labels import Factor as Factor
     from hdsp.labels import Interaction as Interaction
-    from hdsp.labels import LowRank as LowRank
     from hdsp.labels import Ordered as Ordered
     from hdsp.labels import Pooled as Pooled
     from hdsp.labels import Spline as Spline
@@ -80,7 +78,6 @@ _HOMES = {
     "Constant": "scaling",
     "Corpus": "corpus",
     "Custom": "scaling",
-    "DependentDocumentsWarning": "exceptions",
     "ExtrapolationWarning": "exceptions",
     "FewGroupsWarning": "exceptions",
     "DatesAsLevelsWarning": "exceptions",
@@ -88,7 +85,6 @@ _HOMES = {
     "Interaction": "labels",
     "Labels": "corpus",
     "LogLinear": "scaling",
-    "LowRank": "labels",
     "Monotone": "scaling",
     "IgnoredTargetWarning": "exceptions",
     "MissingLabelsWarning": "exceptions",
@@ -109,7 +105,7 @@ _HOMES = {
     "SmallCorpusWarning": "exceptions",
     "TokenizerNotSavedWarning": "exceptions",
     "TopicLimitWarning": "exceptions",
-    "TopicRegression": "answers.topic_regression",
+    "TopicRegression": "analysis.effects",
     "TopicsChangedWarning": "exceptions",
     "UnknownLabelWarning": "exceptions",
     "UnknownSeedWarning": "exceptions",

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.analysis.fitted import FittedModel
 from hdsp.fit import topics_in_use
-from hdsp.prediction import FittedModel
 from hdsp.validation import check_merges, check_topic_names
 
 
@@ -27,19 +27,11 @@ def with_merged_topics(
     tokens = groups.sum(fitted.topic_tokens())
     order = np.argsort(-tokens, kind="stable")
     groups = groups.ordered(order.tolist())
-    before = {own: k for k, own in enumerate(fitted.groups.members)}
     names = {}
-    coherence = np.full(len(groups), np.nan)
     for topic, own in enumerate(groups.members):
         parts = [k for k, held in enumerate(fitted.groups.members) if set(held) <= set(own)]
         name = " + ".join(fitted.topic_names[k] for k in parts if k in fitted.topic_names)
         if name:
             names[topic] = name
-        if own in before:
-            coherence[topic] = fitted.report.coherence[before[own]]
-    report = replace(
-        fitted.report,
-        n_topics=topics_in_use(tokens, fitted.training.n_documents),
-        coherence=coherence,
-    )
+    report = replace(fitted.report, n_topics=topics_in_use(tokens, fitted.n_documents))
     return replace(fitted, report=report, topic_names=names, merged_topics=groups)

@@ -15,34 +15,45 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from hdsp.answers.document_topics import (
+from hdsp.analysis.checks import cell_columns, in_memory, time_of
+from hdsp.analysis.documents import (
     check_text_of_each,
     document_topic_columns,
+    expected_topics,
+    label_scale,
     ldavis_arrays,
+    mean_log_probability,
+    perplexity,
+    simulate,
     transformed,
     typical_columns,
 )
-from hdsp.answers.effect_refits import Resampling
-from hdsp.answers.expected_topics import expected_topics, label_scale, simulate
-from hdsp.answers.group_words import label_word_columns, topic_word_columns
-from hdsp.answers.held_out_words import mean_log_probability, perplexity
-from hdsp.answers.label_checks import check_columns, in_memory, read_again, time_of
-from hdsp.answers.label_effects import effect_columns
-from hdsp.answers.label_probabilities import joined_columns, probability_parts
-from hdsp.answers.new_documents import check_own_labels, read_counts, read_documents
-from hdsp.answers.number import doubts, number_sentence
-from hdsp.answers.provenance import provenance
-from hdsp.answers.robustness import robustness_columns
-from hdsp.answers.topic_regression import TopicRegression, estimate_effects
-from hdsp.answers.topic_stability import refit, stability_columns
-from hdsp.answers.topic_tables import (
+from hdsp.analysis.effects import TopicRegression
+from hdsp.analysis.fitted import FittedModel, Method
+from hdsp.analysis.label_effects import (
+    effect_columns,
+    estimate_effects,
+    own_regression,
+    read_corpus,
+    strongest_effects,
+)
+from hdsp.analysis.label_probabilities import LabelMethod, joined_columns, probability_parts
+from hdsp.analysis.new_documents import check_own_labels, read_counts, read_documents
+from hdsp.analysis.reading import Weight
+from hdsp.analysis.refits import robustness_columns, stability_columns
+from hdsp.analysis.topic_checks import warn_of_split_topics
+from hdsp.analysis.topics import (
     Columns,
     correlation_columns,
+    doubts,
+    number_sentence,
+    provenance,
     top_words,
     topic_columns,
     word_columns,
 )
-from hdsp.answers.word_checks import word_check_columns
+from hdsp.analysis.word_checks import word_check_columns
+from hdsp.analysis.words import label_word_columns, topic_word_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import (
@@ -67,7 +78,6 @@ from hdsp.learning import (
 from hdsp.model import Priors
 from hdsp.numerics.types import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
-from hdsp.prediction import FittedModel, LabelMethod, Method, Weight
 from hdsp.progress import shown
 from hdsp.scaling import Scaling
 from hdsp.validation import (
@@ -208,6 +218,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_returning_ : int or None
         Of texts of a hundred words or fewer, with ``init="auto"``, how many topics of two short
         fits, of one half of the documents each, are the same; None otherwise.
+    proportions_ : float array of shape [M, T]
+        Unbiased estimates of the training documents' proportions, or a sample's, from their words
+        alone, with topics that were learned without them: what to regress on labels. They may be
+        slightly negative; rows sum to 1, and are NaN in documents without words.
     label_names_ : tuple of str
         The J labels.
     label_schema_ : LabelSchema
@@ -441,6 +455,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any, labels: object = None) -> FloatArray:
         """Topic proportions of documents, given their words and labels.
 
+        These proportions use the labels, so regressing them on the same labels is circular: the
+        labels would explain what they were used to predict. Use `label_effects`, `estimate_effects`
+        or `proportions_` instead, which are estimated from words alone.
+
         Parameters
         ----------
         X : array or sparse array of shape [M, V], or Corpus
@@ -482,7 +500,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return mean_log_probability(self._model, X, labels, sample_weight, self.n_jobs)
 
     def expected_topics(
-        self, labels: object, method: Method = "calibrated", weight: Weight = "documents"
+        self, labels: object, method: Method = "regression", weight: Weight = "documents"
     ) -> FloatArray:
         """Expected topic proportions of documents, given their labels alone.
 
@@ -491,8 +509,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         labels : Labels, table, matrix, list or dict
             The documents' labels, as in `fit`; or those of one document by their columns, such as
             ``{"department": "shoes", "rating": 5}``.
-        method : str, default="calibrated"
-            The definition of the expectation: ``"calibrated"``, a multinomial regression of the
+        method : str, default="regression"
+            The definition of the expectation: ``"regression"``, a softmax regression of the
             training documents' topics on their labels, which predicts best; ``"exact"``, the mean
             of the normalised gamma variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised.
         weight : str, default="documents"
@@ -513,7 +531,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         labels: object = None,
         given: Literal["labels", "completion"] = "labels",
         per_document: bool = False,
-        method: Method = "calibrated",
+        method: Method = "regression",
         interval: float | None = None,
     ) -> Any:
         """The perplexity of documents: exp(- mean log probability of a token).
@@ -531,7 +549,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             random half of the tokens and the labels predict the other half.
         per_document : bool, default=False
             Whether to return the perplexity of each document.
-        method : str, default="calibrated"
+        method : str, default="regression"
             The method of `expected_topics`, used if `given` is ``"labels"``.
         interval : float or None, default=None
             A probability such as 0.9 also returns the limits of an interval, by a bootstrap over
@@ -549,11 +567,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def label_effects(
         self,
-        level: float = 0.9,
-        *,
         labels: str | Sequence[str] | None = None,
+        *,
         contrast: tuple[Any, Any] | None = None,
-        method: Literal["calibrated", "ratio"] = "calibrated",
+        level: float = 0.9,
         weight: Weight = "documents",
         refits: int | None = None,
         corpus: Corpus | None = None,
@@ -561,112 +578,105 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> Any:
         """Effects of labels on topics, with intervals.
 
-        An effect is the change of a topic's expected proportion, averaged over the training
-        documents (a random thousand if there are more): with a tag and without it; at a level of
-        a category and at its other levels, by their frequency; with a number raised by one
-        standard deviation.
+        An effect is a difference of mean proportions between documents that differ in one label,
+        from a linear regression of `proportions_` on the labels of the fit: with a tag and without
+        it, a level of a category against its other levels by their frequency, and the 90th against
+        the 10th percentile of a numeric label (the highest against the lowest if these are equal).
 
         Parameters
         ----------
-        level : float, default=0.9
-            The share of intervals that are to contain the effect which many more documents, read
-            with the same topics, would show.
         labels : str, list of str or None, default=None
             Names of labels, or of whole columns; None is all.
         contrast : tuple of two values or None, default=None
-            Two levels of the category, or two values of the number, that `labels` names: the
+            Two levels of the category, or two values of the numeric label, that `labels` names: the
             effect of changing from the first to the second. Dates and times, also as text
-            ("2020-05-31"), and booleans are taken as they were in training. Beyond a number's
-            values in training the effect is extrapolated, with an `ExtrapolationWarning`.
-        method : str, default="calibrated"
-            The method of `expected_topics`: ``"calibrated"``, or ``"ratio"`` for the scaling
-            function's weights with their own posterior, which is less accurate.
+            ("2020-05-31"), and booleans are read as they were in training. Beyond the values in
+            training the effect is extrapolated, with an `ExtrapolationWarning`.
+        level : float, default=0.9
+            The confidence level of the intervals, each the wider of a robust and a classical one.
         weight : str, default="documents"
-            Whether each document weighs the same, or with ``"tokens"`` each token: long documents
-            then weigh more, as in the perplexity given labels.
+            Whether each document weighs the same, or with ``"tokens"`` each token, so that long
+            documents weigh more.
         refits : int or None, default=None
-            How often topics are learned again, from resampled documents (whole groups of them, if
-            there are groups), every other time from a fresh start; 20 are enough. Intervals then
-            include how much effects change with the topics. None takes the topics as they are.
+            Number of refits: topics are learned again from resampled documents (whole groups, if
+            there are groups), each time from a new start, and effects are pooled by
+            Rubin's rules, so that intervals include the uncertainty of topics; 20 are enough. None
+            takes the topics as they are.
         corpus : Corpus or None, default=None
-            The documents that the model was fitted to, with their labels: what `refits` needs. Of
+            The documents that the model was fitted to: a loaded model needs them for `refits`. Of
             counts it is ``Corpus(X, words=model.words_, labels=labels)``.
         random_state : int, default=0
-            A seed; equal seeds give equal intervals.
+            The random seed of refits.
 
         Returns
         -------
         table
-            One row per label and topic, with the columns `label`, `contrast`, `topic`, `name` if
-            topics have names, `words` (the topic's most probable), `effect`, `lower`, `upper`,
-            `expected` (the proportion after the change), `otherwise` (before it) and `n_documents`
-            (of training, with the label). Its library is that of the training labels, otherwise
-            pandas.
+            One row per label and topic: `label`, `contrast`, `topic`, `name` if topics have names,
+            `words` (the topic's most probable), `effect`, `lower`, `upper`, `standard_error`, `p`
+            (from the wider interval), `q` (adjusted over all rows by Benjamini and Hochberg's
+            method) and `n_documents` with the label; with `refits` also `matched`, the share of
+            refits that found the topic again. An effect that documents do not show is NaN, with a
+            warning. Its library is that of the training labels, otherwise pandas.
 
         Examples
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
         >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
-        >>> fast = model.label_effects(labels="news")
-        >>> thorough = model.label_effects(labels="news", refits=5, corpus=corpus)
+        >>> fast = model.label_effects("news")
+        >>> thorough = model.label_effects("news", refits=5)
         >>> len(fast) == len(thorough) == len(model.components_)
         True
         """
-        resampling = None
-        if refits is not None:
-            resampling = Resampling(refits, corpus, self.max_iter, self.tol, self.n_jobs)
-        asked = (level, labels, contrast, method, random_state, resampling, weight)
+        asked = (labels, contrast, level, weight, refits, corpus, self, random_state)
         with shown(quiet=not self.verbose):
-            columns = effect_columns(self._model, *asked, n_jobs=self.n_jobs)
-        return self._table(columns)
+            return self._table(effect_columns(self._model, *asked))
 
     def estimate_effects(
         self,
-        corpus: Corpus,
-        formula: Scaling = "auto",
-        groups: Any = None,
+        formula: Scaling | None = None,
+        labels: Any = None,
         *,
+        corpus: Corpus | None = None,
+        groups: Any = None,
         weight: Weight = "documents",
     ) -> TopicRegression:
-        """Effects of labels that the fit need not have had, on the topics as they are.
-
-        Documents are read again, with labels whose weights are learned anew, and their topics
-        regressed on the labels as those of a fit are. Documents of training are read with topics
-        that have not seen them; others as new ones.
+        """Regress topics on labels, which the fit need not have had.
 
         Parameters
         ----------
-        corpus : Corpus
-            Documents with their labels: those of training, or others, counted with the model's
-            words. Missing labels have no effect.
-        formula : str, ScalingFunction or Term, default="auto"
+        formula : str, ScalingFunction, Term or None, default=None
             The labels and the form of their effects, as `scaling` of `HDSP`, such as
-            ``"~ ideology * s(day)"``; ``"auto"`` is all labels, each by itself.
+            ``"~ ideology * s(day)"``; None is the formula of the fit. ``(1 | author)`` clusters
+            documents by author.
+        labels : Labels, table, matrix, list or None, default=None
+            Further labels of the training documents, as in `fit`.
+        corpus : Corpus or None, default=None
+            Other documents with their labels, counted with the model's words; None is the training
+            documents. Training documents that are passed again are recognised.
         groups : str, iterable of values or None, default=None
-            The groups of documents that are not independent: a column of the corpus' labels, or
-            one value per document; None is the corpus' own groups. A column is no label unless the
-            formula names it.
+            Groups of documents that are not independent: a label column, or one value per document;
+            None is those of the fit, or of the corpus.
         weight : str, default="documents"
             Whether each document weighs the same, or with ``"tokens"`` each token.
 
         Returns
         -------
         TopicRegression
-            Effects, levels, curves and checks.
+            Effects, levels, curves, tests and checks.
 
         Examples
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus.counts)
-        >>> effects = model.estimate_effects(corpus, "~ tags")
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> effects = model.estimate_effects("~ tags")
         >>> effects.levels("tags")["value"].unique().tolist()
         ['news', 'sport']
         """
         fitted = self._model
         with running(self._settings(), None) as run:
-            return estimate_effects(fitted, corpus, formula, groups, weight, run)
+            return estimate_effects(fitted, formula, labels, corpus, groups, weight, run)
 
     def check_labels(
         self, corpus: Corpus, *, groups: Any = None, time: Any = None, words: str | None = None
@@ -726,9 +736,14 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 return word_check_columns(
                     fitted, in_memory(corpus, owner), words, groups, plan, run
                 )
-            documents, training = read_again(fitted, corpus, groups, run, owner)
-        found = time_of(corpus, time, owner)
-        return check_columns(fitted, documents, "documents", training, found)
+            corpus = in_memory(corpus, owner)
+            reading, _ = read_corpus(fitted, corpus, groups, run, owner, own_labels=True)
+            regression = TopicRegression(fitted, reading, fitted.space)
+            warn_of_split_topics(own_regression(fitted))
+            found, name = time_of(corpus, time, owner)
+            if found is not None:
+                found = found[reading.rows]
+            return cell_columns(regression, found, name)
 
     def predict_labels(
         self,
@@ -814,7 +829,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             90 % interval excludes 0 (`label_effects`). Its library is that of the training labels,
             otherwise pandas.
         """
-        return self._table(topic_columns(self._model, n_words))
+        return self._table(topic_columns(self._model, n_words, strongest_effects(self._model)))
 
     def topic_correlations(self, level: float = 0.9) -> Any:
         """Topics that documents have together, or rather not, with intervals.
@@ -1110,8 +1125,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_whole(n_fits, "n_fits", 1)
         read_documents(fitted, X, labels, "HDSP.topic_stability")
         with shown(quiet=not self.verbose):
-            refits = refit(fitted, self, X, labels, n_fits)
-        return self._table(stability_columns(refits))
+            return self._table(stability_columns(fitted, self, X, labels, n_fits)[1])
 
     def robustness(
         self,
@@ -1305,6 +1319,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         *,
         texts: Sequence[str] | None = None,
         robustness: Any = False,
+        refits: int | None = None,
     ) -> None:
         """Write what papers print: methods, tables, figures and references.
 
@@ -1329,6 +1344,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         robustness : bool or table, default=False
             True refits the model with other numbers of topics and seeds; a table is one that
             `robustness` returned.
+        refits : int or None, default=None
+            Number of refits over which effects are pooled, as in `label_effects`.
 
         Examples
         --------
@@ -1347,7 +1364,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         check_is_fitted(self)
         with shown(quiet=not self.verbose):
-            write_paper(self, folder, corpus, texts=texts, robustness=robustness)
+            write_paper(self, folder, corpus, texts=texts, robustness=robustness, refits=refits)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -1415,7 +1432,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     label_schema_: LabelSchema = _of_model(attrgetter("schema"))
     label_names_: tuple[str, ...] = _of_model(attrgetter("schema.names"))
     label_scale_: FloatArray = _of_model(label_scale)
-    n_documents_: int = _of_model(attrgetter("training.n_documents"))
+    n_documents_: int = _of_model(attrgetter("n_documents"))
+    proportions_: FloatArray = _of_model(attrgetter("proportions"))
     corpus_concentration_: float = _of_model(attrgetter("state.corpus_concentration"))
     document_concentration_: float = _of_model(attrgetter("state.document_concentration"))
     predictive_concentration_: float = _of_model(attrgetter("predictive_concentration"))

@@ -3,6 +3,9 @@
 A fit that stops early warns with scikit-learn's own `sklearn.exceptions.ConvergenceWarning`.
 """
 
+import sys
+import warnings
+
 
 class ReadError(ValueError):
     """A file of documents that is damaged, or not in the format that its reader expects.
@@ -41,10 +44,6 @@ class UnknownLabelWarning(UserWarning):
 
 class MissingLabelsWarning(UserWarning):
     """A column of labels has no value, or a table none of the model's label columns."""
-
-
-class DependentDocumentsWarning(UserWarning):
-    """Documents are alike in a way that intervals of labels' effects do not allow for."""
 
 
 class FewGroupsWarning(UserWarning):
@@ -97,3 +96,14 @@ class UnknownSeedWarning(UserWarning):
 
 class CheckpointWarning(RuntimeWarning):
     """A checkpoint could not be written; the fit goes on without it."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn with the line of the user's program, wherever in hdsp the warning arises."""
+    frame, level = sys._getframe(1), 2
+    # Cached properties call from functools.
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        ("hdsp.", "functools")
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

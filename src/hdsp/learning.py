@@ -13,7 +13,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from hdsp.answers.new_documents import read_counts
+from hdsp.analysis.fitted import FitReport, FittedModel, Source, topic_tokens
+from hdsp.analysis.groups import TopicGroups
+from hdsp.analysis.new_documents import check_own_labels, read_counts
+from hdsp.analysis.reading import LeftOut, estimate_proportions
 from hdsp.corpus import (
     Corpus,
     Labels,
@@ -24,6 +27,7 @@ from hdsp.corpus import (
     group_numbers,
     library_of,
 )
+from hdsp.corpus.fingerprint import fingerprint
 from hdsp.exceptions import (
     MissingLabelsWarning,
     NoSampleWarning,
@@ -51,32 +55,18 @@ from hdsp.fit import (
     topics_in_use,
 )
 from hdsp.kernels import compile_ahead
-from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import Fit, GlobalState, Priors, make_problem, seed_prior
+from hdsp.model import DocumentState, GlobalState, Priors, Problem, make_problem, seed_prior
 from hdsp.model.shard_blocks import readable_parts
-from hdsp.numerics.types import FloatArray
-from hdsp.persistence import Checkpoint, fingerprint
-from hdsp.prediction import (
-    FitReport,
-    FittedModel,
-    LeftOut,
-    SampledFit,
-    Source,
-    TopicGroups,
-    make_fitted,
-    make_fitted_from_sample,
-    topic_tokens,
-    warn_few_groups,
-    warn_of_split_topics,
-    warn_overlaps,
-    with_evidence,
-)
-from hdsp.scaling import Scaling, bind_labels, content_columns
+from hdsp.numerics.sampling import sample_rows
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.persistence import Checkpoint
+from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
 from hdsp.validation import make_generator, quoted
 
-_COHERENCE_WORDS = 10
 # Of lists of tags, beyond which missing ones are told.
 _MOSTLY = 0.5
+# Documents whose labels say how a stream begins from a model.
+_MOST_REOPENED = 1_000
 _NOT_IN_PARTS = (
     "`groups` of HDSP.fit go with documents in memory that are fitted at once, and not with "
     "partial_fit, stochastic inference, an executor or a corpus on disk, which is in memory as "
@@ -175,10 +165,7 @@ def read_training(X: Any, labels: object, groups: object = None) -> Training:
         The groups of documents that are not independent.
     """
     if isinstance(X, Corpus):
-        if labels is not None:
-            raise ValueError(
-                "`labels` of HDSP.fit must be None where X is a Corpus, which carries its own."
-            )
+        check_own_labels(labels, "HDSP.fit")
         corpus, named = X, False
         if groups is not None:
             if corpus.has_groups:
@@ -226,23 +213,19 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
     here = stream or not (stored or settings.inference != "batch" or settings.executor is not None)
     if corpus.has_groups and (stream or not here):
         raise ValueError(_NOT_IN_PARTS)
-    groups = None
-    if corpus.groups is not None:
-        groups = group_numbers(corpus.groups)
-        warn_few_groups(groups, "HDSP.fit")
+    groups = None if corpus.groups is None else group_numbers(corpus.groups)
     schema = corpus.schema if isinstance(corpus, StoredCorpus) else LabelSchema.of(corpus.labels)
 
     def priors_of(tokens: FloatArray) -> Priors:
         return _with_seeds(priors, settings, tokens, corpus.words)
 
-    source = None
+    source = labels = None
     if isinstance(corpus, StoredCorpus):
         data = corpus.fingerprint
     else:
         _warn_missing(corpus.labels)
         values = schema.encode(corpus.labels)
         space = bind_labels(settings.scaling, schema, values)
-        warn_overlaps(space, values)
         design = csr_array(space.design(values), dtype=np.float32)
         data = fingerprint(corpus.counts, design, groups)
         if here:
@@ -252,6 +235,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
                 corpus.counts, design, space.scaling, priors_of(tokens), content=content
             )
             source = FitSource(problem, problem, space)
+            labels = csr_array(values, dtype=np.float64)
         del design, values
     known_as = Source(corpus.words, training.named, training.frames, data, corpus.text_settings)
     checkpoint = _checkpoint(settings, data)
@@ -262,9 +246,6 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
             source = survey_shards(
                 parts, schema, settings.scaling, settings.content, priors_of, plan, run
             )
-            if stored and source.survey is not None:
-                known = source.survey.sample.design
-                warn_overlaps(source.space, source.space.values(known))
         outcome = fit(source, plan, run)
         state, survey = outcome.fit.state, source.survey
         opened = None
@@ -299,54 +280,115 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
                 corpus.n_documents,
             )
         report = _report(source, outcome, run, corpus.n_documents)
-        concentration = settings.predictive_concentration
-        if survey is None:
-            left_out = LeftOut(
-                source.known,
-                state,
-                run.settings,
-                run.here,
-                groups=groups,
-                documents=outcome.fit.documents,
-            )
-            model = make_fitted(
-                source.known,
-                outcome.fit,
-                source.space,
-                known_as,
-                report,
-                run,
-                concentration,
-                groups=groups,
-                left_out=left_out,
-            )
-            # The documents make room for the evidence of labels, which is as large.
-            outcome, left_out.documents = replace(outcome, fit=Fit(state, None)), None
-            model = with_evidence(model, source.known, run, groups, left_out)
-            del left_out
-        else:
-            model = make_fitted_from_sample(
-                SampledFit(
-                    survey.sample,
-                    state,
-                    source.space,
-                    source.problem.priors,
-                    corpus.n_documents,
-                    survey.carriers,
-                ),
-                known_as,
-                report,
-                run,
-                concentration,
-            )
-        with run.stage("checks"):
-            warn_of_split_topics(model)
+        sample = None if survey is None else survey.sample
+        carriers = np.zeros(0) if survey is None else survey.carriers
+        if labels is not None and survey is None:
+            carriers = np.bincount(labels.indices, minlength=schema.n_labels).astype(np.float64)
+        model = make_fitted(
+            source.known if sample is None else None,
+            state,
+            source.space,
+            source.problem.priors,
+            known_as,
+            report,
+            run,
+            labels=labels if sample is None else None,
+            sample=sample,
+            documents=outcome.fit.documents if sample is None else None,
+            groups=groups,
+            n_documents=corpus.n_documents,
+            carriers=carriers,
+            concentration=settings.predictive_concentration,
+        )
     model = replace(
         model,
         topic_names=_seed_names(settings.seeds, state),
         report=replace(report, stages=run.stage_rows()),
     )
     return Learned(model, opened, run.interrupted, checkpoint)
+
+
+def make_fitted(
+    problem: Problem | None,
+    state: GlobalState,
+    space: LabelSpace,
+    priors: Priors,
+    source: Source,
+    report: FitReport,
+    run: Run,
+    *,
+    n_documents: int,
+    carriers: FloatArray,
+    labels: csr_array | None = None,
+    sample: Sample | None = None,
+    documents: DocumentState | None = None,
+    groups: IntArray | None = None,
+    concentration: float | None = None,
+) -> FittedModel:
+    """The fitted model: the documents, or a sample, are read once more, with left-out topics.
+
+    Parameters
+    ----------
+    problem : Problem or None
+        The documents in memory; None if a `sample` stands for them.
+    state : GlobalState
+        The fitted state.
+    space : LabelSpace
+        The labels, and how they scale topics.
+    priors : Priors
+        Hyperparameters.
+    source : Source
+        Where the model comes from.
+    report : FitReport
+        How the fit went.
+    run : Run
+        Where documents are read.
+    n_documents : int
+        The number of all documents.
+    carriers : float array of shape [n_labels]
+        How many of them have each label.
+    labels : sparse array of shape [M, n_labels] or None, default=None
+        The labels of documents in memory.
+    sample : Sample or None, default=None
+        Some of the documents.
+    documents : DocumentState or None, default=None
+        The fitted documents, which topics without a fold are learned from.
+    groups : int array of shape [M] or None, default=None
+        Groups of documents that are not independent.
+    concentration : float or None, default=None
+        The beta that new documents are predicted with.
+    """
+    weights = None
+    if problem is None:
+        assert sample is not None
+        content = state.content
+        problem = make_problem(sample.counts, sample.design, space.scaling, priors, content=content)
+        labels, weights = space.values(sample.design), sample.weights()
+    assert labels is not None
+    with run.stage("reading"):
+        left_out = LeftOut(
+            problem,
+            state,
+            run.settings,
+            run.here,
+            groups=groups,
+            documents=documents,
+            learned_from=n_documents,
+        )
+        in_use = max(report.n_topics, 1)
+        reading = estimate_proportions(left_out, labels, in_use, weights=weights)
+    return FittedModel(
+        state,
+        space,
+        priors,
+        reading,
+        np.asarray(carriers, dtype=np.float64),
+        n_documents,
+        source,
+        report,
+        fixed_concentration=concentration,
+        left_out=left_out,
+    )
 
 
 def learn_further(
@@ -455,23 +497,19 @@ def reopened(settings: Settings, model: FittedModel) -> OpenStream:
         NoSampleWarning,
         stacklevel=3,
     )
-    training, words = model.training, model.source.words
+    words, n_documents = model.source.words, model.n_documents
+    values = csr_array(model.reading.values[sample_rows(len(model.reading), _MOST_REOPENED)])
     return OpenStream(
         stream_from(
-            model.state,
-            model.space,
-            training.sample,
-            training.carriers,
-            training.n_documents,
-            settings.batch_size,
+            model.state, model.space, values, model.carriers, n_documents, settings.batch_size
         ),
         Sample.empty(len(words), model.space.n_columns),
-        training.n_documents,
+        n_documents,
         words,
         model.space,
         model.priors,
         int(make_generator(settings.random_state).integers(2**62)),
-        training.n_documents,
+        n_documents,
     )
 
 
@@ -484,17 +522,20 @@ def refreshed(settings: Settings, opened: OpenStream, before: FittedModel) -> Fi
     report = replace(
         before.report,
         n_topics=topics_in_use(topic_tokens(state, opened.priors), opened.n_documents),
-        coherence=_coherence(state.topics.T, sample.counts),
     )
     with threadpool_limits(1, "blas"), InProcess(settings.n_threads) as here:
-        model = make_fitted_from_sample(
-            SampledFit(
-                sample, state, opened.space, opened.priors, opened.n_documents, opened.carriers
-            ),
+        model = make_fitted(
+            None,
+            state,
+            opened.space,
+            opened.priors,
             source,
             report,
             Run(executor=here, here=here),
-            settings.predictive_concentration,
+            sample=sample,
+            n_documents=opened.n_documents,
+            carriers=opened.carriers,
+            concentration=settings.predictive_concentration,
         )
     return replace(
         model,
@@ -571,18 +612,14 @@ def _checkpoint(settings: Settings, data: str) -> Checkpoint | None:
 
 
 def _report(source: FitSource, outcome: Outcome, run: Run, n_documents: int) -> FitReport:
-    """How the fit went; coherence is that in all documents, or in the sample of them."""
+    """How the fit went."""
     state, history = outcome.fit.state, outcome.history
-    known = source.known.counts if source.survey is None else source.survey.sample.counts
-    with run.stage("coherence"):
-        coherence = _coherence(state.topics.T, known)
     return FitReport(
         history.rows(),
         [trial.as_row() for trial in run.trials],
         history.converged,
         topics_in_use(topic_tokens(state, source.problem.priors), n_documents),
         outcome.numbers,
-        coherence,
         outcome.beginning.init,
         outcome.beginning.returning,
     )
@@ -624,10 +661,3 @@ def _warn_missing(labels: Labels) -> None:
                 MissingLabelsWarning,
                 stacklevel=4,
             )
-
-
-def _coherence(topics: FloatArray, counts: csr_array) -> FloatArray:
-    """NPMI of each topic, [T]; NaN with a single word."""
-    if counts.shape[1] < 2:
-        return np.full(len(topics), np.nan)
-    return npmi(topic_top_words(topics, _COHERENCE_WORDS), counts)

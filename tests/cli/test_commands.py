@@ -223,7 +223,7 @@ def test_topics_and_effects(here, capsys):
     assert main(["topics", "model.hdsp"]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[0].split() == [
-        *("topic", "tokens", "coherence", "words", "raised", "by", "(documents)")
+        *("topic", "tokens", "coherence", "words", "strongest", "effects", "(points)")
     ]
     assert "leather" in out
     assert main(["topics", "model.hdsp", "--json"]) == 0

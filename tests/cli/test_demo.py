@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +18,7 @@ def small_corpus():
             "package": package,
             "module": [f"{name}.{rng.choice(['linalg', 'fft'])}" for name in package],
             "kind": rng.choice(["function", "class"], size=120),
-            "n_parameters": rng.poisson(3, size=120).astype(float),
+            "n_parameters": rng.integers(0, 40, size=120).astype(float),
         }
     )
     corpus, _ = simulate(table, n_topics=5, n_words=60, document_length=40, random_state=1)
@@ -48,8 +50,10 @@ def test_the_demo_prints_topics_and_what_labels_do(small, capsys):
         assert len(line.split()[2:]) == 8
     for module in ("numpy.linalg", "numpy.fft", "scipy.linalg", "scipy.fft"):
         (effect,) = [line for line in lines if line.strip().startswith(module)]
-        assert effect.count(" points (") == 2
-    assert any("from their labels alone" in line for line in lines)
+        assert len(re.findall(r" [+-]\d+ \([+-]\d+ to [+-]\d+\)", effect)) == 3
+        assert re.search(r" \+[1-9]\d* \(", effect)
+        assert re.search(r" -[1-9]\d* \(", effect)
+    assert any("given their labels, " in line for line in lines)
 
 
 def test_the_heading_counts_the_topics_that_follow(small, capsys):

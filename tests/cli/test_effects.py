@@ -1,6 +1,7 @@
-"""`hdsp effects` with refits."""
+"""`hdsp effects` with refits, formulas and summaries."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -30,19 +31,19 @@ def test_refits_of_the_documents_in_a_file(folder, capsys):
     file = str(folder / "reviews.parquet")
     assert effects(folder, "--refits", "3", "--corpus", file, "--seed", "5", "--json") == 0
     found = json.loads(capsys.readouterr().out)["effects"]
-    assert effects(folder, "--seed", "5", "--json") == 0
+    assert effects(folder, "--json") == 0
     alone = json.loads(capsys.readouterr().out)["effects"]
     assert len(found) == len(alone) > 0
     wider = [row["upper"] - row["lower"] for row in found]
     width = [row["upper"] - row["lower"] for row in alone]
-    # But for limits that are cut where no difference can be larger.
     assert sum(a > b for a, b in zip(wider, width, strict=True)) > 0.9 * len(found)
+    assert all(0.0 <= row["matched"] <= 1.0 for row in found)
 
 
 def test_refits_need_documents_and_documents_refits(folder, capsys):
     for options in (["--refits", "3"], ["--corpus", str(folder / "reviews.parquet")]):
         assert effects(folder, *options) == 2
-        assert "--refits and --corpus go together" in capsys.readouterr().err
+        assert "--corpus FILE needs --refits or --formula" in capsys.readouterr().err
 
 
 def test_other_documents_are_refused(folder, tmp_path, capsys):
@@ -78,6 +79,36 @@ def test_an_interrupt_ends_refits_in_python(folder, pressed):  # noqa: F811
     assert len(pressed) < 100
 
 
+def test_topics_that_fall_are_shown(folder, capsys):
+    assert effects(folder, "--most", "2") == 0
+    blocks = capsys.readouterr().out.strip().split("\n\n")
+    model = HDSP.load(folder / "model.hdsp")
+    table = model.label_effects("department")
+    assert len(blocks) == table["label"].nunique()
+    for block in blocks:
+        title, header, *rows = block.splitlines()
+        assert header.split() == ["topic", "effect", "90%", "interval", "q", "words"]
+        own = table[table["label"] == title.split(" (")[0]].set_index("topic")
+        for row, place in zip(rows, (own["effect"].idxmax(), own["effect"].idxmin()), strict=True):
+            topic, effect, _, lower, _, upper, q, *words = row.split()
+            assert int(topic) == place
+            numbers = [f"{100 * own[name][place]:+.1f}" for name in ("effect", "lower", "upper")]
+            assert [effect, lower, upper] == numbers
+            assert q == ("<0.001" if own["q"][place] < 0.001 else f"{own['q'][place]:.3f}")
+            assert " ".join(words) == own["words"][place]
+
+
+def test_the_summary_of_the_regression(folder, capsys):
+    model = HDSP.load(folder / "model.hdsp")
+    assert main(["effects", str(folder / "model.hdsp"), "--summary"]) == 0
+    assert capsys.readouterr().out == f"{model.estimate_effects().summary()}\n"
+    assert main(["effects", str(folder / "model.hdsp"), "--summary", "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    assert summary == model.estimate_effects().summary()
+    assert effects(folder, "--summary") == 2
+    assert "--summary cannot be combined with --label" in capsys.readouterr().err
+
+
 def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
     table = reviews()
     rng = np.random.default_rng(0)
@@ -91,16 +122,20 @@ def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
     assert main(["effects", model, *file, *formula, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["effects"]
     assert {row["label"] for row in rows} == {"left", "right", "day"}
-    assert all(0.0 <= row["p"] <= 1.0 for row in rows)
+    assert all(0.0 <= row["p"] <= row["q"] <= 1.0 for row in rows)
+    assert main(["effects", model, *file, *formula, "--summary"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Formula: ~ side + s(day)")
+    assert "clustered in 12 groups" in shown
     assert main(["effects", model, *file, *formula, "--label", "day"]) == 0
-    assert "day (per SD of 0." in capsys.readouterr().out
+    assert re.match(r"day \(20[\d.]+ - 20[\d.]+; \d+ documents\)", capsys.readouterr().out)
     years = ["--label", "day", "--contrast", "2020-01-05", "2031"]
     assert main(["effects", model, *file, *formula, *years]) == 0
     said = capsys.readouterr().err.splitlines()
     wanted = "hdsp: warning: --contrast goes to '2031', and 'day' runs from 2020 to 202"
     assert sum(line.startswith(wanted) for line in said) == 1
     assert main(["effects", model, *formula]) == 2
-    assert "--formula needs --corpus, the documents" in capsys.readouterr().err
+    assert "--formula needs --corpus FILE" in capsys.readouterr().err
     assert main(["effects", model, *file, "--formula", "~ siide"]) == 2
     assert "siide" in capsys.readouterr().err
     # Checks of the model's own labels, and of others.

@@ -1,6 +1,7 @@
 """A model of a folder of texts, and tables as people have them, on the command line."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -98,8 +99,7 @@ def test_numbers_with_a_decimal_comma(here, tmp_path, capsys):
 
 def test_labels_with_commas_and_semicolons_are_told_apart(here, capsys):
     assert run("topics", "m.hdsp")
-    raised = [row for row in capsys.readouterr().out.splitlines() if "Smith" in row]
-    assert all("Smith, John (20)" in row for row in raised)
+    assert re.search(r"Smith, John [+-]\d+\.\d", capsys.readouterr().out)
     write_pieces([{"tags": [["a", "b"], ["c;d", "e"], []]}], "-")
     assert capsys.readouterr().out == 'tags\na;b\n"[""c;d"", ""e""]"\n""\n'
 

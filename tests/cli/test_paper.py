@@ -55,6 +55,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
     ("arguments", "message"),
     [
         (["--robustness"], "--robustness needs the training documents: pass them as --corpus."),
+        (["--refits", "20"], "--refits needs the training documents, which a saved model does not"),
         (["--corpus", "-"], "--corpus needs a file: it is read twice"),
         (
             ["--corpus", "reviews.parquet"],

@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,11 +17,11 @@ from tests.cli.test_commands import reviews
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     frame = reviews(120)
-    frame["labels"] = [[*tags, f"tag{n % 9}"] for n, tags in enumerate(frame["labels"])]
-    # One tag that the words tell.
-    frame.loc[frame["department"] == "shoes", "labels"] = frame["labels"].map(
-        lambda tags: [*tags, "walking"]
-    )
+    extra = [[f"tag{n % 10}"] if n % 10 < 9 else [] for n in range(len(frame))]
+    # A tag that depends on the words.
+    shoes = frame["department"] == "shoes"
+    extra = [[*own, "walking"] if shoes[n] and n % 8 else own for n, own in enumerate(extra)]
+    frame["labels"] = [[*tags, *own] for tags, own in zip(frame["labels"], extra, strict=True)]
     frame["id"] = [f"review {n}" for n in range(len(frame))]
     frame["key"] = range(len(frame))
     frame.to_parquet(folder / "reviews.parquet")
@@ -56,7 +57,7 @@ def test_the_strongest_labels_are_printed_first_and_a_screenful(files, capsys):
     shown, last = printed_effects(files, capsys)
     assert len(shown) == 4
     assert shown == sorted(shown, reverse=True)
-    assert last.startswith("These are the 4 labels with the strongest effects of 15: --all")
+    assert last.startswith("4 of 15 labels, those with the strongest effects. --all prints")
     everything, last = printed_effects(files, capsys, "--all")
     assert everything[:4] == shown
     assert len(everything) == 15
@@ -94,6 +95,23 @@ def test_probable_tags_are_written(files, tmp_path):
     for row in rows:
         probable = [name[2:-1] for name, p in row.items() if name.startswith("p(") and p >= 0.5]
         assert row["predicted"] == probable
+
+
+def test_topics_show_the_strongest_effects_of_both_signs(files, capsys):
+    assert main(["topics", str(files / "model.hdsp")]) == 0
+    header, *rows, _, note = capsys.readouterr().out.splitlines()
+    assert header.endswith("strongest effects (points)")
+    assert note.endswith(f"See all: hdsp effects {files / 'model.hdsp'}")
+    table = HDSP.load(files / "model.hdsp").label_effects()
+    sure = table[(table["lower"] > 0) | (table["upper"] < 0)]
+    signs = set()
+    for topic, row in enumerate(rows):
+        own = sure[sure["topic"] == topic]
+        own = own.loc[own["effect"].abs().sort_values(ascending=False, kind="stable").index[:3]]
+        shown = [f"{n} {100 * e:+.1f}" for n, e in zip(own["label"], own["effect"], strict=True)]
+        assert row[header.index("strongest") :] == "; ".join(shown)
+        signs |= set(np.sign(own["effect"]))
+    assert signs == {-1.0, 1.0}
 
 
 def test_topics_of_a_word_are_found(files, capsys):
@@ -156,7 +174,7 @@ def test_a_label_outside_of_the_formula_is_not_called_missing(files, tmp_path, c
     options = ["--topics", "4", "--fixed-number", "-o", model]
     assert main(["fit", str(files / "reviews.parquet"), *labels, *options]) == 0
     capsys.readouterr()
-    assert main(["effects", model, "--label", "walking"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("'walking': no effect on topics in this model, whose formula")
-    assert "--formula COLUMN" in told
+    assert main(["effects", model, "--label", "walking"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("hdsp: --label: 'walking' has no effects: it is not in the formula")
+    assert "pass --corpus FILE and name it in --formula" in told

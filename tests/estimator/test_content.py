@@ -303,7 +303,7 @@ def test_perspectives_places_words_between_levels(model):
     pyplot.close("all")
 
 
-def test_checks_read_versions_and_other_labels_are_refused(tmp_path):
+def test_checks_and_effects_of_other_documents_read_versions(tmp_path):
     rng = np.random.default_rng(0)
     labels = pd.DataFrame({"party": rng.choice(["a", "b"], 200), "x": rng.normal(size=200)})
     documents = Corpus(rng.poisson(0.8, size=(200, 40)), labels=labels)
@@ -312,5 +312,9 @@ def test_checks_read_versions_and_other_labels_are_refused(tmp_path):
     table = model.check_labels(documents)
     assert (np.abs(table["found"] - table["expected"]) < 0.2).all()
     model.report(tmp_path / "report.html", documents)
-    with pytest.raises(ValueError, match="reads topics without versions: of a model with `conten"):
-        model.estimate_effects(documents, "~ x")
+    again = model.estimate_effects("~ party + x", corpus=documents).effects()
+    pd.testing.assert_frame_equal(again, model.label_effects())
+    some = model.estimate_effects("~ x", corpus=documents[:100])
+    assert some.n_documents == 100
+    effects = some.effects()
+    assert (effects["lower"] < effects["upper"]).all()

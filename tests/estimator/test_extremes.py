@@ -15,7 +15,7 @@ LABELS = pd.DataFrame(
     {
         "size": np.random.default_rng(1).normal(size=40),
         "kind": ["a", "b"] * 20,
-        "tags": [["x"], [], ["x", "y"], ["y"]] * 10,
+        "tags": [["x"], [], ["y"], ["x", "y"]] * 10,
     }
 )
 
@@ -30,9 +30,7 @@ def test_a_number_without_a_value_has_no_effects():
         model = make().fit(COUNTS, labels=labels)
     assert set(model.label_effects()["label"]) == {"a", "b", "x", "y"}
     assert "size" not in str(model.topics()["raised_by"].tolist())
-    message = (
-        "`labels` of HDSP.label_effects must name labels that documents had in training. 'size'"
-    )
+    message = "`labels` of HDSP.label_effects: 'size' has no effects: .*, or no document has it"
     with pytest.raises(ValueError, match=message):
         model.label_effects(labels="size")
     with pytest.raises(ValueError, match=message):
@@ -46,6 +44,16 @@ def test_a_number_without_a_value_has_no_effects():
     assert set(model.label_effects(labels=["size", "kind"])["label"]) == {"a", "b"}
 
 
+def test_a_category_with_one_level_gets_a_sentence():
+    labels = LABELS.assign(kind="a")
+    model = make().fit(COUNTS, labels=labels)
+    with pytest.warns(UserWarning, match=r"'a'|'kind'"):
+        effects = model.label_effects()
+    # There is no other kind that it could be compared with.
+    assert effects["effect"][effects["label"] == "a"].isna().all()
+    assert effects["effect"][effects["label"] != "a"].notna().all()
+
+
 def test_one_document_has_one_topic_in_use():
     assert topics_in_use(np.array([2.0, 3.0, 1.0]), 1) == 1
     assert topics_in_use(np.array([2.0, 3.0, 1.0]), 2) == 1
@@ -55,7 +63,7 @@ def test_one_document_has_one_topic_in_use():
 @pytest.mark.parametrize("contrast", [(-1e300, 1e300), (0, np.inf), (np.nan, 1), ("-1e300", "1")])
 def test_absurd_contrasts_are_refused(contrast):
     model = make().fit(COUNTS, labels=LABELS)
-    with pytest.raises(ValueError, match="must be two finite numbers of the size of those in"):
+    with pytest.raises(ValueError, match="must be two finite numbers, got"):
         model.label_effects(labels="size", contrast=contrast)
     with pytest.warns(ExtrapolationWarning):
         far = model.label_effects(labels="size", contrast=(-1e25, 1e25))

@@ -298,7 +298,7 @@ BAD_NEW_DATA = {
     "a matrix of labels": (lambda m: m.expected_topics(np.ones((2, 3))), "Got a matrix"),
     "an unknown method": (
         lambda m: m.expected_topics(frame(), method="mean"),
-        "`method` of HDSP.expected_topics must be one of 'calibrated', 'exact', 'ratio'.*'mean'",
+        "`method` of HDSP.expected_topics must be one of 'regression', 'exact', 'ratio'.*'mean'",
     ),
     "an unknown method of perplexity": (
         lambda m: m.perplexity(counts(), method="mean"),

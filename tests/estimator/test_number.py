@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, UnreliableTopicsWarning, simulate
-from hdsp.answers.number import number_sentence
+from hdsp.analysis.topics import number_sentence
 
 
 @cache

@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -25,7 +26,7 @@ from hdsp.numerics.quadrature import normalised_gamma_mean
 from hdsp.progress.displays import Lines
 from tests.reference.cvb0 import predict_document
 
-METHODS = ("calibrated", "exact", "ratio")
+METHODS = ("regression", "exact", "ratio")
 TERMS = ("words", "tangent", "proportions", "topics", "scaling", "sticks", "concentrations")
 TAGS = ("blue", "green", "red")
 
@@ -45,7 +46,7 @@ def labelled():
         {
             "tags": pd.Series([list(np.array(TAGS)[rng.random(3) < 0.4]) for _ in range(120)]),
             "kind": rng.choice(["long", "short"], size=120),
-            "rating": rng.integers(1, 6, size=120).astype(float),
+            "rating": rng.normal(3.0, 1.4, size=120).round(1),
         }
     )
     corpus, _ = simulate(table, n_topics=4, n_words=30, document_length=50, random_state=4)
@@ -488,14 +489,14 @@ def test_a_warning_where_every_topic_is_in_use():
 @pytest.mark.parametrize(
     ("n_topics", "fixed", "warns"), [(19, False, True), (18, False, False), (20, True, False)]
 )
-def test_the_warning_is_for_numbers_near_a_ceiling(monkeypatch, n_topics, fixed, warns):
+def test_the_warning_is_for_numbers_near_a_ceiling(n_topics, fixed, warns):
     counts, _ = labelled()
-    monkeypatch.setattr("hdsp.learning.topics_in_use", lambda *_: n_topics)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        make(n_components=20, fixed_number=fixed, tol=1.0, init="nmf").fit(counts)
-    said = [str(warning.message).partition(",")[0] for warning in caught]
-    assert said == [f"{n_topics} topics are in use of 20 at most"] * warns
+    model = make(n_components=20, fixed_number=fixed, tol=1.0, init="words").fit(counts)
+    held = model._model
+    model._model = replace(held, report=replace(held.report, n_topics=n_topics))
+    said = [text for text, kind in model._doubts(True) if kind is hdsp.TopicLimitWarning]
+    begin = f"{n_topics} topics are in use of 20 at most, which may limit"
+    assert [text.startswith(begin) for text in said] == [True] * warns
 
 
 def test_a_warning_where_the_bound_has_not_settled():
@@ -569,7 +570,7 @@ def test_verbose_shows_passes_on_standard_error(capsys, every_line):
     for row in model.history_:
         shown = f"topics 10, pass {row['pass']}, bound {row['bound']:,.1f}, 0:0"
         assert sum(line.startswith(f"Fitting topics: {shown}") for line in lines) == 1
-    assert any("stage calibration, concentration, passes took 0:0" in line for line in lines)
+    assert any("stage reading, passes took 0:0" in line for line in lines)
     assert re.search(r"bound [-,.\d]+, passes took [\d:]+, took [\d:]+$", lines[-1])
     make(tol=1e-2).fit(counts)
     assert capsys.readouterr() == ("", "")

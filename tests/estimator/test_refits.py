@@ -1,16 +1,18 @@
 """Effects of labels over refits of resampled documents."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 
 from hdsp import HDSP, Corpus
-from hdsp.answers import effect_refits
-from hdsp.answers.effect_refits import Resampling, refit_sides
+from hdsp.analysis import refits
+from hdsp.analysis.effects import pool_refits
+from hdsp.analysis.regression import Estimates
 from hdsp.datasets import LabelDesign, make_corpus
 from hdsp.fit import initial_state
-from hdsp.model import make_problem
-from hdsp.prediction import Effects, make_contrasts, over_refits
 from hdsp.progress.displays import Lines
 
 
@@ -32,14 +34,21 @@ def thorough(model, corpus):
     return model.label_effects(refits=5, corpus=corpus)
 
 
-def test_the_table_is_the_same_but_for_its_limits(model, thorough):
+def test_the_table_is_the_same_with_wider_intervals(model, thorough):
     fast = model.label_effects()
-    columns = ["label", "contrast", "topic", "effect", "expected", "otherwise"]
-    pd.testing.assert_frame_equal(thorough[columns], fast[columns])
-    assert list(thorough.columns) == list(fast.columns)
-    # Topics that differ make intervals wider.
+    assert list(thorough.columns) == [*fast.columns, "matched"]
+    same = ["label", "contrast", "topic", "words", "n_documents"]
+    pd.testing.assert_frame_equal(thorough[same], fast[same])
+    for table in (thorough, fast):
+        assert table["effect"].between(table["lower"], table["upper"]).all()
     width, before = (table["upper"] - table["lower"] for table in (thorough, fast))
     assert (width > before).all()
+    assert (thorough["standard_error"] > fast["standard_error"]).all()
+    found = thorough["matched"] >= 0.8
+    assert found.mean() > 0.6
+    assert thorough["matched"].between(0.0, 1.0).all()
+    # Topics that are found again have the same effects.
+    assert np.corrcoef(thorough["effect"][found], fast["effect"][found])[0, 1] > 0.85
 
 
 def test_threads_do_not_matter_and_seeds_do(model, corpus, thorough):
@@ -54,7 +63,10 @@ def test_threads_do_not_matter_and_seeds_do(model, corpus, thorough):
 def test_a_label_alone_is_as_among_others(model, corpus, thorough):
     alone = model.label_effects(labels="common_1", refits=5, corpus=corpus)
     among = thorough[thorough["label"] == "common_1"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(alone, among, atol=1e-6)
+    # q values are adjusted over all rows of a table.
+    pd.testing.assert_frame_equal(alone.drop(columns="q"), among.drop(columns="q"), atol=1e-6)
+    assert (alone["p"] <= alone["q"]).all()
+    assert (alone["q"] <= among["q"]).all()
 
 
 def test_a_contrast_and_its_mirror_have_mirrored_limits(model, corpus):
@@ -67,63 +79,47 @@ def test_a_contrast_and_its_mirror_have_mirrored_limits(model, corpus):
     np.testing.assert_allclose(there["upper"], -back["lower"], atol=1e-6)
 
 
-def test_the_variance_of_topics_is_added():
-    rng = np.random.default_rng(0)
-    effects = Effects(
-        otherwise=np.array([[0.2, 0.8]]),
-        expected=np.array([[0.3, 0.7]]),
-        lower=np.array([[0.04, -0.13]]),
-        upper=np.array([[0.12, -0.05]]),
-        error=np.array([[0.03, 0.04]]),
-    )
-    sides = np.array([[[0.2, 0.8]], [[0.3, 0.7]]]) + rng.normal(0.01, 0.01, size=(4, 2, 1, 2))
-    found = over_refits(effects, sides, 0.9)
-    change = sides[:, 1, 0] - sides[:, 0, 0] - [0.1, -0.1]
-    # The 95th percentile of Student's distribution with four degrees of freedom.
-    added = 2.131847**2 * (change**2).mean(axis=0)
-    np.testing.assert_array_equal(found.effect, effects.effect)
-    below = np.sqrt(added + np.array([0.06, 0.03]) ** 2)
-    above = np.sqrt(added + np.array([0.02, 0.05]) ** 2)
-    np.testing.assert_allclose(found.lower[0], found.effect[0] - below, rtol=1e-5)
-    np.testing.assert_allclose(found.upper[0], found.effect[0] + above, rtol=1e-5)
-    wanted = np.array([0.03, 0.04]) ** 2 + (change**2).mean(axis=0)
-    np.testing.assert_allclose(found.error[0] ** 2, wanted)
+def test_refits_are_pooled_by_rubins_rules():
+    """By the formulas of Rubin (1987) and of Barnard and Rubin (1999)."""
+    own = Estimates(*(np.array([[x]]) for x in (0.11, 0.04, 0.03, 30.0)), 90.0)
+    values = np.array([0.10, 0.16, 0.07, 0.13]).reshape(4, 1, 1)
+    between = (0.015**2 + 0.045**2 + 0.045**2 + 0.015**2) / 3
+    total = 0.04**2 + 1.25 * between
+    share = 1.25 * between / total
+    observed = 31 / 33 * 30 * (1 - share)
+    degrees = 1 / (share**2 / 3 + 1 / observed)
+    mean, half, error, p = pool_refits(own, values, 0.9)
+    assert mean == pytest.approx(0.115)
+    assert error == pytest.approx(np.sqrt(total))
+    assert half == pytest.approx(student.ppf(0.95, degrees) * np.sqrt(total))
+    assert p == pytest.approx(2 * student.sf(0.115 / np.sqrt(total), degrees))
 
 
-def test_limits_are_differences_of_proportions():
-    effects = Effects(*(np.array([[value]]) for value in (0.0, 1.0, 0.5, 1.0, 0.1)))
-    sides = np.array([[[[0.0]], [[1.0]]], [[[0.5]], [[0.6]]]])
-    found = over_refits(effects, sides, 0.9)
-    assert -1.0 <= found.lower[0, 0] < found.upper[0, 0] <= 1.0
+def test_without_differences_between_refits_intervals_are_those_of_the_model():
+    own = Estimates(*(np.array([[x]]) for x in (0.11, 0.03, 0.04, 30.0)), 1e6)
+    found = pool_refits(own, np.full((5, 1, 1), 0.11), 0.9)
+    np.testing.assert_allclose(np.ravel(found[:2]), [0.11, own.half_width(0.9)[0, 0]], rtol=1e-4)
 
 
-def test_refits_are_of_the_documents(model, corpus, monkeypatch):
-    """Each has its own documents, and topics in the model's order; every other starts afresh."""
-    fitted = model._model
-    problem = make_problem(
-        corpus.counts, fitted.schema.encode(corpus.labels), fitted.scaling, fitted.priors
-    )
-    contrasts = make_contrasts(fitted.schema, fitted.used, None, None)
-    resampling = Resampling(3, corpus, max_iter=20, tol=1e-3, n_jobs=1)
+def test_every_refit_starts_afresh(model, corpus, monkeypatch):
     started = []
-    monkeypatch.setattr(
-        effect_refits,
-        "initial_state",
-        lambda problem, n_topics, init, *rest: (
-            started.append((problem.n_documents, n_topics, init))
-            or initial_state(problem, n_topics, init, *rest)
-        ),
-    )
-    sides = refit_sides(fitted, problem, None, contrasts, resampling, seed=0)
-    assert started == [(200, 6, model.init_)] * 2
-    assert sides.shape == (3, 2, len(contrasts), 6)
-    np.testing.assert_allclose(sides.sum(axis=-1), 1.0, rtol=1e-6)
-    assert not np.allclose(sides[0], sides[1], atol=1e-4)
-    first = fitted.typical_effects(contrasts).ravel()
-    alike = [np.corrcoef((after - before).ravel(), first)[0, 1] for before, after in sides]
-    assert alike[1] > 0.9
-    # Two topics more than there are, which another start may share out in another way.
-    assert min(alike[0], alike[2]) > 0.4
+
+    def spy(problem, n_topics, init, *rest):
+        started.append((problem.n_documents, n_topics, init))
+        return initial_state(problem, n_topics, init, *rest)
+
+    monkeypatch.setattr(refits, "initial_state", spy)
+    model.label_effects(refits=3, corpus=corpus)
+    assert started == [(200, 6, model.init_)] * 3
+
+
+def test_topics_that_were_merged_or_named(model, corpus, thorough):
+    """Effects of refits are added up, as those of the model are."""
+    merged = model.merged([[0, 1]]).name_topics({0: "both"})
+    found = merged.label_effects(labels="common_1", refits=5, corpus=corpus)
+    own = thorough[thorough["label"] == "common_1"]["effect"].tolist()
+    assert found["name"].tolist() == ["both", "", "", "", ""]
+    np.testing.assert_allclose(found["effect"], [own[0] + own[1], *own[2:]], atol=1e-12)
 
 
 def test_counts_work_too():
@@ -135,21 +131,21 @@ def test_counts_work_too():
     assert len(model.label_effects(refits=2, corpus=corpus)) == 4
 
 
-def test_a_loaded_model_takes_its_documents(model, corpus, thorough, tmp_path):
+def test_documents_are_at_hand_until_the_model_is_saved(model, corpus, thorough, tmp_path):
+    pd.testing.assert_frame_equal(model.label_effects(refits=5), thorough)
     model.save(tmp_path / "model.hdsp")
     again = HDSP.load(tmp_path / "model.hdsp").label_effects(refits=5, corpus=corpus)
     pd.testing.assert_frame_equal(again, thorough)
 
 
 def test_messages(model, corpus):
+    loaded = pickle.loads(pickle.dumps(model))
     with pytest.raises(ValueError, match=r"`refits` of HDSP\.label_effects needs the training doc"):
-        model.label_effects(refits=5)
+        loaded.label_effects(refits=5)
     with pytest.raises(TypeError, match=r"must be a Corpus\. Got csr_array: of counts make Corpus"):
         model.label_effects(refits=5, corpus=corpus.counts)
     with pytest.raises(ValueError, match="must be the documents that the model was fitted to"):
         model.label_effects(refits=5, corpus=corpus[::-1])
-    with pytest.raises(ValueError, match=r"`refits` of HDSP\.label_effects go with"):
-        model.label_effects(refits=5, corpus=corpus, method="ratio")
     for wrong in (0, 1, 2.5, True):
         with pytest.raises(ValueError, match="`refits` of HDSP must be a whole number of at least"):
             model.label_effects(refits=wrong, corpus=corpus)

@@ -6,8 +6,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hdsp import HDSP, Corpus, simulate
-from hdsp.answers.label_effects import effect_columns
-from hdsp.answers.robustness import robustness_facts
+from hdsp.analysis.label_effects import effect_columns
+from hdsp.analysis.refits import robustness_facts
 from hdsp.metrics import match_topics
 
 
@@ -33,11 +33,11 @@ def test_rows_are_those_of_fits_by_hand(model, corpus, table):
         *("number", "seed", "topic", "name", "words", "matched", "similarity", "found"),
         *("label", "contrast", "effect", "lower", "upper", "same_sign", "excludes_zero"),
     ]
-    own = model.label_effects(0.8)
+    own = model.label_effects(level=0.8)
     for number, rows in table.groupby("number"):
         other = HDSP(number, fixed_number=True, init="nmf", max_iter=30, random_state=8)
         partner, distance = match_topics(model.components_, other.fit(corpus).components_)
-        effects = other.label_effects(0.8).set_index(["label", "topic"])
+        effects = other.label_effects(level=0.8).set_index(["label", "topic"])
         assert rows["label"].tolist() == own["label"].tolist()
         assert (rows["seed"] == 8).all()
         for row, mine in zip(rows.itertuples(), own.itertuples(), strict=True):
@@ -85,8 +85,8 @@ def test_a_model_without_labels_has_topics_alone(corpus):
 
 
 def test_facts_count_what_the_table_says(model, table):
-    facts = robustness_facts(table.to_dict("list"), effect_columns(model._model, 0.8))
-    frame = model.label_effects(0.8)
+    facts = robustness_facts(table.to_dict("list"), effect_columns(model._model, level=0.8))
+    frame = model.label_effects(level=0.8)
     sure = (frame["lower"] > 0) | (frame["upper"] < 0)
     twice = table[np.tile(sure, 2)]
     assert facts == {
@@ -103,7 +103,7 @@ def test_facts_count_what_the_table_says(model, table):
     [
         ({"numbers": [1]}, "`numbers` of HDSP must be a whole number of at least 2. Got 1"),
         ({"seeds": [0.5]}, "`seeds` of HDSP must be a whole number of at least 0. Got 0.5"),
-        ({"labels": "c"}, "`labels` of HDSP.robustness names 'c'"),
+        ({"labels": "c"}, "`labels` of HDSP.robustness: the model has no label 'c'"),
         ({"level": 2}, "`level` of HDSP.robustness must lie between 0 and 1"),
     ],
 )

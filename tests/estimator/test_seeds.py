@@ -39,7 +39,6 @@ def test_seeds_name_topics_of_their_words(model):
 
 def test_the_tokens_of_topics_do_not_count_the_prior(model, corpus):
     assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
-    assert model._model.label_counts().all_words.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
 
 
 def test_without_seeds_nothing_changes(corpus):

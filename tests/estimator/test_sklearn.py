@@ -243,12 +243,13 @@ def test_a_fitted_model_survives_pickling(scaling, tmp_path):
         np.testing.assert_array_equal(
             copy.transform(counts, labels=frame), model.transform(counts, labels=frame)
         )
-        for method in ("calibrated", "exact", "ratio"):
+        for method in ("regression", "exact", "ratio"):
             np.testing.assert_array_equal(
                 copy.expected_topics(frame, method), model.expected_topics(frame, method)
             )
         assert copy.history_ == model.history_
         pd.testing.assert_frame_equal(copy.topics(), model.topics())
+        pd.testing.assert_frame_equal(copy.label_effects(), model.label_effects())
 
 
 def test_fitting_again_replaces_everything():

@@ -66,8 +66,8 @@ def test_stages_are_shown_and_then_how_long_passes_took():
     # Passes tell of themselves.
     display.begin_stage("passes", {"start": 3.0})
     assert task.shown[-1][2] == {"stage": None, "passes": None}
-    display.begin_stage("calibration", {"start": 3.0, "passes": 60.0, "merges": 5.0})
-    assert task.shown[-1][2] == {"stage": "calibration", "passes": "took 1:05"}
+    display.begin_stage("reading", {"start": 3.0, "passes": 60.0, "merges": 5.0})
+    assert task.shown[-1][2] == {"stage": "reading", "passes": "took 1:05"}
 
 
 def test_the_time_left_of_a_fit_follows_its_bound():

@@ -37,7 +37,7 @@ def test_stages_are_timed_in_their_order_even_if_they_fail(monkeypatch):
             now[0] += seconds
 
     def fail():
-        with run.stage("calibration"):
+        with run.stage("reading"):
             now[0] += 0.5
             raise KeyError
 
@@ -46,7 +46,7 @@ def test_stages_are_timed_in_their_order_even_if_they_fail(monkeypatch):
     assert run.stage_rows() == [
         {"stage": "search", "seconds": 3.0},
         {"stage": "passes", "seconds": 5.0},
-        {"stage": "calibration", "seconds": 0.5},
+        {"stage": "reading", "seconds": 0.5},
     ]
 
 

@@ -147,16 +147,14 @@ def test_shards_begin_where_documents_in_memory_do(stored):
 
 
 def test_a_model_knows_its_stages(stored, tmp_path):
-    after = ["coherence", "cross-fitting", "calibration", "concentration"]
-    after += ["correlations", "label regressions", "label words", "checks"]
     one, other = (
         hdsp.HDSP(12, random_state=0, inference=inference).fit(corpus)
         for corpus, inference in ((stored[:], "batch"), (stored, "stochastic"))
     )
     stages = [row["stage"] for row in one.stages_]
-    assert stages == ["search", "start", "passes", "merges", *after]
+    assert stages == ["search", "start", "passes", "merges", "reading"]
     stages = [row["stage"] for row in other.stages_]
-    assert stages == ["sample", "search", "start", "passes", *after]
+    assert stages == ["sample", "search", "start", "passes", "reading"]
     assert all(row["seconds"] > 0 for row in one.stages_ + other.stages_)
     one.save(tmp_path / "m.hdsp")
     assert hdsp.HDSP.load(tmp_path / "m.hdsp").stages_ == one.stages_
@@ -173,7 +171,7 @@ def test_work_beside_an_executor_has_the_threads_of_this_process(stored, monkeyp
 
     monkeypatch.setattr(Run, "stage", spy)
     hdsp.HDSP(**SETTINGS, executor="processes", n_jobs=2).fit(stored)
-    assert seen["start"] == seen["cross-fitting"] == 2
+    assert seen["start"] == seen["reading"] == 2
 
 
 def test_an_active_client_is_taken_and_left_open(stored):

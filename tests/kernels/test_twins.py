@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 from scipy.sparse import csr_array
-from scipy.special import gammaln, log_softmax, psi
+from scipy.special import gammaln, psi
 
 from hdsp import kernels
 from hdsp.kernels import sparse_product
@@ -342,41 +342,42 @@ def test_mixture_log_likelihood(seed):
 
 
 @given(seed=SEEDS)
-def test_sweep_softmax_weights(seed):
+def test_add_softmax_loss(seed):
     rng = np.random.default_rng(seed)
-    design = (rng.random((9, 4)) < 0.6).astype(float)
-    design[:, 2] *= rng.normal(size=9)
-    targets = rng.gamma(0.5, 10.0, size=(9, 5)) + 0.01
-    intercept = np.log(targets.sum(axis=0) / targets.sum())
-    lengths = targets.sum(axis=1)
-    by_label = csr_array(design.T)
-    weights, expected = np.zeros((4, 5)), lengths[:, None] * np.exp(intercept)[None]
-    twin = weights.copy()
-    ridge = rng.gamma(2.0, 2.0, size=(4, 5))
-    loss = softmax.penalised_loss(design, targets, ridge, intercept, weights)
-    for _ in range(3):
-        kernels.sweep_softmax_weights(
-            by_label.indptr,
-            by_label.indices,
-            by_label.data,
-            lengths,
-            design.T @ targets,
-            ridge,
-            expected,
-            weights,
-        )
-        twin = softmax.sweep_softmax_weights(design, targets, ridge, intercept, twin)
-        np.testing.assert_allclose(weights, twin, rtol=1e-7, atol=1e-9)
-        after = softmax.penalised_loss(design, targets, ridge, intercept, weights)
-        assert after <= loss + 1e-9 * abs(loss)
-        loss = after
-    updated = intercept.copy()
-    kernels.update_softmax_intercept(lengths, targets.sum(axis=0), expected, updated)
-    twin = softmax.update_intercept(design, targets, intercept, weights)
-    np.testing.assert_allclose(updated, twin, rtol=1e-7, atol=1e-9)
-    share = np.exp(log_softmax(design @ weights + updated, axis=1))
-    np.testing.assert_allclose(expected, lengths[:, None] * share, rtol=1e-7)
-    assert softmax.penalised_loss(design, targets, ridge, updated, weights) <= loss
+    dense = (rng.random((9, 4)) < 0.6) * rng.normal(size=(9, 4))
+    design, weights = csr_array(dense), rng.normal(size=(4, 5)) * 3.0
+    # Documents without tokens or labels are included.
+    lengths = rng.poisson(2.0, size=9).astype(float)
+    gradient = np.zeros((4, 5))
+    arrays = (design.indptr, design.indices, design.data, lengths, weights, gradient)
+    loss = sum(kernels.add_softmax_loss(first, first + 3, *arrays) for first in (0, 3, 6))
+    expected, slope = softmax.softmax_loss(dense, lengths, weights)
+    assert loss == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-7, atol=1e-9)
+
+
+def test_the_softmax_loss_of_extreme_scores_is_finite():
+    design, weights = csr_array([[1.0]]), np.array([[-1e4, 1e4, 0.0]], dtype=np.float32)
+    arrays = (np.array([0, 1], np.int32), design.indices, np.ones(1, np.float32))
+    gradient = np.zeros_like(weights)
+    loss = kernels.add_softmax_loss(0, 1, *arrays, np.full(1, 2.0, np.float32), weights, gradient)
+    assert loss == pytest.approx(2e4)
+    np.testing.assert_allclose(gradient, [[0.0, 2.0, 0.0]], atol=1e-6)
+
+
+@given(seed=SEEDS)
+def test_share_tokens(seed):
+    rng = np.random.default_rng(seed)
+    dense = rng.poisson(0.7, size=(6, 11)).astype(float)
+    counts = csr_array(dense)
+    proportions, word_share = rng.dirichlet(np.ones(5), 6), rng.dirichlet(np.ones(11), 5).T.copy()
+    out = np.full((6, 5), np.nan)
+    arrays = (counts.indptr, counts.indices, counts.data, proportions, word_share, out)
+    for first in (0, 2, 4):
+        kernels.share_tokens(first, first + 2, *arrays)
+    expected = softmax.share_tokens(dense, proportions, word_share)
+    np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(out.sum(axis=1), dense.sum(axis=1), rtol=1e-9)
 
 
 @given(seed=SEEDS)

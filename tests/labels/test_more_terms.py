@@ -1,4 +1,4 @@
-"""Seasons, ordered values, nested labels, and labels that determine each other."""
+"""Seasons, ordered values and nested labels."""
 
 import re
 
@@ -17,17 +17,15 @@ from hdsp import (
     Labels,
     LogLinear,
     Ordered,
-    OverlappingLabelsWarning,
     Pooled,
     Spline,
     TextSettings,
-    open_corpus,
     read_table,
 )
 from hdsp.cli import main
 from hdsp.corpus import LabelSchema
 from hdsp.report.labels import form_view
-from hdsp.scaling import bind_labels, describe_overlaps
+from hdsp.scaling import bind_labels
 
 N_DOCUMENTS = 600
 
@@ -142,7 +140,6 @@ def test_ordered_effects_are_a_random_walk():
     steps = np.diff(design[order, 1:], axis=0)
     together = steps @ steps.T
     np.testing.assert_allclose(together, together[0, 0] * np.eye(4), atol=1e-8)
-    np.testing.assert_array_equal(space.groups, [0, 1, 1, 1, 1])
 
 
 def test_ordered_levels_keep_their_order():
@@ -188,7 +185,8 @@ def test_a_page_and_predictions_take_ordered_levels(monkeypatch):
         row = expected[["l", "m", "s"].index(level)]
         np.testing.assert_allclose(softmax(score[None])[0], row, atol=1e-6)
     effects = model.label_effects(labels="size", contrast=("s", "l"))
-    np.testing.assert_allclose(effects["effect"], expected[0] - expected[2], atol=1e-6)
+    # The linear regression has an effect of its own for each level, as the softmax one has.
+    np.testing.assert_allclose(effects["effect"], expected[0] - expected[2], atol=0.03)
     for method in ("calibrated", "generative"):
         found = model.predict_labels(counts_of(share), "size", method=method)
         assert (found.idxmax(axis=1) == size).mean() > 0.55
@@ -274,7 +272,7 @@ def test_a_term_in_a_product_is_a_log_linear_function_of_it():
     )
     assert Spline("day") * Categorical("dept") == LogLinear(Spline("day")) * Categorical("dept")
     both = Spline("day") * Ordered("rating")
-    assert repr(both) == "Spline('day', n_knots=8) * Ordered('rating')"
+    assert repr(both) == "Spline('day', n_knots=5) * Ordered('rating')"
     assert both == Spline("day") * Ordered("rating")
     assert hash(both) == hash(Spline("day") * Ordered("rating"))
     assert both * (both * both) == both * both * both
@@ -307,7 +305,6 @@ def authors(n_documents=N_DOCUMENTS):
     )
 
 
-@pytest.mark.filterwarnings("ignore::hdsp.DependentDocumentsWarning")
 def test_children_imply_their_parents(tmp_path):
     frame = authors()
     scaling = Categorical("author", parents="venue")
@@ -316,7 +313,6 @@ def test_children_imply_their_parents(tmp_path):
     parents = space.values(space.design(values)).toarray()[:, -2:]
     wanted = authors()["venue"].to_numpy()
     np.testing.assert_array_equal(parents, np.column_stack([wanted == "north", wanted == "south"]))
-    np.testing.assert_array_equal(space.groups[:12], 0)
     assert space.terms[0].exclusive
     # A model of what is given is a model of what is implied.
     south = (authors()["venue"] == "south").to_numpy()
@@ -361,72 +357,6 @@ def test_parents_of_parents():
         frame, Categorical("author", parents="venue") * Categorical("venue", parents="field")
     )
     assert space.used.all()
-
-
-# Labels that determine each other
-
-
-def overlaps(frame, scaling="auto"):
-    return describe_overlaps(*bind(frame, scaling))
-
-
-def test_labels_that_determine_each_other_are_named():
-    frame = authors()
-    (found,) = overlaps(frame)
-    assert found == (
-        "'author' determines 'venue', so that the effect of 'venue' is what all 'author' in it "
-        "have in common and that of 'author' how each differs from it: leave one out, or write "
-        "Categorical('author', parents='venue')"
-    )
-    # An exception in some hundred documents changes nothing, and missing labels do not.
-    frame.loc[0, "venue"] = "north" if frame.loc[0, "venue"] == "south" else "south"
-    frame.loc[5:50, "venue"] = None
-    assert overlaps(frame) == [found]
-    assert overlaps(frame, Categorical("author")) == []
-    assert overlaps(frame, "~ venue + (1 | author)") == []
-    (crossed,) = overlaps(frame, Categorical("author", parents="venue"))
-    assert crossed.startswith("1 of 12 levels of 'author' occur with several of 'venue', such as")
-    same = pd.DataFrame({"a": frame["author"], "b": "of " + frame["author"]})
-    assert overlaps(same) == [
-        "'a' and 'b' determine each other, and each has a part of one effect: leave one out"
-    ]
-    year = np.random.default_rng(0).integers(2000, 2010, 300)
-    numbers = pd.DataFrame({"year": year, "volume": 3.0 * year - 5.0})
-    assert overlaps(numbers) == [
-        "'year' and 'volume' rise and fall together, and each has a part of one effect: leave one "
-        "out"
-    ]
-    party = pd.DataFrame({"year": year, "party": np.where(year < 2006, "a", "b")})
-    assert overlaps(party)[0].endswith("how each differs from it: leave one out")
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_labels_of_chance_determine_nothing(seed):
-    rng = np.random.default_rng(seed)
-    n_documents = int(rng.integers(5, 300))
-    frame = pd.DataFrame(
-        {
-            "some": rng.choice(list("abcdefghi")[: rng.integers(1, 9)], n_documents),
-            "many": [
-                f"m{i}" for i in rng.integers(rng.integers(1, n_documents + 1), size=n_documents)
-            ],
-            "rare": np.where(rng.random(n_documents) < 0.05, "yes", "no"),
-            "star": rng.integers(4, size=n_documents),
-            "age": rng.normal(size=n_documents),
-        }
-    )
-    assert overlaps(frame) == []
-
-
-def test_a_fit_warns_once_in_memory_and_on_disk(tmp_path):
-    frame = authors(200)
-    corpus = Corpus(np.random.default_rng(0).poisson(1.0, size=(200, 12)), labels=frame)
-    with pytest.warns(OverlappingLabelsWarning, match="Labels say the same of documents: 'author'"):
-        HDSP(2, fixed_number=True, random_state=0).fit(corpus)
-    corpus.write(tmp_path / "corpus")
-    with pytest.warns(OverlappingLabelsWarning) as caught:
-        HDSP(2, fixed_number=True, random_state=0).fit(open_corpus(tmp_path / "corpus"))
-    assert sum(one.category is OverlappingLabelsWarning for one in caught) == 1
 
 
 # Dates

@@ -8,13 +8,14 @@ import pytest
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, Corpus, LogLinear, open_corpus
+from hdsp.analysis.contrasts import Contrast, contrast_settings
+from hdsp.analysis.design import make_design
 from hdsp.corpus import Labels, LabelSchema
 from hdsp.labels import (
     TERMS,
     Factor,
     Interaction,
     Levels,
-    LowRank,
     Number,
     Ordered,
     Pooled,
@@ -25,16 +26,12 @@ from hdsp.labels import (
 )
 from hdsp.labels.room import Slots
 from hdsp.metrics import match_topics
-from hdsp.prediction import make_contrasts
-from hdsp.prediction.calibration import Regression
-from hdsp.prediction.sides import expected_sides
 from hdsp.scaling import bind_labels
 from hdsp.testing import check_term
 
 EXAMPLES = {
     "Factor": Factor("year"),
     "Interaction": Interaction("dept", "rating"),
-    "LowRank": LowRank("author"),
     "Ordered": Ordered("rating", levels=["rating1", "rating0", "rating2", "rating3", "rating4"]),
     "Pooled": Pooled("author"),
     "Ramps": Ramps("day"),
@@ -192,29 +189,21 @@ def test_documents_on_disk_learn_the_same_terms(model, tmp_path):
     )
 
 
-def test_a_main_effect_alone_needs_no_new_design():
-    """Where an interaction does nothing, the two ways to set a label agree."""
-    frame = table()
-    labels = Labels.from_frame(frame)
-    schema = LabelSchema.of(labels)
+def test_the_effect_of_a_label_without_interactions_needs_no_documents():
+    """Differences of a single row's columns are those of means over all documents."""
+    schema = LabelSchema.of(labels := Labels.from_frame(table()))
     values = schema.encode(labels)
-    plain = bind_labels(Categorical("dept") * LogLinear("day"), schema, values)
-    crossed = bind_labels(
-        Categorical("dept") * LogLinear("day", Interaction("dept", "day")), schema, values
-    )
-    rng = np.random.default_rng(0)
-    coefficients = rng.normal(size=(3, 4))
-    ours = Regression(np.zeros(4), np.vstack([coefficients, np.zeros((2, 4))]))
-    theirs = Regression(np.zeros(4), coefficients)
+    space = bind_labels(Categorical("dept") * LogLinear(Spline("day")), schema, values)
+    everybody = np.ones(len(labels), dtype=np.bool_)
+    design = make_design(space, values, everybody, everybody.astype(float), "it")
     contrasts = [
-        *make_contrasts(schema, plain.used_labels, None, None),
-        *make_contrasts(schema, plain.used_labels, "day", (-1.0, 0.5)),
-        *make_contrasts(schema, plain.used_labels, "dept", ("a", "b")),
+        Contrast("day", "", "day", 2, start=-0.7, stop=1.3),
+        Contrast("a", "", "dept", 0, first=1),
     ]
-    np.testing.assert_allclose(
-        expected_sides(ours, crossed, values, contrasts),
-        expected_sides(theirs, plain, values, contrasts),
-    )
+    for contrast in contrasts:
+        settings = [setting for _, setting in contrast_settings(schema, contrast, np.ones(3))]
+        one, other = (design.rows_at(settings, block).toarray() for block in (contrast.block, None))
+        np.testing.assert_allclose(one[0] - one[1], other[0] - other[1], atol=1e-12)
 
 
 @pytest.mark.parametrize(

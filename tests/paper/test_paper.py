@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp import HDSP, Corpus, MissingLabelsWarning, TextSettings, plots
-from hdsp.paper import figures
+from hdsp.paper import figures, write_paper
 from hdsp.paper.latex import escaped
 from hdsp.paper.methods import read_asset
 from hdsp.paper.results import results_text, strongest_effects
@@ -137,32 +137,50 @@ def test_one_of_two_levels_is_printed(corpus):
     table = model.label_effects()
     assert table["label"].nunique() == 2
     columns = {name: table[name].tolist() for name in table}
-    assert len(strongest_effects(model, columns)) == 1
-    # What chance gives is said to be none.
-    assert "which includes zero)" in results_text(model, columns, strongest_effects(model, columns))
+    (rows,) = strongest_effects(model, columns)
+    # Of effects that are due to chance, q is large.
+    shown = table.loc[[rows[0], rows[-1]]]
+    found = re.findall(r"q = ([\d.]+)", results_text(model, columns, [rows]))
+    assert found == [f"{q:.3f}" for q in shown["q"]]
+
+
+def test_effects_that_cannot_be_estimated_are_not_printed(model):
+    columns = {name: own.tolist() for name, own in model.label_effects().items()}
+    unknown = columns["label"][0]
+    for name in ("effect", "lower", "upper"):
+        columns[name][: len(model.components_)] = [np.nan] * len(model.components_)
+    shown = strongest_effects(model, columns)
+    assert unknown not in {columns["label"][row] for rows in shown for row in rows}
+    assert "nan" not in results_text(model, columns, shown)
 
 
 def test_effects_are_printed_with_unit_and_interval(folder, model):
     table = model.label_effects()
     printed = (folder / "effects.tex").read_text(encoding="utf-8").replace("$-$", "-")
     told = (folder / "results.md").read_text(encoding="utf-8")
-    assert printed.count(r"\multicolumn") == told.count("The strongest effect of") == 6
+    sentences = [one for one in told.split("\n\n") if one.startswith("`")]
+    assert printed.count(r"\multicolumn") == len(sentences) == 6
     for (label, contrast), rows in table.groupby(["label", "contrast"]):
-        n_documents = rows["n_documents"].iloc[0]
-        if f"`{label}` ({contrast}; {n_documents} documents)" not in told:
+        title = f"({contrast}; {rows['n_documents'].iloc[0]} documents)"
+        sentence = next((one for one in sentences if one.startswith(f"`{label}` {title}:")), None)
+        if sentence is None:
             continue
-        assert rf"\textit{{{escaped(f'{label} ({contrast}; {n_documents} documents)')}}}" in printed
+        assert rf"\textit{{{escaped(f'{label} {title}')}}}" in printed
         for row in rows.itertuples():
             effect, lower, upper = (f"{100 * x:+.1f}" for x in (row.effect, row.lower, row.upper))
-            assert f" & {effect} & {lower} to {upper} " in printed
-        row = rows.loc[rows["effect"].abs().idxmax()]
-        assert f"is on topic {row['topic']} (" in told
-        assert (
-            f"proportion is {100 * row['expected']:.1f} % instead of {100 * row['otherwise']:.1f} %"
-            f", a change of {100 * row['effect']:+.1f} percentage points (90 % interval "
-            f"{100 * row['lower']:+.1f} to {100 * row['upper']:+.1f}"
-        ) in told
-    assert "`rating` (per SD of 1." in told
+            q = "$<$ 0.001" if row.q < 0.001 else f"{row.q:.3f}"
+            assert f" & {effect} & {lower} to {upper} & {q} " in printed
+        for place, side in (
+            (rows["effect"].idxmax(), "higher"),
+            (rows["effect"].idxmin(), "lower"),
+        ):
+            row = rows.loc[place]
+            assert f"the proportion of topic {row['topic']} (" in sentence
+            assert (
+                f"is {100 * abs(row['effect']):.1f} percentage points {side} (90% interval "
+                f"{100 * row['lower']:+.1f} to {100 * row['upper']:+.1f}, q "
+            ) in sentence
+    assert "`rating` (5 - 1; 1" in told
     assert "topic 1 (Cost_5 & 10 %)" in told
 
 
@@ -255,18 +273,26 @@ def test_methods_tell_the_record(folder, model, corpus):
         f"150 documents with {corpus.n_tokens:,.0f} tokens ({lengths:,.0f} per document on average)"
         f" of {len(corpus.words)} different words",
         "into words of three letters or more and set in lower case",
-        "We removed English stop words, 2 further words, words in fewer than 3 documents and words "
+        "We removed English stop words, 2 other words, words in fewer than 3 documents and words "
         "in more than 0.75 of the documents. ",
         "Phrases of up to 2 words",
         f"`department` (4 levels, missing in {frame['department'].isna().sum()} documents)",
         "`labels` (3 tags)",
         f"`rating` (from 1 to 5, missing in {frame['rating'].isna().sum()} documents)",
-        "Labels enter as `~ department + labels + s(rating)`.",
-        f"took {model.n_iter_} passes until the bound settled. The random seed was 7.",
+        "Its formula is `~ department + labels + s(rating)`.",
+        f"It converged after {model.n_iter_} passes. The random seed was 7.",
         "The model has 6 topics, as many as were asked for.",
-        "Names of topics were given by hand.",
-        "documents of one group (30 groups) not being independent",
-        "on the seed was not examined",
+        "We named topics by hand.",
+        "by weighted least squares",
+        "Topics were fitted without the document (three folds).",
+        f"The regression uses the {model.estimate_effects().n_documents} documents with words and "
+        "without missing labels.",
+        "equally. The regression uses",
+        "The documents come from 30 groups, within which they are not independent. We report",
+        "CR2 standard errors clustered by group",
+        "Intervals take the topics as fixed.",
+        "Curves of expected proportions along numeric labels come from a softmax",
+        "We did not examine",
         "All computations used hdsp ",
     ):
         assert part in told
@@ -281,10 +307,10 @@ def test_methods_of_other_models(plain, corpus, tmp_path):
         "the hierarchical Dirichlet process [@teh2006], a Bayesian",
         "Words were counted beforehand.",
         "seed words: 'bags'.",
-        "We merged topics 1 and 2 of the fit.",
+        "We merged topics 1 and 2 after the fit.",
     ):
         assert part in told
-    for part in ("**Effects.**", "The model takes", "kim2017", "by hand"):
+    for part in ("**Effects.**", "Labels are", "formula", "kim2017", "by hand"):
         assert part not in told
     assert {path.name for path in (tmp_path / "plain").iterdir()} == ALWAYS
     assert r"\dots" not in (tmp_path / "plain" / "topics.tex").read_text()
@@ -297,12 +323,16 @@ def test_methods_of_other_models(plain, corpus, tmp_path):
     told = (tmp_path / "sides" / "methods.md").read_text()
     for part in (
         "Texts were split by the pattern `[a-z]+`.",
-        "We removed words in fewer than five documents (or 2 % of them, if that is less) and words "
+        "We removed words in fewer than five documents (or 2% of them, if that is less) and words "
         "in more than half of the documents.",
         "the 50 most frequent were kept",
-        "Each level of `side` has its own version",
+        "Each level of `side` has separate word distributions",
+        "Its formula is `~ side`.",
+        "HC2 standard errors [@mackinnon1985]",
     ):
         assert part in told
+    assert "The regression uses" not in told
+    assert "Curves" not in told
     assert "The random seed" not in told
     # Without texts, documents have numbers.
     typical = model.typical_documents(other, n=2)["document"][::2]
@@ -317,8 +347,7 @@ def test_a_number_that_nobody_has_is_not_told(corpus, tmp_path):
     other = Corpus(corpus.counts, corpus.words, frame)
     model = HDSP(3, fixed_number=True, init="nmf", max_iter=3, tol=0.1, random_state=0)
     with pytest.warns(MissingLabelsWarning):
-        model.fit(other)
-    model.paper(tmp_path / "paper", other)
+        model.fit(other).paper(tmp_path / "paper", other)
     assert "`day`" not in (tmp_path / "paper" / "methods.md").read_text()
     assert not (tmp_path / "paper" / "curves.csv").exists()
 
@@ -329,8 +358,8 @@ def test_what_is_cited_is_in_the_references(folder):
     assert cited == set(entries)
     everything = read_asset("references.bib")
     known = re.findall(r"^@\w+\{(\w+),", everything, flags=re.M)
-    # Stochastic inference is not what this model took.
-    assert set(known) - cited == {"hoffman2013"}
+    # This model: variational Bayes, groups, no refits.
+    assert set(known) - cited == {"hoffman2013", "mackinnon1985", "rubin1987"}
     assert set(re.findall(r"@(\w+)", read_asset("methods.md"))) | {"hoffman2013"} == set(known)
     for entry in everything.strip().split("\n\n"):
         assert entry.count("{") == entry.count("}")
@@ -342,7 +371,7 @@ def test_the_choice_of_the_number_is_drawn_where_there_was_one(tmp_path):
     assert (tmp_path / "paper" / "selection.pdf").read_bytes().startswith(b"%PDF")
     told = (tmp_path / "paper" / "methods.md").read_text()
     tried = [row["topics"] for row in model.search_ if row["init"] == model.init_]
-    assert f"Of numbers of topics from {min(tried)} to {max(tried)}, the number" in told
+    assert f"Among {min(tried)} to {max(tried)} topics, we chose the number" in told
     assert f"The model has {model.number_summary_}" in told
 
 
@@ -360,6 +389,16 @@ def test_robustness_is_that_of_the_model(model, corpus, tmp_path, monkeypatch):
     assert (tmp_path / "asked" / "robustness.csv").read_bytes() == (
         tmp_path / "given" / "robustness.csv"
     ).read_bytes()
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_effects_pooled_over_refits(model, corpus, tmp_path):
+    write_paper(model, tmp_path / "paper", corpus, refits=2)
+    same_numbers(read(tmp_path / "paper" / "effects.csv"), model.label_effects(refits=2))
+    told = (tmp_path / "paper" / "methods.md").read_text()
+    assert ". To include the uncertainty of the topics, we refitted them to 2 resamples" in told
+    assert "Intervals take the topics as fixed" not in told
+    assert "@book{rubin1987," in (tmp_path / "paper" / "references.bib").read_text()
 
 
 def test_the_same_model_writes_the_same_files(folder, model, corpus, texts, tmp_path):

@@ -2,12 +2,14 @@
 
 import json
 import warnings
+from dataclasses import is_dataclass
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import polars as pl
 from safetensors.numpy import load_file, save_file
+from scipy.sparse import issparse
 
 from hdsp import HDSP, Categorical, LogLinear
 from hdsp.persistence.container import checksum
@@ -15,7 +17,7 @@ from hdsp.persistence.container import checksum
 N_DOCUMENTS = 40
 LABELS = ("none", "tags", "category", "number", "mixed", "matrix")
 FRAMES = ("pandas", "polars", None)
-METHODS = ("calibrated", "exact", "ratio")
+METHODS = ("regression", "exact", "ratio")
 
 
 def make_labels(kind, frames, rng):
@@ -69,16 +71,22 @@ def predictions(model, counts, labels):
         "transform": model.transform(counts, labels=labels),
         "topics": _plain(model.topics()),
         "top_words": model.top_words(3),
+        "proportions": model.proportions_,
         "effects": _plain(model.label_effects()),
-        "ratio effects": _plain(model.label_effects(method="ratio")),
+        "token effects": _plain(model.label_effects(weight="tokens")),
+        "correlations": _plain(model.topic_correlations()),
+        "concentration": np.array(model.predictive_concentration_),
         "simulated": model.simulate(labels, n_documents=40, random_state=1).counts.toarray(),
     }
     for method in METHODS:
         said[method] = model.expected_topics(known, method)
     for given in ("labels", "completion"):
         said[given] = model.perplexity(counts, labels=labels, given=given)
-    for target in model._model.schema.slices():
-        said[f"predicted {target}"] = _plain(model.predict_labels(counts, target))
+    if model._model.worded:
+        said["label words"] = _plain(model.label_words())
+    for target, columns in model._model.schema.slices().items():
+        if model._model.used[columns].any():
+            said[f"predicted {target}"] = _plain(model.predict_labels(counts, target))
     return said
 
 
@@ -90,6 +98,29 @@ def facts(model):
     )
     names = ("words_", "label_names_", "n_topics_", "n_iter_", "converged_", "n_features_in_")
     return history, search, [getattr(model, name) for name in names]
+
+
+def arrays_of(value, name=""):
+    """All arrays of a nested value, by name."""
+    if issparse(value):
+        value = {part: getattr(value, part) for part in ("data", "indices", "indptr", "shape")}
+    elif is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, dict):
+        parts = [arrays_of(own, f"{name}.{key}") for key, own in value.items()]
+        return {key: array for part in parts for key, array in part.items()}
+    return {} if value is None else {name: np.asarray(value)}
+
+
+def stored(model, answers=True):
+    """All arrays of a model that a file contains, by name."""
+    held = model._model
+    parts = {"state": held.state, "reading": held.reading, "carriers": held.carriers}
+    # Derived from these, or of use in the fit alone.
+    derived = ("read", "n_topics", "condition")
+    found = held.answers if answers else {}
+    arrays = arrays_of({**parts, "answers": found})
+    return {name: array for name, array in arrays.items() if not name.endswith(derived)}
 
 
 def assert_same(one, other):

@@ -136,7 +136,7 @@ def bits(model):
     """All that a fit has found, in bytes."""
     held = model._model
     arrays = [held.state.topics, held.state.sticks, *held.state.scaling.values()]
-    arrays += [a for c in held.calibrations for a in (c.coefficients, c.variance)]
+    arrays += [held.reading.proportions, held.expected_regression("tokens").weights]
     rows = [
         [sorted((k, v) for k, v in row.items() if k != "seconds") for row in table]
         for table in (model.history_, model.search_)

@@ -95,7 +95,8 @@ def numbers(value):
 def said(model):
     """What a model says of a few documents."""
     counts, labels = mixed_model()[1][:5], mixed_model()[2][:5]
-    tables = [model.label_effects(method=method) for method in ("calibrated", "ratio")]
+    regression = model.estimate_effects("~ kind + rating")
+    tables = [model.label_effects(), regression.effects(), regression.levels("kind")]
     tables += [model.predict_labels(counts, target) for target in ("tags", "kind", "rating")]
     return {
         "topics": repr(model.topics()["distinctive_words"].tolist()),
@@ -131,18 +132,21 @@ def put_all(name, value):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("calibration.coefficients", 1e300),
-        ("calibration.variance", 0.0),
-        ("calibration.variance", 1e300),
-        ("calibration.label_tokens", -100.0),
+        ("expected.documents", 1e300),
+        ("reading.proportions", np.inf),
+        ("reading.lengths", -100.0),
+        ("reading.values.data", 1e300),
+        ("reading.fold", 3),
+        ("reading.read", 2),
+        ("labels.0.slope", np.inf),
+        ("counts.0.data", -1.0),
+        ("correlations.values", 1.5),
         ("scaling.0:shape", 1e-300),
         ("scaling.0:rate", 1e-300),
         ("scaling.1:spread", -1.0),
         ("sticks", 0.0),
         ("topics", 0.0),
-        ("training.carriers", 1e12),
-        ("training.sample.data", 1e300),
-        ("training.values", -1.0),
+        ("carriers", 1e12),
     ],
 )
 def test_numbers_that_no_fit_writes_are_refused(path, name, value):
@@ -153,8 +157,10 @@ def test_numbers_that_no_fit_writes_are_refused(path, name, value):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("calibration.coefficients", -1e30),
-        ("calibration.variance", 1e-30),
+        ("expected.documents", -1e30),
+        ("reading.proportions", 65504.0),
+        ("reading.lengths", 1e30),
+        ("counts.0.data", -1e30),
         ("scaling.0:shape", 1e-12),
         ("scaling.0:rate", 1e30),
         ("scaling.1:weight", 1e30),
@@ -167,6 +173,13 @@ def test_numbers_that_no_fit_writes_are_refused(path, name, value):
 def test_the_largest_and_smallest_numbers_do_no_harm(path, name, value):
     rewrite(path, change_arrays=put_all(name, value))
     check_harmless(path)
+
+
+@pytest.mark.parametrize(("name", "value"), [("reading.lengths", 0.0), ("reading.read", 0)])
+def test_a_reading_of_no_documents_gets_a_sentence(path, name, value):
+    rewrite(path, change_arrays=put_all(name, value))
+    with pytest.raises(ValueError, match=r"needs at least 3 documents with words .* got 0\."):
+        HDSP.load(path).label_effects()
 
 
 @pytest.mark.parametrize(
@@ -200,7 +213,7 @@ def test_settings_that_no_fit_writes_are_refused_in_a_sentence(path, keys, value
     [
         ("corpus_concentration",),
         ("document_concentration",),
-        ("predictive_concentration",),
+        ("answers", "concentration"),
         ("priors", "topic_prior"),
         ("schema", "blocks", 2, "scale", 0),
         ("schema", "blocks", 2, "mean", 0),

@@ -64,12 +64,14 @@ def check_valid(model):
     state = model._model.state
     assert np.isfinite(state.topics).all()
     assert (state.topics >= 0).all()
-    assert np.isfinite(model._model.calibration.coefficients).all()
     for parameter in state.scaling.values():
         assert np.isfinite(parameter).all()
     assert len(model.words_) == len(state.topics)
-    for matrix in (model._model.label_words, model._model.training.sample):
-        matrix.check_format(full_check=True)
+    held = model._model
+    held.reading.values.check_format(full_check=True)
+    assert np.isfinite(held.reading.proportions[held.reading.read]).all()
+    for weight in ("documents", "tokens"):
+        assert np.isfinite(held.expected_regression(weight).weights).all()
 
 
 @pytest.mark.parametrize("checked", [True, False], ids=["checksum", "no checksum"])

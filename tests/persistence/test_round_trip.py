@@ -5,13 +5,15 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import load_file
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import hdsp
 from hdsp import HDSP, Categorical, Corpus, LogLinear, TextSettings
-from hdsp.persistence import fingerprint
+from hdsp.corpus.fingerprint import fingerprint
+from hdsp.fit import sample
 from tests.persistence.models import (
     FRAMES,
     LABELS,
@@ -23,6 +25,7 @@ from tests.persistence.models import (
     mixed_model,
     predictions,
     rewrite,
+    stored,
 )
 from tests.persistence.runs import data, make_search
 
@@ -30,29 +33,6 @@ SCALINGS = {
     "tags": [Categorical("tags", weight_rate=3), LogLinear(variance=np.float64(0.3))],
     "mixed": [LogLinear("rating"), Categorical("kind") * LogLinear("tags") * LogLinear("rating")],
 }
-
-
-def everything(model):
-    """All arrays of a fitted model, by name."""
-    held = model._model
-    arrays = {
-        "topics": held.state.topics,
-        "sticks": held.state.sticks,
-        "carriers": held.training.carriers,
-        "coherence": held.report.coherence,
-        **held.state.scaling,
-        **{f"documents {k}": v for k, v in vars(held.calibrations.documents).items()},
-        **{f"tokens {k}": v for k, v in vars(held.calibrations.tokens).items()},
-        **{f"values {j}": values for j, values in held.training.values.items()},
-    }
-    matrices = {"sample": held.training.sample, "words": held.label_words}
-    if (factors := held.word_factors) is not None:
-        matrices["factors"] = factors.observed
-        arrays |= {name: getattr(factors, name) for name in ("expected", "strength", "spread")}
-    for name, matrix in matrices.items():
-        arrays |= {f"{name} {part}": getattr(matrix, part) for part in ("data", "indices")}
-        arrays |= {f"{name} indptr": matrix.indptr, f"{name} shape": np.array(matrix.shape)}
-    return arrays
 
 
 @st.composite
@@ -78,26 +58,29 @@ def estimators(draw):
         random_state=draw(st.integers(0, 9)),
         keep_documents=draw(st.booleans()),
     )
-    return fit_quietly(model, counts, labels), counts, labels
+    return model, counts, labels
 
 
 @settings(max_examples=25)
 @given(estimators())
-def test_a_loaded_model_is_the_same_to_the_bit(tmp_path_factory, drawn):
+def test_a_loaded_model_is_the_same_bit_for_bit(tmp_path_factory, drawn):
+    """Whether or not answers were computed before it was saved."""
     model, counts, labels = drawn
+    fit_quietly(model, counts, labels)
     path = tmp_path_factory.mktemp("models") / "model.hdsp"
-    model.save(path)
+    said = predictions(model, counts, labels)
+    again = fit_quietly(clone(model), counts, labels)
+    again.save(path)
     loaded = HDSP.load(path)
-    assert_same(everything(loaded), everything(model))
-    assert_same(predictions(loaded, counts, labels), predictions(model, counts, labels))
+    assert_same(stored(loaded), stored(again))
+    assert_same(predictions(loaded, counts, labels), said)
     assert facts(loaded) == facts(model)
     assert loaded._model.source.fingerprint == model._model.source.fingerprint
-    assert loaded.history_ == model.history_
-    assert loaded.search_ == model.search_
+    assert loaded.history_ == again.history_
+    assert loaded.search_ == again.search_
     assert hasattr(loaded, "feature_names_in_") == hasattr(model, "feature_names_in_")
-    again = fit_quietly(clone(model), counts, labels)
     refitted = fit_quietly(loaded, counts, labels)
-    assert_same(everything(refitted), everything(again))
+    assert_same(stored(refitted, answers=False), stored(model, answers=False))
 
 
 def test_a_search_comes_back(tmp_path):
@@ -112,7 +95,7 @@ def test_a_search_comes_back(tmp_path):
     assert loaded.n_topics_range_ == model.n_topics_range_
     assert loaded.predictive_concentration_ == model.predictive_concentration_
     assert loaded.history_ == model.history_
-    assert_same(everything(loaded), everything(model))
+    assert_same(stored(loaded), stored(model))
     assert loaded.n_components == 12
     assert loaded.fixed_number is False
 
@@ -149,15 +132,69 @@ def test_what_belongs_to_a_run_stays_behind(tmp_path):
     assert loaded.checkpoint is None
 
 
-def test_a_loaded_model_can_be_pickled_and_written_to_without_changing_its_file(tmp_path):
+def test_a_pickle_answers_everything_without_the_documents(tmp_path):
     model, counts, labels = mixed_model()
+    said = predictions(model, counts, labels)
+    fresh = fit_quietly(clone(model), counts, labels)
+    copy = pickle.loads(pickle.dumps(fresh))
+    assert fresh._model.left_out is not None
+    assert copy._model.left_out is None
+    assert_same(predictions(copy, counts, labels), said)
     path = tmp_path / "model.hdsp"
-    model.save(path)
+    copy.save(path)
     before = path.read_bytes()
-    copy = pickle.loads(pickle.dumps(HDSP.load(path)))
-    assert_same(predictions(copy, counts, labels), predictions(model, counts, labels))
+    again = pickle.loads(pickle.dumps(HDSP.load(path)))
+    assert_same(predictions(again, counts, labels), said)
     HDSP.load(path)._model.state.topics[:] = 1.0
     assert path.read_bytes() == before
+
+
+def test_groups_and_sampling_weights_come_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_DOCUMENTS", 60)
+    monkeypatch.setattr(sample, "_PER_LABEL", 35)
+    corpus, _ = hdsp.simulate([["a"], ["b"], []] * 40, n_topics=3, random_state=0)
+    grouped = Corpus(corpus.counts, labels=corpus.labels, groups=np.arange(120) // 4)
+    settings = {"fixed_number": True, "random_state": 0, "n_jobs": 1}
+    whole = HDSP(3, **settings).fit(grouped)
+    sampled = fit_quietly(HDSP(3, **settings, inference="stochastic"), corpus, None)
+    assert len(np.unique(whole._model.reading.groups)) == 30
+    assert len(np.unique(sampled._model.reading.weights)) > 1
+    for model in (whole, sampled):
+        effects = model.label_effects()
+        model.save(tmp_path / "model.hdsp")
+        loaded = HDSP.load(tmp_path / "model.hdsp")
+        assert_same(stored(loaded), stored(model))
+        pd.testing.assert_frame_equal(loaded.label_effects(), effects)
+
+
+def test_only_labels_of_the_formula_are_carried_along(tmp_path):
+    """Unless they were named for `predict_labels` before."""
+    _, counts, labels = mixed_model()
+    model = HDSP(3, fixed_number=True, scaling=LogLinear("rating"), max_iter=3, random_state=0)
+    fit_quietly(model, counts, labels).save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    names = {"counts.rating", "labels.rating"}
+    assert {n for n in loaded._model.answers if n.startswith(("counts", "labels"))} == names
+    with pytest.raises(ValueError, match=r"needs the training documents, which a saved"):
+        loaded.predict_labels(counts, "tags")
+    said = model.predict_labels(counts, "tags")
+    model.save(tmp_path / "model.hdsp")
+    pd.testing.assert_frame_equal(
+        HDSP.load(tmp_path / "model.hdsp").predict_labels(counts, "tags"), said
+    )
+
+
+def test_proportions_are_stored_in_half_precision(tmp_path):
+    model, counts, _ = mixed_model()
+    path = tmp_path / "model.hdsp"
+    model.save(path)
+    arrays = {n: a for n, a in load_file(path).items() if n.startswith("reading.")}
+    proportions = arrays.pop("reading.proportions")
+    assert proportions.dtype == np.float16
+    assert proportions.shape == (len(counts), 5)
+    # Nothing else takes more than a few numbers per document and label.
+    n_labels = len(arrays["reading.values.data"])
+    assert sum(a.nbytes for a in arrays.values()) <= 30 * len(counts) + 12 * n_labels
 
 
 def test_text_settings_go_along(tmp_path):

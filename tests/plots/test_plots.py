@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from hdsp import plots, simulate
 from hdsp.plots.drawing import Point, draw_points
+from hdsp.plots.labels import strongest
 from tests.report.corpora import fit, fit_searched, make_corpus, reviews
 
 
@@ -54,7 +55,6 @@ def drawn(ax):
 CALLS = {
     "effects": lambda model, corpus, ax: plots.effects(model, "shoes", ax=ax),
     "effects on a topic": lambda model, corpus, ax: plots.effects(model, topic=2, ax=ax),
-    "curves": lambda model, corpus, ax: plots.curves(model, "rating", ax=ax),
     "curve": lambda model, corpus, ax: plots.curve(model, "rating", ax=ax),
     "levels": lambda model, corpus, ax: plots.levels(model, "rating", ax=ax),
     "heat_map": lambda model, corpus, ax: plots.heat_map(model, ax=ax),
@@ -89,15 +89,29 @@ def test_all_figures_are_tested():
 def test_effects_of_a_label_are_those_of_the_model(model, ax):
     plots.effects(model, "shoes", n=4, ax=ax)
     table = model.label_effects(labels="shoes").set_index("topic")
-    largest = table["effect"].abs().nlargest(4).index
-    assert sorted(numbers(ax)) == sorted(largest)
+    order = table["effect"].sort_values().index.tolist()
+    assert numbers(ax) == [*order[:-3:-1], *order[1::-1]]
     np.testing.assert_allclose(drawn(ax), table["effect"][numbers(ax)])
-    assert (np.diff(drawn(ax)) < 0).all()
     assert ax.get_title() == "shoes (shoes - other department)"
     spans = [collection.get_segments() for collection in ax.collections]
     limits = sorted((segment[:, 0].min(), segment[:, 0].max()) for s in spans for segment in s)
     wanted = sorted(zip(table["lower"][numbers(ax)], table["upper"][numbers(ax)], strict=True))
     np.testing.assert_allclose(limits, wanted)
+
+
+@pytest.mark.parametrize(
+    ("effect", "n", "shown"),
+    [
+        ([3, -1, 2, -5, 1, 4], 4, [5, 0, 1, 3]),
+        ([3, -1, 2, 5, 1, 4], 3, [3, 5, 1]),
+        ([3, 1, 2], 2, [0, 2]),
+        ([-3, -1, -2], 2, [2, 0]),
+        ([2, np.nan, -1], 4, [0, 2]),
+        ([np.nan], 2, []),
+    ],
+)
+def test_strongest_effects_of_both_signs(effect, n, shown):
+    assert strongest(np.array(effect, dtype=float), n).tolist() == shown
 
 
 def test_the_summary_shows_shares_and_words(corpus, ax):
@@ -121,26 +135,14 @@ def test_effects_on_a_topic_name_labels(model, ax):
     assert names(ax) == own.sort_values(ascending=False).index.tolist()
 
 
-def test_curves_show_expected_proportions(model, ax):
-    plots.curves(model, "rating", [3, 0], ax=ax)
-    table = model.label_effects(labels="rating", contrast=(1.0, 5.0)).set_index("topic")
-    for line, topic in zip(ax.lines, (3, 0), strict=True):
-        x, y = line.get_data()
-        assert (x[0], x[-1]) == (pytest.approx(1.0), pytest.approx(5.0))
-        assert y[0] == pytest.approx(table["otherwise"][topic])
-        assert y[-1] == pytest.approx(table["expected"][topic])
-    assert len(ax.collections) == 2
-    plots.curves(model, "rating", n=3, ax=Figure().subplots())
-
-
-def test_the_heat_map_holds_every_effect_once(model, ax):
+def test_the_heat_map_shows_every_effect_once(model, ax):
     plots.heat_map(model, "department", ax=ax)
     table = model.label_effects(labels="department").set_index(["label", "topic"])["effect"]
     values = np.asarray(ax.images[0].get_array())
-    topics = [int(text.get_text().split(" · ")[0]) for text in ax.get_xticklabels()]
-    assert sorted(topics) == list(range(8))
-    for row, label in enumerate(names(ax)):
-        np.testing.assert_allclose(values[row], [table[label, topic] for topic in topics])
+    labels = [text.get_text() for text in ax.get_xticklabels()]
+    assert sorted(numbers(ax)) == list(range(8))
+    for row, topic in enumerate(numbers(ax)):
+        np.testing.assert_allclose(values[row], [table[label, topic] for label in labels])
 
 
 def test_expected_topics_of_sets_of_labels(model, ax):
@@ -189,9 +191,13 @@ def test_words_of_a_topic(model, ax):
 def test_the_map_names_topics_and_labels(model, ax):
     plots.topic_map(model, n_names=3, ax=ax)
     texts = [text.get_text() for text in ax.texts]
-    assert len(texts) == 6
-    assert sum(" · " in text for text in texts) == 3
-    assert [len(points.get_offsets()) for points in ax.collections] == [8, 8]
+    assert len(texts) == sum(" · " in text for text in texts) == 3
+    (points,) = ax.collections
+    assert len(points.get_offsets()) == 8
+    both = plots.topic_map(model, labels=True, n_names=3, ax=Figure().subplots())
+    assert sorted(text.get_text() for text in both.texts)[:3] == sorted(texts)
+    assert len(both.texts) == 6
+    assert [len(points.get_offsets()) for points in both.collections] == [8, 8]
 
 
 def test_the_history_is_drawn(model, ax):
@@ -223,7 +229,7 @@ def test_the_search_is_drawn(ax):
 def test_observed_against_expected(model, corpus, ax):
     plots.observed(model, corpus, "shoes", n=5, ax=ax)
     own = model.label_schema_.encode(corpus.labels).toarray()[:, model.label_names_.index("shoes")]
-    observed = model.transform(corpus)[own == 1].mean(axis=0)
+    observed = model.proportions_[own == 1].mean(axis=0)
     np.testing.assert_allclose(drawn(ax), observed[numbers(ax)])
     expected = model.expected_topics(corpus.labels)[own == 1].mean(axis=0)
     (diamonds,) = [line for line in ax.lines if line.get_marker() == "D"]
@@ -235,7 +241,8 @@ def test_observed_against_expected(model, corpus, ax):
     [
         (lambda m, c: plots.effects(m), "needs either `label` or `topic`"),
         (lambda m, c: plots.effects(m, "department"), "'department' has 4; choose one"),
-        (lambda m, c: plots.curves(m, "shoes"), "one of the model's numbers: 'rating'. Got 'sho"),
+        (lambda m, c: plots.curve(m, "shoes"), "Got 'shoes'"),
+        (lambda m, c: plots.curve(m, "department"), "'department' is of kind category"),
         (lambda m, c: plots.expected_topics(m, {"a": [[], []]}), "Got 2 documents for 1 sets"),
         (lambda m, c: plots.history(m, "depth"), "Got 'depth'"),
         (lambda m, c: plots.search(m), "needs a fit that found its number of topics"),
@@ -280,7 +287,8 @@ def test_percentages_do_not_run_together(model):
 
 
 def test_a_curve_has_its_documents_as_points(model, corpus):
-    found = model.estimate_effects(corpus, "~ s(rating)")
+    number = reviews()[1]["rating"].to_numpy()
+    found = model.estimate_effects("~ s(rating)", corpus=corpus)
     ax = plots.curve(found, "rating", topics=[1, 0], ax=Figure().subplots())
     table = found.curve("rating", n=50)
     lines = [line for line in ax.lines if line.get_marker() == "None"]
@@ -289,7 +297,7 @@ def test_a_curve_has_its_documents_as_points(model, corpus):
         own = table[table["topic"] == topic]
         np.testing.assert_allclose(line.get_xdata(), own["value"])
         np.testing.assert_allclose(line.get_ydata(), own["expected"])
-        share = found._documents.proportions[:, topic]
+        share = model.proportions_[~np.isnan(number), topic]
         np.testing.assert_allclose(np.mean(dots.get_ydata()), share.mean(), atol=0.01)
     bands = ax.collections[0].get_paths()[0].vertices
     np.testing.assert_allclose(bands[:, 1].max(), table[table["topic"] == 1]["upper"].max())
@@ -297,7 +305,7 @@ def test_a_curve_has_its_documents_as_points(model, corpus):
 
 def test_curves_by_a_category_are_of_one_topic(model, corpus):
     category = next(one for one in corpus.labels.blocks if one.kind == "category")
-    found = model.estimate_effects(corpus, f"~ rating * {category.name}")
+    found = model.estimate_effects(f"~ rating * {category.name}", corpus=corpus)
     ax = plots.curve(found, "rating", by=category.name, ax=Figure().subplots())
     entries = [text.get_text() for text in ax.get_legend().get_texts()]
     assert set(entries) <= set(category.columns)
@@ -308,21 +316,22 @@ def test_curves_by_a_category_are_of_one_topic(model, corpus):
     np.testing.assert_allclose(dots, table[table["topic"] == 0]["expected"])
 
 
-@pytest.mark.parametrize("draw", [plots.curve, plots.curves])
-def test_an_ordered_number_is_drawn_at_its_values(corpus, ax, draw):
-    model = fit(corpus, 4, scaling="~ o(rating)", init="nmf")
-    draw(model, "rating", topics=[2, 0], ax=ax)
+def test_an_ordered_label_has_a_point_and_an_interval_at_each_value(model, ax):
+    plots.curve(model, "rating", topics=[2, 0], ax=ax)
     dots = [line for line in ax.lines if line.get_marker() == "D"]
-    table = model.estimate_effects(corpus, "~ o(rating)").levels("rating")
-    for line, topic in zip(dots, (2, 0), strict=True):
+    table = model.estimate_effects().levels("rating")
+    for line, topic, bars in zip(dots, (2, 0), ax.collections, strict=True):
         assert line.get_linestyle() == "None"
         x, y = np.asarray(line.get_data(), dtype=float)
+        own = table[table["topic"] == topic]
         np.testing.assert_allclose(x, [1, 2, 4, 5])
-        np.testing.assert_allclose(y, table[table["topic"] == topic]["expected"], atol=1e-2)
+        np.testing.assert_allclose(y, own["expected"])
+        limits = np.array([segment[:, 1] for segment in bars.get_segments()])
+        np.testing.assert_allclose(limits, own[["lower", "upper"]])
 
 
 def test_means_of_documents_are_those_at_ordered_values(model, corpus, ax):
-    found = model.estimate_effects(corpus, "~ o(rating)")
+    found = model.estimate_effects("~ o(rating)", corpus=corpus)
     plots.curve(found, "rating", topics=1, ax=ax)
     (dots,) = (line for line in ax.lines if line.get_marker() == "o")
     np.testing.assert_allclose(dots.get_xdata(), [1, 2, 4, 5])
@@ -338,8 +347,7 @@ def test_a_topic_has_one_title_in_all_figures(model, corpus):
         name for name in names(plots.effects(model, "shoes", ax=figure())) if name[:2] == "2 "
     }
     titles |= {plots.curve(model, "rating", topics=2, ax=figure()).get_title()[len("topic ") :]}
-    titles |= {plots.curves(model, "rating", topics=2, ax=figure()).get_title()[len("topic ") :]}
     titles |= set(names(plots.levels(model, "department", topics=2, ax=figure())))
-    found = model.estimate_effects(corpus, "~ rating")
+    found = model.estimate_effects("~ rating", corpus=corpus)
     titles |= {plots.curve(found, "rating", topics=2, ax=figure()).get_title()[len("topic ") :]}
     assert len(titles) == 1

@@ -1,45 +1,49 @@
-"""Multinomial regression, written for reading."""
+"""Softmax regression, written for reading."""
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import log_softmax, logsumexp
 
 
-def penalised_loss(design, targets, ridge, intercept, coefficients):
-    """- sum_mk n_mk ln theta_mk + sum_jk ridge_jk v_jk^2 / 2, from a dense design [M, J]."""
-    log_share = log_softmax(design @ coefficients + intercept, axis=1)
-    return -(targets * log_share).sum() + 0.5 * (ridge * coefficients**2).sum()
+def softmax_loss(design, lengths, weights):
+    """sum_m N_m ln sum_k exp(r_m w_k) of a dense design [M, J], and its gradient [J, T]."""
+    scores = design @ weights
+    share = np.exp(log_softmax(scores, axis=1))
+    return lengths @ logsumexp(scores, axis=1), design.T @ (lengths[:, None] * share)
 
 
-def sweep_softmax_weights(design, targets, ridge, intercept, coefficients):
-    """One sweep over the labels: each by three Newton steps, or one bounded step for numbers."""
-    coefficients = coefficients.copy()
-    lengths = targets.sum(axis=1, keepdims=True)
-    for j in range(design.shape[1]):
-        r = design[:, [j]]
-        carriers = r[:, 0] != 0
-        if not carriers.any():
-            continue
-        expected = lengths * np.exp(log_softmax(design @ coefficients + intercept, axis=1))
-        observed = (r * targets).sum(axis=0)
-        v = coefficients[j]
-        step = np.zeros_like(v)
-        if (r[carriers] == 1).all():
-            load = expected[carriers].sum(axis=0)
-            for _ in range(3):
-                raised = load * np.exp(step)
-                slope = raised - observed + ridge[j] * (v + step)
-                step -= np.clip(slope / (raised + ridge[j]), -2.0, 2.0)
-        else:
-            slope = (r * expected).sum(axis=0) - observed + ridge[j] * v
-            curvature = 2 * (np.e - 2) * (r**2 * expected).sum(axis=0) + ridge[j]
-            reach = 1 / np.abs(r).max()
-            step = -np.clip(slope / curvature, -reach, reach)
-        coefficients[j] = v + step
-    return coefficients
+def share_tokens(counts, proportions, word_share):
+    """Expected tokens of each topic [M, T], of documents with given proportions of topics."""
+    mixed = proportions @ word_share.T
+    return proportions * ((counts / mixed) @ word_share)
 
 
-def update_intercept(design, targets, intercept, coefficients):
-    """The intercept under which each topic is expected to hold what it does, given the weights."""
-    lengths = targets.sum(axis=1, keepdims=True)
-    expected = lengths * np.exp(log_softmax(design @ coefficients + intercept, axis=1))
-    return intercept + np.log(targets.sum(axis=0) / (expected.sum(axis=0) + 1e-3))
+def penalised_loss(design, tokens, ridge, weights):
+    """The negative log likelihood of tokens [M, T] and half the ridge's penalty, and its gradient.
+
+    The first row of `weights` is the intercept, which has no penalty.
+    """
+    loss, gradient = softmax_loss(design, tokens.sum(axis=1), weights)
+    penalised = weights.copy()
+    penalised[0] = 0.0
+    loss += ridge * (penalised**2).sum() / 2 - (tokens * (design @ weights)).sum()
+    return loss, gradient - design.T @ tokens + ridge * penalised
+
+
+def mean_variances(design, proportions, weights, ridge, rows, shares):
+    """The delta method for means over rows of expected proportions, with the whole Hessian.
+
+    Returns the influence of each document on them [M, T], whose squares add up to the sandwich
+    variance, and their variances if documents were multinomials of one token, [T].
+    """
+    theta, at = (np.exp(log_softmax(one @ weights, axis=1)) for one in (design, rows))
+    n_topics, n_columns = theta.shape[1], design.shape[1]
+    hessian = np.kron(np.eye(n_topics), np.diag([0.0] + [ridge] * (n_columns - 1)))
+    for own, row in zip(theta, design, strict=True):
+        hessian += np.kron(np.diag(own) - np.outer(own, own), np.outer(row, row))
+    gradient = np.zeros((n_topics, n_topics * n_columns))
+    for share, own, row in zip(shares, at, rows, strict=True):
+        gradient += share * np.kron(np.diag(own) - np.outer(own, own), row)
+    inverse = np.linalg.pinv(hessian, hermitian=True, rcond=1e-10)
+    pairs = zip(proportions - theta, design, strict=True)
+    scores = np.array([np.kron(residual, row) for residual, row in pairs])
+    return scores @ inverse @ gradient.T, np.diag(gradient @ inverse @ gradient.T)

@@ -48,7 +48,8 @@ def corpus():
 
 @pytest.fixture(scope="session")
 def model(corpus):
-    return fit(corpus)
+    # As a line: by default, a rating is ordered.
+    return fit(corpus, scaling="~ department + labels + rating")
 
 
 @pytest.fixture(scope="session")

@@ -79,7 +79,8 @@ def hostile():
         "שלום", "مرحبا", "{{data}}", "-->", "]]>", "'", '"', "\\u003c", "😀",
     ]  # fmt: skip
     counts = rng.poisson(1.0, size=(80, len(words))) + np.eye(80, len(words), dtype=int)
-    tags = [[str(HOSTILE_LABELS[i % 8]), str(HOSTILE_LABELS[(i * 3 + 1) % 8])] for i in range(80)]
+    tags = [[HOSTILE_LABELS[j] for j in rng.choice(8, 2, replace=False)] for _ in range(80)]
+    tags[0] = HOSTILE_LABELS[:3]
     texts = [f"{word} before {SCRIPT} and after, {word}" for word in np.resize(words, 80)]
     texts[0] = f"long {SCRIPT} " + "\u202emirror\u202c שלום constructor " * 5000
     texts[1] = "lone surrogate \ud800 and null \x00 and \ufeff mark"

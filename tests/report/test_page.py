@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hdsp.answers.topic_tables import word_share
+from hdsp import simulate
+from hdsp.analysis.topics import word_share
 from hdsp.cli import main
 from hdsp.report import TopicNames
-from hdsp.report.effects import number_curve
 from hdsp.report.topics import relevance, word_frequency
 from tests.report.corpora import fit, make_corpus, reviews
 
@@ -222,13 +222,11 @@ def test_what_few_ask_for_is_behind_details(shown):
 
 def test_the_page_says_what_its_words_mean(open_page, shown, tmp_path):
     page = shown.show("#view=explorer")
-    assert (
-        page.locator("#view-explorer").get_by_text("A label that is not known is left out").count()
-    )
+    assert page.locator("#view-explorer").get_by_text("An unknown label is left out").count()
     page = shown.show("#view=effects&side=label&label=7")
     captions = page.locator("#view-effects").inner_text()
     assert "in percentage points" in captions
-    assert "and so have no width there" in captions
+    assert "from a softmax regression, with 90% bands" in captions
     page = shown.show("#view=topics&topic=0")
     assert all(
         text.endswith(" points") for text in page.locator("aside .chip .value").all_inner_texts()
@@ -341,7 +339,7 @@ def test_topics_are_named_combined_saved_and_read_back(
 def test_views_are_linked(shown):
     page = shown.show("#view=topics")
     page.click('[data-topic="4"] .plain')
-    page.locator("aside").get_by_text("Effects").click()
+    page.locator("aside").get_by_role("button", name="Effects").click()
     assert page.locator("#view-effects").is_visible()
     assert page.get_by_label("Topic", exact=True).input_value() == "4"
     page.click('nav a[data-view="map"]')
@@ -349,7 +347,7 @@ def test_views_are_linked(shown):
     page.get_by_text("Show in the list").click()
     assert page.locator("tr.chosen").get_attribute("data-topic") == "4"
     page.locator("aside .chip").first.click()
-    assert page.locator("#view-effects h2").first.inner_text().startswith("What ")
+    assert page.locator("#view-effects h2:visible").last.inner_text().startswith("Effects of ")
     page.click('nav a[data-view="topics"]')
     page.locator("aside").get_by_text("Documents").click()
     assert page.get_by_label("Typical of topic").input_value() == "4"
@@ -372,32 +370,80 @@ def test_effects_are_those_of_the_model(shown, model):
     page = shown.show(f"#view=effects&side=label&label={label}")
     rows = table_rows(page, "effects")
     assert len(rows) == model.n_topics_
-    names = ["effect", "lower", "upper", "expected"]
+    names = ["effect", "lower", "upper"]
     largest = np.abs(effects[names].to_numpy()).max()
     for row in rows:
         own = effects[effects["topic"] == int(row[0])].iloc[0]
         for name, value in zip(names, row[2:], strict=True):
-            assert float(value) == pytest.approx(own[name], abs=largest / 30_000)
+            assert float(value) == pytest.approx(own[name], abs=2 * largest / 30_000)
     assert [float(row[2]) for row in rows] == sorted((float(r[2]) for r in rows), reverse=True)
     page.get_by_role("button", name="On a topic").click()
-    assert "What labels do to topic" in page.inner_text("#view-effects h2")
+    assert "Label effects on topic" in page.inner_text("#view-effects h2:visible")
 
 
-def test_a_number_has_curves(shown, model):
+def test_curves_come_before_the_effects_of_a_numeric_label(shown, model):
     label = model.label_schema_.names.index("rating")
     page = shown.show(f"#view=effects&side=label&label={label}")
+    charts = page.locator("#view-effects figure:visible")
+    assert charts.evaluate_all("all => all.map(e => e.dataset.chart)") == ["curve", "effects"]
     assert page.locator('[data-chart="curve"] svg').is_visible()
+    table = model.estimate_effects().curve("rating", n=9).round({"value": 6})
+    table = table.set_index(["value", "topic"])
+    changes = np.ptp(table["expected"].to_numpy().reshape(9, -1), axis=0)
     rows = table_rows(page, "curve")
-    effects = model.label_effects(labels="rating", contrast=(2.0, 5.0))
-    curve = number_curve(model, "rating", {"low": 1.0, "high": 5.0, "middle": 2.0})
-    most = np.argsort(-np.ptp(curve.expected, axis=0), kind="stable")[:8]
+    most = np.argsort(-changes, kind="stable")[:8]
     assert list(dict.fromkeys(int(row[1]) for row in rows)) == most.tolist()
     for row in rows:
-        if float(row[0]) == 5.0:
-            expected = effects[effects["topic"] == int(row[1])].iloc[0]["expected"]
-            assert float(row[3]) == pytest.approx(expected, abs=1e-4)
+        wanted = table.loc[(float(row[0]), int(row[1])), ["expected", "lower", "upper"]]
+        np.testing.assert_allclose([float(value) for value in row[3:]], wanted, atol=2e-4)
     page = shown.show("#view=effects&side=label&label=0")
     assert not page.locator('[data-chart="curve"]').is_visible()
+
+
+def test_the_list_shows_the_strongest_effects_with_their_sizes(shown, model):
+    page = shown.show()
+    table = model.label_effects()
+    sure = table[(table["lower"] > 0) | (table["upper"] < 0)]
+    for topic in range(model.n_topics_):
+        own = sure[sure["topic"] == topic]
+        own = own.iloc[np.argsort(-own["effect"].abs(), kind="stable")[:2]]
+        sizes = (100 * own["effect"]).map("{:+.1f}".format).str.replace("-", "−")
+        wanted = [f"{label} {size}" for label, size in zip(own["label"], sizes, strict=True)]
+        lines = page.locator(f'[data-topic="{topic}"] td.labels .effect-line').all()
+        assert [" ".join(line.inner_text().split("\n")) for line in lines] == wanted
+    assert (sure["effect"] < 0).any()
+
+
+def test_the_heading_shows_the_share_of_topics_that_return(shown, model):
+    share = model.n_returning_ / len(model.components_)
+    page = shown.show()
+    wanted = f"8 topics ({share:.0%} return in the other half of the documents)"
+    assert page.inner_text("#facts").startswith(wanted)
+
+
+def test_labels_are_on_the_map_once_they_are_shown(shown, model):
+    page = shown.show("#view=map")
+    assert {row[0] for row in table_rows(page, "map")} == {"topic"}
+    page.get_by_label("show labels").check()
+    rows = table_rows(page, "map")
+    assert {row[2] for row in rows if row[0] == "label"} == set(model.label_names_)
+
+
+def test_the_heat_map_has_topics_as_rows(shown, model):
+    rows = table_rows(shown.show("#view=heat"), "heat-map")
+    assert sorted(int(row[0]) for row in rows) == list(range(8))
+    names = shown.page.locator('[data-chart="heat-map"] thead th').all_inner_texts()[2:]
+    table = model.label_effects().set_index(["label", "topic"])["effect"]
+    for row in rows:
+        wanted = [table[name, int(row[0])] for name in names]
+        np.testing.assert_allclose([float(value) for value in row[2:]], wanted, atol=1e-4)
+
+
+def test_two_labels_have_no_heat_map(open_page, tmp_path):
+    corpus, _ = simulate([["a"], ["b"], ["a", "b"], []] * 15, n_topics=3, random_state=0)
+    fit(corpus, 3, init="nmf").report(tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html").show()
+    assert page.locator("nav a").all_inner_texts() == ["Topics", "What if", "Effects", "Map", "Fit"]
 
 
 def test_documents_are_searched_and_shown_word_by_word(shown, texts, model, corpus):
@@ -430,7 +476,8 @@ def test_typical_documents_of_a_topic_come_first(shown, model, corpus):
     assert rows.count() == carried.sum()
     assert all(carried[int(row.get_attribute("data-document"))] for row in rows.all())
     proportions = np.sqrt(model.transform(corpus))
-    near = proportions @ np.sqrt(model.transform(corpus)[carried].mean(axis=0))
+    mean = model.proportions_[carried].astype(float).mean(axis=0)
+    near = proportions @ np.sqrt(np.maximum(mean, 0.0))
     best = int(np.where(carried, near, -1.0).argmax())
     assert int(rows.first.get_attribute("data-document")) == best
 
@@ -441,7 +488,7 @@ def test_observed_proportions_stand_beside_expected_ones(shown, model, corpus):
     rows = table_rows(page, "observed-expected")
     column = model.label_schema_.names.index("shoes")
     own = model.label_schema_.encode(corpus.labels).toarray()[:, column] == 1
-    observed = model.transform(corpus)[own].mean(axis=0)
+    observed = model.proportions_[own].astype(float).mean(axis=0)
     expected = model.expected_topics(corpus.labels)[own].mean(axis=0)
     for row in rows:
         assert float(row[2]) == pytest.approx(observed[int(row[0])], abs=1e-4)

@@ -26,6 +26,7 @@ def large(model):
         "coherence": rounded(rng.random(N_TOPICS)),
         "distinctive": ["ten words or so that a topic has"] * N_TOPICS,
         "junk": "",
+        "returning": 0.5,
     }
     data["words"] = {
         "words": vocabulary,
@@ -43,7 +44,8 @@ def large(model):
         "plain": [f"label of some length, number {j}" for j in range(N_LABELS)],
         "block": [0] * N_LABELS,
         "carriers": rng.integers(1, 100, size=N_LABELS).tolist(),
-        "blocks": [{"name": "tags", "kind": "tags", "start": 0, "stop": N_LABELS}],
+        "used": list(range(N_LABELS)),
+        "blocks": [{"name": "tags", "kind": "tags", "start": 0, "stop": N_LABELS, "alone": True}],
     }
     data["form"] = {
         "topic_of": list(range(N_TOPICS)),
@@ -58,9 +60,10 @@ def large(model):
         "labels": list(range(N_LABELS)),
         "contrasts": ["with - without"] * N_LABELS,
         "effect": pack_rounded(effect),
-        "lower": pack_rounded(effect - 0.01),
-        "upper": pack_rounded(effect + 0.01),
-        "expected": pack_rounded(rng.dirichlet(np.ones(N_TOPICS), size=N_LABELS)),
+        "half": pack_rounded(np.full(effect.shape, 0.01)),
+        "together": pack_exact(np.eye(N_TOPICS)),
+        "comparisons": {},
+        "problem": "",
     }
     data["curves"] = []
     data["map"] = {

@@ -12,20 +12,21 @@ import polars as pl
 import pytest
 
 from hdsp import HDSP, Categorical, Corpus, TextSettings, simulate
-from hdsp.answers.label_checks import check_sentence
-from hdsp.answers.topic_tables import word_share
+from hdsp.analysis.checks import check_sentence
+from hdsp.analysis.correlations import Correlations
+from hdsp.analysis.topics import word_share
+from hdsp.exceptions import SplitTopicsWarning
 from hdsp.numerics.softmax import normalised_exp
-from hdsp.prediction import FittedModel
-from hdsp.prediction.correlations import NO_CORRELATIONS
 from hdsp.report import TopicNames, layout, make_view, render
 from hdsp.report.documents import (
     MOST_CHARACTERS,
     choose_documents,
     document_view,
     observed_by_label,
+    read_from_words,
     typical_documents,
 )
-from hdsp.report.effects import effect_table, number_curve
+from hdsp.report.effects import effect_table
 from hdsp.report.layout import place_together, seriate
 from hdsp.report.packing import pack_exact, pack_rounded, rounded, to_json
 from hdsp.report.topics import related_view, relevance, word_frequency, word_view
@@ -87,32 +88,41 @@ def test_labels_have_their_blocks_and_the_values_of_training(view, model, corpus
     (rating,) = labels["blocks"][-1]["numbers"]
     assert (rating["low"], rating["high"]) == (pytest.approx(1.0), pytest.approx(5.0))
     assert rating["middle"] in (pytest.approx(2.0), pytest.approx(4.0))
+    assert rating["ends"] == [pytest.approx(1.0), pytest.approx(5.0)]
 
 
 def test_effects_are_those_of_label_effects(view, model):
     table = model.label_effects()
     effects = view.model["effects"]
     n_topics = len(model.components_)
-    for name in ("effect", "lower", "upper"):
-        wanted = table[name].to_numpy().reshape(-1, n_topics)
+    half = (table["upper"] - table["lower"]) / 2
+    for name, column in (("effect", table["effect"]), ("half", half)):
+        wanted = column.to_numpy().reshape(-1, n_topics)
         tolerance = np.abs(wanted).max() / 60_000
         np.testing.assert_allclose(unpacked(effects[name]), wanted, rtol=0, atol=tolerance)
     names = [model.label_names_[j] for j in effects["labels"]]
     assert names == table["label"].tolist()[::n_topics]
 
 
-def test_a_curve_goes_through_the_effects(model):
-    curve = number_curve(model, "rating", {"low": 1.0, "high": 5.0, "middle": 2.0})
-    assert curve.values[[0, -1]].tolist() == [1.0, 5.0]
-    assert 2.0 in curve.values
-    table = model.label_effects(labels="rating", contrast=(2.0, 5.0))
-    np.testing.assert_allclose(curve.expected[-1], table["expected"])
-    np.testing.assert_allclose(
-        curve.upper[-1] - curve.expected[-1], table["upper"] - table["effect"]
-    )
-    np.testing.assert_allclose(curve.expected.sum(axis=1), 1.0)
-    at = int(np.flatnonzero(curve.values == 2.0)[0])
-    np.testing.assert_array_equal(curve.lower[at], curve.expected[at])
+def test_a_curve_and_its_band_are_those_of_the_regression(view, model):
+    (curve,) = view.model["curves"]
+    table = model.estimate_effects().curve("rating", n=len(curve["values"]))
+    shape = (len(curve["values"]), len(model.components_))
+    expected, half = unpacked(curve["expected"]), unpacked(curve["half"])
+    np.testing.assert_allclose(curve["values"], table["value"].unique(), rtol=1e-8)
+    np.testing.assert_allclose(expected.ravel(), table["expected"], atol=1e-4)
+    for name, limit in (("lower", expected - half), ("upper", expected + half)):
+        wanted = table[name].to_numpy().reshape(shape)
+        np.testing.assert_allclose(np.clip(limit, 0.0, 1.0), wanted, atol=2e-4)
+
+
+def test_observed_proportions_are_read_from_words(model, corpus):
+    found, _ = read_from_words(model, corpus)
+    np.testing.assert_array_equal(found, model.proportions_)
+    corpus = Corpus(corpus.counts * (np.arange(len(corpus)) > 0)[:, None], corpus.words)
+    found, _ = read_from_words(model, corpus)
+    assert np.isnan(found[0]).all()
+    assert not np.isnan(found[1:]).any()
 
 
 def test_the_page_holds_the_words_of_every_relevance():
@@ -240,24 +250,6 @@ def test_labels_are_near_the_topics_they_raise(n_topics):
     np.testing.assert_array_equal(again[0], topics)
 
 
-def test_a_report_draws_effects_once(monkeypatch):
-    corpus, _ = simulate([["a"], ["b"], ["a", "b"]] * 20, n_topics=4, random_state=0)
-    model = HDSP(4, fixed_number=True, init="nmf", tol=1e-2, random_state=0).fit(corpus)
-    drawn = []
-    fresh = FittedModel._draw_effects
-    monkeypatch.setattr(
-        FittedModel, "_draw_effects", lambda *args: drawn.append(args[1:]) or fresh(*args)
-    )
-    make_view(model)
-    assert len(drawn) == 1
-    again = model.label_effects()
-    assert len(drawn) == 1
-    other = model.label_effects(random_state=1)
-    assert len(drawn) == 2
-    assert again["effect"].equals(other["effect"])
-    assert not again["lower"].equals(other["lower"])
-
-
 def test_of_many_labels_some_are_placed_and_the_others_put_beside_them(monkeypatch):
     monkeypatch.setattr(layout, "_MOST_PLACED", 30)
     rng = np.random.default_rng(0)
@@ -299,7 +291,9 @@ def test_related_topics_are_sure_pairs_of_the_table():
 
 def test_a_model_without_correlations_has_no_related_topics(model):
     other = copy(model)
-    other._model = replace(model._model, correlations=NO_CORRELATIONS)
+    nothing = Correlations(np.zeros((2, 0)), np.zeros((2, 0)), 0)
+    found = model._model.answers | {"correlations": nothing}
+    other._model = replace(model._model, answers=found, left_out=None)
     assert make_view(other).model["related"] == []
 
 
@@ -460,7 +454,9 @@ def test_effect_tables_have_one_row_for_each_label(model):
 
 def test_documents_are_checked_against_their_labels(model, corpus):
     view = make_view(model, corpus)
-    assert view.documents["check"] == check_sentence(model._check_columns(corpus))
+    with pytest.warns(SplitTopicsWarning):
+        table = model.check_labels(corpus)
+    assert view.documents["check"] == check_sentence(table.to_dict("list"))
     assert view.documents["check"].endswith((".", "expected."))
     unlabelled = HDSP(4, fixed_number=True, random_state=0, max_iter=3, tol=1.0).fit(corpus.counts)
     plain = Corpus(corpus.counts, unlabelled.words_)

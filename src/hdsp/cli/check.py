@@ -1,4 +1,4 @@
-"""`hdsp check`: whether documents have the topics that their labels lead one to expect."""
+"""`hdsp check`: tests of the label effects for nonlinearity, interactions and change over time."""
 
 import argparse
 from typing import Any
@@ -17,7 +17,7 @@ def add_parser(commands: Any) -> None:
     parser = common.add_command(
         commands,
         "check",
-        "check whether labels' effects bend, depend on each other or drift",
+        "test the label effects for nonlinearity, interactions and change over time",
         (
             "hdsp check model.hdsp --corpus reviews.parquet",
             "hdsp check model.hdsp --corpus posts.csv --formula '~ ideology + day' --group blog",
@@ -30,21 +30,23 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--formula",
         metavar="FORMULA",
-        help="check effects of other labels than those of the fit: columns of the documents",
+        help="test the effects of other labels, columns of --corpus, such as '~ ideology + day'",
     )
     parser.add_argument(
         "--time",
         metavar="COLUMN",
-        help="a column of numbers or dates, or 'order' for that of documents: do effects drift?",
+        help="test for change over time: a column of numbers or dates, or 'order' for the order of "
+        "documents",
     )
     parser.add_argument(
         "--words",
         metavar="LABEL",
-        help="show effects of a label beside those of a fit without the words that it predicts",
+        help="compare the effects of a label with a fit that lacks the words it predicts",
     )
-    parser.add_argument("--most", type=int, default=10, help="cells printed (default 10)")
+    parser.add_argument("--most", type=int, default=10, help="rows printed (default: 10)")
     what = "documents with labels: those of the fit, or others"
-    common.add_corpus(parser, what, "groups of documents that are not independent", required=True)
+    group = "a column of groups whose documents are not independent"
+    common.add_corpus(parser, what, group, required=True)
     common.add_output(parser, None)
     common.add_json(parser)
 
@@ -55,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
     common.check_counts(options, "most")
     model = common.load(options)
     if options.words is not None and (options.formula, options.time) != (None, None):
-        raise ValueError("`--words` of hdsp check goes without `--formula` and `--time`.")
+        raise ValueError("--words cannot be combined with --formula or --time.")
     further = common.formula_columns(options.formula)
     if options.time not in (None, _ORDER):
         further.append(options.time)
@@ -65,10 +67,15 @@ def run(options: argparse.Namespace) -> None:
             if options.formula is None:
                 table = model._check_columns(corpus, time=options.time, words=options.words)
             else:
+                from hdsp.analysis.checks import cell_columns, time_of
+
                 formula = common.written_formula(options.formula)
-                table = model.estimate_effects(corpus, formula)._check_columns(options.time)
-    from hdsp.answers.label_checks import check_sentence
-    from hdsp.answers.word_checks import word_check_sentence
+                regression = model.estimate_effects(formula, corpus=corpus)
+                time, name = time_of(corpus, options.time, "hdsp check")
+                time = None if time is None else time[regression._reading.rows]
+                table = cell_columns(regression, time, name)
+    from hdsp.analysis.checks import check_sentence
+    from hdsp.analysis.word_checks import word_check_sentence
 
     if options.words is not None:
         name, sentence = "effects", word_check_sentence(table)
@@ -92,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _points(table: Table, suffix: str = "") -> list[str]:
-    """Effects in points, with their intervals."""
+    """Effects in percentage points, with their intervals."""
     parts = (table[name + suffix] for name in ("effect", "lower", "upper"))
     return [
         f"{100 * effect:+.1f} ({100 * lower:+.1f} to {100 * upper:+.1f})"

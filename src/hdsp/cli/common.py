@@ -18,9 +18,9 @@ from hdsp.cli.tables import STANDARD, Table, as_json, records, table_suffix, wri
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
+    from hdsp.analysis.fitted import FittedModel
     from hdsp.corpus import Corpus
     from hdsp.estimator import HDSP
-    from hdsp.prediction import FittedModel
 
 # Parameters that options of the same name stand for, and those whose options have other names.
 _SAME_NAME = (
@@ -44,6 +44,10 @@ _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {
 }
 # What the library advises, in the words of the command line.
 _PHRASES = {
+    "`labels` of HDSP.label_effects": "--label",
+    "`labels` of TopicRegression.effects": "--label",
+    "groups of documents, or no document has it.": "groups of documents, or no document has it. To "
+    "estimate it, pass --corpus FILE and name it in --formula.",
     "raise max_iter or tol": "raise --max-iter or --tol",
     "HDSP.check_labels with words=…": "--words",
     ", or use read_folder for a folder of texts": "",
@@ -188,12 +192,12 @@ def load(options: argparse.Namespace) -> "HDSP":
 
 
 def fitted_model(model: "HDSP") -> "FittedModel":
-    """What the functions of `hdsp.answers` are asked of."""
+    """The fitted model of an estimator, which the functions of `hdsp.analysis` take."""
     return model._model
 
 
 def load_fitted(options: argparse.Namespace) -> "FittedModel":
-    """What a model was asked for alone: without scikit-learn, whose import takes longest."""
+    """The fitted model of a file, without the slow import of scikit-learn."""
     with progress.task(f"Loading {options.model}"):
         from hdsp.persistence import load_model
 

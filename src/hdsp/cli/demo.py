@@ -1,14 +1,14 @@
-"""`hdsp demo`: the built-in corpus, fitted, with its topics and what labels do to them."""
+"""`hdsp demo`: fit the built-in corpus and print its topics and label effects."""
 
 import argparse
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
 from hdsp.cli.common import add_command, check_output, fitted_model
-from hdsp.cli.tables import Table, records
+from hdsp.cli.tables import Table
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus, LabelBlock
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _TOPICS_SHOWN = 12
 _LABELS_SHOWN = 8
-_EFFECTS_SHOWN = 2
+_EFFECTS_SHOWN = 3
 
 
 def add_parser(commands: Any) -> None:
@@ -29,21 +29,19 @@ def add_parser(commands: Any) -> None:
         ("hdsp demo", "hdsp demo --topics 30 -o demo.html"),
         run,
     )
+    parser.add_argument("--topics", type=int, help="number of topics (default: chosen by the fit)")
     parser.add_argument(
-        "--topics", type=int, help="exactly this many (default: as many as the corpus needs)"
+        "-o", "--output", default="report.html", help="the report to write (default: report.html)"
     )
-    parser.add_argument(
-        "-o", "--output", default="report.html", help="the report to write (default report.html)"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
 
 
 def run(options: argparse.Namespace) -> None:
     """Fit and print."""
     check_output(options.output)
     with progress.task("Reading docstrings"):
-        from hdsp.answers.label_effects import effect_columns
-        from hdsp.answers.topic_tables import topic_columns
+        from hdsp.analysis.label_effects import effect_columns
+        from hdsp.analysis.topics import topic_columns
         from hdsp.estimator import HDSP
 
         corpus = demo_corpus()
@@ -57,14 +55,14 @@ def run(options: argparse.Namespace) -> None:
         model.fit(train)
     with progress.task("Describing topics"):
         topics = topic_columns(fitted_model(model), n_words=8)
-        effects = records(effect_columns(fitted_model(model)))
+        effects = effect_columns(fitted_model(model), "module")
     _print_topics(topics, model.n_topics_)
     print(f"\n{model.number_summary_}")
     _print_effects(effects, train.labels.block("module"), model.top_words(3))
     print(
-        f"\nPerplexity of held-out docstrings: {model.perplexity(test):,.0f} from their labels "
-        f"alone, {model.perplexity(test, given='completion'):,.0f} with half of their words; "
-        f"{model.perplexity(test.counts):,.0f} from nothing."
+        f"\nPerplexity of held-out docstrings: {model.perplexity(test):,.0f} given their labels, "
+        f"{model.perplexity(test, given='completion'):,.0f} given their labels and half of their "
+        f"words, {model.perplexity(test.counts):,.0f} given neither."
     )
     write_demo_report(model, corpus, options.output)
     page = progress.printable(str(Path(options.output).absolute()))
@@ -90,28 +88,37 @@ def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:
 
 
 def _print_topics(topics: Table, n_in_use: int) -> None:
-    shown = min(_TOPICS_SHOWN, len(topics["topic"]))
+    shown = min(_TOPICS_SHOWN, n_in_use)
     print(f"The {shown} largest of {n_in_use} topics in use:")
     for topic in range(shown):
         print(f"  {topic:>3}  {topics['token_share'][topic]:6.1%}  {topics['top_words'][topic]}")
 
 
 def _print_effects(
-    effects: Sequence[dict[str, Any]], modules: "LabelBlock", words: Sequence[Sequence[str]]
+    effects: Mapping[str, Sequence[Any]], modules: "LabelBlock", words: Sequence[Sequence[str]]
 ) -> None:
-    """For the largest modules: the topics whose expected share they raise most, and how surely."""
+    """For the largest modules: the topics whose share they raise or lower most, with intervals."""
+    import numpy as np
+
+    from hdsp.plots.labels import strongest
+
     print(
-        "\nWhat a label does: topics that a module raises, against other modules (90 % intervals)"
+        "\nEffects of modules against other modules, in percentage points of a topic's share, with "
+        "90% intervals:"
+    )
+    contrasts = effects["contrast"][:: len(words)]
+    effect, lower, upper = (
+        100.0 * np.reshape(effects[name], (-1, len(words))) for name in ("effect", "lower", "upper")
     )
     sizes = modules.values.sum(axis=0)
     largest = sorted(range(len(modules.columns)), key=lambda column: -sizes[column])
     for module in (modules.columns[column] for column in largest[:_LABELS_SHOWN]):
-        own = [row for row in effects if row["contrast"] == f"{module} - other module"]
-        raised = sorted(own, key=lambda row: -row["effect"])[:_EFFECTS_SHOWN]
+        if (contrast := f"{module} - other module") not in contrasts:
+            continue
+        row = contrasts.index(contrast)
         shown = ", ".join(
-            f"{' '.join(words[row['topic']])} "
-            f"+{100 * row['effect']:.0f} points ({100 * row['lower']:.0f} to "
-            f"{100 * row['upper']:.0f})"
-            for row in raised
+            f"{' '.join(words[k])} {effect[row, k]:+.0f} "
+            f"({lower[row, k]:+.0f} to {upper[row, k]:+.0f})"
+            for k in strongest(effect[row], _EFFECTS_SHOWN).tolist()
         )
         print(f"  {module:<24} {shown}")

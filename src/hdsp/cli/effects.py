@@ -1,16 +1,13 @@
-"""`hdsp effects`: what labels do to topics."""
+"""`hdsp effects`: label effects on topics."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hdsp import progress
 from hdsp.cli import common
 from hdsp.cli.documents import read_documents
-from hdsp.cli.tables import records
+from hdsp.cli.tables import Table, rows_of
 from hdsp.progress import printable
-
-if TYPE_CHECKING:
-    from hdsp.prediction import FittedModel
 
 # With six topics each they fill a screen.
 _LABELS_SHOWN = 4
@@ -21,7 +18,7 @@ def add_parser(commands: Any) -> None:
     parser = common.add_command(
         commands,
         "effects",
-        "print what labels do to topics, with intervals",
+        "print the effect of each label on topic shares, with intervals",
         (
             "hdsp effects model.hdsp --label Dresses",
             "hdsp effects model.hdsp --label rating --contrast 1 5",
@@ -29,6 +26,7 @@ def add_parser(commands: Any) -> None:
             "hdsp effects model.hdsp --refits 20 --corpus reviews.parquet",
             "hdsp effects model.hdsp --corpus posts.csv --formula '~ ideology * s(day)' "
             "--group blog",
+            "hdsp effects model.hdsp --summary",
         ),
         run,
     )
@@ -37,59 +35,73 @@ def add_parser(commands: Any) -> None:
         "--label",
         action="append",
         metavar="LABEL",
-        help="a label, or a column of labels; may be given several times (default: all)",
+        help="a label, or a label column; may be given several times (default: all)",
     )
     parser.add_argument(
-        "--contrast", nargs=2, metavar=("FROM", "TO"), help="two levels, or two values of a number"
+        "--contrast",
+        nargs=2,
+        metavar=("FROM", "TO"),
+        help="two levels of a category, or two values of a numeric label",
     )
-    parser.add_argument("--level", type=float, default=0.9, help="of the intervals (default 0.9)")
-    parser.add_argument("--seed", type=int, default=0, help="of the draws (default 0)")
-    parser.add_argument("--most", type=int, default=6, help="topics printed per label (default 6)")
+    parser.add_argument(
+        "--level", type=float, default=0.9, help="confidence level of the intervals (default: 0.9)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="random seed of --refits (default: 0)")
+    parser.add_argument(
+        "--most",
+        type=int,
+        default=6,
+        help="topics printed per label, those that rise and those that fall (default: 6)",
+    )
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument(
         "--top",
         type=int,
         metavar="N",
         help="print the N labels with the strongest effects "
-        f"(default {_LABELS_SHOWN}, or those of --label)",
+        f"(default: {_LABELS_SHOWN}, or all of --label)",
     )
     shown.add_argument("--all", action="store_true", help="print all labels")
+    shown.add_argument(
+        "--summary",
+        action="store_true",
+        help="print the coefficients of the regression by topic, as R's summary() does",
+    )
     refits = parser.add_argument_group("documents")
     refits.add_argument(
         "--formula",
         metavar="FORMULA",
-        help="effects of other labels than those of the fit: columns of --corpus, such as "
-        "'~ ideology * s(day)'",
+        help="estimate effects of other labels, columns of --corpus, such as '~ ideology * s(day)'",
     )
     refits.add_argument(
         "--refits",
         type=int,
         metavar="N",
-        help="learn topics again from N resamples of the documents, for intervals that include "
-        "how much topics differ; 20 are enough",
+        help="refit topics to N resamples of the documents, so that intervals include the "
+        "uncertainty of the topics; 20 are enough",
     )
     common.add_corpus(
         refits,
-        "the documents that the model was fitted to; with --formula also others",
-        "its column of groups, whose documents are not independent: for --refits that of the fit, "
-        "if it had one",
+        "the documents that the model was fitted to, or any others with --formula",
+        "a column of groups whose documents are not independent (for --refits that of the fit, if "
+        "it had one)",
     )
     common.add_output(parser, None)
     common.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the largest effects, or write all."""
+    """Print the strongest effects, or write all."""
     common.check_table_output(options.output)
     common.check_counts(options, "most", "top")
     if options.formula is not None and (options.file is None or options.refits is not None):
-        raise ValueError("--formula needs --corpus, the documents, and goes without --refits.")
+        raise ValueError("--formula needs --corpus FILE and cannot be combined with --refits.")
     if options.formula is None and (options.refits is None) != (options.file is None):
-        raise ValueError(
-            "--refits and --corpus go together, how often and with which documents; or --formula "
-            "and --corpus."
-        )
-    regression = resampling = None
+        raise ValueError("--corpus FILE needs --refits or --formula, and --refits needs --corpus.")
+    others = ("label", "contrast", "refits", "output")
+    if options.summary and any(getattr(options, name) is not None for name in others):
+        raise ValueError("--summary cannot be combined with --label, --contrast, --refits or -o.")
+    model = None
     if options.file is None:
         fitted = common.load_fitted(options)
     else:
@@ -98,76 +110,77 @@ def run(options: argparse.Namespace) -> None:
         with common.printed_warnings():
             further = common.formula_columns(options.formula)
             corpus = read_documents(options, model, further=further)
-            if options.formula is not None:
-                regression = model.estimate_effects(corpus, common.written_formula(options.formula))
-                fitted = regression._model
-    asked = (options.label, options.contrast)
-    most = None
-    if not (options.all or options.json or options.output is not None):
-        most = options.top or (_LABELS_SHOWN if options.label is None else None)
-    with common.printed_warnings(), progress.task("Finding effects of labels"):
-        from hdsp.answers.effect_refits import Resampling
-        from hdsp.answers.label_effects import chosen_contrasts, effect_columns
+    with common.printed_warnings(), progress.task("Estimating effects"):
+        from hdsp.analysis.label_effects import effect_columns, own_regression
 
-        if options.refits is not None:
-            resampling = Resampling(options.refits, corpus, model.max_iter, model.tol, model.n_jobs)
-        if regression is not None:
-            table = regression._effect_columns(options.level, *asked, random_state=options.seed)
+        if model is not None and options.formula is not None:
+            formula = common.written_formula(options.formula)
+            regression = model.estimate_effects(formula, corpus=corpus)
         else:
-            table = effect_columns(
-                fitted,
-                options.level,
-                *asked,
-                random_state=options.seed,
-                resampling=resampling,
-                most=most,
-                n_jobs=options.jobs,
-            )
-        n_labels = len(chosen_contrasts(fitted, *asked))
+            regression = own_regression(fitted)
+        asked = (options.label, options.contrast, options.level)
+        if options.summary:
+            summary = regression.summary()
+        elif model is not None and options.refits is not None:
+            refits = (options.refits, corpus, model, options.seed)
+            table = effect_columns(fitted, *asked, "documents", *refits)
+        else:
+            table = regression._effect_columns(*asked)
+    if options.summary:
+        if options.json:
+            common.print_json({"summary": summary})
+        else:
+            print("\n".join(map(printable, summary.splitlines())))
+        return
     if common.is_answered(options, table, "effects", level=options.level):
         return
-    rows = records(table)
-    if not rows:
-        print(_no_effects(fitted, options.label))
+    if not table["label"]:
+        print("The model has no labels in its formula, so there are no effects.")
         return
-    by_label: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in rows:
-        by_label.setdefault((row["label"], row["contrast"]), []).append(row)
-    # The strongest first; sorting keeps the order of labels that are as strong.
-    by_strength = sorted(
-        by_label.items(), key=lambda item: -max(abs(row["effect"]) for row in item[1])
-    )
-    for (label, contrast), found in by_strength[:most]:
-        print(printable(f"{label} ({contrast}; {found[0]['n_documents']:,} documents)"))
-        largest = sorted(found, key=lambda row: -abs(row["effect"]))[: options.most]
+    _print_effects(table, len(fitted.groups), options)
+
+
+def _print_effects(table: Table, n_topics: int, options: argparse.Namespace) -> None:
+    """Print the strongest effects of both signs, the labels with the strongest ones first."""
+    import numpy as np
+
+    from hdsp.plots.labels import strongest
+
+    effect = np.reshape(table["effect"], (-1, n_topics))
+    # Of a label that is not estimable, a warning has been printed.
+    estimable = np.flatnonzero(~np.isnan(effect).all(axis=1))
+    by_strength = estimable[
+        np.argsort(-np.nanmax(np.abs(effect[estimable]), axis=1), kind="stable")
+    ]
+    most = None if options.all else options.top or (None if options.label else _LABELS_SHOWN)
+    for place in by_strength[:most].tolist():
+        rows = place * n_topics + strongest(effect[place], options.most)
+        label, contrast, n_documents = (
+            table[name][place * n_topics] for name in ("label", "contrast", "n_documents")
+        )
+        documents = f"{n_documents:,} document{'s' * (n_documents != 1)}"
+        print(printable(f"{label} ({contrast}; {documents})"))
+        found = rows_of(table, rows.tolist())
         common.print_columns(
             {
-                "  topic": [f"  {row['topic']}" for row in largest],
-                "effect": [f"{100 * row['effect']:+.1f} points" for row in largest],
+                "  topic": [f"  {topic}" for topic in found["topic"]],
+                "effect": [f"{100 * effect:+.1f} points" for effect in found["effect"]],
                 f"{options.level:.0%} interval": [
-                    f"{100 * row['lower']:+.1f} to {100 * row['upper']:+.1f}" for row in largest
+                    f"{100 * lower:+.1f} to {100 * upper:+.1f}"
+                    for lower, upper in zip(found["lower"], found["upper"], strict=True)
                 ],
+                "q": ["<0.001" if q < 0.001 else f"{q:.3f}" for q in found["q"]],
                 "words": [
-                    ": ".join(filter(None, (row.get("name"), row["words"]))) for row in largest
+                    ": ".join(filter(None, parts))
+                    for parts in zip(
+                        found.get("name", [""] * len(rows)), found["words"], strict=True
+                    )
                 ],
             }
         )
         print()
-    if most is not None and most < n_labels:
+    if most is not None and most < len(estimable):
         print(
-            f"These are the {most} labels with the strongest effects of {n_labels}: --all prints "
-            "all, --label one of them."
+            f"{most} of {len(estimable)} labels, those with the strongest effects. --all prints "
+            "every label, --label NAME one of them."
         )
-
-
-def _no_effects(fitted: "FittedModel", labels: list[str] | None) -> str:
-    """Why there is nothing to print."""
-    from hdsp.validation import quoted
-
-    if not fitted.schema.names:
-        return "The model has no labels, so there are no effects."
-    named = "No label scales topics" if labels is None else f"{quoted(labels)}: no effect on topics"
-    return (
-        f"{named} in this model, whose formula leaves it out. --corpus FILE --formula COLUMN "
-        "estimates it."
-    )

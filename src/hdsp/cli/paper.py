@@ -1,4 +1,4 @@
-"""`hdsp paper`: what papers print of a model."""
+"""`hdsp paper`: methods, tables, figures and references for a paper."""
 
 import argparse
 import os
@@ -25,21 +25,28 @@ def add_parser(commands: Any) -> None:
         "--output",
         default="paper",
         metavar="FOLDER",
-        help="a new folder, or one that this command has written (default paper)",
+        help="a new folder, or one that this command has written (default: paper)",
     )
     documents = parser.add_argument_group("documents")
     documents.add_argument(
         "--robustness",
         action="store_true",
-        help="refit with other numbers of topics and seeds: do effects stay?",
+        help="compare effects with fits of other numbers of topics and other random seeds",
     )
-    what = "the documents that the model was fitted to: adds two typical texts of each topic"
+    documents.add_argument(
+        "--refits",
+        type=int,
+        metavar="N",
+        help="refit topics to N resamples of the documents, so that intervals include the "
+        "uncertainty of the topics; 20 are enough",
+    )
+    what = "the documents that the model was fitted to; adds two typical texts of each topic"
     common.add_corpus(documents, what, "its column of groups, if the fit had one")
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the files."""
-    from hdsp.paper import check_paper_folder
+    from hdsp.paper import check_paper_folder, write_paper
 
     folder = Path(options.output)
     common.check_parent(options.output)
@@ -51,5 +58,6 @@ def run(options: argparse.Namespace) -> None:
     with common.printed_warnings():
         if options.file is not None:
             corpus, texts = read_with_texts(options, model)
-        model.paper(folder, corpus, texts=texts, robustness=options.robustness)
+        robustness, refits = options.robustness, options.refits
+        write_paper(model, folder, corpus, texts=texts, robustness=robustness, refits=refits)
     print(f"Wrote {printable(options.output)}: {', '.join(sorted(os.listdir(folder)))}")

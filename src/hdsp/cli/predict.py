@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
         model = common.load(options)
         corpus = read_documents(options, model, target=options.target)
         with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
-            from hdsp.answers.label_probabilities import probability_parts
+            from hdsp.analysis.label_probabilities import probability_parts
 
             found = probability_parts(
                 common.fitted_model(model),

@@ -11,9 +11,8 @@ from hdsp.cli.tables import Table, head, rows_of
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
-    from hdsp.answers.topic_stability import Refits
+    from hdsp.analysis.fitted import FittedModel
     from hdsp.estimator import HDSP
-    from hdsp.prediction import FittedModel
     from hdsp.report import TopicNames
 
 
@@ -24,6 +23,8 @@ _DOCUMENTS = 3
 _CHARACTERS = 100
 # Pairs of topics printed, of those that correlate.
 _PAIRS = 30
+# Labels with the strongest effects that the table of topics considers, and those printed per topic.
+_LABELS, _EFFECTS = 500, 3
 # Where -o ends so, a model is written and not a table.
 MODEL_SUFFIX = ".hdsp"
 
@@ -136,52 +137,77 @@ def run(options: argparse.Namespace) -> None:
     if options.find is not None or options.documents is not None:
         _print_asked(fitted, model, options)
         return
-    with progress.task("Describing topics"):
-        from hdsp.answers.topic_tables import topic_columns
+    effects = None
+    with common.printed_warnings(), progress.task("Describing topics"):
+        from hdsp.analysis.label_effects import effect_columns
+        from hdsp.analysis.topics import topic_columns
 
-        table = topic_columns(fitted, options.words)
+        if fitted.used.any():
+            effects = effect_columns(fitted, most=_LABELS)
+        table = topic_columns(fitted, options.words, effects)
     if names is not None:
         # The names of combined topics stand for all of them.
         read = names.columns(len(fitted.groups))
         table = {"topic": table["topic"], **read, **table, **read}
-    refits = None
+    found: list[int] = []
     if options.file is not None and model is not None:
-        from hdsp.answers.topic_stability import refit, stability_columns
+        from hdsp.analysis.refits import stability_columns
 
         with common.printed_warnings():
             documents = read_documents(options, model)
-            refits = refit(fitted, model, documents, None, options.fits)
-        table |= {name: stability_columns(refits)[name] for name in ("similarity", "found_in")}
+            found, stable = stability_columns(fitted, model, documents, None, options.fits)
+        table |= {name: stable[name] for name in ("similarity", "found_in")}
     if not options.all:
         table = head(table, fitted.report.n_topics)
-    numbers = {} if refits is None else {"topics_in_fits": refits.numbers.tolist()}
+    numbers = {"topics_in_fits": found} if found else {}
     if common.is_answered(options, table, "topics", **numbers):
         return
-    if refits is not None:
-        _print_stable(fitted, table, refits)
+    if found:
+        _print_stable(fitted, table, found)
         return
-    labels = table.get("raised_by", [()] * len(table["topic"]))
-    carriers = dict(zip(fitted.schema.names, fitted.training.carriers, strict=True))
     common.print_columns(
         {
             **_named(table),
             "tokens": common.percentages(table["token_share"]),
             "coherence": ["" if value != value else f"{value:.2f}" for value in table["coherence"]],
             "words": table["top_words"],
-            "raised by (documents)": [
-                "; ".join(f"{name} ({carriers[name]:,.0f})" for name in raised) for raised in labels
-            ],
+            **_strongest_effects(effects, len(table["topic"]), len(fitted.groups)),
         }
     )
-    from hdsp.answers.junk_words import junk_sentence
+    if effects is not None:
+        print(
+            "\nEffects are changes of a topic's share in percentage points, if their 90% interval "
+            f"excludes 0. See all: hdsp effects {printable(options.model)}"
+        )
+    from hdsp.analysis.topic_checks import junk_sentence
 
     if sentence := junk_sentence(fitted):
         print(f"hdsp: {printable(sentence)}", file=sys.stderr)
 
 
+def _strongest_effects(effects: Table | None, n_shown: int, n_topics: int) -> Table:
+    """The column of the strongest effects on each topic, in points, of those that exclude 0."""
+    if effects is None or not effects["label"]:
+        return {}
+    import numpy as np
+
+    effect, lower, upper = (
+        np.reshape(effects[name], (-1, n_topics)) for name in ("effect", "lower", "upper")
+    )
+    names = effects["label"][::n_topics]
+    size = np.where((lower > 0) | (upper < 0), np.abs(effect), 0.0)
+    cells = []
+    for k in range(n_shown):
+        strongest = np.argsort(-size[:, k], kind="stable")[:_EFFECTS]
+        cells.append(
+            "; ".join(f"{names[j]} {100 * effect[j, k]:+.1f}" for j in strongest if size[j, k])
+        )
+    return {"strongest effects (points)": cells}
+
+
 def _print_junk(fitted: "FittedModel", options: argparse.Namespace) -> None:
     """Print or write words that look like junk."""
-    from hdsp.answers.junk_words import junk_columns
+    from hdsp.analysis.topic_checks import junk_columns
 
     table: Table = junk_columns(fitted)
     if common.is_answered(options, table, "junk"):
@@ -248,8 +274,8 @@ def _write_model(model: "HDSP", options: argparse.Namespace) -> None:
     print(printable(f"{options.output}: {len(fitted)} topics{told}."))
 
 
-def _print_stable(fitted: "FittedModel", table: Table, refits: "Refits") -> None:
-    found = ", ".join(map(str, refits.numbers))
+def _print_stable(fitted: "FittedModel", table: Table, numbers: list[int]) -> None:
+    found = ", ".join(map(str, numbers))
     print(
         f"{fitted.report.n_topics} topics; with other seeds {found}. Topics that come back first:"
     )
@@ -260,7 +286,7 @@ def _print_stable(fitted: "FittedModel", table: Table, refits: "Refits") -> None
             "topic": table["topic"],
             "tokens": common.percentages(table["token_share"]),
             "in common": [f"{similarity:.2f}" for similarity in table["similarity"]],
-            "found in": [f"{times} of {len(refits.numbers)}" for times in table["found_in"]],
+            "found in": [f"{times} of {len(numbers)}" for times in table["found_in"]],
             "words": table["top_words"],
         }
     )
@@ -281,7 +307,7 @@ def _print_about(model: "HDSP", options: argparse.Namespace) -> None:
 
 def _print_correlations(fitted: "FittedModel", options: argparse.Namespace) -> None:
     """Print the pairs whose interval excludes 0, or write all."""
-    from hdsp.answers.topic_tables import correlation_columns, top_words
+    from hdsp.analysis.topics import correlation_columns, top_words
 
     table: Table = correlation_columns(fitted, 0.9)
     if common.is_answered(options, table, "correlations"):
@@ -289,7 +315,7 @@ def _print_correlations(fitted: "FittedModel", options: argparse.Namespace) -> N
     lower, upper, found = table["lower"], table["upper"], table["correlation"]
     sure = [i for i, value in enumerate(lower) if value > 0 or upper[i] < 0]
     total = len(lower)
-    print(f"{len(sure):,} of {total:,} pairs correlate, given labels (90 % intervals exclude 0):")
+    print(f"{len(sure):,} of {total:,} pairs correlate, given labels (90% intervals exclude 0):")
     if not options.all:
         sure = sorted(sure, key=lambda i: -abs(found[i]))[:_PAIRS]
     table = rows_of(table, sorted(sure, key=lambda i: -found[i]))
@@ -315,8 +341,8 @@ def _print_correlations(fitted: "FittedModel", options: argparse.Namespace) -> N
 
 def _print_asked(fitted: "FittedModel", model: "HDSP | None", options: argparse.Namespace) -> None:
     """Print or write the topics of a word, or the documents of each topic."""
-    from hdsp.answers.document_topics import typical_columns
-    from hdsp.answers.topic_tables import word_columns
+    from hdsp.analysis.documents import typical_columns
+    from hdsp.analysis.topics import word_columns
 
     table: Table
     if options.find is not None or model is None:

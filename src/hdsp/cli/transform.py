@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
         model = common.load(options)
         corpus = read_documents(options, model)
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            from hdsp.answers.document_topics import transformed_parts
+            from hdsp.analysis.documents import transformed_parts
 
             names = model.topic_names_
             parts = transformed_parts(common.fitted_model(model), corpus, n_jobs=model.n_jobs)

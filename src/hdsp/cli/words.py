@@ -39,8 +39,8 @@ def run(options: argparse.Namespace) -> None:
     common.check_counts(options, "most")
     fitted = common.load_fitted(options)
     with progress.task("Comparing words"):
-        from hdsp.answers.group_words import label_word_columns
-        from hdsp.answers.topic_tables import top_words
+        from hdsp.analysis.topics import top_words
+        from hdsp.analysis.words import label_word_columns
 
         table = label_word_columns(fitted, options.label, options.topic, options.level)
     if common.is_answered(options, table, "words", level=options.level):

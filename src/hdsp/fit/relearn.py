@@ -193,7 +193,9 @@ def _standardised(
                 mean[i], scale[i] = Moments.of(numbers, block.centred).standard(name)
                 values.data[own] = (numbers - mean[i]) / scale[i]
         blocks.append(replace(block, mean=tuple(mean), scale=tuple(scale)))
-    return bind_labels(scaling, LabelSchema(tuple(blocks)), values), values
+    # Which labels are ordered stays; what terms learn follows these documents.
+    known = dict.fromkeys(space.terms) if scaling == "auto" else None
+    return bind_labels(scaling, LabelSchema(tuple(blocks)), values, known), values
 
 
 def _likelihood(

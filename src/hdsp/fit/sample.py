@@ -93,6 +93,14 @@ class Sample:
         """Which documents, `most` of them at most, are a uniform sample of all seen, [S]."""
         return np.asarray(self.keys <= _smallest(self.keys, most or MOST_DOCUMENTS))
 
+    def weights(self) -> FloatArray:
+        """How many documents each stands for, [S]: the inverse of its chance to be drawn."""
+        chance = np.full(len(self), _smallest(self.keys, MOST_DOCUMENTS))
+        carried = csr_array(self.design)
+        rows = np.repeat(np.arange(len(self)), np.diff(carried.indptr))
+        np.maximum.at(chance, rows, _label_limits(self.design, self.keys)[carried.indices])
+        return np.asarray(1.0 / np.maximum(chance, 1e-12))
+
     def _candidates(self, design: Design, keys: FloatArray) -> IntArray:
         """Documents that may stay: their key is small, or small among those of a label."""
         limit = _smallest(self.keys, MOST_DOCUMENTS)

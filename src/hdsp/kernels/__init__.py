@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from hdsp.kernels.labels import sweep_gamma_weights, sweep_normal_weights
     from hdsp.kernels.likelihood import mixture_log_likelihood
     from hdsp.kernels.merges import sum_log_gamma, sum_pair_entropies, sum_proportion_terms
-    from hdsp.kernels.softmax import sweep_softmax_weights, update_softmax_intercept
+    from hdsp.kernels.softmax import add_softmax_loss, share_tokens
     from hdsp.kernels.terms import dirichlet_terms, fill_document_terms, mean_proportions
     from hdsp.kernels.topics import add_word_counts, fill_word_table
     from hdsp.kernels.words import count_ids, find_words, merge_words
 
 __all__ = [
+    "add_softmax_loss",
     "add_word_counts",
     "compile_ahead",
     "count_ids",
@@ -42,6 +43,7 @@ __all__ = [
     "predict_documents",
     "run_ranges",
     "run_together",
+    "share_tokens",
     "solve_documents",
     "sparse_product",
     "sum_log_gamma",
@@ -49,8 +51,6 @@ __all__ = [
     "sum_proportion_terms",
     "sweep_gamma_weights",
     "sweep_normal_weights",
-    "sweep_softmax_weights",
-    "update_softmax_intercept",
     "use_threads",
 ]
 

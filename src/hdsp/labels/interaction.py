@@ -7,7 +7,6 @@ from scipy.sparse import csr_array
 
 from hdsp.labels.term import Term
 from hdsp.numerics.sparse import csr_from_entries
-from hdsp.numerics.types import IntArray
 
 
 class Interaction(Term):
@@ -46,11 +45,6 @@ class Interaction(Term):
         """The pairs, those of the first source's first column first."""
         first, second = self.sources
         return tuple((i, j) for i in range(len(first)) for j in range(len(second)))
-
-    @property
-    def groups(self) -> IntArray:
-        """All coefficients share a variance."""
-        return np.zeros(len(self.names), dtype=np.int64)
 
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
         """r_mi r_mj for each pair of columns whose values are both there, [M, n]."""

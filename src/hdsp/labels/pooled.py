@@ -7,7 +7,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.labels.plain import Tags
-from hdsp.numerics.types import IntArray
 
 
 class Pooled(Tags):
@@ -69,11 +68,6 @@ class Pooled(Tags):
             parent = np.where(np.diff(together.indptr) > 0, most, -1)
             learned["parent"] = parent.astype(np.float64).tolist()
         return learned
-
-    @property
-    def groups(self) -> IntArray:
-        """All coefficients share a variance."""
-        return np.zeros(len(self.names), dtype=np.int64)
 
     def implied(self, own: csr_array, parents: csr_array) -> csr_array:
         """The values of parents [M, n], with those that levels imply where there are none."""

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from hdsp.labels.term import NO_EFFECT, Term, number_columns
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics.types import FloatArray
 from hdsp.validation import check_positive
 
 _DEGREE = 3
@@ -27,7 +27,7 @@ class Curve(Term):
     ----------
     *columns : str
         The name of the number.
-    n_knots : int, default=8
+    n_knots : int, default=5
         The number of intervals, each with as many training documents.
 
     Attributes
@@ -39,7 +39,7 @@ class Curve(Term):
     kinds = frozenset({"number"})
     part: ClassVar[str]
 
-    def __init__(self, *columns: str, n_knots: int = 8) -> None:
+    def __init__(self, *columns: str, n_knots: int = 5) -> None:
         super().__init__(*columns)
         if type(n_knots) is not int or not 1 <= n_knots <= 100:
             name = type(self).__name__
@@ -76,11 +76,6 @@ class Curve(Term):
         n_functions = self.functions(np.zeros(0)).shape[1]
         return (name, *(f"{name} ({self.part} {i + 1})" for i in range(n_functions)))
 
-    @property
-    def groups(self) -> IntArray:
-        """The number by itself, and its functions together."""
-        return np.array([0] + [1] * (len(self.names) - 1))
-
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
         """The number, and the functions at its values, [M, n]."""
         values = csr_array(parts[0])
@@ -105,7 +100,7 @@ class Spline(Curve):
     ----------
     *columns : str
         The name of the number.
-    n_knots : int, default=8
+    n_knots : int, default=5
         The number of intervals, each with as many training documents; with a period, each as long.
     period : float or None, default=None
         After how much of the number the curve begins again: 12 for months, 24 for hours. Dates
@@ -114,12 +109,12 @@ class Spline(Curve):
     Examples
     --------
     >>> Spline("month", period=12)
-    Spline('month', n_knots=8, period=12.0)
+    Spline('month', n_knots=5, period=12.0)
     """
 
     part = "bend"
 
-    def __init__(self, *columns: str, n_knots: int = 8, period: float | None = None) -> None:
+    def __init__(self, *columns: str, n_knots: int = 5, period: float | None = None) -> None:
         super().__init__(*columns, n_knots=n_knots)
         if period is not None:
             check_positive(period, "period", "Spline")

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics.sparse import csr_from_entries
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics.types import BoolArray, FloatArray
 
 # Points at which a term of a number is tabulated.
 _POINTS = 129
@@ -187,11 +187,6 @@ class Term(ABC):
     def indicator(self) -> BoolArray:
         """Which columns hold only 0 and 1, [n]."""
         return np.zeros(len(self.names), dtype=np.bool_)
-
-    @property
-    def groups(self) -> IntArray:
-        """The group of each column, [n], from 0: coefficients of a group share a variance."""
-        return np.arange(len(self.names))
 
     def table(self, low: float, high: float) -> Table | None:
         """The columns along a number, between two values; None for other terms."""

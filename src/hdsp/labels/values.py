@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, hstack
 
+from hdsp.corpus.schema import BlockSchema
 from hdsp.labels.term import NO_EFFECT, Term, number_columns
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.validation import quoted
@@ -42,7 +43,7 @@ class Factor(Term):
     ) -> Self:
         """The term of the values that its label column has."""
         copy = super().bound(sources, fitted or {"values": [], "basis": []})
-        if "number" in self.kinds and len(sources[0]) != 1 and not copy._has_levels:
+        if "number" in self.kinds and len(sources[0]) != 1 and not copy.has_levels:
             raise ValueError(
                 f"{type(self).__name__} takes a single number. {self.columns[0]!r} has "
                 f"{len(sources[0])} columns."
@@ -60,13 +61,13 @@ class Factor(Term):
 
     def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
         """The values of a number, or the positions of levels, and the columns of each."""
-        if self._has_levels:
+        if self.has_levels:
             counts = np.bincount(parts[0].indices, minlength=parts[0].shape[1])
             values = np.arange(len(counts), dtype=np.float64)
         else:
             values, counts = np.unique(np.asarray(parts[0].data, np.float64), return_counts=True)
         if len(values) > _MOST_VALUES:
-            name, instead = self.columns[0], "Categorical" if self._has_levels else "Spline"
+            name, instead = self.columns[0], "Categorical" if self.has_levels else "Spline"
             raise ValueError(
                 f"{type(self).__name__} takes labels of at most {_MOST_VALUES} different values. "
                 f"{name!r} has {len(values)}: use {instead}({name!r}) instead."
@@ -78,7 +79,7 @@ class Factor(Term):
         return np.eye(len(counts))
 
     @property
-    def _has_levels(self) -> bool:
+    def has_levels(self) -> bool:
         """Whether the label is a category."""
         return False
 
@@ -177,9 +178,16 @@ class Ordered(Factor):
         return {} if self.levels is None else {"levels": self.levels}
 
     @property
-    def _has_levels(self) -> bool:
+    def has_levels(self) -> bool:
         """A number's only source has the name of its label column."""
         return self.sources[0] != self.columns
+
+    def value_names(self, block: BlockSchema) -> tuple[str, ...]:
+        """The names of values, such as ``"rating=2"``."""
+        if self.has_levels:
+            return tuple(self.sources[0])
+        numbers = self._values * block.scale[0] + block.mean[0]
+        return tuple(f"{block.name}={number:.6g}" for number in numbers)
 
     def _order(self) -> IntArray:
         """The positions of levels from the lowest to the highest."""
@@ -213,7 +221,7 @@ class Ordered(Factor):
         n_values = len(counts)
         if n_values < 2:
             return np.zeros((n_values, 0))
-        order = self._order() if self._has_levels else np.arange(n_values)
+        order = self._order() if self.has_levels else np.arange(n_values)
         share = np.maximum(counts[order], 1) / np.maximum(counts, 1).sum()
         changes = np.diff(np.eye(n_values), axis=0)
         without = np.eye(n_values) - share
@@ -229,12 +237,6 @@ class Ordered(Factor):
         """None: levels themselves have no effect."""
         return np.zeros(len(self.names), dtype=np.bool_)
 
-    @property
-    def groups(self) -> IntArray:
-        """All columns that have an effect share a variance."""
-        own = len(self.sources[0])
-        return np.repeat([0, 1], [own, len(self.names) - own])
-
     def _steps(self) -> tuple[FloatArray, FloatArray]:
         """The nearest value counts."""
         values = self._values
@@ -242,7 +244,7 @@ class Ordered(Factor):
 
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
         """The values without an effect, then the functions, [M, n]."""
-        if not self._has_levels:
+        if not self.has_levels:
             return super().expand(parts)
         levels = csr_array(parts[0])
         basis, n_known = self._columns, len(self._values)

@@ -1,4 +1,4 @@
-"""What papers print of a model: methods, tables, figures and references in a folder."""
+"""Methods, tables, figures and references for a paper, in a folder."""
 
 import hashlib
 import io
@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from hdsp import progress
-from hdsp.answers.document_topics import check_text_of_each, typical_columns
-from hdsp.answers.label_effects import effect_columns, training_problem
-from hdsp.answers.robustness import robustness_columns, robustness_facts
-from hdsp.answers.topic_tables import Columns, topic_columns
+from hdsp.analysis.documents import check_text_of_each, typical_columns
+from hdsp.analysis.label_effects import effect_columns
+from hdsp.analysis.new_documents import training_problem
+from hdsp.analysis.refits import robustness_columns, robustness_facts
+from hdsp.analysis.topics import Columns, topic_columns
 from hdsp.corpus import Corpus
 from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.paper.figures import curve_table, draw_curves, draw_effects, draw_search
@@ -40,8 +41,9 @@ def write_paper(
     *,
     texts: Sequence[str] | None = None,
     robustness: Any = False,
+    refits: int | None = None,
 ) -> None:
-    """Write the files of `HDSP.paper`."""
+    """Write the files of `HDSP.paper`; effects are pooled over `refits` to resampled documents."""
     path, fitted = Path(folder), model._model
     former = check_paper_folder(path)
     check_installed()
@@ -53,9 +55,10 @@ def write_paper(
         raise ValueError(
             f"`{needs}` of {_OWNER} needs the training documents: pass them as `corpus`."
         )
-    refits = _refits(model, corpus, robustness)
+    fits = _robustness(model, corpus, robustness)
+    effects = effect_columns(fitted, refits=refits, corpus=corpus, settings=model)
     with progress.task("Writing the paper"):
-        topics, quotes = topic_columns(fitted, _WORDS), []
+        topics, quotes = topic_columns(fitted, _WORDS, effects), []
         if corpus is not None:
             found = typical_columns(fitted, corpus, None, None, _TYPICAL, model.n_jobs, texts)
             told = next(found[name] for name in ("text", "id", "document") if name in found)
@@ -63,9 +66,9 @@ def write_paper(
             topics |= {f"typical_{rank + 1}": told[rank::n] for rank in range(n)}
             quotes = [name for name in topics if name.startswith("typical") and texts is not None]
         topics = {name: values[: model.n_topics_] for name, values in topics.items()}
-        effects, curves = effect_columns(fitted), curve_table(fitted)
-        facts = None if refits is None else robustness_facts(refits, effects)
-        methods = methods_text(model, corpus, facts)
+        curves = curve_table(fitted)
+        facts = None if fits is None else robustness_facts(fits, effects)
+        methods = methods_text(model, corpus, facts, refits)
         entries = read_asset("references.bib").split("\n\n")
         cited = [entry for entry in entries if f"[@{re.findall(r'{(.*),', entry)[0]}]" in methods]
         files = {
@@ -86,8 +89,8 @@ def write_paper(
             files |= {"curves.csv": _csv(curves), "curves.pdf": draw_curves(model, curves)}
         if "selection.pdf" in methods:
             files["selection.pdf"] = draw_search(model)
-        if refits is not None:
-            files["robustness.csv"] = _csv(refits)
+        if fits is not None:
+            files["robustness.csv"] = _csv(fits)
         record = {"hdsp": version("hdsp"), "documents": fitted.source.fingerprint}
         sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
         files[_RECORD] = json.dumps({**record, "files": sums}, indent=2).encode()
@@ -100,7 +103,7 @@ def write_paper(
 
 
 def check_paper_folder(folder: Path) -> Mapping[str, str]:
-    """The files of an earlier paper in a folder with their checksums, as the folder's record says.
+    """The files of an earlier paper in a folder with their checksums, from the folder's record.
 
     Raise if there is another file, or one that was changed.
 
@@ -129,8 +132,8 @@ def check_paper_folder(folder: Path) -> Mapping[str, str]:
     return {name: known[name] for name in present if name in known}
 
 
-def _refits(model: Any, corpus: Corpus | None, robustness: Any) -> Columns | None:
-    """The columns of `HDSP.robustness`, of refits or of a table; None where they are not wanted."""
+def _robustness(model: Any, corpus: Corpus | None, robustness: Any) -> Columns | None:
+    """The columns of `HDSP.robustness`, computed or from a table; None if not asked for."""
     if robustness is False:
         return None
     if robustness is True:

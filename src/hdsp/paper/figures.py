@@ -6,18 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.answers.label_levels import curve_columns
-from hdsp.answers.topic_tables import Columns
+from hdsp.analysis.fitted import FittedModel
+from hdsp.analysis.label_effects import own_regression
+from hdsp.analysis.topics import Columns
 from hdsp.numerics.types import IntArray
-from hdsp.plots import curve, drawing, search
-from hdsp.prediction import FittedModel
+from hdsp.paper.methods import curve_labels
+from hdsp.plots import drawing, search
+from hdsp.plots.levels import draw_curve
 
-# Panels of a figure, and points of a curve.
-_PANELS, _POINTS = 6, 50
+# Panels of a figure.
+_PANELS = 6
 
 
 def draw_effects(model: Any, effects: Columns, shown: Sequence[IntArray]) -> bytes:
-    """The effects in some rows of a table, those of a label in each."""
+    """A panel for each label, with the effects in some rows of a table."""
     names = drawing.topic_names(model, range(len(model.components_)))
 
     def draw(panel: int, ax: Any) -> None:
@@ -27,29 +29,32 @@ def draw_effects(model: Any, effects: Columns, shown: Sequence[IntArray]) -> byt
         drawing.draw_intervals(ax, called, *limits)
         drawing.percent_axis(ax.xaxis)
         ax.set_title(f"{effects['label'][rows[0]]} ({effects['contrast'][rows[0]]})")
-        ax.set_xlabel("change of the expected proportion, 90% interval")
+        ax.set_xlabel("effect on the topic's proportion, 90% interval")
 
     return _figure(len(shown), 0.9 + 0.24 * max(map(len, shown)), draw)
 
 
 def curve_table(fitted: FittedModel) -> Columns:
-    """Expected proportions along the numbers that have effects, as `TopicRegression.curve`."""
+    """Expected proportions along the numeric labels that have effects: `TopicRegression.curve`."""
     columns: Columns = {}
-    for block in fitted.schema.blocks:
-        used = (fitted.used & ~fitted.missing())[fitted.schema.slices()[block.name]]
-        if block.kind == "number" and len(used) == 1 and used.all():
-            found = curve_columns(
-                fitted, None, block.name, None, _POINTS, 0.9, "documents", "HDSP.paper"
-            )
-            for name, values in found.items():
-                columns.setdefault(name, []).extend(values)
+    for name in curve_labels(fitted):
+        for column, values in own_regression(fitted)._curve_columns(name).items():
+            columns.setdefault(column, []).extend(values)
     return columns
 
 
 def draw_curves(model: Any, curves: Columns) -> bytes:
-    """The curves of numbers, of the topics that change most."""
+    """The curves of numeric labels, for the topics that change most."""
+    regression = own_regression(model._model)
+    names = np.array(curves["label"])
     labels = list(dict.fromkeys(curves["label"]))[:_PANELS]
-    return _figure(len(labels), 3.2, lambda panel, ax: curve(model, labels[panel], ax=ax))
+
+    def draw(panel: int, ax: Any) -> None:
+        rows = np.flatnonzero(names == labels[panel]).tolist()
+        own = {name: [values[row] for row in rows] for name, values in curves.items()}
+        draw_curve(regression, own, ax=ax)
+
+    return _figure(len(labels), 3.2, draw)
 
 
 def draw_search(model: Any) -> bytes:
@@ -58,7 +63,7 @@ def draw_search(model: Any) -> bytes:
 
 
 def _figure(n_panels: int, height: float, draw: Callable[[int, Any], Any]) -> bytes:
-    """A PDF of panels, two beside each other, that does not tell when it was made."""
+    """A PDF of panels in two columns, without its creation date."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

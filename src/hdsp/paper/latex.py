@@ -2,9 +2,9 @@
 
 import unicodedata
 
-from hdsp.answers.topic_tables import Columns, frex_words, top_words
+from hdsp.analysis.fitted import FittedModel
+from hdsp.analysis.topics import Columns, frex_words, top_words
 from hdsp.paper.methods import read_asset
-from hdsp.prediction import FittedModel
 
 # Characters of a text that the table prints at most.
 _LONGEST = 300

@@ -1,4 +1,4 @@
-"""The methods of an analysis in words, from the model's own record."""
+"""The methods section of a paper, from the model's record."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -8,51 +8,64 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.analysis.design import formula_of
+from hdsp.analysis.fitted import FittedModel
+from hdsp.analysis.label_effects import own_regression
+from hdsp.analysis.reading import MANY_DOCUMENTS
 from hdsp.corpus import Corpus, TextSettings
 from hdsp.numerics.versions import library_versions
-from hdsp.prediction import FittedModel
 from hdsp.validation import count_of, listed, quoted
 
 _STARTS = {
     "nmf": "a non-negative matrix factorisation of the documents",
-    "words": "clusters of documents whose words go together",
-    "pairs": "a factorisation of pairs of words that go together",
+    "words": "clusters of documents with similar words",
+    "pairs": "a factorisation of word co-occurrences",
     "lda": "three passes of latent Dirichlet allocation",
     "random": "random topics",
-    "array": "topics that were given",
+    "array": "given topics",
 }
-_BEST = "the number that predicts held-out words best was taken"
-_ELBOW = "the number beyond which more topics hardly help to predict them"
+_BEST = "we chose the number that predicts held-out words best"
 _CHOICES = {
     "prediction": _BEST,
-    "elbow": f"{_ELBOW} was taken",
-    "auto": f"{_BEST} or, if more topics go on predicting better, {_ELBOW}",
+    "elbow": "we chose the number beyond which more topics hardly improve their prediction of "
+    "held-out words",
+    "auto": f"{_BEST} or, if more topics always predict better, the number beyond which they "
+    "hardly do",
 }
 
 
 def read_asset(name: str) -> str:
-    """A file that papers are made of."""
+    """A template or the references of a paper."""
     return (files("hdsp.paper") / "assets" / name).read_text(encoding="utf-8")
 
 
-def methods_text(model: Any, corpus: Corpus | None, refits: Mapping[str, str] | None) -> str:
-    """Paragraphs of methods in Markdown, with Pandoc's citations.
+def methods_text(
+    model: Any,
+    corpus: Corpus | None,
+    robustness: Mapping[str, str] | None,
+    refits: int | None = None,
+) -> str:
+    """Paragraphs of methods in Markdown, with citations for Pandoc.
 
-    They are those of ``assets/methods.md``, without sentences of which a fact is not known.
+    The text is ``assets/methods.md``, without the sentences that need an unknown fact.
 
     Parameters
     ----------
     model : HDSP
         A fitted model.
     corpus : Corpus or None
-        Its training documents, which know more of labels and groups than the model's record.
-    refits : mapping of str to str, or None
-        What refits found; None where there were none.
+        Its training documents, which show the range of numeric labels.
+    robustness : mapping of str to str, or None
+        The results of fits with other numbers of topics and seeds; None without them.
+    refits : int or None, default=None
+        The number of refits to resampled documents that effects are pooled over.
     """
     fitted: FittedModel = model._model
     known = dict(_facts(model, fitted, corpus))
+    if "labelled" in known:
+        known |= dict(_effect_facts(fitted, refits))
     facts = {name: str(value) for name, value in known.items() if value not in (None, False)}
-    facts |= {"fitted_once": ""} if refits is None else refits
+    facts |= {"fitted_once": ""} if robustness is None else robustness
     paragraphs = []
     for paragraph in read_asset("methods.md").strip().split("\n\n"):
         title, *sentences = paragraph.splitlines()
@@ -67,8 +80,8 @@ def methods_text(model: Any, corpus: Corpus | None, refits: Mapping[str, str] | 
 
 
 def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[tuple[str, object]]:
-    """What is known by name; "" stands for a sentence without facts of its own."""
-    n_documents, tokens = fitted.training.n_documents, float(fitted.tokens.sum())
+    """Facts by name; "" lets a sentence pass that contains no number or name."""
+    n_documents, tokens = fitted.n_documents, float(fitted.tokens.sum())
     yield "n_documents", f"{n_documents:,}"
     yield "n_tokens", f"{tokens:,.0f}"
     yield "mean_length", f"{tokens / n_documents:,.0f}"
@@ -81,15 +94,15 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
     labels = [label for label in labels if label]
     yield ("labelled" if labels else "unlabelled"), ""
     yield "labels", listed(labels) if labels else None
-    yield "scaling", None if str(model.scaling) == "auto" or not labels else as_code(model.scaling)
+    written = formula_of(fitted.space) if str(model.scaling) == "auto" else model.scaling
+    yield "scaling", as_code(written) if labels else None
     yield "content", model.content and as_code(model.content)
     yield "seeds", quoted(model.seeds, len(model.seeds)) if model.seeds else None
     stochastic = "stochastic variational inference [@hoffman2013]"
     yield "inference", stochastic if model.inference == "stochastic" else "variational Bayes"
     yield "start", _STARTS.get(model.init_, model.init_)
     yield "passes", "1 pass" if model.n_iter_ == 1 else f"{model.n_iter_} passes"
-    settled = "until the bound settled" if model.converged_ else "before the bound had settled"
-    yield "settled", settled
+    yield "settled", "converged" if model.converged_ else "stopped before convergence"
     seeded = isinstance(model.random_state, (int, np.integer))
     yield "seed", str(model.random_state) if seeded else None
     tried = [row["topics"] for row in model.search_ if row["init"] == model.init_]
@@ -103,13 +116,39 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
     yield "merged", listed(merged) if merged else None
     if set(model.topic_names_.values()) - set(model.seeds or ()) and not merged:
         yield "named", ""
-    if labels and fitted.calibration.degrees is not None:
-        groups = None if corpus is None else corpus.groups
-        yield "groups", f" ({len(set(groups) - {''}):,} groups)" if groups else ""
     versions = dict(fitted.report.versions) or library_versions()
     python = f"Python {versions.pop('python')}"
     packages = [*(f"{name} {version}" for name, version in versions.items()), python]
     yield "software", listed(packages)
+
+
+def _effect_facts(fitted: FittedModel, refits: int | None) -> Iterator[tuple[str, object]]:
+    """Facts about the regressions of topics on labels."""
+    regression, reading = own_regression(fitted), fitted.reading
+    if fitted.n_documents <= MANY_DOCUMENTS:
+        yield "cross_fitted", ""
+    n_used = regression.n_documents
+    if n_used < fitted.n_documents:
+        yield "complete" if len(reading) == fitted.n_documents else "sampled", f"{n_used:,}"
+    if regression.n_groups is None:
+        yield "independent", ""
+    else:
+        yield "n_groups", f"{regression.n_groups:,}"
+    yield "refits", refits
+    if refits is None:
+        yield "fixed_topics", ""
+    if curve_labels(fitted):
+        yield "curves", ""
+
+
+def curve_labels(fitted: FittedModel) -> list[str]:
+    """The numeric labels that have effects, and so a curve."""
+    used, slices = fitted.used & ~fitted.missing(), fitted.schema.slices()
+    return [
+        block.name
+        for block in fitted.schema.blocks
+        if block.kind == "number" and len(block.columns) == 1 and used[slices[block.name]].all()
+    ]
 
 
 def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str, object]]:
@@ -130,8 +169,8 @@ def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str,
     if settings.language is not None:
         removed.append(f"{settings.language.capitalize()} stop words")
     if settings.stop_words:
-        removed.append(count_of(len(settings.stop_words), "further word"))
-    least = "five documents (or 2 % of them, if that is less)"
+        removed.append(count_of(len(settings.stop_words), "other word"))
+    least = "five documents (or 2% of them, if that is less)"
     for name, words, default in (
         ("min_df", "fewer", least),
         ("max_df", "more", "half of the documents"),
@@ -154,13 +193,13 @@ def _label(fitted: FittedModel, name: str, corpus: Corpus | None) -> str | None:
     block, own = fitted.schema.block(name), fitted.schema.slices()[name]
     if not (fitted.used & ~fitted.missing())[own].any():
         return None
-    kind = {"tags": "tag", "category": "level", "number": "number"}[block.kind]
-    told, known = count_of(len(block.columns), kind), fitted.training.carriers[own]
+    kind = {"tags": "tag", "category": "level", "number": "numeric label"}[block.kind]
+    told, known = count_of(len(block.columns), kind), fitted.carriers[own]
     if block.kind == "number" and corpus is not None:
         values = corpus.labels.block(name).values.data
         told = f"from {values.min():.6g} to {values.max():.6g}"
     known = known.max() if block.kind == "number" else known.sum()
-    missing = 0 if block.kind == "tags" else round(fitted.training.n_documents - float(known))
+    missing = 0 if block.kind == "tags" else round(fitted.n_documents - float(known))
     gaps = f", missing in {count_of(missing, 'document')}" if missing > 0 else ""
     return f"{as_code(name)} ({told}{gaps})"
 

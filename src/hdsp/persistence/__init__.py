@@ -3,10 +3,10 @@
 Internal: names here may change without notice.
 """
 
+from hdsp.corpus.fingerprint import fingerprint
 from hdsp.exceptions import ModelFileError
 from hdsp.persistence.checkpoint import Checkpoint
 from hdsp.persistence.container import not_usable
-from hdsp.persistence.fingerprint import fingerprint
 from hdsp.persistence.model_file import load_model, save_model
 from hdsp.storage import replacing
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from hdsp.analysis.groups import TopicGroups
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.labels import KINDS
 from hdsp.corpus.schema import BlockSchema
 from hdsp.fit import STARTS, TrialRecord
 from hdsp.model import Priors
-from hdsp.prediction import TopicGroups
 from hdsp.storage import LARGEST, SMALLEST, require
 
 # The columns of a search.

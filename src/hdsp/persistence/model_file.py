@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.corpus import LabelSchema, TextSettings
+from hdsp.analysis.correlations import Correlations
+from hdsp.analysis.fitted import FitReport, FittedModel, Source
+from hdsp.analysis.label_regression import MOST_LABELS, LabelRegression
+from hdsp.analysis.label_words import WordFactors
+from hdsp.analysis.reading import FOLDS, WEIGHTS, Reading
+from hdsp.analysis.softmax import SoftmaxRegression
+from hdsp.corpus import TextSettings
 from hdsp.corpus.frames import LIBRARIES
 from hdsp.fit import OpenStream
 from hdsp.model import GlobalState, Priors
@@ -18,20 +24,6 @@ from hdsp.persistence.expressions import decode_scaling, decode_space, encode_sc
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
 from hdsp.persistence.streams import put_open_stream, take_open_stream
-from hdsp.prediction import (
-    Calibration,
-    Calibrations,
-    Correlations,
-    FitReport,
-    FittedModel,
-    Joint,
-    LabelRegression,
-    Source,
-    TrainingLabels,
-    WordFactors,
-    count_known_features,
-    joint_blocks,
-)
 from hdsp.scaling import LabelSpace, ScalingFunction, is_formula, of_terms
 from hdsp.storage import (
     LARGEST,
@@ -42,22 +34,21 @@ from hdsp.storage import (
     put_all,
     put_sparse,
     put_texts,
+    require,
 )
 
 _KIND = "model"
 # Parameters of a run, not of a model: a file does not decide where fits run, and where they write.
 _NOT_STORED = ("checkpoint", "executor", "n_jobs")
-# The other attributes follow from the labels.
-_CALIBRATION = ("intercept", "coefficients", "variance", "label_tokens", "mean_variance")
 _FACTORS = ("expected", "strength", "spread")
-# By documents and by tokens.
-_CALIBRATIONS = ("document_calibration", "calibration")
 
 
 def save_model(
     path: Path, model: FittedModel, parameters: Mapping[str, Any], opened: OpenStream | None = None
 ) -> None:
     """Write a model file; an existing file is replaced once the new one is complete.
+
+    Everything that needs the training documents is computed first.
 
     Parameters
     ----------
@@ -70,31 +61,13 @@ def save_model(
     opened : OpenStream or None, default=None
         Where `partial_fit` goes on.
     """
+    model.complete()
     arrays: dict[str, AnyArray] = {}
-    for prefix, calibration in zip(_CALIBRATIONS, model.calibrations, strict=True):
-        put_all(arrays, prefix, {name: getattr(calibration, name) for name in _CALIBRATION})
-        if calibration.degrees is not None:
-            arrays[f"{prefix}.degrees"] = calibration.degrees
-        for number, block in enumerate(calibration.joint):
-            arrays[f"{prefix}.joint.{number}"] = block.factor
-    degrees = np.array([model.correlations.degrees], dtype=np.int64)
-    put_all(arrays, "correlations", {**vars(model.correlations), "degrees": degrees})
-    put_sparse(arrays, "training.sample", model.training.sample)
-    arrays["training.carriers"] = model.training.carriers
-    values = [model.training.values[j] for j in sorted(model.training.values)]
-    arrays["training.values"] = np.concatenate([np.zeros((2, 0)), *values], axis=1)
-    arrays["training.value_ends"] = np.cumsum([v.shape[1] for v in values], dtype=np.int64)
-    put_sparse(arrays, "label_words", model.label_words)
-    if (factors := model.word_factors) is not None:
-        put_sparse(arrays, "word_factors", factors.observed)
-        put_all(arrays, "word_factors", {name: getattr(factors, name) for name in _FACTORS})
-    for name, found in model.label_regressions.items():
-        numbers = np.array([found.slope, found.curvature, found.scale], dtype=np.float64)
-        own = {one: getattr(found, one) for one in ("intercept", "mean", "weights")}
-        put_all(arrays, _regression_name(model.schema, name), {"numbers": numbers, **own})
+    _put_reading(arrays, model.reading)
+    arrays["carriers"] = model.carriers
+    answers = _put_answers(arrays, model)
     report, source, priors = (dict(vars(one)) for one in (model.report, model.source, model.priors))
     put_texts(arrays, "words", source.pop("words"))
-    arrays["coherence"] = report.pop("coherence")
     settings, seeds = source.pop("text_settings"), priors.pop("seeds")
     if seeds is not None:
         put_sparse(arrays, "seeds", seeds)
@@ -105,13 +78,14 @@ def save_model(
         "space": encode_space(model.space),
         "priors": priors,
         **put_state(arrays, model.state),
-        "n_documents": model.training.n_documents,
+        "n_documents": model.n_documents,
         **source,
         # None if there are none, or if they hold a function.
         "text_settings": settings.to_dict() if settings is not None and settings.storable else None,
         **report,
-        "predictive_concentration": model.predictive_concentration,
-        "sampled": model.sampled,
+        "fixed_concentration": model.fixed_concentration,
+        "answers": answers,
+        "kept_whole": list(model.reading.kept_whole),
         "topic_names": dict(model.topic_names),
         "merged_topics": None if model.merged_topics is None else model.merged_topics.members,
     }
@@ -149,6 +123,10 @@ def load_model(
         if known is not None:
             parameters = _decode_parameters(manifest["parameters"], stored, known)
         model, opened = _decode_model(manifest, stored), None
+        for name, found in model.answers.items():
+            if name.startswith("expected."):
+                n_columns = model.regression_space.n_columns + 1
+                require(len(found.weights) == n_columns, "its regression has other labels")
         if "stream" in manifest:
             opened = take_open_stream(manifest["stream"], stored, model)
         return model, parameters, opened
@@ -158,38 +136,26 @@ def load_model(
 
 def _decode_source(manifest: dict[str, Any], arrays: StoredArrays, n_words: int) -> Source:
     words = arrays.texts("words")
-    if len(words) != n_words:
-        raise WrongContents("its topics have other words")
+    require(len(words) == n_words, "its topics have other words")
     frames = manifest["frames"]
-    if frames is not None and frames not in LIBRARIES:
-        raise WrongContents("its tables are of an unknown library")
-    return Source(
-        words,
-        get.flag(manifest, "named"),
-        frames,
-        str(manifest["fingerprint"]),
-        _decode_settings(manifest["text_settings"]),
-    )
-
-
-def _decode_settings(settings: Any) -> TextSettings | None:
-    """How texts are counted; a pattern that could take very long is refused."""
-    if settings is None:
-        return None
+    require(frames is None or frames in LIBRARIES, "its tables are of an unknown library")
+    settings = manifest["text_settings"]
     try:
-        return TextSettings.from_dict(settings)
+        # A pattern that could take very long is refused.
+        read = None if settings is None else TextSettings.from_dict(settings)
     except UNREADABLE as error:
         raise WrongContents("its text settings are none that a file may hold") from error
+    named, fingerprint = get.flag(manifest, "named"), str(manifest["fingerprint"])
+    return Source(words, named, frames, fingerprint, read)
 
 
-def _decode_report(manifest: dict[str, Any], arrays: StoredArrays, n_topics: int) -> FitReport:
+def _decode_report(manifest: dict[str, Any], n_topics: int) -> FitReport:
     return FitReport(
         get.history(manifest),
         get.search(manifest),
         get.flag(manifest, "converged"),
         get.whole(manifest, "n_topics", 0, n_topics),
         get.topics_range(manifest),
-        arrays.get("coherence", (n_topics,)),
         get.start(manifest),
         get.returning(manifest),
         get.stages(manifest),
@@ -201,29 +167,142 @@ def _decode_model(manifest: dict[str, Any], arrays: StoredArrays) -> FittedModel
     schema = get.schema(manifest)
     space = decode_space(manifest["space"], schema)
     state = take_state(manifest, arrays, space.scaling, space.n_columns)
-    calibrations = (
-        _decode_calibration(name, arrays, space, state.n_topics) for name in _CALIBRATIONS
-    )
-    label_words = arrays.sparse("label_words", (schema.n_labels, len(state.topics)))
     merged = get.merged_topics(manifest, state.n_topics)
     n_topics = state.n_topics if merged is None else len(merged)
+    n_documents = get.whole(manifest, "n_documents", 1, LARGEST)
+    fixed = manifest["fixed_concentration"]
+    if fixed is not None:
+        fixed = get.positive(manifest, "fixed_concentration")
     return FittedModel(
         state,
         space,
         _decode_priors(manifest, arrays, state),
-        get.positive(manifest, "predictive_concentration"),
-        Calibrations(*calibrations),
-        _decode_training(manifest, arrays, schema),
-        label_words,
+        _decode_reading(manifest, arrays, schema.n_labels, state.n_topics),
+        arrays.numbers("carriers", (schema.n_labels,), least=0.0, most=n_documents),
+        n_documents,
         _decode_source(manifest, arrays, len(state.topics)),
-        _decode_report(manifest, arrays, n_topics),
-        _decode_regressions(arrays, schema, state.n_topics),
+        _decode_report(manifest, n_topics),
         get.topic_names(manifest, n_topics),
         merged,
-        get.positive(manifest, "sampled"),
-        _decode_factors(arrays, schema.n_labels + 1, len(state.topics)),
-        _decode_correlations(arrays, state.n_topics),
+        _decode_answers(manifest["answers"], arrays, space, state),
+        fixed,
     )
+
+
+def _put_reading(arrays: dict[str, AnyArray], reading: Reading) -> None:
+    """Add the documents that were read; rows without proportions are zero."""
+    put_sparse(arrays, "reading.values", reading.values)
+    members = {
+        "proportions": np.nan_to_num(reading.proportions),
+        "read": reading.read.astype(np.int8),
+        "fold": reading.fold.astype(np.int8),
+        "lengths": reading.lengths,
+        "rows": reading.rows.astype(np.int64),
+    }
+    for name in ("groups", "weights"):
+        if getattr(reading, name) is not None:
+            members[name] = getattr(reading, name)
+    put_all(arrays, "reading", members)
+
+
+def _decode_reading(
+    manifest: dict[str, Any], arrays: StoredArrays, n_labels: int, n_topics: int
+) -> Reading:
+    values = arrays.sparse("reading.values", (None, n_labels))
+    n_read, n_documents = values.shape[0], manifest["n_documents"]
+    proportions = arrays.numbers("reading.proportions", (n_read, n_topics)).copy()
+    proportions[arrays.whole("reading.read", (n_read,), 2) == 0] = np.nan
+    name, size = "reading.weights", (n_read,)
+    groups = arrays.get("reading.groups", size, "i") if "reading.groups" in arrays else None
+    weights = arrays.numbers(name, size, positive=True) if name in arrays else None
+    kept = manifest["kept_whole"]
+    require(
+        isinstance(kept, list) and all(type(k) is int and 0 <= k < n_topics for k in kept),
+        "its topics that were kept whole are no topics",
+    )
+    return Reading(
+        proportions,
+        values,
+        arrays.numbers("reading.lengths", (n_read,), least=0.0),
+        arrays.whole("reading.fold", (n_read,), FOLDS),
+        arrays.whole("reading.rows", (n_read,), n_documents),
+        groups,
+        weights,
+        tuple(kept),
+    )
+
+
+def _put_answers(arrays: dict[str, AnyArray], model: FittedModel) -> dict[str, Any]:
+    """Add what was computed on demand; return its numbers for the manifest."""
+    found = model.answers
+    numbers: dict[str, Any] = {}
+    for weight in WEIGHTS:
+        if (own := found.get(f"expected.{weight}")) is not None:
+            arrays[f"expected.{weight}"] = own.weights
+            numbers[f"expected.{weight}"] = [own.ridge, own.n_steps]
+    if "concentration" in found:
+        numbers["concentration"] = float(found["concentration"])
+    if "coherence" in found:
+        arrays["coherence"] = np.asarray(found["coherence"], dtype=np.float64)
+    if "correlations" in found:
+        own = found["correlations"]
+        degrees = np.array([own.degrees], dtype=np.int64)
+        put_all(arrays, "correlations", {**vars(own), "degrees": degrees})
+    if found.get("word_factors") is not None:
+        factors = found["word_factors"]
+        put_sparse(arrays, "word_factors", factors.observed)
+        put_all(arrays, "word_factors", {name: getattr(factors, name) for name in _FACTORS})
+    for number, block in enumerate(model.schema.blocks):
+        if (own := found.get(f"counts.{block.name}")) is not None:
+            put_sparse(arrays, f"counts.{number}", own)
+        if (own := found.get(f"labels.{block.name}")) is not None:
+            slope = np.array([own.slope], dtype=np.float64)
+            put_all(arrays, f"labels.{number}", {**vars(own), "slope": slope})
+    return numbers
+
+
+def _decode_answers(
+    numbers: dict[str, Any], arrays: StoredArrays, space: LabelSpace, state: GlobalState
+) -> dict[str, Any]:
+    """What was computed before the model was saved."""
+    schema, n_topics, n_words = space.schema, state.n_topics, len(state.topics)
+    found: dict[str, Any] = {}
+    for weight in WEIGHTS:
+        if (name := f"expected.{weight}") in numbers:
+            ridge, n_steps = numbers[name]
+            require(_is_positive(ridge) and type(n_steps) is int, "its regression has no ridge")
+            coefficients = arrays.numbers(name, (None, n_topics))
+            found[name] = SoftmaxRegression(coefficients, float(ridge), n_steps)
+    if "concentration" in numbers:
+        found["concentration"] = get.positive(numbers, "concentration")
+    if "coherence" in arrays:
+        found["coherence"] = arrays.get("coherence", (n_topics,))
+    if "correlations.values" in arrays:
+        found["correlations"] = _decode_correlations(arrays, n_topics)
+    if (factors := _decode_factors(arrays, schema.n_labels + 1, n_words)) is not None:
+        found["word_factors"] = factors
+    for number, block in enumerate(schema.blocks):
+        n_labels = len(block.columns)
+        if space.used_labels[schema.slices()[block.name]].any():
+            # None with too few documents.
+            found[f"labels.{block.name}"] = None
+        if f"counts.{number}.data" in arrays:
+            size = None if block.kind == "number" else n_labels + 1
+            counts = arrays.sparse(f"counts.{number}", (size, n_words), least=0.0)
+            n_labels, found[f"counts.{block.name}"] = counts.shape[0] - 1, counts
+        if f"labels.{number}.slope" in arrays:
+            others = schema.n_labels - len(block.columns)
+            n_features = n_topics + n_labels + (others if others <= MOST_LABELS else 0)
+            (slope,) = arrays.numbers(f"labels.{number}.slope", (1,)).tolist()
+            mean = arrays.numbers(f"labels.{number}.mean", (None,))
+            require(len(mean) in (0, n_features), "its regression of labels has other features")
+            weights = arrays.numbers(f"labels.{number}.weights", (len(mean) + 1, n_labels))
+            found[f"labels.{block.name}"] = LabelRegression(slope, mean, weights)
+    return found
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, float | int) and 0.0 < value < LARGEST
 
 
 def _decode_factors(arrays: StoredArrays, n_labels: int, n_words: int) -> WordFactors | None:
@@ -238,41 +317,15 @@ def _decode_factors(arrays: StoredArrays, n_labels: int, n_words: int) -> WordFa
     return WordFactors(observed, *numbers)
 
 
-def _decode_calibration(
-    name: str, arrays: StoredArrays, space: LabelSpace, n_topics: int
-) -> Calibration:
-    by_label, degrees = (space.n_columns, n_topics), None
-    if f"{name}.degrees" in arrays:
-        # Of documents in groups.
-        degrees = arrays.numbers(f"{name}.degrees", (space.n_columns,), least=1.0)
-    joint = (
-        Joint(own, arrays.numbers(f"{name}.joint.{number}", (n_topics, len(own), len(own))))
-        for number, own in enumerate(joint_blocks(space))
-    )
-    calibration = Calibration(
-        arrays.numbers(f"{name}.intercept", (n_topics,)),
-        arrays.numbers(f"{name}.coefficients", by_label),
-        variance=arrays.numbers(f"{name}.variance", by_label, positive=True),
-        indicator=space.indicator,
-        label_tokens=arrays.numbers(f"{name}.label_tokens", by_label),
-        degrees=degrees,
-        joint=tuple(joint),
-        mean_variance=arrays.numbers(f"{name}.mean_variance", (n_topics,), positive=True),
-        functions=space.functions,
-    )
-    if (calibration.label_tokens[space.indicator] < 0).any():
-        raise WrongContents(f"its array '{name}.label_tokens' holds numbers out of range")
-    return calibration
-
-
 def _decode_correlations(arrays: StoredArrays, n_topics: int) -> Correlations:
     """Correlations of the first topics."""
     values = arrays.numbers("correlations.values", (2, None), least=-1.0, most=1.0)
     errors = arrays.numbers("correlations.errors", values.shape, least=0.0)
     (degrees,) = arrays.whole("correlations.degrees", (1,), 1_000).tolist()
     found = Correlations(values, errors, degrees)
-    if found.n_topics > n_topics or found.n_topics * (found.n_topics - 1) // 2 != values.shape[1]:
-        raise WrongContents("its correlations are of other topics")
+    n_pairs = found.n_topics * (found.n_topics - 1) // 2
+    fits = found.n_topics <= n_topics and n_pairs == values.shape[1]
+    require(fits, "its correlations are of other topics")
     return found
 
 
@@ -282,59 +335,6 @@ def _decode_priors(manifest: dict[str, Any], arrays: StoredArrays, state: Global
         return priors
     shape = (len(state.seeded), len(state.topics))
     return replace(priors, seeds=arrays.sparse("seeds", shape, least=0.0))
-
-
-def _regression_name(schema: LabelSchema, name: str) -> str:
-    """Blocks of labels are numbered, since their names may hold anything."""
-    return f"label_regression.{[block.name for block in schema.blocks].index(name)}"
-
-
-def _decode_regressions(
-    arrays: StoredArrays, schema: LabelSchema, n_topics: int
-) -> dict[str, LabelRegression]:
-    """The regressions of labels on evidence, of the blocks that have one."""
-    found = {}
-    for block in schema.blocks:
-        name = _regression_name(schema, block.name)
-        if f"{name}.numbers" not in arrays:
-            continue
-        n_labels = len(block.columns)
-        slope, curvature, scale = arrays.numbers(f"{name}.numbers", (3,)).tolist()
-        mean = arrays.numbers(f"{name}.mean", (None,))
-        n_features = n_topics + n_labels + count_known_features(schema, block.name)
-        if not scale > 0 or curvature < 0 or len(mean) not in (0, n_features):
-            raise WrongContents("its regression of labels has other features than the model")
-        found[block.name] = LabelRegression(
-            slope,
-            curvature,
-            scale,
-            arrays.numbers(f"{name}.intercept", (n_labels,)),
-            mean,
-            arrays.numbers(f"{name}.weights", (len(mean), n_labels)),
-        )
-    return found
-
-
-def _decode_training(
-    manifest: dict[str, Any], arrays: StoredArrays, schema: LabelSchema
-) -> TrainingLabels:
-    sample = arrays.sparse("training.sample", (None, schema.n_labels))
-    found = arrays.numbers("training.values", (2, None))
-    kinds = [block.kind for block in schema.blocks for _ in block.columns]
-    numbers = [label for label, kind in enumerate(kinds) if kind == "number"]
-    ends = arrays.whole("training.value_ends", (len(numbers),), found.shape[1] + 1)
-    parts = np.split(found, ends, axis=1)
-    if parts.pop().shape[1] or (np.diff(ends) < 0).any():
-        raise WrongContents("its numbers' values do not follow one another")
-    if (found[1] < 0).any():
-        raise WrongContents("its array 'training.values' holds numbers out of range")
-    n_documents = get.whole(manifest, "n_documents", max(sample.shape[0], 1), LARGEST)
-    return TrainingLabels(
-        sample,
-        arrays.numbers("training.carriers", (schema.n_labels,), least=0.0, most=n_documents),
-        n_documents,
-        dict(zip(numbers, map(np.ascontiguousarray, parts), strict=True)),
-    )
 
 
 def _encode_parameters(

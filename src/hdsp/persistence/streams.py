@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.analysis.fitted import FittedModel
 from hdsp.fit import OpenStream, PassSoFar, Sample, Stream
 from hdsp.model import BoundTerms, GlobalState
 from hdsp.persistence import manifest as get
-from hdsp.prediction import FittedModel
 from hdsp.scaling import DesignLimits
 from hdsp.storage import AnyArray, StoredArrays, put_sparse, put_texts, require
 

@@ -48,7 +48,7 @@ def without_frame(ax: Any) -> None:
 def draw_intervals(
     ax: Any, names: Sequence[str], middle: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> None:
-    """One row for each name, the first on top: a dot with its interval, grey where it holds 0."""
+    """One row for each name, the first on top: a dot and its interval, grey if it includes 0."""
     rows = np.arange(len(names))
     unsure = (lower <= 0) & (upper >= 0)
     for chosen, colour in (
@@ -58,8 +58,6 @@ def draw_intervals(
     ):
         if chosen.any():
             sides = np.array([middle - lower, upper - middle])[:, chosen]
-            # A quantile of draws may fall short of the mean.
-            sides = np.maximum(sides, 0.0)
             style = {"fmt": "o", "markersize": 4, "linewidth": 1.5, "color": colour}
             ax.errorbar(middle[chosen], rows[chosen], xerr=sides, **style)
     ax.axvline(0.0, color="#AAAAAA", linewidth=0.8, zorder=0)
@@ -146,6 +144,8 @@ def draw_points(ax: Any, points: Sequence[Point], named: Sequence[Point] | None 
     """
     for kind, colour in _COLOURS.items():
         own = [point for point in points if point.kind == kind]
+        if not own:
+            continue
         sizes = {point.size for point in own}
         ax.scatter(
             [point.x for point in own],
@@ -196,7 +196,7 @@ def topic_names(model: Any, topics: Sequence[int], n: int = 3) -> list[str]:
     n : int, default=3
         How many words.
     """
-    from hdsp.answers.topic_tables import word_share
+    from hdsp.analysis.topics import word_share
     from hdsp.report.topics import relevance
 
     fitted = model._model

@@ -1,4 +1,4 @@
-"""Figures of what labels do to topics."""
+"""Figures of label effects, and of expected and observed proportions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from hdsp.numerics.types import IntArray
 from hdsp.plots import drawing
 from hdsp.validation import check_known
 
-# Of a normal variable, as many standard errors either way hold nine tenths.
+# The half width of a 90% interval in standard errors.
 _NINE_TENTHS = 1.645
 # Sizes of words.
 _SMALLEST, _LARGEST = 7.0, 17.0
@@ -27,18 +27,20 @@ def effects(
 ) -> Any:
     """Effects with intervals: of a label on topics, or of labels on a topic.
 
+    The strongest effects of both signs, from the highest to the lowest.
+
     Parameters
     ----------
     model : HDSP
         A fitted model.
     label : str, default=None
-        The name of a label; its `n` largest effects are drawn.
+        The name of a label.
     topic : int, default=None
-        The number of a topic, in place of `label`.
+        A topic number, instead of `label`.
     n : int, default=15
-        How many effects.
+        The number of effects.
     level : float, default=0.9
-        The probability that an interval holds.
+        The confidence level of the intervals.
     ax : Axes, default=None
         Where to draw; None makes a figure.
 
@@ -60,60 +62,61 @@ def effects(
                 f"{len(table.labels)}; choose one of them."
             )
         columns = (table.effect[0], table.lower[0], table.upper[0])
-        shown = largest(columns[0], n)
+        shown = strongest(columns[0], n)
         names = drawing.topic_names(model, shown.tolist())
         ax.set_title(f"{label} ({table.contrasts[0]})")
     else:
         columns = (table.effect[:, topic], table.lower[:, topic], table.upper[:, topic])
-        shown = largest(columns[0], n)
+        shown = strongest(columns[0], n)
         names = [model.label_names_[table.labels[row]] for row in shown]
         ax.set_title(f"topic {drawing.topic_names(model, [topic])[0]}")
     drawing.draw_intervals(ax, names, *(column[shown] for column in columns))
     drawing.percent_axis(ax.xaxis)
-    ax.set_xlabel(f"change of the expected proportion, {level:.0%} interval")
+    ax.set_xlabel(f"effect on the topic's proportion, {level:.0%} interval")
     return ax
 
 
 def heat_map(
     model: Any, labels: Any = None, *, n_labels: int = 25, n_topics: int = 25, ax: Any = None
 ) -> Any:
-    """Effects of labels on topics as colours, similar labels and similar topics side by side.
+    """Effects of labels on topics as colours, with similar topics and similar labels together.
 
     Parameters
     ----------
     model : HDSP
         A fitted model.
     labels : str or sequence of str, default=None
-        Labels or columns of labels; None is all. The most frequent are drawn.
+        Labels or label columns; None is all. The most frequent labels are shown.
     n_labels, n_topics : int, default=25
-        How many labels, and topics that they change most.
+        The number of labels, and of topics: those with the strongest effects.
     ax : Axes, default=None
-        Where to draw; None makes a figure.
+        The Axes to draw on; None creates a figure.
 
     Returns
     -------
     Axes
-        What was drawn on.
+        The Axes with the figure.
     """
     from hdsp.report.effects import effect_table
     from hdsp.report.layout import seriate
 
     table = effect_table(model, labels=labels)
-    carriers = model._model.training.carriers[table.labels]
-    rows = np.argsort(-carriers, kind="stable")[:n_labels]
-    columns = np.argsort(-np.abs(table.effect[rows]).max(axis=0), kind="stable")[:n_topics]
-    effect = table.effect[np.ix_(rows, columns)]
-    by_label, by_topic = seriate(effect), seriate(effect.T)
-    effect = effect[np.ix_(by_label, by_topic)]
-    ax = drawing.axes_or_new(ax, 2.5 + 0.28 * len(columns), 1.8 + 0.22 * len(rows))
-    # The extreme hundredth would else pale all others.
+    estimable = np.flatnonzero(~np.isnan(table.effect).all(axis=1))
+    carriers = model._model.carriers[table.labels[estimable]]
+    chosen = estimable[np.argsort(-carriers, kind="stable")[:n_labels]]
+    topics = np.argsort(-np.abs(table.effect[chosen]).max(axis=0), kind="stable")[:n_topics]
+    effect = table.effect[np.ix_(chosen, topics)].T
+    by_topic, by_label = seriate(effect), seriate(effect.T)
+    effect = effect[np.ix_(by_topic, by_label)]
+    ax = drawing.axes_or_new(ax, 3.5 + 0.22 * len(chosen), 1.8 + 0.24 * len(topics))
+    # Otherwise the most extreme hundredth would pale all others.
     limit = float(np.quantile(np.abs(effect), 0.99)) or 1.0
     bar = drawing.draw_matrix(
         ax,
         effect,
-        [model.label_names_[j] for j in table.labels[rows[by_label]]],
-        drawing.topic_names(model, columns[by_topic].tolist()),
-        label="change of the expected proportion",
+        drawing.topic_names(model, topics[by_topic].tolist()),
+        [model.label_names_[j] for j in table.labels[chosen[by_label]]],
+        label="effect on the topic's proportion",
         cmap="RdBu",
         vmin=-limit,
         vmax=limit,
@@ -172,7 +175,9 @@ def expected_topics(
 
 
 def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = None) -> Any:
-    """Mean proportions in documents with a label, against those that their labels lead to expect.
+    """Mean proportions in documents with a label, and those expected from their labels.
+
+    Observed proportions are estimated from the words alone, as in `HDSP.proportions_`.
 
     Parameters
     ----------
@@ -192,9 +197,9 @@ def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = N
     Axes
         What was drawn on.
     """
-    from hdsp.report.documents import observed_by_label
+    from hdsp.report.documents import observed_by_label, read_from_words
 
-    found = observed_by_label(model, corpus, np.asarray(model.transform(corpus)))
+    found = observed_by_label(model, corpus, read_from_words(model, corpus)[0])
     owner = "hdsp.plots.observed"
     check_known(label, found.names, "label", owner, "a label of documents in `corpus`")
     group = found.names.index(label)
@@ -202,9 +207,8 @@ def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = N
     shown = np.argsort(-np.maximum(seen, expected), kind="stable")[:n]
     ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.24 * len(shown))
     rows = np.arange(len(shown))
-    margin = np.minimum(_NINE_TENTHS * error[shown], seen[shown]), _NINE_TENTHS * error[shown]
-    found_style = {"fmt": "o", "markersize": 4, "color": drawing.BLUE, "label": "observed (90 %)"}
-    ax.errorbar(seen[shown], rows, xerr=margin, **found_style)
+    found_style = {"fmt": "o", "markersize": 4, "color": drawing.BLUE, "label": "observed (90%)"}
+    ax.errorbar(seen[shown], rows, xerr=_NINE_TENTHS * error[shown], **found_style)
     style = {"markersize": 4, "color": drawing.ORANGE, "label": "expected from labels"}
     ax.plot(expected[shown], rows, "D", **style)
     drawing.set_rows(ax, drawing.topic_names(model, shown.tolist()))
@@ -267,7 +271,14 @@ def perspectives(
     return ax
 
 
-def largest(effect: Any, n: int) -> IntArray:
-    """The largest effects either way, from the highest to the lowest."""
-    chosen = np.argsort(-np.abs(effect), kind="stable")[:n]
-    return np.asarray(chosen[np.argsort(-effect[chosen], kind="stable")])
+def strongest(effect: Any, n: int) -> IntArray:
+    """The `n` strongest effects of both signs, from the highest to the lowest.
+
+    Half of them are positive and half negative, unless one sign has fewer.
+    """
+    order = np.argsort(-effect, kind="stable")
+    order = order[~np.isnan(effect[order])]
+    falling = int((effect[order] < 0).sum())
+    n = min(n, len(order))
+    up = min(len(order) - falling, max(n - n // 2, n - falling))
+    return np.asarray(np.append(order[:up], order[len(order) - (n - up) :]))

@@ -1,19 +1,19 @@
-"""Figures of expected proportions: along a number, and at levels of a label."""
+"""Figures of expected proportions: along a numeric label, and at the levels of a label."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from hdsp.analysis.effects import TopicRegression
+from hdsp.analysis.label_effects import own_regression
+from hdsp.analysis.topics import Columns
+from hdsp.corpus.frames import open_columns
 from hdsp.numerics.types import FloatArray
 from hdsp.plots import drawing
-from hdsp.prediction import Weight
-from hdsp.validation import check_known
 
-# Bins of documents whose means are drawn on a curve.
+# Bins of documents whose means are plotted on a curve.
 _BINS = 12
-# Values that curves are drawn through.
-_POINTS = 50
 _LIMITS = ("expected", "lower", "upper")
 
 
@@ -27,96 +27,62 @@ def curve(
     level: float = 0.9,
     ax: Any = None,
 ) -> Any:
-    """Expected proportions along a number with their bands, and means of documents as points.
+    """Expected proportions along a numeric label with their bands, and document means as points.
 
-    A number that has an effect at each of its values, as in ``o(rating)``, is drawn at these alone.
+    An ordered label, as in ``o(rating)``, is plotted at its values alone.
 
     Parameters
     ----------
     effects : TopicRegression or HDSP
-        What `HDSP.estimate_effects` returned; or a fitted model, of which there are no points.
+        The result of `HDSP.estimate_effects`, or a fitted model for its own formula.
     label : str
-        The name of a number.
+        The name of a numeric label.
     by : str or None, default=None
         A category: a curve for each of its levels.
     topics : sequence of int, int or None, default=None
-        Which topics; None is the `n` that change most, or the one with `by`.
+        Topic numbers; None is the `n` topics that change most, or the first of them with `by`.
     n : int, default=3
-        How many topics, where `topics` is None.
+        The number of topics if `topics` is None.
     level : float, default=0.9
-        The share of a band's intervals that are to contain the proportion.
+        The confidence level of the pointwise band.
     ax : Axes, default=None
-        Where to draw; None makes a figure.
+        The Axes to draw on; None creates a figure.
 
     Returns
     -------
     Axes
-        What was drawn on.
+        The Axes with the figure.
     """
-    from hdsp.answers.label_levels import curve_columns, observed_means
-
-    fitted, documents = effects._model, getattr(effects, "_documents", None)
-    weight: Weight = getattr(effects, "weight", "documents")
-    found = curve_columns(fitted, documents, label, by, _POINTS, level, weight, "hdsp.plots.curve")
-    names = list(dict.fromkeys(found[by])) if by is not None else [""]
-    values = list(dict.fromkeys(found["value"]))
-    shape = (len(names), len(values), len(fitted.groups))
-    limits = np.array([found[name] for name in _LIMITS]).reshape(3, *shape)
-    points = {}
-    if documents is not None:
-        points = observed_means(fitted, documents, label, by, _BINS, weight)
-    chosen = _chosen(topics, limits[0], 1 if by is not None else n)
-    return _draw(effects, label, values, limits, chosen, names, points, ax)
+    regression = _regression(effects)
+    found = regression._curve_columns(label, by, level=level)
+    return draw_curve(regression, found, by, topics, n, ax)
 
 
-def curves(
-    model: Any,
-    label: str,
+def draw_curve(
+    regression: TopicRegression,
+    found: Columns,
+    by: str | None = None,
     topics: Sequence[int] | int | None = None,
-    *,
-    n: int = 5,
-    level: float = 0.9,
+    n: int = 3,
     ax: Any = None,
 ) -> Any:
-    """Expected proportions of topics along a number, with bands.
+    """Draw the columns of `TopicRegression.curve`, as `curve` does."""
+    label = found["label"][0]
+    names = list(dict.fromkeys(found[by])) if by is not None else [""]
+    values = list(dict.fromkeys(found["value"]))
+    limits = np.array([found[name] for name in _LIMITS]).reshape(3, len(names), len(values), -1)
+    points = regression._observed_means(label, by, _BINS)
+    chosen = _chosen(topics, limits[0], 1 if by is not None else n)
+    return _draw(regression, label, values, limits, chosen, names, points, ax)
 
-    Averages over the training documents; a band is the interval of the change from the number's
-    middle value.
 
-    Parameters
-    ----------
-    model : HDSP
-        A fitted model.
-    label : str
-        The name of a number.
-    topics : sequence of int, int or None, default=None
-        Which topics; None is the `n` that change most.
-    n : int, default=5
-        How many topics, where `topics` is None.
-    level : float, default=0.9
-        The probability that a band holds.
-    ax : Axes, default=None
-        Where to draw; None makes a figure.
-
-    Returns
-    -------
-    Axes
-        What was drawn on.
-    """
-    from hdsp.report.effects import number_curve
-    from hdsp.report.labels import label_view
-
-    blocks = label_view(model._model)["blocks"]
-    known = {one["name"]: one["numbers"][0] for one in blocks if len(one.get("numbers", ())) == 1}
-    check_known(label, known, "label", "hdsp.plots.curves", "one of the model's numbers")
-    found = number_curve(model, label, known[label], level)
-    limits = np.array([found.expected, np.maximum(found.lower, 0.0), found.upper])[:, None]
-    chosen = _chosen(topics, limits[0], n)
-    return _draw(model, label, found.values, limits, chosen, [""], {}, ax)
+def _regression(effects: Any) -> TopicRegression:
+    """A regression, or the regression of a model on its own labels."""
+    return effects if isinstance(effects, TopicRegression) else own_regression(effects._model)
 
 
 def _chosen(topics: Sequence[int] | int | None, expected: FloatArray, n: int) -> list[int]:
-    """The topics to draw: those given, or the `n` that change most along the second last axis."""
+    """The given topics, or the `n` that change most along the second last axis."""
     if topics is None:
         change = np.ptp(expected, axis=-2).reshape(-1, expected.shape[-1]).max(axis=0)
         found: list[int] = np.argsort(-change, kind="stable")[:n].tolist()
@@ -125,9 +91,9 @@ def _chosen(topics: Sequence[int] | int | None, expected: FloatArray, n: int) ->
 
 
 def _draw(
-    effects: Any,
+    regression: TopicRegression,
     label: str,
-    values: Sequence[float] | FloatArray,
+    values: Sequence[float],
     limits: FloatArray,
     chosen: Sequence[int],
     names: Sequence[str],
@@ -136,8 +102,9 @@ def _draw(
 ) -> Any:
     """Curves of topics by names of levels: expected, lower and upper [3, N, G, T], and points."""
     ax = drawing.axes_or_new(ax, 6.0, 4.0)
-    called = drawing.topic_names(effects, chosen)
-    joined = effects._model.space.single_values(label) is None
+    called = drawing.topic_names(regression, chosen)
+    joined = regression._space.single_values(label) is None
+    lowest = 0.0
     pairs = [(k, g) for k in range(len(chosen)) for g in range(len(names))]
     for place, (k, g) in enumerate(pairs):
         colour, topic = drawing.SERIES[place % len(drawing.SERIES)], chosen[k]
@@ -150,13 +117,14 @@ def _draw(
         else:
             sides = np.maximum([middle - lower, upper - middle], 0.0)
             ax.errorbar(values, middle, yerr=sides, fmt="D", markersize=4, **style)
-        if names[g] in points:
-            at, means = points[names[g]]
-            ax.plot(at, means[:, topic], "o", color=colour, markersize=4)
+        at, means = points[names[g]]
+        ax.plot(at, means[:, topic], "o", color=colour, markersize=4)
+        # Unbiased means of few documents may be slightly negative.
+        lowest = min(lowest, float(np.nanmin(means[:, topic], initial=0.0)))
     if len(chosen) == 1:
         ax.set_title(f"topic {called[0]}")
     drawing.percent_axis(ax.yaxis)
-    ax.set(xlabel=label, ylabel="proportion", ylim=(0.0, None))
+    ax.set(xlabel=label, ylabel="proportion", ylim=(1.1 * lowest, None))
     ax.legend(frameon=False, fontsize="small")
     drawing.without_frame(ax)
     return ax
@@ -171,36 +139,33 @@ def levels(
     level: float = 0.9,
     ax: Any = None,
 ) -> Any:
-    """Expected proportions at the levels of a label, with intervals of these themselves.
+    """Expected proportions at the levels of a label, with their intervals.
 
     Parameters
     ----------
     effects : TopicRegression or HDSP
-        What `HDSP.estimate_effects` returned, or a fitted model.
+        The result of `HDSP.estimate_effects`, or a fitted model for its own formula.
     label : str
-        A column of labels.
+        A label column.
     topics : sequence of int, int or None, default=None
-        Which topics; None is the `n` that differ most.
+        Topic numbers; None is the `n` topics that differ most.
     n : int, default=5
-        How many topics, where `topics` is None.
+        The number of topics if `topics` is None.
     level : float, default=0.9
-        The share of intervals that are to contain the proportion.
+        The confidence level of the intervals.
     ax : Axes, default=None
-        Where to draw; None makes a figure.
+        The Axes to draw on; None creates a figure.
 
     Returns
     -------
     Axes
-        What was drawn on.
+        The Axes with the figure.
     """
-    from hdsp.answers.label_levels import level_columns
-
-    fitted = effects._model
-    weight: Weight = getattr(effects, "weight", "documents")
-    found = level_columns(fitted, None, label, level, weight, "hdsp.plots.levels")
-    names = [_written(value) for value in dict.fromkeys(found["value"])]
-    limits = np.array([found[name] for name in _LIMITS])
-    expected, lower, upper = limits.reshape(3, len(names), len(fitted.groups))
+    regression = _regression(effects)
+    found = open_columns(regression.levels(label, level), "levels")
+    names = [_written(value) for value in dict.fromkeys(found["value"].to_list())]
+    limits = np.array([found[name].to_list() for name in _LIMITS])
+    expected, lower, upper = limits.reshape(3, len(names), -1)
     chosen = _chosen(topics, expected, n)
     ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.2 * len(chosen) * (len(names) + 1))
     step = 0.8 / len(names)
@@ -211,7 +176,7 @@ def levels(
         colour = drawing.SERIES[place % len(drawing.SERIES)]
         style = {"fmt": "o", "markersize": 4, "linewidth": 1.5, "color": colour, "label": name}
         ax.errorbar(middle, rows, xerr=np.maximum(sides, 0.0), **style)
-    drawing.set_rows(ax, drawing.topic_names(effects, chosen))
+    drawing.set_rows(ax, drawing.topic_names(regression, chosen))
     drawing.percent_axis(ax.xaxis)
     ax.set_xlabel(f"expected proportion, {level:.0%} interval")
     ax.legend(frameon=False, title=label)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.answers.topic_tables import correlation_columns, topic_columns, word_share
+from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
 from hdsp.plots import drawing
 from hdsp.validation import check_choice
 
@@ -98,48 +98,50 @@ def summary(
     return ax
 
 
-def topic_map(model: Any, *, n_names: int = 20, ax: Any = None) -> Any:
-    """Topics and labels in one plane: similar topics, and labels near the topics they raise.
-
-    The plane of the report's map.
+def topic_map(model: Any, *, labels: bool = False, n_names: int = 20, ax: Any = None) -> Any:
+    """Topics in the plane of the report's map: similar topics are near each other.
 
     Parameters
     ----------
     model : HDSP
         A fitted model.
+    labels : bool, default=False
+        Whether to show labels as well, near the topics that they raise.
     n_names : int, default=20
-        How many of the largest topics, and of the most frequent labels, have their names.
+        The number of the largest topics, and of the most frequent labels, that have names.
     ax : Axes, default=None
-        Where to draw; None makes a figure.
+        The Axes to draw on; None creates a figure.
 
     Returns
     -------
     Axes
-        What was drawn on.
+        The Axes with the figure.
     """
-    from hdsp.report.effects import effect_table
+    from hdsp.report.effects import report_effects
     from hdsp.report.layout import place_together
 
-    table = effect_table(model)
+    table, _ = report_effects(model, 0.9)
     places, label_places = place_together(word_share(model._model), table.effect)
     share = model.topic_tokens_
     used = list(range(model.n_topics_))
-    topics = [
+    points = [
         drawing.Point("topic", name, x, y, size=10.0 + 400.0 * share[k] / share.max())
         for k, name, (x, y) in zip(
             used, drawing.topic_names(model, used), places[used], strict=True
         )
     ]
-    labels = [
-        drawing.Point("label", model.label_names_[j], x, y)
-        for j, (x, y) in zip(table.labels, label_places, strict=True)
-    ]
-    carriers = model._model.training.carriers[table.labels]
-    named = [topics[k] for k in np.argsort(-share[used], kind="stable")[:n_names]]
-    named += [labels[row] for row in np.argsort(-carriers, kind="stable")[:n_names]]
+    named = [points[k] for k in np.argsort(-share[used], kind="stable")[:n_names]]
+    if labels:
+        marks = [
+            drawing.Point("label", model.label_names_[j], x, y)
+            for j, (x, y) in zip(table.labels, label_places, strict=True)
+        ]
+        frequent = np.argsort(-model._model.carriers[table.labels], kind="stable")
+        named += [marks[row] for row in frequent[:n_names]]
+        points += marks
     ax = drawing.axes_or_new(ax, 9.0, 6.5)
     # As in the report, where y grows downwards.
-    drawing.draw_points(ax, [*topics, *labels], named)
+    drawing.draw_points(ax, points, named)
     ax.invert_yaxis()
     return ax
 

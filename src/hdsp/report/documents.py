@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.answers.label_checks import check_sentence
-from hdsp.answers.topic_tables import word_share
+from hdsp.analysis.checks import cell_columns, check_sentence, in_memory
+from hdsp.analysis.effects import TopicRegression
+from hdsp.analysis.label_effects import read_corpus
+from hdsp.analysis.topics import word_share
 from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.corpus.splitting import is_unspaced, splitter, stems
 from hdsp.corpus.text import TextSettings
+from hdsp.learning import running
+from hdsp.numerics.sampling import sample_rows
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.report.packing import pack_rounded, rounded
 
@@ -25,22 +29,24 @@ _TYPICAL = 8
 _LEAST_TOKENS = 20
 # Parts that documents are put in by a number.
 _PARTS = 3
+# Of a larger stored corpus, a sample is read again.
+_MOST_READ = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Proportions of topics in the documents of groups, and what their labels lead one to expect.
+    """Observed topic proportions in groups of documents, and those expected from their labels.
 
     Attributes
     ----------
     names : list of str
-        The G groups: a label, or a number with a range.
+        The G groups: a label, or a range of a numeric label.
     sizes : int array of shape [G]
         Documents of each group.
     observed : float array of shape [G, T]
-        Mean proportions of the documents.
+        Mean observed proportions.
     expected : float array of shape [G, T]
-        Mean proportions that their labels lead one to expect.
+        Mean proportions expected from labels.
     error : float array of shape [G, T]
         Standard errors of `observed`.
     members : sparse array of shape [G, M]
@@ -56,7 +62,7 @@ class Observed:
 
 
 def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Observed:
-    """Observed and expected proportions by label; of numbers, by thirds of the documents.
+    """Observed and expected proportions by label; of numeric labels, by thirds of the documents.
 
     Parameters
     ----------
@@ -65,7 +71,7 @@ def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Ob
     corpus : Corpus
         Documents with the model's words.
     proportions : float array of shape [M, T]
-        Those of ``model.transform(corpus)``.
+        Observed proportions. Documents with NaN count in sizes alone.
     """
     schema = model.label_schema_
     values = original_labels(model, corpus).tocsc()
@@ -82,7 +88,9 @@ def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Ob
     ends, columns = np.append(0, np.cumsum(sizes)), np.concatenate([np.zeros(0, np.int64), *rows])
     members = csr_array((np.ones(len(columns)), columns, ends), shape=(len(rows), len(corpus)))
     expected = np.asarray(model.expected_topics(corpus.labels)) if rows else proportions
-    size = np.maximum(sizes, 1)[:, None]
+    known = ~np.isnan(proportions[:, :1])
+    proportions, expected = (np.where(known, part, 0.0) for part in (proportions, expected))
+    size = np.maximum(members @ known.astype(np.float64), 1.0)
     observed = (members @ proportions) / size
     squares = (members @ proportions**2) / size
     error = np.sqrt(np.maximum(squares - observed**2, 0.0) / size)
@@ -108,10 +116,10 @@ def _by_thirds(name: str, rows: IntArray, values: FloatArray) -> list[tuple[str,
 def typical_documents(
     proportions: FloatArray, lengths: FloatArray, groups: Observed, n: int = _TYPICAL
 ) -> tuple[list[IntArray], list[IntArray]]:
-    """Documents that stand for topics, and for groups of documents, most typical first.
+    """Typical documents of topics and of groups, the most typical first.
 
-    Of a topic: those with the largest share of it. Of a group: its members whose proportions are
-    nearest to the group's mean, by Hellinger's distance. Short documents come last.
+    Of a topic: those with the largest share of it. Of a group: its members with proportions nearest
+    to the group's mean, by Hellinger's distance. Short documents come last.
 
     Parameters
     ----------
@@ -129,7 +137,8 @@ def typical_documents(
     roots = np.sqrt(proportions)
     by_group: list[IntArray] = []
     members = groups.members
-    for number, mean in enumerate(np.sqrt(groups.observed)):
+    # Unbiased means may be slightly negative.
+    for number, mean in enumerate(np.sqrt(np.maximum(groups.observed, 0.0))):
         own = members.indices[members.indptr[number] : members.indptr[number + 1]]
         by_group.append(own[np.lexsort((-(roots[own] @ mean), short[own]))[:n]])
     return by_topic, by_group
@@ -166,7 +175,8 @@ def document_view(
         How many documents to show.
     """
     proportions = np.asarray(model.transform(corpus), dtype=np.float64)
-    groups = observed_by_label(model, corpus, proportions)
+    read, check = read_from_words(model, corpus)
+    groups = observed_by_label(model, corpus, read)
     lengths = np.asarray(corpus.counts.sum(axis=1))
     by_topic, by_group = typical_documents(proportions, lengths, groups)
     chosen = choose_documents(len(corpus), (by_topic, by_group), most)
@@ -209,11 +219,27 @@ def document_view(
             "expected": pack_rounded(groups.expected),
             "error": pack_rounded(groups.error),
         },
-        # Documents on disk may be too many to read again.
-        "check": ""
-        if not model.label_names_ or isinstance(corpus, StoredCorpus)
-        else check_sentence(model._check_columns(corpus)),
+        "check": check,
     }
+
+
+def read_from_words(model: Any, corpus: Corpus) -> tuple[FloatArray, str]:
+    """Unbiased proportions by words alone, [M, T], and how documents differ from what is expected.
+
+    Documents that are not read, as some of a large corpus, have NaN.
+    """
+    fitted, owner = model._model, "HDSP.report"
+    most = _MOST_READ if isinstance(corpus, StoredCorpus) else len(corpus)
+    rows = sample_rows(len(corpus), most)
+    part = in_memory(corpus[rows] if most < len(corpus) else corpus, owner)
+    with running(model._settings(), None) as run:
+        reading, _ = read_corpus(fitted, part, None, run, owner, own_labels=True)
+    found = np.full((len(corpus), len(fitted.groups)), np.nan)
+    found[rows[reading.rows]] = fitted.groups.sum(reading.proportions.astype(np.float64))
+    if not model.label_names_:
+        return found, ""
+    regression = TopicRegression(fitted, reading, fitted.space)
+    return found, check_sentence(cell_columns(regression))
 
 
 def original_labels(model: Any, corpus: Corpus) -> csr_array:

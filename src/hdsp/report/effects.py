@@ -1,20 +1,22 @@
-"""Effects of labels on topics, and the curves of numbers."""
+"""Label effects on topics, numeric curves, and what a page needs to compare any two values."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
-from hdsp.answers.label_effects import effect_columns
+from hdsp.analysis.fitted import FittedModel
+from hdsp.analysis.label_effects import effect_columns, own_regression
 from hdsp.numerics.types import FloatArray, IntArray
-from hdsp.prediction import make_contrasts
-from hdsp.report.packing import pack_rounded, rounded
+from hdsp.report.packing import pack_exact, pack_rounded, rounded
 
-# Points of a curve. A page holds the curves of so many numbers at most.
+# Points of a curve, and the largest number of curves on a page.
 _POINTS = 9
 _MOST_CURVES = 12
-_NUMBERS = ("effect", "lower", "upper", "expected")
+# Bytes of all comparisons on a page, and values of a number between which degrees of freedom are
+# computed.
+_MOST_BYTES, _GRID = 3_000_000, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +28,11 @@ class EffectTable:
     labels : int array of shape [C]
         Positions in the label space.
     contrasts : list of str
-        What is compared, in words.
+        The two values that are compared, for display.
     effect : float array of shape [C, T]
         Changes of expected proportions.
     lower, upper : float array of shape [C, T]
-        Limits of the intervals.
-    expected : float array of shape [C, T]
-        Proportions after the change.
+        Interval limits.
     """
 
     labels: IntArray
@@ -40,74 +40,123 @@ class EffectTable:
     effect: FloatArray
     lower: FloatArray
     upper: FloatArray
-    expected: FloatArray
 
 
 def effect_table(model: Any, level: float = 0.9, labels: Any = None) -> EffectTable:
     """``HDSP.label_effects`` as matrices."""
-    table = effect_columns(model._model, level, labels, n_jobs=model.n_jobs)
+    table = effect_columns(model._model, labels, None, level)
     n_topics = len(model.components_)
     position = {name: j for j, name in enumerate(model.label_names_)}
-    chosen = [position[name] for name in table["label"][::n_topics]]
-    columns = {name: np.reshape(table[name], (-1, n_topics)) for name in _NUMBERS}
-    return EffectTable(np.array(chosen, dtype=np.int64), table["contrast"][::n_topics], **columns)
+    chosen = np.array([position[name] for name in table["label"][::n_topics]], dtype=np.int64)
+    numbers = [np.reshape(table[name], (-1, n_topics)) for name in ("effect", "lower", "upper")]
+    return EffectTable(chosen, table["contrast"][::n_topics], *numbers)
 
 
-def effect_view(effects: EffectTable, level: float) -> dict[str, Any]:
-    """The table for a page; numbers to a 30,000th of a label's largest effect."""
+def report_effects(model: Any, level: float) -> tuple[EffectTable, str]:
+    """The estimable effects of a model, and why there are none, if so."""
+    try:
+        found = effect_table(model, level)
+    except ValueError as error:
+        nothing = np.zeros((0, len(model.components_)))
+        return EffectTable(np.zeros(0, dtype=np.int64), [], nothing, nothing, nothing), str(error)
+    kept = np.flatnonzero(~np.isnan(found.effect).all(axis=1))
+    contrasts = [found.contrasts[row] for row in kept]
+    numbers = (found.effect[kept], found.lower[kept], found.upper[kept])
+    return EffectTable(found.labels[kept], contrasts, *numbers), ""
+
+
+def effect_view(
+    model: Any, labels: dict[str, Any], effects: EffectTable, level: float
+) -> dict[str, Any]:
+    """The table for a page; numbers to a 30,000th of a label's largest effect.
+
+    Intervals are symmetric: `half` is half of their width. Those of combined topics need
+    `together`, the covariances of residuals between topics.
+    """
+    some = len(effects.labels) > 0
     return {
         "level": level,
         "labels": effects.labels.tolist(),
         "contrasts": effects.contrasts,
-        **{name: pack_rounded(getattr(effects, name)) for name in _NUMBERS},
+        "effect": pack_rounded(effects.effect),
+        "half": pack_rounded((effects.upper - effects.lower) / 2.0),
+        "together": pack_exact(residual_covariance(model._model)) if some else None,
+        "comparisons": comparison_views(model._model, labels, effects, level) if some else {},
     }
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """Expected proportions along a number, averaged over the training documents.
+def residual_covariance(fitted: FittedModel) -> FloatArray:
+    """Covariances between topics of the linear regression's residuals, [T, T]."""
+    residuals = own_regression(fitted)._linear._residuals
+    return np.asarray(residuals.T @ residuals / len(residuals))
 
-    Attributes
-    ----------
-    values : float array of shape [G]
-        Values of the number.
-    reference : float
-        The value that intervals are against.
-    expected : float array of shape [G, T]
-        Expected proportions at the values.
-    lower, upper : float array of shape [G, T]
-        Limits of the change from `reference`, around the expected proportion there.
+
+def comparison_views(
+    fitted: FittedModel, labels: dict[str, Any], effects: EffectTable, level: float
+) -> dict[int, dict[str, Any]]:
+    """What a page needs to compare any two values of a category or numeric label, by label column.
+
+    Of few `points` (levels, or the values of an ordered label) effects against the first, and half
+    widths for all pairs. Of other numbers the coefficients of their columns, rows of both
+    covariances up to the diagonal, and quantiles of Student's t for pairs of some values, then of
+    the classical covariance. Labels with interactions or very many levels are left out.
     """
+    regression, space = own_regression(fitted), fitted.regression_space
+    known, n_left = set(effects.labels.tolist()), _MOST_BYTES
+    found: dict[int, dict[str, Any]] = {}
+    for number, block in enumerate(labels["blocks"]):
+        name, points, few = block["name"], *_points(block, known)
+        n_columns = len(space.depends(name)[0].names)
+        n_pairs = len(points) * (len(points) - 1) // 2
+        size = (2 * n_pairs if few else 4 * n_columns * (n_columns + 1)) * len(fitted.groups)
+        if not block["alone"] or not n_pairs or size > n_left or len(regression._design.rare):
+            continue
+        values = points if block["kind"] == "number" else [labels["plain"][j] for j in points]
+        pairs = [(a, b) for j, b in enumerate(values) for a in values[:j]]
+        estimates = regression._estimate([regression._contrasts(name, pair)[0] for pair in pairs])
+        own = None if few else regression._covariance(name)
+        if np.isnan(estimates.value).any() or (own is None and not few):
+            continue
+        n_left -= size
+        if own is None:
+            later = np.arange(1, len(points))
+            against_first = estimates.value[later * (later - 1) // 2]
+            found[number] = {
+                "coefficients": pack_rounded(np.vstack([0.0 * against_first[:1], against_first])),
+                "half": pack_rounded(estimates.half_width(level)),
+            }
+        else:
+            degrees = [*estimates.degrees.ravel(), own["classical_degrees"]]
+            rows, columns = np.tril_indices(len(own["columns"]))
+            found[number] = {
+                "columns": [int(space.own[block["start"]]) + column for column in own["columns"]],
+                "coefficients": pack_exact(own["coefficients"]),
+                "robust": pack_exact(own["robust"][:, rows, columns]),
+                "classical": pack_exact(own["classical"][:, rows, columns]),
+                "quantiles": rounded(stdtrit(degrees, (1.0 + level) / 2.0)),
+            }
+        found[number]["points"] = points
+    return found
 
-    values: FloatArray
-    reference: float
-    expected: FloatArray
-    lower: FloatArray
-    upper: FloatArray
 
-
-def number_curve(model: Any, label: str, number: Mapping[str, Any], level: float = 0.9) -> Curve:
-    """The curve of one number, of `label_view`, between its lowest and highest value."""
-    reference = number["middle"]
-    values = number.get("values", np.linspace(number["low"], number["high"], _POINTS))
-    grid = np.unique([*values, reference])
-    fitted = model._model
-    contrasts = [
-        contrast
-        for value in grid.tolist()
-        for contrast in make_contrasts(fitted.schema, fitted.used, label, (reference, value))
-    ]
-    found = fitted.effects(contrasts, level, "calibrated", seed=0)
-    # Nothing changes between the reference and itself.
-    moved = (grid != reference)[:, None]
-    lower, upper = (found.otherwise + moved * limit for limit in (found.lower, found.upper))
-    return Curve(grid, reference, found.expected, lower, upper)
+def _points(block: dict[str, Any], known: set[int]) -> tuple[list[Any], bool]:
+    """Levels of a category, or values along a number, and whether there are no others."""
+    if block["kind"] == "category":
+        return [j for j in range(block["start"], block["stop"]) if j in known], True
+    numbers = block.get("numbers", ())
+    if len(numbers) != 1 or numbers[0]["low"] == numbers[0]["high"] or block["start"] not in known:
+        return [], True
+    (number,) = numbers
+    if "values" in number:
+        return list(number["values"]), True
+    grid = np.linspace(number["low"], number["high"], _GRID)
+    return [float(value) for value in np.unique([*grid, *number["ends"]])], False
 
 
 def curve_views(
     model: Any, labels: dict[str, Any], effects: EffectTable, level: float
 ) -> list[dict[str, Any]]:
-    """The curves of the model's numbers, of blocks with one number each.
+    """The curves of numeric labels that have effects, as `TopicRegression.curve` returns them.
 
     Parameters
     ----------
@@ -116,29 +165,31 @@ def curve_views(
     labels : dict
         The label space, of `label_view`.
     effects : EffectTable
-        The model's effects: a number has a curve where it has one.
+        The model's effects.
     level : float
-        The probability that an interval contains the effect.
+        The confidence level of the bands.
     """
     used = set(effects.labels.tolist())
+    single = [
+        block
+        for block in labels["blocks"]
+        if block["start"] in used and len(block.get("numbers", ())) == 1
+    ]
     result: list[dict[str, Any]] = []
-    for block in labels["blocks"]:
-        if block["kind"] != "number" or len(block["numbers"]) != 1:
-            continue
-        (number,) = block["numbers"]
-        if number["low"] == number["high"] or block["start"] not in used:
-            continue
-        if len(result) == _MOST_CURVES:
-            break
-        curve = number_curve(model, block["name"], number, level)
+    for block in single[:_MOST_CURVES]:
+        columns = own_regression(model._model)._curve_columns(block["name"], None, _POINTS, level)
+        values = list(dict.fromkeys(columns["value"]))
+        expected, lower, upper = (
+            np.reshape(columns[name], (len(values), -1)) for name in ("expected", "lower", "upper")
+        )
+        # Limits are cut at 0 and 1.
+        half = np.maximum(expected - lower, upper - expected)
         result.append(
             {
                 "label": block["start"],
-                "values": rounded(curve.values, 9),
-                "reference": curve.reference,
-                "expected": pack_rounded(curve.expected),
-                "lower": pack_rounded(curve.lower),
-                "upper": pack_rounded(curve.upper),
+                "values": rounded(values, 9),
+                "expected": pack_rounded(expected),
+                "half": None if np.isnan(half).any() else pack_rounded(half),
             }
         )
     return result

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.answers.group_words import label_word_columns
-from hdsp.answers.junk_words import junk_sentence
-from hdsp.answers.topic_tables import correlation_columns, topic_columns, word_share
+from hdsp.analysis.topic_checks import junk_sentence
+from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
+from hdsp.analysis.words import label_word_columns
 from hdsp.corpus.frames import column_values, open_columns
 from hdsp.numerics.types import FloatArray, IntArray
 from hdsp.report.packing import rounded
@@ -40,6 +40,8 @@ def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
         "distinctive": table["distinctive_words"],
         "junk": junk_sentence(model._model),
     }
+    if model.n_returning_ is not None:
+        result["returning"] = model.n_returning_ / len(model.components_)
     if stability is not None:
         frame = open_columns(stability, "the table")
         again: dict[str, Any] = {name: column_values(one) for name, one in frame.items()}

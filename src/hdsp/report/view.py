@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hdsp import progress
-from hdsp.answers.document_topics import check_text_of_each
-from hdsp.answers.new_documents import check_corpus
-from hdsp.answers.topic_tables import word_share
+from hdsp.analysis.documents import check_text_of_each
+from hdsp.analysis.new_documents import check_corpus
+from hdsp.analysis.topics import word_share
 from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
-from hdsp.report.effects import curve_views, effect_table, effect_view
+from hdsp.report.effects import curve_views, effect_view, report_effects
 from hdsp.report.fit import fit_view
 from hdsp.report.labels import form_view, label_view
 from hdsp.report.layout import map_view, seriate
@@ -52,9 +52,7 @@ def make_view(
         check_text_of_each(texts, corpus, "HDSP.report")
     labels = label_view(model._model)
     with progress.task("Finding effects of labels"):
-        effects = effect_table(model, LEVEL)
-        # Before others are asked for: these are the same effects.
-        topics = topic_view(model, stability)
+        effects, problem = report_effects(model, LEVEL)
         curves = curve_views(model, labels, effects, LEVEL)
     documents = None
     if corpus is not None:
@@ -65,12 +63,12 @@ def make_view(
     data = {
         "title": title,
         "key": model_key(model),
-        "topics": topics,
+        "topics": topic_view(model, stability),
         "words": word_view(model),
         "sides": side_view(model),
         "labels": labels,
         "form": form_view(model._model),
-        "effects": effect_view(effects, LEVEL),
+        "effects": effect_view(model, labels, effects, LEVEL) | {"problem": problem},
         "curves": curves,
         "map": places,
         "related": related_view(model, LEVEL),

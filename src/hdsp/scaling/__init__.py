@@ -8,7 +8,6 @@ from hdsp.scaling.formula import is_formula, parse_formula
 from hdsp.scaling.functions import *  # noqa: F403
 from hdsp.scaling.functions import FUNCTIONS
 from hdsp.scaling.loglinear import of_terms
-from hdsp.scaling.overlap import describe_overlaps
 from hdsp.scaling.point import PointFunction
 from hdsp.scaling.product import Product
 from hdsp.scaling.space import FunctionColumns, LabelSpace, Scaling, bind_labels
@@ -26,7 +25,6 @@ __all__ = [
     "ScalingFunction",
     "bind_labels",
     "content_columns",
-    "describe_overlaps",
     "is_formula",
     "mix_labels",
     "move_labels",

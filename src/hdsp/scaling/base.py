@@ -168,13 +168,6 @@ class ScalingFunction(ABC):
     def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
         """Weights w drawn from q(w), [T, J]; w itself for a point posterior."""
 
-    def draw_uncertain(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-        """Weights with the uncertainty that the documents leave, [T, J].
-
-        The default draws from q(w). A function with a point posterior can use the curvature there.
-        """
-        return self.draw_posterior(parameters, rng)
-
     @abstractmethod
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """rho_mk of given weights, [M, T]."""

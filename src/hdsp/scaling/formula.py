@@ -183,7 +183,7 @@ class _Parser:
         self.check_kind(name, written, found.position, allowed)
         if found.text == "o":
             return _Label(name, written, found.position, Ordered(name))
-        n_knots, period = settings.get("n_knots", 8), settings.get("period")
+        n_knots, period = settings.get("n_knots", 5), settings.get("period")
         try:
             whole = int(n_knots) if float(n_knots).is_integer() else n_knots
             term = Spline(name, n_knots=whole, period=period)  # type: ignore[arg-type]
@@ -276,7 +276,7 @@ def parse_formula(text: str, kinds: Mapping[str, Kind] | None = None) -> Scaling
     Examples
     --------
     >>> parse_formula("~ ideology * s(day)")
-    LogLinear('ideology', Spline('day', n_knots=8), Interaction('ideology', 'day'), variance=1.0)
+    LogLinear('ideology', Spline('day', n_knots=5), Interaction('ideology', 'day'), variance=1.0)
     >>> parse_formula("~ dept + rating", {"dept": "category", "rating": "number"})
     Categorical('dept', weight_shape=1.0, weight_rate=1.0) * LogLinear('rating', variance=1.0)
     """

@@ -78,11 +78,6 @@ class PointFunction(ScalingFunction):
         """The point w, [T, J]."""
         return parameters["weight"]
 
-    def draw_uncertain(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-        """w about its point, each by its own curvature (Laplace's approximation), [T, J]."""
-        noise = rng.normal(size=parameters["weight"].shape)
-        return np.asarray(parameters["weight"] + np.sqrt(parameters["spread"]) * noise)
-
     def update(
         self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:

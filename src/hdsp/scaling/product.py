@@ -104,12 +104,6 @@ class Product(ScalingFunction):
             factor.draw_posterior(part, rng) for factor, part in self._factors(parameters)
         )
 
-    def draw_uncertain(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-        """The factors' weights side by side, [T, J], in the order of the design's columns."""
-        return self._side_by_side(
-            factor.draw_uncertain(part, rng) for factor, part in self._factors(parameters)
-        )
-
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """The product of the factors' rates, [M, T]."""
         return _product(

@@ -1,5 +1,6 @@
 """The space of labels: what a user writes (`scaling=`), bound to the label columns of training."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,8 @@ from scipy.sparse import csr_array, hstack
 
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.schema import LabelSchema
-from hdsp.labels import Factor, Pooled, Term, TermProduct, plain_term
+from hdsp.exceptions import UnknownLabelWarning
+from hdsp.labels import Factor, Ordered, Pooled, Term, TermProduct, plain_term
 from hdsp.numerics.types import BoolArray, FloatArray, IntArray
 from hdsp.scaling.base import Design, ScalingFunction
 from hdsp.scaling.categorical import Categorical
@@ -21,6 +23,11 @@ from hdsp.scaling.loglinear import LogLinear, of_terms
 from hdsp.scaling.product import Product
 from hdsp.validation import check_known, quoted
 
+# In standard deviations; single precision changes values by less.
+_SAME_VALUE = 1e-4
+# A numeric label with three to this many different values, all of them whole, is ordered by
+# default. Two values make a line.
+_MOST_ORDERED = 10
 # What a user may write: "auto", a formula, or an expression.
 Scaling: TypeAlias = str | ScalingFunction | Term | TermProduct
 
@@ -118,16 +125,6 @@ class LabelSpace:
         return np.concatenate([np.zeros(0, dtype=np.bool_), *parts])
 
     @cached_property
-    def groups(self) -> IntArray:
-        """The group of each column, [J]: coefficients of a group share a variance."""
-        found: list[IntArray] = [np.zeros(0, dtype=np.int64)]
-        last = 0
-        for term in self.terms:
-            found.append(term.groups + last)
-            last = int(found[-1].max(initial=last - 1)) + 1
-        return np.concatenate(found)
-
-    @cached_property
     def n_levels(self) -> IntArray:
         """For columns that exclude each other, how many of them there are; 0 for others, [J]."""
         sizes = [len(term.names) if term.exclusive else 0 for term in self.terms]
@@ -144,8 +141,29 @@ class LabelSpace:
         return np.asarray(term.fitted["values"]) if isinstance(term, Factor) else None
 
     def encode(self, labels: Labels, warn: bool = True) -> Design:
-        """The design [M, J] of labels; unknown ones are ignored, with a warning."""
-        return self.design(self.schema.encode(labels, warn))
+        """The design [M, J] of labels; unknown ones are ignored, with a warning.
+
+        Unknown values of an ordered label count as the nearest one, with a warning.
+        """
+        values = self.schema.encode(labels, warn)
+        for term in self.terms if warn else ():
+            known = np.asarray(term.fitted.get("values", ()))
+            if isinstance(term, Ordered) and not term.has_levels and len(known):
+                own = np.unique(csr_array(values[:, self.schema.slices()[term.columns[0]]]).data)
+                block = self.schema.block(term.columns[0])
+                far = np.abs(own[:, None] - known).min(axis=1) > _SAME_VALUE
+                if far.any():
+                    unknown, trained = (
+                        [f"{round(x, 9) + 0.0:.6g}" for x in part * block.scale[0] + block.mean[0]]
+                        for part in (own[far][:5], known)
+                    )
+                    warnings.warn(
+                        f"{block.name!r} was not {', '.join(unknown)} in training: the nearest of "
+                        f"{', '.join(trained)} is used.",
+                        UnknownLabelWarning,
+                        stacklevel=4,
+                    )
+        return self.design(values)
 
     def design(self, values: csr_array) -> Design:
         """The design [M, J] of documents with these values of labels.
@@ -228,15 +246,15 @@ def bind_labels(
     scaling: Scaling,
     schema: LabelSchema,
     values: csr_array | None = None,
-    learned: Mapping[Term, Mapping[str, list[float]]] | None = None,
+    learned: Mapping[Term, Mapping[str, list[float]] | None] | None = None,
 ) -> LabelSpace:
     """The space of labels in which a scaling function scales topics.
 
     Parameters
     ----------
     scaling : str, ScalingFunction or Term
-        ``"auto"`` is `Categorical` on tags and categories times `LogLinear` on numbers; a formula
-        begins with ``~``.
+        ``"auto"`` is `Categorical` on tags and categories times `LogLinear` on numbers, of which
+        those with few whole values are `Ordered`; a formula begins with ``~``.
     schema : LabelSchema
         The label columns and their kinds.
     values : sparse array or None, default=None
@@ -249,7 +267,10 @@ def bind_labels(
     Factors that name columns or terms take those; then each factor without any, the one that takes
     fewer kinds first (`Categorical` before `LogLinear`), takes what is left of its kinds.
     """
-    factors, required = _factors(scaling, schema)
+    if isinstance(scaling, str) and scaling == "auto":
+        factors, required = _default_factors(schema, values, learned), False
+    else:
+        factors, required = _factors(scaling, schema), True
     slices, known = schema.slices(), dict(learned or {})
     _check_names(factors, schema)
     taken = _take_columns(factors, schema)
@@ -298,11 +319,37 @@ def bind_labels(
     return LabelSpace(schema, unbound.terms, bound_scaling)
 
 
-def _factors(scaling: Scaling, schema: LabelSchema) -> tuple[tuple[ScalingFunction, ...], bool]:
-    """The factors of a scaling function, and whether each must have labels."""
+def _default_factors(
+    schema: LabelSchema, values: csr_array | None, learned: Mapping[Term, object] | None
+) -> tuple[ScalingFunction, ...]:
+    """The factors of ``"auto"``: which labels are ordered is decided once, by the first values."""
+    numbers: list[str | Term] = []
+    for block in schema.blocks if values is not None or learned else ():
+        if block.kind == "number":
+            ordered = Ordered(block.name)
+            if learned is not None:
+                chosen = ordered in learned
+            else:
+                chosen = values is not None and _has_few_values(schema, block.name, values)
+            numbers.append(ordered if chosen else block.name)
+    return (Categorical(), LogLinear(*numbers))
+
+
+def _has_few_values(schema: LabelSchema, name: str, values: csr_array) -> bool:
+    """Whether a numeric label has three to ten different values, all of them whole."""
+    block = schema.block(name)
+    if len(block.columns) > 1:
+        return False
+    own = np.unique(csr_array(values[:, schema.slices()[name]]).data)
+    if not 3 <= len(own) <= _MOST_ORDERED:
+        return False
+    numbers = own * block.scale[0] + block.mean[0]
+    return bool(np.abs(numbers - np.round(numbers)).max() < _SAME_VALUE * block.scale[0])
+
+
+def _factors(scaling: Scaling, schema: LabelSchema) -> tuple[ScalingFunction, ...]:
+    """The factors of a scaling function, or of a formula."""
     if isinstance(scaling, str):
-        if scaling == "auto":
-            return (Categorical(), LogLinear()), False
         if not is_formula(scaling):
             raise ValueError(
                 "`scaling` of HDSP must be 'auto', a formula such as '~ department + s(day)' or a "
@@ -313,7 +360,7 @@ def _factors(scaling: Scaling, schema: LabelSchema) -> tuple[tuple[ScalingFuncti
         scaling = parse_formula(scaling, kinds)
     function = of_terms(scaling)
     if isinstance(function, ScalingFunction):
-        return (function.factors if isinstance(function, Product) else (function,)), True
+        return function.factors if isinstance(function, Product) else (function,)
     raise TypeError(
         "`scaling` of HDSP must be 'auto', a formula, a scaling function or a term. "
         f"Got {type(scaling).__name__}."

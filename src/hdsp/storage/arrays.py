@@ -92,7 +92,7 @@ class StoredArrays:
 
 def _check_range(name: str, array: AnyArray, least: float, most: float) -> None:
     # Not np.isfinite, which needs an array of the same size. NaN fails every comparison.
-    inside = not array.size or (least <= array.min() and array.max() <= most)
+    inside = not array.size or (least <= float(array.min()) and float(array.max()) <= most)
     require(inside, f"its array {name!r} holds numbers out of range")
 
 

@@ -21,7 +21,7 @@ _KEY = "hdsp"
 _LONGEST_HEADER = 100_000_000
 _DTYPES = {
     **{"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4"},
-    **{"U32": "<u4", "U16": "<u2", "U8": "|u1"},
+    **{"U32": "<u4", "U16": "<u2", "U8": "|u1", "F16": "<f2", "I8": "|i1"},
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
 # The exceptions that reading a file with arbitrary contents can raise.

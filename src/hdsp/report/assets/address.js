@@ -1,14 +1,15 @@
 // What the page shows, in the fragment of its address, so that a link shows the same.
 
-import { J, T, effectRow, hasDocuments, hasEffects, numberOf } from "./data.js";
+import { DATA, J, T, blockOf, effectRow, hasDocuments, hasEffects, numberOf, usedLabels } from "./data.js";
+import { canCompare } from "./intervals.js";
 import { unitOf, units } from "./topics-model.js";
 
 export const VIEWS = [
   ["topics", "Topics", true],
-  ["explorer", "What if", J > 0],
+  ["explorer", "What if", usedLabels.size > 0],
   ["effects", "Effects", hasEffects],
   ["map", "Map", true],
-  ["heat", "Heat map", hasEffects],
+  ["heat", "Heat map", DATA.effects.labels.length > 2],
   ["documents", "Documents", hasDocuments],
   ["fit", "Fit", true],
 ].filter((entry) => entry[2]);
@@ -17,6 +18,8 @@ export const state = {
   view: "topics",
   topic: null,
   label: null,
+  // What the label is compared with: two values of a number, or one other level; null is the default.
+  against: null,
   a: new Map(),
   b: new Map(),
   document: null,
@@ -39,12 +42,27 @@ function readSetting(text) {
   return setting;
 }
 
+/** The values that the chosen label is compared with; null is the default. */
+function readAgainst(text) {
+  if (!text || state.label === null || !canCompare(state.label)) return null;
+  const values = text.split("_").map(Number);
+  const block = blockOf(state.label);
+  const fits =
+    block.kind === "number"
+      ? values.length === 2 && values.every(Number.isFinite)
+      : block.kind === "category" && values.length === 1 && effectRow.has(values[0]) && blockOf(values[0]) === block;
+  return fits ? values : null;
+}
+
 /** The fragment of the address for what is shown. */
 function fragment() {
   const parts = new URLSearchParams({ view: state.view });
   if (state.topic !== null) parts.set("topic", state.topic.replaceAll("+", "-"));
   if (state.label !== null) parts.set("label", state.label);
-  if (state.view === "effects") parts.set("side", state.side);
+  if (state.view === "effects") {
+    parts.set("side", state.side);
+    if (state.against) parts.set("against", state.against.join("_"));
+  }
   if (state.view === "explorer") {
     parts.set("a", settingText(state.a));
     parts.set("b", settingText(state.b));
@@ -66,6 +84,7 @@ export function readFragment() {
     const label = Number(parts.get("label"));
     if (effectRow.has(label)) state.label = label;
   }
+  state.against = readAgainst(parts.get("against"));
   if (["label", "topic"].includes(parts.get("side"))) state.side = parts.get("side");
   if (parts.has("a")) state.a = readSetting(parts.get("a"));
   if (parts.has("b")) state.b = readSetting(parts.get("b"));
@@ -90,6 +109,7 @@ export function onGo(listener) {
 
 /** Go to a view, as a link does: the browser's back button leads back. */
 export function go(changes) {
+  if ("label" in changes) state.against = null;
   Object.assign(state, changes);
   history.pushState(null, "", fragment());
   show();

@@ -1,6 +1,6 @@
 // A chart with its title, its table and its files. Observable Plot draws.
 
-import { brief, button, csvOf, download, fill, h, percent, points, signed, themed, thousands } from "./dom.js";
+import { brief, button, csvOf, download, fill, h, points, signed, themed, thousands } from "./dom.js";
 import { sure } from "./topics-model.js";
 
 /** The picture as a file of its own: colours of the page are written out. */
@@ -155,21 +155,33 @@ export function nameRoom(width, texts) {
   return { room, fit: (text) => cut(text, room - gap) };
 }
 
-/** Points with intervals around zero, one row each: [{key, name, effect, lower, upper}]. */
-export function intervalPlot(entries, width, axis) {
+/** The margin and the axis of named rows: [{key, label}]. */
+export function namedRows(width, rows) {
   const { room, fit } = nameRoom(
     width,
-    entries.map((entry) => entry.name),
+    rows.map((row) => row.label),
   );
-  const nameOf = new Map(entries.map((entry) => [entry.key, fit(entry.name)]));
+  const nameOf = new Map(rows.map((row) => [row.key, fit(row.label)]));
+  const y = { label: null, domain: [...nameOf.keys()], tickFormat: (key) => nameOf.get(key), tickSize: 0 };
+  return { left: room, y };
+}
+
+/** A picture with the page's letters. */
+export const plotted = (options) => Plot.plot({ marginBottom: 42, style: { fontSize: "12px" }, ...options });
+
+/** What is shown beside the pointer: `channels` of Plot.tip; with `axis: "Y"` of the nearest row. */
+export const tip = (rows, { axis = "", ...channels }) =>
+  Plot.tip(rows, Plot[`pointer${axis}`]({ fill: "var(--surface)", stroke: "var(--line)", ...channels }));
+
+/** Points with intervals around zero, one row each: [{key, label, effect, lower, upper}]. */
+export function intervalPlot(entries, width, axis) {
+  const { left, y } = namedRows(width, entries);
   const colour = (entry) => (!sure(entry) ? "var(--grey)" : entry.effect >= 0 ? "var(--up)" : "var(--down)");
-  return Plot.plot({
+  return plotted({
     width,
     height: 60 + 25 * entries.length,
-    marginLeft: room,
+    marginLeft: left,
     marginRight: 24,
-    marginBottom: 42,
-    style: { fontSize: "12px" },
     x: {
       label: axis,
       grid: true,
@@ -177,13 +189,7 @@ export function intervalPlot(entries, width, axis) {
       tickFormat: (value) => signed(Number((100 * value).toPrecision(6))),
       ticks: Math.max(3, Math.floor(width / 110)),
     },
-    y: {
-      label: null,
-      domain: entries.map((entry) => entry.key),
-      tickFormat: (key) => nameOf.get(key),
-      tickSize: 0,
-      type: "band",
-    },
+    y: { ...y, type: "band" },
     marks: [
       Plot.ruleX([0], { stroke: "var(--grey)" }),
       Plot.ruleY(entries, {
@@ -195,18 +201,13 @@ export function intervalPlot(entries, width, axis) {
         strokeLinecap: "round",
       }),
       Plot.dot(entries, { y: "key", x: "effect", fill: colour, r: 5, stroke: "var(--surface)", strokeWidth: 1.5 }),
-      Plot.tip(
-        entries,
-        Plot.pointerY({
-          y: "key",
-          x: "effect",
-          fill: "var(--surface)",
-          stroke: "var(--line)",
-          title: (entry) =>
-            `${entry.name}\n${points(entry.effect)} points (${points(entry.lower)} to ${points(entry.upper)}), ` +
-            `to ${percent(entry.expected, 2)}`,
-        }),
-      ),
+      tip(entries, {
+        axis: "Y",
+        y: "key",
+        x: "effect",
+        title: (entry) =>
+          `${entry.label}\n${points(entry.effect)} points (${points(entry.lower)} to ${points(entry.upper)})`,
+      }),
     ],
   });
 }

@@ -30,13 +30,13 @@ export function lazily(packed) {
 export const DATA = JSON.parse(document.getElementById("data").textContent);
 export const T = DATA.topics.n;
 export const J = DATA.labels.names.length;
+// Labels that expected topics depend on.
+export const usedLabels = new Set(DATA.labels.used);
 const intercept = lazily(DATA.form.intercept);
 const coefficients = lazily(DATA.form.coefficients);
 export const effectOf = lazily(DATA.effects.effect);
-export const lowerOf = lazily(DATA.effects.lower);
-export const upperOf = lazily(DATA.effects.upper);
-// Expected proportions with the label.
-export const expectedOf = lazily(DATA.effects.expected);
+// Half of the width of its interval.
+export const halfOf = lazily(DATA.effects.half);
 // The row of a label in the table of effects; labels that the model leaves out have none.
 export const effectRow = new Map(DATA.effects.labels.map((label, row) => [label, row]));
 export const hasEffects = DATA.effects.labels.length > 0;
@@ -62,7 +62,7 @@ export function numberOf(label) {
 }
 
 const tables = new Map();
-/** The columns of a number's curve at a value in standard units; null where it has a single one. */
+/** The columns of a label at a value in standard units; null if it has a single one. */
 function curveColumns(label, value) {
   const packed = DATA.form.tables[label];
   if (!packed) return null;
@@ -70,15 +70,15 @@ function curveColumns(label, value) {
   const { values, columns } = tables.get(label);
   const last = values.length - 1;
   const place = Math.min(Math.max(d3.bisectRight(values, value) - 1, 0), last - 1);
-  // Beyond the values of training a curve goes on as it ends; its first column is the number itself.
+  // The first column is the value itself; the others keep their last values beyond those of training.
   const part = Math.min(Math.max((value - values[place]) / (values[place + 1] - values[place]), 0), 1);
   return d3
     .range(columns.columns)
-    .map((j) => (j === 0 ? value : (1 - part) * columns.at(place, j) + part * columns.at(place + 1, j)));
+    .map((j) => (j === 0 ? packed.scale * value : (1 - part) * columns.at(place, j) + part * columns.at(place + 1, j)));
 }
 
 /** The design of a document with these values of labels: {column: entry}. */
-function designOf(setting) {
+export function designOf(setting) {
   const design = new Map();
   for (const [label, value] of setting) {
     const number = numberOf(label);

@@ -29,7 +29,7 @@ export const percentTick = (value) => `${Number((100 * value).toPrecision(4))}%`
 /** A number with its sign, and a minus as wide as a plus. */
 export const signed = (value, text = String(Math.abs(value))) => `${value < 0 ? "−" : value > 0 ? "+" : ""}${text}`;
 /** A change of a proportion, in percentage points. */
-export const points = (value) => signed(value, Math.abs(100 * value).toFixed(2));
+export const points = (value, digits = 2) => signed(value, Math.abs(100 * value).toFixed(digits));
 /** A measure, or a dash where there is none. */
 export const hundredths = (value) => (value === null ? "–" : value.toFixed(2).replace("-", "−"));
 export const thousands = d3.format(",");
@@ -92,6 +92,15 @@ export function select(label, options, current, choose) {
   element.value = current;
   return element;
 }
+
+/** A choice of how many things are shown. */
+export const countSelect = (label, numbers, what, current, choose) =>
+  select(
+    label,
+    numbers.map((n) => [n, `${n} ${what}`]),
+    current,
+    (value) => choose(Number(value)),
+  );
 
 /** A choice among very many: an input with suggestions, that takes only what it knows. */
 let suggestionLists = 0;

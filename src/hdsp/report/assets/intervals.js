@@ -1,59 +1,79 @@
-// Intervals of topics put together, from those of single topics. The twin in Python, with the
-// derivation, is tests/reference/joint_limits.py.
+// Intervals of combined topics, and the effect of any change of a single label column.
 
-import { effectOf, expectedOf, lowerOf, upperOf } from "./data.js";
+import { DATA, blockOf, designOf, effectOf, effectRow, halfOf, lazily, unpack } from "./data.js";
 
-const ROUNDS = 30;
+const together = lazily(DATA.effects.together);
 
-/** How far the independent parts of the proportions' errors reach down and up, as squares. */
-function independentReaches(below, above, share) {
-  const [down, up] = [Float64Array.from(below), Float64Array.from(above)];
-  let [allDown, allUp] = [d3.sum(down), d3.sum(up)];
-  for (let round = 0; round < ROUNDS; round++) {
-    for (let k = 0; k < down.length; k++) {
-      const outside = share[k] ** 2;
-      const kept = Math.max((1 - share[k]) ** 2, 1e-6);
-      const [restDown, restUp] = [allDown - down[k], allUp - up[k]];
-      down[k] = Math.max(below[k] - outside * restUp, 0) / kept;
-      up[k] = Math.max(above[k] - outside * restDown, 0) / kept;
-      allDown = restDown + down[k];
-      allUp = restUp + up[k];
-    }
-  }
-  return { down, up, allDown, allUp };
+/** Half of the interval of a sum over topics: halves grow from topics to the sum as residuals do. */
+export function joinHalf(topics, half) {
+  if (topics.length === 1) return half(topics[0]);
+  const alone = d3.sum(topics, (k) => together().at(k, k));
+  const sum = d3.sum(topics, (k) => d3.sum(topics, (l) => together().at(k, l)));
+  return alone ? Math.sqrt((Math.max(sum, 0) / alone) * d3.sum(topics, (k) => half(k) ** 2)) : 0;
 }
+
+const unpacked = new Map();
+function comparisonOf(number) {
+  const packed = DATA.effects.comparisons[number];
+  if (packed && !unpacked.has(number)) {
+    const matrices = Object.entries(packed).filter(([, part]) => part.shape);
+    unpacked.set(number, { ...packed, ...Object.fromEntries(matrices.map(([name, part]) => [name, unpack(part)])) });
+  }
+  return unpacked.get(number);
+}
+
+/** Whether a page can compare any two values of a label. */
+export const canCompare = (label) => DATA.labels.block[label] in DATA.effects.comparisons;
 
 /**
- * Limits of sums over topics of one row of four tables: values, their limits, and the proportions
- * that they are changes of. Returns a function of a list of topics.
+ * The average effect of a change from one setting of labels to another: {effect, half}, functions of
+ * a topic; or {reason}, why there is none.
  */
-export function rowLimits(value, lower, upper, share) {
-  const below = value.map((middle, k) => Math.max(middle - lower[k], 0) ** 2);
-  const above = value.map((middle, k) => Math.max(upper[k] - middle, 0) ** 2);
-  const { down, up, allDown, allUp } = independentReaches(below, above, share);
-  return (topics) => {
-    const total = d3.sum(topics, (k) => share[k]);
-    const [ownDown, ownUp] = [d3.sum(topics, (k) => down[k]), d3.sum(topics, (k) => up[k])];
-    const [inside, outside] = [(1 - total) ** 2, total ** 2];
-    const middle = d3.sum(topics, (k) => value[k]);
-    return {
-      lower: Math.max(middle - Math.sqrt(inside * ownDown + outside * Math.max(allUp - ownUp, 0)), -1),
-      upper: Math.min(middle + Math.sqrt(inside * ownUp + outside * Math.max(allDown - ownDown, 0)), 1),
-    };
-  };
-}
-
-/** One row of a packed table. */
-export const rowOf = (table, row) => Float64Array.from({ length: table.columns }, (_, k) => table.at(row, k));
-
-const limitsByRow = new Map();
-/** Limits of the effect of the label in a row of the table of effects, on several topics together. */
-export function jointEffectLimits(row, topics) {
-  if (!limitsByRow.has(row)) {
-    limitsByRow.set(
-      row,
-      rowLimits(...[effectOf(), lowerOf(), upperOf(), expectedOf()].map((table) => rowOf(table, row))),
-    );
+export function changeBetween(a, b) {
+  const changed = [...new Set([...a.keys(), ...b.keys()])].filter((label) => a.get(label) !== b.get(label));
+  if (!changed.length) return { reason: "A and B are the same" };
+  const blocks = new Set(changed.map((label) => DATA.labels.block[label]));
+  if (blocks.size > 1) return { reason: "A and B differ in more than one label" };
+  const [number] = blocks;
+  const block = blockOf(changed[0]);
+  const known = (setting) => [...setting.keys()].filter((label) => DATA.labels.block[label] === number);
+  const sizes = [known(a).length, known(b).length];
+  if (block.kind === "tags" ? changed.length > 1 : block.kind === "number" && sizes[0] > 1)
+    return { reason: "A and B differ in more than one label" };
+  if (block.kind !== "tags" && (sizes[0] === 0 || sizes[0] !== sizes[1]))
+    return { reason: `${block.name} is not known in both` };
+  if (!block.alone) return { reason: `the effect of ${block.name} depends on other labels` };
+  if (block.kind === "tags" && effectRow.has(changed[0])) {
+    const row = effectRow.get(changed[0]);
+    const sign = b.has(changed[0]) ? 1 : -1;
+    return { effect: (k) => sign * effectOf().at(row, k), half: (k) => halfOf().at(row, k) };
   }
-  return limitsByRow.get(row)(topics);
+  const found = comparisonOf(number);
+  if (!found) return { reason: `the page has no intervals for these values of ${block.name}` };
+  const [from, to] = [a, b].map((setting) => {
+    const [label] = known(setting);
+    const value = block.kind === "number" ? setting.get(label) : label;
+    return d3.leastIndex(found.points, (point) => Math.abs(point - value));
+  });
+  const later = Math.max(from, to, 1);
+  const pair = (later * (later - 1)) / 2 + Math.min(from, to, later - 1);
+  if (found.half)
+    return {
+      effect: (k) => found.coefficients.at(to, k) - found.coefficients.at(from, k),
+      half: (k) => found.half.at(pair, k),
+    };
+  const [before, after] = [designOf(a), designOf(b)];
+  const step = found.columns.map((column) => (after.get(column) ?? 0) - (before.get(column) ?? 0));
+  const error = (table, k) => {
+    let [square, place] = [0, 0];
+    for (let i = 0; i < step.length; i++)
+      for (let j = 0; j <= i; j++) square += (i === j ? 1 : 2) * step[i] * step[j] * table.at(k, place++);
+    return Math.sqrt(Math.max(square, 0));
+  };
+  // Degrees of freedom are those of the nearest pair of points.
+  return {
+    effect: (k) => d3.sum(step, (entry, i) => entry * found.coefficients.at(i, k)),
+    half: (k) =>
+      Math.max(found.quantiles[pair] * error(found.robust, k), found.quantiles.at(-1) * error(found.classical, k)),
+  };
 }

@@ -2,7 +2,7 @@
 
 import { VIEWS, go, keepAddress, onGo, readFragment, state } from "./address.js";
 import { DATA, J, effectRow } from "./data.js";
-import { fill, h, thousands } from "./dom.js";
+import { fill, h, percent, thousands } from "./dom.js";
 import { loadNames, onNames, shortTitles } from "./topics-model.js";
 import { documentsView } from "./view-documents.js";
 import { effectsView } from "./view-effects.js";
@@ -43,8 +43,10 @@ function showView() {
 function start() {
   document.getElementById("title").textContent = DATA.title;
   const fact = new Map(DATA.fit.facts);
+  const share = DATA.topics.returning;
+  const returning = share === undefined ? "" : ` (${percent(share, 0)} return in the other half of the documents)`;
   document.getElementById("facts").textContent =
-    `${thousands(DATA.topics.in_use)} topics · ${fact.get("Documents")} documents · ` +
+    `${thousands(DATA.topics.in_use)} topics${returning} · ${fact.get("Documents")} documents · ` +
     `${fact.get("Tokens")} tokens · ${thousands(J)} labels`;
   loadNames();
   state.label = DATA.effects.labels[0] ?? null;

@@ -1,7 +1,7 @@
 // How each side speaks of a topic: words that groups use more than others do.
 
 import { chosenUnit } from "./address.js";
-import { chart, nameRoom } from "./charts.js";
+import { chart, nameRoom, plotted, tip } from "./charts.js";
 import { DATA } from "./data.js";
 
 const rowsOf = (unit) => unit.topics.flatMap((topic) => DATA.sides[topic]);
@@ -50,14 +50,12 @@ function sidePlot(rows, width) {
     width,
     marks.map((row) => row.word),
   );
-  return Plot.plot({
+  return plotted({
     width,
     height: 46 + 18 * lines.length,
     marginLeft: room,
     marginRight: 20,
     marginTop: 4,
-    marginBottom: 42,
-    style: { fontSize: "12px" },
     x: {
       type: "log",
       label: "times as often",
@@ -71,16 +69,12 @@ function sidePlot(rows, width) {
       Plot.text(labels, { y: (label) => label, x: 1, text: (label) => label, textAnchor: "start", fontWeight: "bold" }),
       Plot.ruleY(marks, { y: "key", x1: "lower", x2: "last", stroke: "var(--accent)" }),
       Plot.dot(marks, { y: "key", x: "middle", fill: "var(--accent)", r: 3.5 }),
-      Plot.tip(
-        marks,
-        Plot.pointerY({
-          y: "key",
-          x: "middle",
-          fill: "var(--surface)",
-          stroke: "var(--line)",
-          title: (row) => `${row.word}, ${row.label}\n${times(row.ratio)} (${times(row.lower)} to ${times(row.upper)})`,
-        }),
-      ),
+      tip(marks, {
+        axis: "Y",
+        y: "key",
+        x: "middle",
+        title: (row) => `${row.word}, ${row.label}\n${times(row.ratio)} (${times(row.lower)} to ${times(row.upper)})`,
+      }),
     ],
   });
 }

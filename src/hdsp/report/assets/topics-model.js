@@ -1,8 +1,8 @@
 // Topics as the reader sees them: each by itself, or several put together under one name.
 
-import { DATA, T, effectOf, effectRow, expectedOf, lowerOf, upperOf } from "./data.js";
+import { DATA, T, effectOf, effectRow, halfOf } from "./data.js";
 import { announce, button, download, h } from "./dom.js";
-import { jointEffectLimits } from "./intervals.js";
+import { joinHalf } from "./intervals.js";
 
 const given = DATA.names;
 const storeKey = `hdsp-names-${DATA.key}`;
@@ -143,23 +143,19 @@ export const coherenceOf = single(DATA.topics.coherence);
 export const similarityOf = single(DATA.topics.similarity);
 export const foundInOf = single(DATA.topics.found_in);
 
-/** The effect of a label on a unit, with its interval, and the proportion expected with the label. */
-export function unitEffect(label, unit) {
-  const row = effectRow.get(label);
-  if (row === undefined) return null;
-  const [k] = unit.topics;
-  const limits =
-    unit.topics.length === 1
-      ? { lower: lowerOf().at(row, k), upper: upperOf().at(row, k) }
-      : jointEffectLimits(row, unit.topics);
-  return {
-    effect: sumOver(unit, (topic) => effectOf().at(row, topic)),
-    ...limits,
-    expected: sumOver(unit, (topic) => expectedOf().at(row, topic)),
-  };
+/** The change of a unit, with its interval, from the changes of topics and half widths. */
+export function unitChange(unit, { effect, half }) {
+  const [middle, reach] = [sumOver(unit, effect), joinHalf(unit.topics, half)];
+  return { effect: middle, lower: middle - reach, upper: middle + reach };
 }
 
-/** Whether the interval of an effect leaves zero out. */
+/** The effect of a label on a unit, with its interval. */
+export function unitEffect(label, unit) {
+  const row = effectRow.get(label);
+  return unitChange(unit, { effect: (k) => effectOf().at(row, k), half: (k) => halfOf().at(row, k) });
+}
+
+/** Whether the interval of an effect excludes zero. */
 export const sure = (found) => found.lower > 0 || found.upper < 0;
 
 /** The words of a unit by relevance: 1 is by probability, 0 by how little other topics use them. */
@@ -182,17 +178,14 @@ export function wordsOf(unit, relevance, n) {
     .slice(0, n);
 }
 
-/** The labels that raise a unit most, or lower it most: one pass, since there may be thousands. */
-export function labelsOf(unit, n, sign = 1) {
-  const effect = effectOf();
+/** The labels with the largest effects on a unit whose intervals exclude zero, of one sign or of both. */
+export function labelsOf(unit, n, sign = 0) {
   const best = [];
-  for (let row = 0; row < DATA.effects.labels.length; row++) {
-    let value = 0;
-    for (const k of unit.topics) value += effect.at(row, k);
-    if (value * sign <= 0 || (best.length === n && value * sign <= best[n - 1].effect * sign)) continue;
-    let place = best.length;
-    while (place > 0 && best[place - 1].effect * sign < value * sign) place--;
-    best.splice(place, 0, { label: DATA.effects.labels[row], effect: value });
+  const size = (entry) => (sign ? sign * entry.effect : Math.abs(entry.effect));
+  for (const label of DATA.effects.labels) {
+    const entry = { label, ...unitEffect(label, unit) };
+    if (!sure(entry) || size(entry) <= (best.length < n ? 0 : size(best[n - 1]))) continue;
+    best.splice(d3.bisector((one) => -size(one)).right(best, -size(entry)), 0, entry);
     if (best.length > n) best.pop();
   }
   return best;

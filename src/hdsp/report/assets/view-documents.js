@@ -1,7 +1,7 @@
 // Documents: typical ones, their words by topic; observed proportions against expected ones.
 
 import { go, keepAddress, state } from "./address.js";
-import { chart, nameRoom, swatch } from "./charts.js";
+import { chart, namedRows, plotted, swatch, tip } from "./charts.js";
 import { DATA, blockOf, documentData, effectRow, lazily } from "./data.js";
 import { brief, button, csvOf, download, fill, h, percent, percentTick, select, thousands } from "./dom.js";
 import { sumOver, unitLabel, unitOf, unitTitle, units } from "./topics-model.js";
@@ -48,7 +48,7 @@ export function documentsView(room) {
         describe: () =>
           `Observed and expected proportions of topics in documents with ${data.observed.names[own.observed]}.`,
         legend: () => [
-          swatch("var(--accent)", "observed, with a 90\u00a0% interval"),
+          swatch("var(--accent)", "observed, with a 90% interval"),
           swatch("var(--second)", "expected from labels", "diamond"),
         ],
         draw: drawObserved,
@@ -357,18 +357,12 @@ export function documentsView(room) {
 
   function drawObserved(width) {
     const rows = observedRows().slice(0, 18);
-    const { room: left, fit } = nameRoom(
-      width,
-      rows.map((row) => row.label),
-    );
-    const nameOf = new Map(rows.map((row) => [row.key, fit(row.label)]));
-    return Plot.plot({
+    const { left, y } = namedRows(width, rows);
+    return plotted({
       width,
       height: 50 + 25 * rows.length,
       marginLeft: left,
       marginRight: 24,
-      marginBottom: 42,
-      style: { fontSize: "12px" },
       x: {
         label: "mean proportion",
         tickFormat: percentTick,
@@ -376,20 +370,14 @@ export function documentsView(room) {
         zero: true,
         ticks: Math.max(3, Math.floor(width / 120)),
       },
-      y: {
-        label: null,
-        domain: rows.map((row) => row.key),
-        tickFormat: (key) => nameOf.get(key),
-        tickSize: 0,
-        type: "band",
-      },
+      y: { ...y, type: "band" },
       marks: [
         Plot.ruleY(rows, { y: "key", x1: "observed", x2: "expected", stroke: "var(--line)", strokeWidth: 4 }),
         Plot.ruleY(
           rows.filter((row) => row.error !== null),
           {
             y: "key",
-            x1: (row) => Math.max(0, row.observed - 1.645 * row.error),
+            x1: (row) => row.observed - 1.645 * row.error,
             x2: (row) => row.observed + 1.645 * row.error,
             stroke: "var(--accent)",
             strokeWidth: 2,
@@ -404,16 +392,12 @@ export function documentsView(room) {
           fill: "var(--second)",
           stroke: "var(--surface)",
         }),
-        Plot.tip(
-          rows,
-          Plot.pointerY({
-            y: "key",
-            x: "observed",
-            fill: "var(--surface)",
-            stroke: "var(--line)",
-            title: (row) => `${row.label}\nobserved ${percent(row.observed, 2)}\nexpected ${percent(row.expected, 2)}`,
-          }),
-        ),
+        tip(rows, {
+          axis: "Y",
+          y: "key",
+          x: "observed",
+          title: (row) => `${row.label}\nobserved ${percent(row.observed, 2)}\nexpected ${percent(row.expected, 2)}`,
+        }),
       ],
     });
   }

@@ -1,11 +1,11 @@
 // Effects: topics by what a label does to them, labels by what they do to a topic, and curves.
 
-import { chosenUnit, go, state } from "./address.js";
-import { chart, cut, intervalPlot, swatch } from "./charts.js";
-import { DATA, effectRow, numberOf, unpack } from "./data.js";
-import { brief, chooser, fill, h, percent, percentTick, points, segments, select } from "./dom.js";
-import { rowLimits, rowOf } from "./intervals.js";
-import { sumOver, sure, unitEffect, unitLabel, unitTitle, units } from "./topics-model.js";
+import { chosenUnit, go, keepAddress, state } from "./address.js";
+import { chart, cut, intervalPlot, plotted, swatch, tip } from "./charts.js";
+import { DATA, blockOf, effectRow, numberOf, unpack } from "./data.js";
+import { brief, chooser, countSelect, fill, h, percent, percentTick, points, segments, select } from "./dom.js";
+import { canCompare, changeBetween, joinHalf } from "./intervals.js";
+import { sumOver, sure, unitChange, unitEffect, unitLabel, unitTitle, units } from "./topics-model.js";
 
 export function effectsView(room) {
   const own = { most: 20, sureOnly: false };
@@ -17,40 +17,25 @@ export function effectsView(room) {
     describe: () =>
       `${forestTitle()}: ${entries()
         .slice(0, 3)
-        .map((entry) => `${entry.name} ${points(entry.effect)} points`)
+        .map((entry) => `${entry.label} ${points(entry.effect)} points`)
         .join("; ")}`,
     legend: () => [
       swatch("var(--up)", "raises"),
       swatch("var(--down)", "lowers"),
-      swatch("var(--grey)", `the ${level}\u00a0% interval holds zero`),
+      swatch("var(--grey)", `the ${level}% interval includes 0`),
     ],
     draw: (width) => intervalPlot(shown(), width, "change of the expected proportion, in points"),
-    table: () =>
-      state.side === "label"
-        ? {
-            columns: ["topic", "name", "effect", "lower", "upper", "expected"],
-            rows: entries().map((entry) => [
-              entry.key,
-              entry.title,
-              entry.effect,
-              entry.lower,
-              entry.upper,
-              entry.expected,
-            ]),
-          }
-        : {
-            columns: ["label", "contrast", "effect", "lower", "upper", "expected"],
-            rows: entries().map((entry) => [
-              entry.name,
-              entry.contrast,
-              entry.effect,
-              entry.lower,
-              entry.upper,
-              entry.expected,
-            ]),
-          },
+    table: () => {
+      const names = state.side === "label" ? ["topic", "name"] : ["label", "contrast"];
+      return {
+        columns: [...names, "effect", "lower", "upper"],
+        rows: entries().map((entry) => [...entry.columns, entry.effect, entry.lower, entry.upper]),
+      };
+    },
     onpick: (entry) =>
-      state.side === "label" ? go({ side: "topic", topic: entry.key }) : go({ side: "label", label: entry.label }),
+      state.side === "label"
+        ? go({ side: "topic", topic: entry.key })
+        : go({ side: "label", label: Number(entry.key) }),
   });
   const curveRoom = h("div", { class: "card", hidden: true });
   const curves = chart({
@@ -68,17 +53,38 @@ export function effectsView(room) {
     onpick: (entry) => go({ side: "topic", topic: entry.key }),
   });
   curveRoom.append(curves.figure);
-  room.append(controls, h("div", { class: "card" }, forest.figure), curveRoom);
+  room.append(controls, h("div", { class: "grid one" }, curveRoom, h("div", { class: "card" }, forest.figure)));
+
+  /** The two settings that are compared; null is the label's own contrast. */
+  function compared() {
+    const { label, against } = state;
+    if (state.side !== "label" || !against) return null;
+    if (numberOf(label)) return against.map((value) => new Map([[label, value]]));
+    return [new Map([[against[0], 1]]), new Map([[label, 1]])];
+  }
+
+  function contrast() {
+    const { label, against } = state;
+    if (!against) return DATA.effects.contrasts[effectRow.get(label)];
+    if (numberOf(label)) return `${brief(against[1])} - ${brief(against[0])}`;
+    return `${DATA.labels.plain[label]} - ${DATA.labels.plain[against[0]]}`;
+  }
 
   function entries() {
     if (state.side === "label") {
+      const settings = compared();
+      const change = settings && changeBetween(...settings);
+      const own = (unit) => {
+        if (!change) return unitEffect(state.label, unit);
+        return change.reason ? { effect: 0, lower: 0, upper: 0 } : unitChange(unit, change);
+      };
       return units
         .filter((unit) => unit.used)
         .map((unit) => ({
           key: unit.key,
-          title: unitTitle(unit),
-          name: unitLabel(unit),
-          ...unitEffect(state.label, unit),
+          columns: [unit.key, unitTitle(unit)],
+          label: unitLabel(unit),
+          ...own(unit),
         }))
         .sort((a, b) => b.effect - a.effect);
     }
@@ -86,9 +92,8 @@ export function effectsView(room) {
     return DATA.effects.labels
       .map((label, row) => ({
         key: String(label),
-        label,
-        name: DATA.labels.names[label],
-        contrast: DATA.effects.contrasts[row],
+        label: DATA.labels.names[label],
+        columns: [DATA.labels.names[label], DATA.effects.contrasts[row]],
         ...unitEffect(label, unit),
       }))
       .sort((a, b) => b.effect - a.effect);
@@ -103,8 +108,8 @@ export function effectsView(room) {
   }
 
   function forestTitle() {
-    if (state.side === "label") return `What ${DATA.labels.names[state.label]} does to topics`;
-    return `What labels do to topic ${unitLabel(chosenUnit())}`;
+    if (state.side === "label") return `Effects of ${DATA.labels.names[state.label]} on topics`;
+    return `Label effects on topic ${unitLabel(chosenUnit())}`;
   }
 
   const curve = () => DATA.curves.find((entry) => entry.label === state.label);
@@ -112,37 +117,32 @@ export function effectsView(room) {
 
   function curveRows() {
     const found = curve();
-    const [expected, lower, upper] = ["expected", "lower", "upper"].map((name) => unpack(found[name]));
-    const change = ({ key }) => {
-      const along = d3.range(found.values.length).map((row) =>
-        sumOver(
-          units.find((unit) => unit.key === key),
-          (k) => expected.at(row, k),
-        ),
-      );
-      return d3.max(along) - d3.min(along);
-    };
-    const ordered = d3.sort(entries(), (entry) => -change(entry)).slice(0, 8);
-    const rows = d3.range(found.values.length).map((row) => {
-      const proportions = rowOf(expected, row);
-      return rowLimits(proportions, rowOf(lower, row), rowOf(upper, row), proportions);
-    });
-    return ordered.flatMap((entry) => {
-      const unit = units.find((other) => other.key === entry.key);
-      const [k] = unit.topics;
-      return found.values.map((value, row) => ({
-        key: unit.key,
-        name: entry.title,
-        label: entry.name,
-        value,
-        expected: sumOver(unit, (topic) => expected.at(row, topic)),
-        ...(unit.topics.length === 1 ? { lower: lower.at(row, k), upper: upper.at(row, k) } : rows[row](unit.topics)),
-      }));
-    });
+    const expected = unpack(found.expected);
+    const half = found.half && unpack(found.half);
+    const along = (unit) => d3.range(found.values.length).map((row) => sumOver(unit, (k) => expected.at(row, k)));
+    const change = (unit) => d3.max(along(unit)) - d3.min(along(unit));
+    const shown = d3.sort(
+      units.filter((unit) => unit.used),
+      (unit) => -change(unit),
+    );
+    return shown.slice(0, 8).flatMap((unit) =>
+      along(unit).map((middle, row) => {
+        const reach = half ? joinHalf(unit.topics, (k) => half.at(row, k)) : 0;
+        return {
+          key: unit.key,
+          name: unitTitle(unit),
+          label: unitLabel(unit),
+          value: found.values[row],
+          expected: middle,
+          lower: half ? Math.max(middle - reach, 0) : null,
+          upper: half ? Math.min(middle + reach, 1) : null,
+        };
+      }),
+    );
   }
 
   const place = { fx: "fx", fy: "fy", x: "value" };
-  const limits = { y1: (row) => Math.max(0, row.lower), y2: "upper" };
+  const limits = { y1: "lower", y2: "upper" };
 
   const curveMarks = (rows) => [
     Plot.areaY(rows, { ...place, ...limits, z: "key", curve: "monotone-x", fill: "var(--accent)", fillOpacity: 0.16 }),
@@ -156,7 +156,7 @@ export function effectsView(room) {
     }),
   ];
 
-  /** Of a number that has effects at single values, nothing lies between them. */
+  /** Ordered labels have no values between those of training. */
   const pointMarks = (rows) => [
     Plot.ruleX(rows, { ...place, ...limits, stroke: "var(--accent)", strokeOpacity: 0.4, strokeWidth: 2 }),
     Plot.dot(rows, { ...place, y: "expected", fill: "var(--accent)", r: 3 }),
@@ -173,13 +173,11 @@ export function effectsView(room) {
     }));
     const titles = keys.map((key) => placed.find((row) => row.key === key));
     const lines = Math.ceil(keys.length / columns);
-    return Plot.plot({
+    return plotted({
       width,
       height: 48 + 150 * lines,
       marginLeft: 44,
       marginRight: 12,
-      marginBottom: 42,
-      style: { fontSize: "12px" },
       fx: { axis: null, padding: 0.12, domain: d3.range(Math.min(columns, keys.length)) },
       fy: { axis: null, padding: 0.22, domain: d3.range(lines) },
       x: { label: DATA.labels.names[state.label], ticks: 4 },
@@ -194,19 +192,64 @@ export function effectsView(room) {
           text: (row) => cut(row.label, (0.85 * (width - 60)) / columns),
           fontWeight: 600,
         }),
-        Plot.tip(
-          placed,
-          Plot.pointer({
-            fx: "fx",
-            fy: "fy",
-            x: "value",
-            y: "expected",
-            fill: "var(--surface)",
-            stroke: "var(--line)",
-            title: (row) => `${row.label}\nat ${brief(row.value)}: ${percent(row.expected, 2)}`,
-          }),
-        ),
+        tip(placed, {
+          fx: "fx",
+          fy: "fy",
+          x: "value",
+          y: "expected",
+          title: (row) =>
+            `${row.label}\nat ${brief(row.value)}: ${percent(row.expected, 2)}` +
+            (row.lower === null ? "" : ` (${percent(row.lower, 2)} to ${percent(row.upper, 2)})`),
+        }),
       ],
+    });
+  }
+
+  function compare(against, name) {
+    state.against = against;
+    keepAddress();
+    draw();
+    controls.querySelector(`[aria-label="${CSS.escape(name)}"]`).focus();
+  }
+
+  /** Choose two values of a number, or another level of the category. */
+  function comparison() {
+    const label = state.label;
+    const block = blockOf(label);
+    if (state.side !== "label" || !canCompare(label) || block.kind === "tags") return null;
+    if (block.kind === "category") {
+      const others = d3.range(block.start, block.stop).filter((one) => one !== label && effectRow.has(one));
+      const options = [
+        ["", "against other levels"],
+        ...others.map((one) => [one, `against ${DATA.labels.plain[one]}`]),
+      ];
+      const name = "Compared with";
+      return select(name, options, state.against?.[0] ?? "", (value) =>
+        compare(value === "" ? null : [Number(value)], name),
+      );
+    }
+    const { ends, values } = numberOf(label);
+    const pair = state.against ?? ends;
+    return ["A", "B"].map((side, i) => {
+      const name = `${DATA.labels.names[label]} ${side}`;
+      const choose = (value) => value !== "" && compare(pair.with(i, Number(value)), name);
+      const options = values?.map((value) => [value, brief(value)]);
+      const input = options
+        ? select(
+            name,
+            options,
+            d3.least(values, (value) => Math.abs(value - pair[i])),
+            choose,
+          )
+        : h("input", {
+            type: "number",
+            step: "any",
+            value: Number(pair[i].toPrecision(6)),
+            "aria-label": name,
+            style: "width:7rem",
+            onchange: (event) => choose(event.target.value),
+          });
+      return h("label", { class: "field" }, side, input);
     });
   }
 
@@ -231,19 +274,11 @@ export function effectsView(room) {
         (value) => go({ side: value }),
       ),
       choice,
-      select(
-        "Effects shown",
-        [
-          [20, "20 largest"],
-          [40, "40 largest"],
-          [100, "100 largest"],
-        ],
-        own.most,
-        (value) => {
-          own.most = Number(value);
-          forest.update();
-        },
-      ),
+      comparison(),
+      countSelect("Effects shown", [20, 40, 100], "largest", own.most, (value) => {
+        own.most = value;
+        forest.update();
+      }),
       h(
         "label",
         { class: "field" },
@@ -251,7 +286,7 @@ export function effectsView(room) {
           type: "checkbox",
           checked: own.sureOnly,
           id: "sure-only",
-          title: "Whose interval leaves zero out",
+          title: "Effects whose interval excludes 0",
           onchange: (event) => {
             own.sureOnly = event.target.checked;
             forest.update();
@@ -264,22 +299,24 @@ export function effectsView(room) {
 
   function draw() {
     drawControls();
-    const contrast =
+    const said =
       state.side === "label"
-        ? DATA.effects.contrasts[effectRow.get(state.label)]
-        : "each label against its absence, its category's other levels, or one standard deviation (SD) less";
+        ? contrast()
+        : "a tag against its absence, a level against the category's other levels, " +
+          "a number at its 90th against its 10th percentile";
     forest.update({
       title: forestTitle(),
-      caption: `Average change over documents (${contrast}), in percentage points, with ${level}\u00a0% intervals.`,
+      caption:
+        `Average change over documents (${said}), in percentage points, with ${level}% intervals, ` +
+        "from a linear regression of the documents' topics.",
     });
     curveRoom.hidden = !(state.side === "label" && curve());
     if (!curveRoom.hidden) {
       curves.update({
         title: curveTitle(),
         caption:
-          "Expected proportions of the topics that change most, averaged over documents. " +
-          `Bands are ${level}\u00a0% intervals of the change from ${brief(curve().reference)}, the middle value, and ` +
-          "so have no width there: they tell how sure a rise or a fall is, and not how sure the height.",
+          "Expected proportions of the topics that change most, averaged over documents, from a softmax regression" +
+          (curve().half ? `, with ${level}% bands.` : "."),
       });
     }
   }

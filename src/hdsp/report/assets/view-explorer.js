@@ -1,10 +1,11 @@
 // What if: choose labels, and see the topics that documents with them are expected to have.
 
 import { go, keepAddress, state } from "./address.js";
-import { chart, nameRoom, swatch } from "./charts.js";
-import { DATA, effectRow, expectedTopics, numberOf } from "./data.js";
-import { announce, button, chooser, fill, h, percent, percentTick, select } from "./dom.js";
-import { sumOver, unitLabel, unitTitle, units } from "./topics-model.js";
+import { chart, intervalPlot, namedRows, plotted, swatch, tip } from "./charts.js";
+import { DATA, expectedTopics, hasEffects, numberOf, usedLabels } from "./data.js";
+import { announce, brief, button, chooser, countSelect, fill, h, percent, percentTick, points, select } from "./dom.js";
+import { changeBetween } from "./intervals.js";
+import { sumOver, unitChange, unitLabel, unitTitle, units } from "./topics-model.js";
 
 export function explorerView(room) {
   const own = { most: 15 };
@@ -13,9 +14,9 @@ export function explorerView(room) {
     title: "Expected topics",
     file: "expected-topics",
     caption:
-      "The proportions that a document with these labels is expected to have before a word of it is read. " +
-      "A label that is not known is left out, as where its value is missing: it neither raises nor lowers a topic. " +
-      "The grey line is a document of which no label is known.",
+      "Expected proportions of a document with these labels, from a softmax regression. " +
+      "An unknown label is left out, as if its value were missing. " +
+      "The grey line is a document without known labels.",
     describe: () =>
       `Expected proportions of topics for settings A and B. ${rows()
         .slice(0, 3)
@@ -33,20 +34,31 @@ export function explorerView(room) {
     }),
     onpick: (entry) => go({ view: "topics", topic: entry.key }),
   });
-  const most = select(
-    "Topics shown",
-    [
-      [10, "10 topics"],
-      [15, "15 topics"],
-      [30, "30 topics"],
-      [60, "60 topics"],
-    ],
-    own.most,
-    (value) => {
-      own.most = Number(value);
-      result.update();
-    },
-  );
+  const difference = chart({
+    title: "From A to B",
+    file: "difference",
+    caption:
+      "Average change over documents if this label changes from A to B, in percentage points, " +
+      `with ${Math.round(100 * DATA.effects.level)}% intervals, from a linear regression of the documents' topics. ` +
+      "It may differ a little from the difference of the bars above.",
+    describe: () =>
+      `Change from A to B: ${changes()
+        .slice(0, 3)
+        .map((entry) => `${entry.name} ${points(entry.effect)} points`)
+        .join("; ")}`,
+    draw: (width) => intervalPlot(changes().slice(0, own.most), width, "change of the proportion, in points"),
+    table: () => ({
+      columns: ["topic", "name", "effect", "lower", "upper"],
+      rows: changes().map((entry) => [entry.key, entry.name, entry.effect, entry.lower, entry.upper]),
+    }),
+    onpick: (entry) => go({ view: "topics", topic: entry.key }),
+  });
+  const note = h("p", { class: "muted", id: "no-intervals" });
+  const differenceRoom = h("div", { class: "card", hidden: true }, difference.figure);
+  const most = countSelect("Topics shown", [10, 15, 30, 60], "topics", own.most, (value) => {
+    own.most = value;
+    update();
+  });
   const order = select(
     "Order",
     [
@@ -56,7 +68,7 @@ export function explorerView(room) {
     "size",
     (value) => {
       own.order = value;
-      result.update();
+      update();
     },
   );
   room.append(
@@ -84,7 +96,8 @@ export function explorerView(room) {
       }),
     ),
     h("div", { class: "grid two", style: "margin-bottom:1rem" }, cards.a, cards.b),
-    h("div", { class: "card" }, result.figure),
+    h("div", { class: "card" }, result.figure, note),
+    differenceRoom,
   );
 
   let cached = null;
@@ -103,14 +116,28 @@ export function explorerView(room) {
     return cached.sort((x, y) => rank(y) - rank(x));
   }
 
-  function draw(width) {
+  /** The changes of all topics from A to B, the largest first; empty without intervals. */
+  function changes() {
+    const change = changeBetween(state.a, state.b);
+    if (change.reason) return [];
+    return units
+      .filter((unit) => unit.used)
+      .map((unit) => ({ key: unit.key, name: unitTitle(unit), label: unitLabel(unit), ...unitChange(unit, change) }))
+      .sort((x, y) => Math.abs(y.effect) - Math.abs(x.effect));
+  }
+
+  function update() {
     cached = null;
+    result.update();
+    const reason = hasEffects ? changeBetween(state.a, state.b).reason : DATA.effects.problem;
+    note.textContent = reason ? `No intervals: ${reason}.` : "";
+    differenceRoom.hidden = Boolean(reason);
+    if (!reason) difference.update();
+  }
+
+  function draw(width) {
     const shown = rows().slice(0, own.most);
-    const { room: left, fit } = nameRoom(
-      width,
-      shown.map((row) => row.label),
-    );
-    const nameOf = new Map(shown.map((row) => [row.key, fit(row.label)]));
+    const { left, y } = namedRows(width, shown);
     const bar = (side, colour, dy) =>
       Plot.barX(shown, { y: "key", x: side, fill: colour, rx: 2, insetTop: 10.5 + dy, insetBottom: 10.5 - dy });
     // A number that the grey line would cross stands behind it.
@@ -130,14 +157,12 @@ export function explorerView(room) {
         strokeWidth: 3,
         fontSize: 11,
       });
-    return Plot.plot({
+    return plotted({
       width,
       height: 46 + 34 * shown.length,
       marginLeft: left,
       marginRight: 48,
       marginTop: 4,
-      marginBottom: 42,
-      style: { fontSize: "12px" },
       x: {
         label: "expected proportion",
         tickFormat: percentTick,
@@ -145,13 +170,7 @@ export function explorerView(room) {
         ticks: Math.max(3, Math.floor(width / 120)),
         zero: true,
       },
-      y: {
-        label: null,
-        domain: shown.map((row) => row.key),
-        tickFormat: (key) => nameOf.get(key),
-        tickSize: 0,
-        padding: 0,
-      },
+      y: { ...y, padding: 0 },
       marks: [
         bar("a", "var(--accent)", -6.5),
         bar("b", "var(--second)", 6.5),
@@ -165,25 +184,20 @@ export function explorerView(room) {
         }),
         number("a", -6.5),
         number("b", 6.5),
-        Plot.tip(
-          shown,
-          Plot.pointerY({
-            y: "key",
-            x: (row) => Math.max(row.a, row.b),
-            fill: "var(--surface)",
-            stroke: "var(--line)",
-            title: (row) =>
-              `${row.label}\nA ${percent(row.a, 2)}\nB ${percent(row.b, 2)}\nno labels ${percent(row.none, 2)}`,
-          }),
-        ),
+        tip(shown, {
+          axis: "Y",
+          y: "key",
+          x: (row) => Math.max(row.a, row.b),
+          title: (row) =>
+            `${row.label}\nA ${percent(row.a, 2)}\nB ${percent(row.b, 2)}\nno labels ${percent(row.none, 2)}`,
+        }),
       ],
     });
   }
 
   function changed(controls) {
-    cached = null;
     if (controls) drawControls();
-    result.update();
+    update();
     keepAddress();
   }
 
@@ -205,7 +219,7 @@ export function explorerView(room) {
           ),
         ),
         DATA.labels.blocks
-          .filter((block) => usedLabels(block).length)
+          .filter((block) => labelsOfBlock(block).length)
           .map((block) =>
             h("div", { class: "block-row" }, h("span", { class: "name" }, block.name), blockControl(side, block)),
           ),
@@ -213,12 +227,12 @@ export function explorerView(room) {
     }
   }
 
-  const usedLabels = (block) => d3.range(block.start, block.stop).filter((label) => effectRow.has(label));
+  const labelsOfBlock = (block) => d3.range(block.start, block.stop).filter((label) => usedLabels.has(label));
 
   function blockControl(side, block) {
     const setting = state[side];
     const where = `${block.name} of ${side.toUpperCase()}`;
-    const labels = usedLabels(block);
+    const labels = labelsOfBlock(block);
     if (block.kind === "number" && labels.length === 1) return numberControl(side, labels[0], where);
     const options = labels.map((label) => [label, DATA.labels.plain[label]]);
     const current = labels.filter((label) => setting.has(label));
@@ -277,6 +291,16 @@ export function explorerView(room) {
   function numberControl(side, label, where) {
     const setting = state[side];
     const number = numberOf(label);
+    if (number.values) {
+      const options = number.values.map((value) => [value, brief(value)]);
+      const known = setting.has(label);
+      const nearest = d3.least(number.values, (value) => Math.abs(value - setting.get(label)));
+      return select(where, [["", "not known"], ...options], known ? nearest : "", (value) => {
+        if (value === "") setting.delete(label);
+        else setting.set(label, Number(value));
+        changed(false);
+      });
+    }
     const value = setting.get(label) ?? number.middle;
     const whole = Number.isInteger(number.low) && Number.isInteger(number.high) && number.high - number.low >= 4;
     const step = whole ? 1 : (number.high - number.low) / 200 || 1;
@@ -327,29 +351,30 @@ export function explorerView(room) {
 
   return {
     draw() {
-      cached = null;
       drawControls();
-      result.update();
+      update();
     },
   };
 }
 
-/** Two settings to begin with: the two most frequent labels of the largest block. */
+/**
+ * Two settings to begin with: the two most frequent labels of the largest block; if all labels are
+ * numeric, the 10th and the 90th percentile of the first.
+ */
 export function firstSettings() {
   const block = DATA.labels.blocks
-    .filter((entry) => entry.kind !== "number")
+    .filter(
+      (entry) => entry.kind !== "number" && d3.range(entry.start, entry.stop).some((label) => usedLabels.has(label)),
+    )
     .sort((a, b) => b.stop - b.start - (a.stop - a.start))[0];
   if (!block) {
-    const numbers = DATA.labels.blocks.filter((entry) => entry.kind === "number" && effectRow.has(entry.start));
-    if (numbers.length) {
-      state.a.set(numbers[0].start, numbers[0].numbers[0].low);
-      state.b.set(numbers[0].start, numbers[0].numbers[0].high);
-    }
+    const first = d3.least(usedLabels);
+    if (first !== undefined) [state.a, state.b] = numberOf(first).ends.map((value) => new Map([[first, value]]));
     return;
   }
   const labels = d3
     .range(block.start, block.stop)
-    .filter((label) => effectRow.has(label))
+    .filter((label) => usedLabels.has(label))
     .sort((a, b) => DATA.labels.carriers[b] - DATA.labels.carriers[a]);
   if (labels.length) state.a.set(labels[0], 1);
   if (labels.length > 1) state.b.set(labels[1], 1);

@@ -1,6 +1,6 @@
 // The fit: its bound, the search for the number of topics, settings and versions.
 
-import { chart, swatch } from "./charts.js";
+import { chart, plotted, swatch, tip } from "./charts.js";
 import { DATA } from "./data.js";
 import { brief, h } from "./dom.js";
 
@@ -19,13 +19,11 @@ export function fitView(room) {
         const rows = series.flatMap((one) =>
           one.values.map((value, i) => ({ pass: number[i], value, name: one.name, colour: one.colour })),
         );
-        return Plot.plot({
+        return plotted({
           width,
           height: options.height ?? 250,
           marginLeft: 74,
           marginRight: 14,
-          marginBottom: 42,
-          style: { fontSize: "12px" },
           x: {
             label: "pass",
             tickFormat: (value) => (Number.isInteger(value) ? value : ""),
@@ -41,16 +39,11 @@ export function fitView(room) {
           marks: [
             Plot.lineY(rows, { x: "pass", y: "value", z: "name", stroke: "colour", strokeWidth: 2 }),
             Plot.dot(rows, { x: "pass", y: "value", fill: "colour", r: 2.5 }),
-            Plot.tip(
-              rows,
-              Plot.pointer({
-                x: "pass",
-                y: "value",
-                fill: "var(--surface)",
-                stroke: "var(--line)",
-                title: (row) => `${row.name}\npass ${row.pass}: ${brief(row.value)}`,
-              }),
-            ),
+            tip(rows, {
+              x: "pass",
+              y: "value",
+              title: (row) => `${row.name}\npass ${row.pass}: ${brief(row.value)}`,
+            }),
           ],
         });
       },
@@ -177,14 +170,12 @@ function searchChart({ summary, rows, number, range }) {
       `Perplexity of held-out words for ${rows.length} numbers of topics ` +
       `from ${rows[0].topics} to ${rows.at(-1).topics}; the model has ${number}.${asGood}`,
     draw: (width) =>
-      Plot.plot({
+      plotted({
         width,
         height: 260,
         marginTop: 28,
         marginLeft: 74,
         marginRight: 20,
-        marginBottom: 42,
-        style: { fontSize: "12px" },
         x: {
           label: "topics",
           type: "log",
@@ -209,18 +200,13 @@ function searchChart({ summary, rows, number, range }) {
           }),
           Plot.lineY(rows, { x: "topics", y: "perplexity", stroke: "var(--accent)", strokeWidth: 2 }),
           Plot.dot(rows, { x: "topics", y: "perplexity", r: 4, fill: "var(--accent)" }),
-          Plot.tip(
-            rows,
-            Plot.pointer({
-              x: "topics",
-              y: "perplexity",
-              fill: "var(--surface)",
-              stroke: "var(--line)",
-              title: (row) =>
-                `${row.topics} topics: perplexity ${brief(row.perplexity)}, ` +
-                `coherence ${brief(row.coherence)}, exclusivity ${brief(row.exclusivity)}`,
-            }),
-          ),
+          tip(rows, {
+            x: "topics",
+            y: "perplexity",
+            title: (row) =>
+              `${row.topics} topics: perplexity ${brief(row.perplexity)}, ` +
+              `coherence ${brief(row.coherence)}, exclusivity ${brief(row.exclusivity)}`,
+          }),
         ],
       }),
     table: () => ({ columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) }),

@@ -1,10 +1,10 @@
-// The heat map: effects of labels on topics, in an order that puts similar ones side by side.
+// The heat map: effects of labels on topics, similar ones side by side.
 
 import { go } from "./address.js";
-import { chart, cut, nameRoom, textWidth } from "./charts.js";
+import { chart, cut, namedRows, plotted, textWidth, tip } from "./charts.js";
 import { DATA, effectOf, effectRow } from "./data.js";
-import { button, fill, h, percent, points, select, themed, thousands } from "./dom.js";
-import { sumOver, sure, unitEffect, unitLabel, unitOf, units } from "./topics-model.js";
+import { button, countSelect, fill, h, points, select, themed, thousands } from "./dom.js";
+import { sumOver, sure, unitEffect, unitLabel, unitOf, unitTitle, units } from "./topics-model.js";
 
 export function heatView(room) {
   let limit = 0.01;
@@ -15,9 +15,9 @@ export function heatView(room) {
     file: "heat-map",
     caption:
       "Change of a topic's expected proportion by a label, in percentage points; " +
-      `pale where the ${Math.round(100 * DATA.effects.level)}\u00a0% interval holds zero. ` +
+      `pale if the ${Math.round(100 * DATA.effects.level)}% interval includes 0. ` +
       "Neighbours are similar: rows and columns are in the order of a clustering.",
-    describe: () => `Heat map of the effects of ${rowLabels().length} labels on ${columnUnits().length} topics.`,
+    describe: () => `Heat map of the effects of ${shownLabels().length} labels on ${shownUnits().length} topics.`,
     legend: () => {
       const stops = d3.range(-1, 1.01, 0.1).map((part) => colours()(part * limit));
       return h(
@@ -32,12 +32,13 @@ export function heatView(room) {
     },
     draw: drawHeat,
     table: () => {
-      const shown = columnUnits();
+      const shown = shownLabels();
       return {
-        columns: ["label", ...shown.map((unit) => unit.key)],
-        rows: rowLabels().map((label) => [
-          DATA.labels.names[label],
-          ...shown.map((unit) => unitEffect(label, unit).effect),
+        columns: ["topic", "name", ...shown.map((label) => DATA.labels.names[label])],
+        rows: shownUnits().map((unit) => [
+          unit.key,
+          unitTitle(unit),
+          ...shown.map((label) => unitEffect(label, unit).effect),
         ]),
       };
     },
@@ -48,11 +49,11 @@ export function heatView(room) {
   const ordered = DATA.order.labels.map((row) => DATA.effects.labels[row]);
   const chosenLabels = () =>
     ordered.filter((label) => own.block === "" || DATA.labels.block[label] === Number(own.block));
-  const rowLabels = () => chosenLabels().slice(own.page * own.size, (own.page + 1) * own.size);
+  const shownLabels = () => chosenLabels().slice(own.page * own.size, (own.page + 1) * own.size);
 
   /** The topics that these labels change most, in the order of the clustering. */
-  function columnUnits() {
-    const rows = rowLabels().map((label) => effectRow.get(label));
+  function shownUnits() {
+    const rows = shownLabels().map((label) => effectRow.get(label));
     const size = new Map(
       units
         .filter((unit) => unit.used)
@@ -78,71 +79,58 @@ export function heatView(room) {
   }
 
   function drawHeat(width) {
-    const [labels, columns] = [rowLabels(), columnUnits()];
-    const cells = labels.flatMap((label) =>
-      columns.map((unit) => ({ label, key: unit.key, unit, ...unitEffect(label, unit) })),
+    const [labels, rows] = [shownLabels(), shownUnits()];
+    const cells = rows.flatMap((unit) =>
+      labels.map((label) => ({ label, key: unit.key, unit, ...unitEffect(label, unit) })),
     );
-    const { room, fit } = nameRoom(
+    const names = namedRows(
       width,
-      labels.map((label) => DATA.labels.names[label]),
+      rows.map((unit) => ({ key: unit.key, label: unitLabel(unit) })),
     );
-    const titles = new Map(columns.map((unit) => [unit.key, cut(unitLabel(unit), 150)]));
+    const titles = new Map(labels.map((label) => [label, cut(DATA.labels.names[label], 150)]));
     // Names of columns lean to the left by sixty degrees.
-    const left = Math.max(room, 0.5 * textWidth(titles.get(columns[0]?.key) ?? ""));
+    const left = Math.max(names.left, 0.5 * textWidth(titles.get(labels[0]) ?? ""));
     const below = 22 + 0.87 * (d3.max([...titles.values()], textWidth) ?? 0);
-    const tall = labels.length > 15 ? 20 : 28;
+    const tall = rows.length > 15 ? 20 : 28;
     // The extreme hundredth would else pale all others.
     limit =
       d3.quantile(
         cells.map((cell) => Math.abs(cell.effect)),
         0.99,
       ) || 1e-6;
-    const wide = Math.max(width, left + 20 + 15 * columns.length);
+    const wide = Math.max(width, left + 20 + 15 * labels.length);
     const colour = colours();
-    const picture = Plot.plot({
+    const picture = plotted({
       width: wide,
-      height: below + 6 + tall * labels.length,
+      height: below + 6 + tall * rows.length,
       marginLeft: left,
       marginTop: 6,
       marginBottom: below,
       marginRight: 20,
-      style: { fontSize: "12px" },
       x: {
         label: null,
-        domain: columns.map((unit) => unit.key),
+        domain: labels,
         tickRotate: -60,
         tickSize: 0,
-        tickFormat: (key) => titles.get(key),
+        tickFormat: (label) => titles.get(label),
         padding: 0.06,
       },
-      y: {
-        label: null,
-        domain: labels,
-        tickFormat: (label) => fit(DATA.labels.names[label]),
-        tickSize: 0,
-        padding: 0.06,
-      },
+      y: { ...names.y, padding: 0.06 },
       marks: [
         Plot.cell(cells, {
-          x: "key",
-          y: "label",
+          x: "label",
+          y: "key",
           fill: (cell) => colour(cell.effect),
           fillOpacity: (cell) => (sure(cell) ? 1 : 0.4),
           rx: 2,
         }),
-        Plot.tip(
-          cells,
-          Plot.pointer({
-            x: "key",
-            y: "label",
-            fill: "var(--surface)",
-            stroke: "var(--line)",
-            title: (cell) =>
-              `${DATA.labels.names[cell.label]}\n${unitLabel(cell.unit)}\n` +
-              `${points(cell.effect)} points (${points(cell.lower)} to ${points(cell.upper)}), ` +
-              `to ${percent(cell.expected, 2)}`,
-          }),
-        ),
+        tip(cells, {
+          x: "label",
+          y: "key",
+          title: (cell) =>
+            `${DATA.labels.names[cell.label]}\n${unitLabel(cell.unit)}\n` +
+            `${points(cell.effect)} points (${points(cell.lower)} to ${points(cell.upper)})`,
+        }),
       ],
     });
     // Wider than the page on a phone: it scrolls.
@@ -172,26 +160,8 @@ export function heatView(room) {
             (value) => update({ block: value, page: 0 }),
           )
         : null,
-      select(
-        "Labels shown",
-        [
-          [20, "20 labels"],
-          [40, "40 labels"],
-          [100, "100 labels"],
-        ],
-        own.size,
-        (value) => update({ size: Number(value), page: 0 }),
-      ),
-      select(
-        "Topics shown",
-        [
-          [20, "20 topics"],
-          [40, "40 topics"],
-          [100, "100 topics"],
-        ],
-        own.topics,
-        (value) => update({ topics: Number(value) }),
-      ),
+      countSelect("Labels shown", [20, 40, 100], "labels", own.size, (value) => update({ size: value, page: 0 })),
+      countSelect("Topics shown", [20, 40, 100], "topics", own.topics, (value) => update({ topics: value })),
       pages > 1
         ? [
             button("← Previous", () => turn(-1), { disabled: own.page === 0 }),

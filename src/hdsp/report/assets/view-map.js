@@ -1,29 +1,29 @@
 // The map: topics and labels in one plane; and the graph of topics that go together.
 
 import { chooseTopic, chosenUnit, go } from "./address.js";
-import { chart, swatch } from "./charts.js";
+import { chart, swatch, tip } from "./charts.js";
 import { DATA, hasEffects } from "./data.js";
 import { button, fill, h, percent, select, thousands } from "./dom.js";
 import { nameMarks, placeNames } from "./map-names.js";
 import { shareOf, sumOver, unitLabel, unitOf, unitTitle, units, wordsOf } from "./topics-model.js";
 
 export function mapView(room) {
-  const own = { labels: true, zoom: d3.zoomIdentity };
+  const own = { labels: false, zoom: d3.zoomIdentity };
   const aspect = () => (window.innerWidth < 640 ? 1.1 : 0.62);
   const mapRoom = h("div", { class: "map-room" });
   const map = chart({
-    title: "Topics and labels",
+    title: "Map of topics",
     file: "map",
     caption:
-      "Near each other are topics with similar words, and labels next to the topics they raise. " +
-      "Circles are topics, as large as their share of tokens; diamonds are labels. " +
+      "Topics with similar words are near each other. The size of a circle is the topic's share of tokens. " +
+      (hasEffects ? "Labels, if shown, are near the topics they raise. " : "") +
       "Drag to move; zoom with the buttons, two fingers, or the wheel and Ctrl.",
     describe: () =>
-      `Map of ${units.length} topics and ${DATA.effects.labels.length} labels. ` +
+      `Map of ${units.length} topics${own.labels ? ` and ${DATA.effects.labels.length} labels` : ""}. ` +
       `The chosen topic is ${unitLabel(chosenUnit())}.`,
     legend: () => [
       swatch("var(--accent)", "topics", ""),
-      hasEffects ? swatch("var(--second)", "labels", "diamond") : null,
+      own.labels ? swatch("var(--second)", "labels", "diamond") : null,
     ],
     draw: drawMap,
     table: () => ({
@@ -179,62 +179,48 @@ export function mapView(room) {
       height,
       Math.round(width / 12),
     );
-    return Plot.plot({
-      width,
-      height,
-      margin: 0,
-      style: { fontSize: "12px", overflow: "hidden" },
-      x: { axis: null, domain: x.domain(), range: x.range() },
-      y: { axis: null, domain: y.domain(), range: y.range() },
-      r: { type: "identity" },
-      marks: [
-        Plot.dot(topics, {
-          x: "x",
-          y: "y",
-          r: radius,
-          fill: "var(--accent)",
-          fillOpacity: 0.28,
-          stroke: "var(--accent)",
-          strokeOpacity: 0.7,
-        }),
-        Plot.dot(labels, {
-          x: "x",
-          y: "y",
-          r: labels.length > 300 ? 2.5 : 4.5,
-          symbol: "diamond",
-          fill: "var(--second)",
-          stroke: "var(--surface)",
-          strokeWidth: 0.8,
-        }),
-        Plot.dot(chosen, {
-          x: "x",
-          y: "y",
-          r: (place) => radius(place) + 3,
-          stroke: "var(--accent)",
-          strokeWidth: 2.5,
-        }),
-        ...nameMarks(named, x, y),
-        Plot.tip(
-          inside,
-          Plot.pointer({
-            x: "x",
-            y: "y",
-            fill: "var(--surface)",
-            stroke: "var(--line)",
-            title: (place) =>
-              place.kind === "topic"
-                ? `Topic ${place.key} · ${percent(place.share)}\n${wordsOf(
-                    units.find((unit) => unit.key === place.key),
-                    0.6,
-                    6,
-                  )
-                    .map((entry) => entry.word)
-                    .join(" ")}`
-                : `${place.name}\n${thousands(place.share)} documents`,
-          }),
-        ),
-      ],
-    });
+    return plane(width, height, x, y, [
+      Plot.dot(topics, {
+        x: "x",
+        y: "y",
+        r: radius,
+        fill: "var(--accent)",
+        fillOpacity: 0.28,
+        stroke: "var(--accent)",
+        strokeOpacity: 0.7,
+      }),
+      Plot.dot(labels, {
+        x: "x",
+        y: "y",
+        r: labels.length > 300 ? 2.5 : 4.5,
+        symbol: "diamond",
+        fill: "var(--second)",
+        stroke: "var(--surface)",
+        strokeWidth: 0.8,
+      }),
+      Plot.dot(chosen, {
+        x: "x",
+        y: "y",
+        r: (place) => radius(place) + 3,
+        stroke: "var(--accent)",
+        strokeWidth: 2.5,
+      }),
+      ...nameMarks(named, x, y),
+      tip(inside, {
+        x: "x",
+        y: "y",
+        title: (place) =>
+          place.kind === "topic"
+            ? `Topic ${place.key} · ${percent(place.share)}\n${wordsOf(
+                units.find((unit) => unit.key === place.key),
+                0.6,
+                6,
+              )
+                .map((entry) => entry.word)
+                .join(" ")}`
+            : `${place.name}\n${thousands(place.share)} documents`,
+      }),
+    ]);
   }
 
   function unitPairs() {
@@ -307,51 +293,37 @@ export function mapView(room) {
       height,
       Math.round(width / 12),
     );
-    return Plot.plot({
-      width,
-      height,
-      margin: 0,
-      style: { fontSize: "12px", overflow: "hidden" },
-      x: { axis: null, domain: x.domain(), range: x.range() },
-      y: { axis: null, domain: y.domain(), range: y.range() },
-      r: { type: "identity" },
-      marks: [
-        ...[1, -1].map((sign) =>
-          Plot.link(
-            links.filter((link) => link.value * sign > 0),
-            {
-              x1: (link) => link.source.x,
-              y1: (link) => link.source.y,
-              x2: (link) => link.target.x,
-              y2: (link) => link.target.y,
-              stroke: sign > 0 ? "var(--grey)" : "var(--second)",
-              strokeOpacity: 0.55,
-              strokeWidth: (link) => 0.6 + 8 * Math.abs(link.value),
-              strokeDasharray: sign > 0 ? null : "5 4",
-            },
-          ),
+    return plane(width, height, x, y, [
+      ...[1, -1].map((sign) =>
+        Plot.link(
+          links.filter((link) => link.value * sign > 0),
+          {
+            x1: (link) => link.source.x,
+            y1: (link) => link.source.y,
+            x2: (link) => link.target.x,
+            y2: (link) => link.target.y,
+            stroke: sign > 0 ? "var(--grey)" : "var(--second)",
+            strokeOpacity: 0.55,
+            strokeWidth: (link) => 0.6 + 8 * Math.abs(link.value),
+            strokeDasharray: sign > 0 ? null : "5 4",
+          },
         ),
-        Plot.dot(nodes, {
-          x: "x",
-          y: "y",
-          r: radius,
-          fill: (node) => (node.key === chosenKey ? "var(--accent)" : "var(--surface)"),
-          stroke: "var(--accent)",
-          strokeWidth: 1.6,
-        }),
-        ...nameMarks(named, x, y),
-        Plot.tip(
-          nodes,
-          Plot.pointer({
-            x: "x",
-            y: "y",
-            fill: "var(--surface)",
-            stroke: "var(--line)",
-            title: (node) => unitLabel(node.unit),
-          }),
-        ),
-      ],
-    });
+      ),
+      Plot.dot(nodes, {
+        x: "x",
+        y: "y",
+        r: radius,
+        fill: (node) => (node.key === chosenKey ? "var(--accent)" : "var(--surface)"),
+        stroke: "var(--accent)",
+        strokeWidth: 1.6,
+      }),
+      ...nameMarks(named, x, y),
+      tip(nodes, {
+        x: "x",
+        y: "y",
+        title: (node) => unitLabel(node.unit),
+      }),
+    ]);
   }
 
   function draw() {
@@ -389,4 +361,11 @@ export function mapView(room) {
     graph?.update();
   }
   return { draw };
+}
+
+/** Marks in a plane without axes. */
+function plane(width, height, x, y, marks) {
+  const axis = (scale) => ({ axis: null, domain: scale.domain(), range: scale.range() });
+  const style = { fontSize: "12px", overflow: "hidden" };
+  return Plot.plot({ width, height, margin: 0, style, x: axis(x), y: axis(y), r: { type: "identity" }, marks });
 }

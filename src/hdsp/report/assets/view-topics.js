@@ -1,7 +1,7 @@
 // Topics: a list to sort and search, and all of one topic beside it.
 
 import { chooseTopic, chosenUnit, go, keepAddress, state } from "./address.js";
-import { chart, nameRoom, swatch } from "./charts.js";
+import { chart, nameRoom, plotted, swatch, tip } from "./charts.js";
 import { DATA, T, hasDocuments, hasEffects } from "./data.js";
 import { announce, button, csvOf, download, fill, h, hundredths, percent, percentTick, points } from "./dom.js";
 import { sideCaption, sideWords } from "./side-words.js";
@@ -63,8 +63,8 @@ export function topicsView(room) {
       ? [
           {
             id: "labels",
-            text: "Raised by",
-            hint: "The labels that raise the topic's expected proportion most",
+            text: "Strongest effects",
+            hint: "The largest label effects on the topic, in percentage points, whose intervals exclude 0",
             value: null,
           },
         ]
@@ -162,7 +162,8 @@ export function topicsView(room) {
   );
   const detail = h("aside", { class: "card sticky", "aria-label": "The chosen topic", tabindex: "0" });
   const sides = h("div", { class: "grid side" }, tableRoom, detail);
-  room.append(controls, DATA.topics.junk ? h("p", { class: "muted" }, DATA.topics.junk) : "", sides);
+  const notes = [DATA.topics.junk, DATA.effects.problem && `No label effects: ${DATA.effects.problem}`];
+  room.append(controls, ...notes.filter((text) => text).map((text) => h("p", { class: "muted" }, text)), sides);
   const narrow = matchMedia("screen and (max-width: 900px)");
   narrow.addEventListener("change", () => placeDetail());
 
@@ -251,7 +252,7 @@ export function topicsView(room) {
           : wordsOf(unit, 0.6, 10)
               .map((entry) => entry.word)
               .join(" "),
-        labelsOf(unit, 3)
+        labelsOf(unit, 3, 1)
           .map((entry) => DATA.labels.names[entry.label])
           .join("; "),
         labelsOf(unit, 3, -1)
@@ -374,7 +375,14 @@ export function topicsView(room) {
             ? h(
                 "td",
                 { class: "labels" },
-                labelsOf(unit, 2).map((entry) => h("span", { class: "one-line" }, DATA.labels.names[entry.label])),
+                labelsOf(unit, 2).map((entry) =>
+                  h(
+                    "span",
+                    { class: "effect-line" },
+                    h("span", { class: "one-line" }, DATA.labels.names[entry.label]),
+                    h("span", { class: entry.effect > 0 ? "up" : "down" }, points(entry.effect, 1)),
+                  ),
+                ),
               )
             : null,
         );
@@ -408,24 +416,13 @@ export function topicsView(room) {
       coherenceOf(unit) === null ? null : `coherence ${hundredths(coherenceOf(unit))}`,
       similarityOf(unit) === null ? null : `found again in ${foundInOf(unit)} of ${DATA.topics.fits} fits`,
     ].filter((text) => text);
-    const labels = (title, sign) => {
-      const found = labelsOf(unit, 4, sign);
-      if (!found.length) return null;
-      return [
-        h("h3", {}, title),
-        h(
-          "div",
-          { class: "chips", style: "margin:.3rem 0 .8rem" },
-          found.map((entry) =>
-            button(
-              [DATA.labels.names[entry.label], h("span", { class: "value" }, ` ${points(entry.effect)} points`)],
-              () => go({ view: "effects", side: "label", label: entry.label }),
-              { class: "chip" },
-            ),
-          ),
-        ),
-      ];
-    };
+    const strongest = labelsOf(unit, 8).map((entry) =>
+      button(
+        [DATA.labels.names[entry.label], h("span", { class: "value" }, ` ${points(entry.effect, 1)} points`)],
+        () => go({ view: "effects", side: "label", label: entry.label }),
+        { class: "chip" },
+      ),
+    );
     fill(
       detail,
       h(
@@ -460,7 +457,9 @@ export function topicsView(room) {
       ),
       wordChart.figure,
       h("div", { style: "height:.8rem" }),
-      hasEffects ? [labels("Raised by", 1), labels("Lowered by", -1)] : null,
+      strongest.length
+        ? [h("h3", {}, "Strongest effects"), h("div", { class: "chips", style: "margin:.3rem 0 .8rem" }, strongest)]
+        : null,
       sideChart?.figure,
     );
     wordChart.update();
@@ -481,30 +480,24 @@ function wordPlot(words, width) {
     width,
     words.map((entry) => entry.word),
   );
-  return Plot.plot({
+  return plotted({
     width,
     height: 46 + 18 * words.length,
     marginLeft: room,
     marginRight: 12,
     marginTop: 4,
-    marginBottom: 42,
-    style: { fontSize: "12px" },
     x: { label: "probability", tickFormat: percentTick, ticks: 4, grid: true },
     y: { label: null, domain: words.map((entry) => entry.word), tickFormat: fit, tickSize: 0, padding: 0.25 },
     marks: [
       Plot.barX(words, { y: "word", x: "p", fill: "var(--accent)", rx: 2 }),
       Plot.tickX(words, { y: "word", x: "overall", stroke: "var(--grey)", strokeWidth: 2 }),
-      Plot.tip(
-        words,
-        Plot.pointerY({
-          y: "word",
-          x: "p",
-          fill: "var(--surface)",
-          stroke: "var(--line)",
-          title: (entry) =>
-            `${entry.word}\n${percent(entry.p, 2)} of the topic\n${percent(entry.overall, 3)} of the corpus`,
-        }),
-      ),
+      tip(words, {
+        axis: "Y",
+        y: "word",
+        x: "p",
+        title: (entry) =>
+          `${entry.word}\n${percent(entry.p, 2)} of the topic\n${percent(entry.overall, 3)} of the corpus`,
+      }),
     ],
   });
 }

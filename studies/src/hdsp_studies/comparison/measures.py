@@ -146,7 +146,7 @@ def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
     if isinstance(fitted, FittedHDSP):
         proportions = {
             "perplexity": fitted.given_labels(test.labels, "ratio"),
-            "calibrated": fitted.given_labels(test.labels, "calibrated"),
+            "calibrated": fitted.given_labels(test.labels, "regression"),
             "exact": fitted.given_labels(test.labels, "exact"),
         }
     elif isinstance(fitted, SampledByLabel):

@@ -14,7 +14,7 @@ from hdsp_studies.types import FloatArray
 _PASSES = {False: 100, True: 15}
 _WARM_UP_DOCUMENTS = 50
 # How `HDSP.expected_topics` finds proportions.
-Method = Literal["calibrated", "exact", "ratio"]
+Method = Literal["regression", "exact", "ratio"]
 
 
 class FittedHDSP(Fitted):
@@ -36,8 +36,8 @@ class FittedHDSP(Fitted):
         tokens: FloatArray = (model.components_ - model.topic_prior).sum(axis=1, dtype=float)
         self.topic_tokens = tokens.clip(min=0.0)
 
-    def given_labels(self, labels: Labels, method: Method = "calibrated") -> FloatArray:
-        """By the calibrated method of `HDSP.expected_topics`, unless another is named.
+    def given_labels(self, labels: Labels, method: Method = "regression") -> FloatArray:
+        """By the regression of `HDSP.expected_topics`, unless another method is named.
 
         Tokens weigh the same, as they do in perplexities.
         """

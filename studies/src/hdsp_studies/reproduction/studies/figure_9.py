@@ -47,7 +47,7 @@ class Figure9(Study):
         "Every label of every training document is kept with the probability shown, else "
         "removed; test documents keep all of theirs, and perplexity is given labels. A seed "
         "removes nested sets: what is kept at 0.1 is kept at 0.2 too, so that lines differ by "
-        "the labels alone. Fits, measures (solid: the paper's; dashed: the library's calibrated "
+        "the labels alone. Fits, measures (solid: the paper's; dashed: the library's "
         "regression) and corpora are those of figure 4, with eta = 0.1 and medline_mesh in the "
         "place of OHSUMED. PLDA is measured at some of the shares, and with all labels (1.0); "
         "'similar' is at most 5 % above the better of PLDA-2 and PLDA-5 with all labels, at the "

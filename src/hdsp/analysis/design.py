@@ -1,0 +1,365 @@
+"""The design matrix of a linear regression on labels: columns, references, missing labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from hdsp.analysis.contrasts import Setting
+from hdsp.analysis.softmax import group_rows
+from hdsp.corpus import LabelSchema
+from hdsp.corpus.schema import BlockSchema
+from hdsp.exceptions import MissingLabelsWarning, OverlappingLabelsWarning, warn_caller
+from hdsp.labels import Factor, Interaction, Ordered, Pooled, Spline, Term
+from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.scaling import LabelSpace, LogLinear, Product
+from hdsp.validation import quoted
+
+# Of more columns than this, or than half of the documents, only the most frequent labels are
+# regressed jointly: a tenth as many as documents.
+_MOST_JOINTLY, _SHARE_JOINTLY = 1_000, 10
+_WRITTEN: dict[type, str] = {Ordered: "o", Factor: "factor", Spline: "s"}
+# Columns of smaller values only carry the values of labels.
+_NOTHING = 1e-9
+
+
+def regression_space(space: LabelSpace, values: csr_array) -> LabelSpace:
+    """The label space of regressions: numbers inside custom functions enter as splines."""
+    if not space.functions:
+        return space
+    inside = {int(c) for function in space.functions for c in function.columns}
+    terms: list[Term] = []
+    for term, part in zip(space.terms, space.slices, strict=True):
+        name = term.columns[0]
+        if part.start in inside and space.schema.kind(name) == "number":
+            seen = csr_array(values[:, space.schema.slices()[name]])
+            own = Spline(*term.columns)
+            learned = own.bound(term.sources).learn([seen], space.schema.block(name).scale[0])
+            term = own.bound(term.sources, learned)
+        terms.append(term)
+    return _with_terms(space, terms)
+
+
+def level_space(space: LabelSpace) -> tuple[LabelSpace, list[str]]:
+    """The same space with an indicator for each value of an ordered label, and column names."""
+    names = {block.name: space.schema.names[own] for block, own in _blocks(space.schema)}
+    terms: list[Term] = []
+    shown: list[str] = []
+    for term in space.terms:
+        fitted: dict[str, list[float]] = dict(term.fitted)
+        values: tuple[str, ...] = ()
+        if isinstance(term, Ordered):
+            n = len(fitted["values"])
+            fitted["basis"] = np.eye(n).ravel().tolist()
+            values = term.value_names(space.schema.block(term.columns[0]))
+        term = term.bound([names[name] for name in term.columns], fitted)
+        own = (*term.names[: len(term.names) - len(values)], *values)
+        if term.main:
+            names[term.columns[0]] = own
+        terms.append(term)
+        shown += own
+    return _with_terms(space, terms), shown
+
+
+def formula_of(space: LabelSpace) -> str:
+    """The formula of a label space, as R writes it."""
+    parts = []
+    for term, own in zip(space.terms, space.slices, strict=True):
+        joined = ":".join(term.columns)
+        if not space.used[own].any():
+            continue
+        if isinstance(term, Pooled):
+            joined = f"(1 | {joined})"
+        elif isinstance(term, Ordered | Factor | Spline):
+            joined = f"{_WRITTEN[type(term)]}({joined})"
+        parts.append(joined)
+    return f"~ {' + '.join(parts) or '1'}"
+
+
+def _blocks(schema: LabelSchema) -> list[tuple[BlockSchema, slice]]:
+    return list(zip(schema.blocks, schema.slices().values(), strict=True))
+
+
+def _with_terms(space: LabelSpace, terms: Sequence[Term]) -> LabelSpace:
+    """A log-linear space of other terms, each used if the one in its place was."""
+    used = [
+        bool(space.used[part].any())
+        for term, part in zip(terms, space.slices, strict=True)
+        for _ in term.names
+    ]
+    split = [np.flatnonzero(used).tolist()]
+    scaling = Product(LogLinear(), split=split, n_labels=len(used))
+    return LabelSpace(space.schema, tuple(terms), scaling)
+
+
+def partial_columns(space: LabelSpace) -> list[BoolArray]:
+    """The columns of documents of which one label, or none, is known; tags are never missing."""
+    tags = {block.name for block in space.schema.blocks if block.kind == "tags"}
+    others = [{block.name} for block in space.schema.blocks if block.name not in tags]
+    kept = [own | tags for own in (*others, set())] if others else []
+    width = [len(term.names) for term in space.terms]
+    return [np.repeat([set(term.columns) <= own for term in space.terms], width) for own in kept]
+
+
+def pooled_groups(space: LabelSpace, values: csr_array) -> IntArray | None:
+    """The clusters that ``(1 | g)`` of a formula makes, [M]; -1 is missing, None without any."""
+    found = None
+    for term in space.terms:
+        if isinstance(term, Pooled) and term.exclusive:
+            own = csr_array(values[:, space.schema.slices()[term.columns[0]]])
+            level = np.full(own.shape[0], -1, dtype=np.int64)
+            rows = np.repeat(np.arange(own.shape[0]), np.diff(own.indptr))
+            level[rows] = own.indices
+            if found is None or level.max(initial=-1) < found.max(initial=-1):
+                # Of nested clusters, the larger ones.
+                found = level
+    return found
+
+
+@dataclass(eq=False)
+class DesignMatrix:
+    """Columns of a linear regression on labels.
+
+    Attributes
+    ----------
+    space : LabelSpace
+        The labels and terms.
+    matrix : float array of shape [M, 1 + p]
+        An intercept, and the columns of the documents that are regressed.
+    columns : int array of shape [p]
+        Their places among the columns of the space.
+    names : list of str
+        Their names; missing-label indicators come last.
+    terms : list of str
+        The term of each, for tests.
+    rows : int array of shape [M]
+        The documents that are regressed.
+    rare : int array
+        Columns of labels too rare to be regressed jointly.
+    n_incomplete : int
+        Documents that were left out because a label is missing.
+    """
+
+    space: LabelSpace
+    matrix: FloatArray
+    columns: IntArray
+    names: list[str]
+    terms: list[str]
+    rows: IntArray
+    rare: IntArray
+    n_incomplete: int
+    _values: csr_array
+    _weights: FloatArray
+    _known: dict[str, tuple[csr_array, FloatArray]] = field(default_factory=dict)
+
+    def rows_at(self, settings: Sequence[Setting], block: str | None) -> csr_array:
+        """Mean rows of the space's design with documents in settings, [S, J].
+
+        Of a label without interactions, rows of a document without other labels, which differ
+        between settings as means do.
+        """
+        values, share = self.documents(block)
+        means = []
+        for setting in settings:
+            design = self.space.design(setting(values))
+            means.append(csr_array(csr_array(share[None, :]) @ design))
+        return csr_array(vstack(means, format="csr"))
+
+    def mean_contrast(
+        self, parts: Sequence[tuple[float, Setting]], block: str | None
+    ) -> FloatArray:
+        """A weighted sum of mean rows in settings, as a contrast of the matrix, [1 + p]."""
+        rows = self.rows_at([setting for _, setting in parts], block)
+        weights = csr_array(np.array([[weight for weight, _ in parts]]))
+        return np.asarray(self.contrast(csr_array(weights @ rows))[0])
+
+    def documents(self, block: str | None) -> tuple[csr_array, FloatArray]:
+        """Values of labels [U, n_labels] that means are taken over, and their shares."""
+        alone = block is not None and len(self.space.depends(block)) == 1
+        if alone and not any(getattr(term, "parents", None) for term in self.space.terms):
+            return csr_array((1, self._values.shape[1])), np.ones(1)
+        if "all" not in self._known:
+            first, group = group_rows(self._values)
+            share = np.bincount(group, self._weights[self.rows])
+            self._known["all"] = csr_array(self._values[first]), share / share.sum()
+        return self._known["all"]
+
+    def contrast(self, rows: csr_array) -> FloatArray:
+        """Rows of differences of the space's design as contrasts of the matrix, [C, 1 + p].
+
+        NaN with labels that are too rare to be regressed jointly.
+        """
+        found = np.zeros((rows.shape[0], self.matrix.shape[1]))
+        found[np.diff(csr_array(rows[:, self.rare]).indptr) > 0] = np.nan
+        found[:, 1 : 1 + len(self.columns)] += rows[:, self.columns].toarray()
+        return found
+
+
+def make_design(
+    space: LabelSpace, values: csr_array, usable: BoolArray, weights: FloatArray, owner: str
+) -> DesignMatrix:
+    """The design matrix of documents with these labels.
+
+    Documents that lack a label of the formula are left out, unless these are more than half: then
+    each label column gets a column that says where it is missing.
+
+    Parameters
+    ----------
+    space : LabelSpace
+        The labels and terms.
+    values : sparse array of shape [M, n_labels]
+        The documents' labels.
+    usable : bool array of shape [M]
+        Documents that have proportions.
+    weights : float array of shape [M]
+        Their weights.
+    owner : str
+        The method that was called, for messages.
+    """
+    usable = usable & (weights > 0)
+    blocks = [
+        block.name
+        for block in space.schema.blocks
+        if block.kind != "tags"
+        and any(_in_regression(term) for term in space.depends(block.name))
+        and space.used_labels[space.schema.slices()[block.name]].any()
+        and csr_array(values[:, space.schema.slices()[block.name]]).nnz
+    ]
+    filled = space._with_parents(values)
+    missing = {
+        name: np.diff(csr_array(filled[:, space.schema.slices()[name]]).indptr) == 0
+        for name in blocks
+    }
+    complete = usable.copy()
+    for own in missing.values():
+        complete &= ~own
+    n_usable = int(usable.sum())
+    indicators: list[str] = []
+    if complete.sum() < n_usable / 2.0:
+        indicators = [name for name, own in missing.items() if own[usable].any()]
+        warn_caller(
+            f"Only {int(complete.sum()):,} of {n_usable:,} documents have all labels of the "
+            f"formula ({quoted(indicators)} are missing in others): all documents are used, with "
+            "an indicator of missing values, which can bias effects.",
+            MissingLabelsWarning,
+        )
+        complete = usable
+    rows = np.flatnonzero(complete)
+    if len(rows) < 3:
+        raise ValueError(
+            f"{owner} needs at least 3 documents with words and labels, got {len(rows)}."
+        )
+    own_values = csr_array(values[rows])
+    design = csr_array(csr_array(space.design(own_values), dtype=np.float64).tocsc().tocsr())
+    absent = np.column_stack(
+        [np.ones((len(rows), 1)), *(missing[name][rows, None] for name in indicators)]
+    ).astype(np.float64)
+    chosen, term_of = _choose_columns(space, design, absent)
+    frequency = np.diff(csr_array(design[:, chosen]).tocsc().indptr)
+    joint = _jointly(frequency, _may_be_rare(space)[chosen], len(rows))
+    rare = chosen[~joint]
+    chosen = chosen[joint]
+    matrix = np.column_stack([absent[:, :1], design[:, chosen].toarray(), absent[:, 1:]])
+    if matrix.shape[1] >= len(rows):
+        raise ValueError(
+            f"{owner} has {matrix.shape[1]} columns for {len(rows)} documents: leave labels out."
+        )
+    names = [space.names[c] for c in chosen] + [f"{name} (missing)" for name in indicators]
+    terms = [term_of[int(c)] for c in chosen] + [f"{name} (missing)" for name in indicators]
+    return DesignMatrix(
+        space, matrix, chosen, names, terms, rows, rare, n_usable - len(rows), own_values, weights
+    )
+
+
+def warn_collinear(matrix: DesignMatrix, dropped: IntArray) -> None:
+    """Name columns that are combinations of others, as R's `alias` does."""
+    names = ["(Intercept)", *matrix.names]
+    if len(dropped):
+        warn_caller(
+            f"Dropped {quoted(names[c] for c in dropped)}: linear combinations of other labels. "
+            "Effects that need them cannot be estimated, so leave one of these labels out.",
+            OverlappingLabelsWarning,
+        )
+
+
+def _in_regression(term: object) -> bool:
+    """Whether a term has columns: ``(1 | g)`` has clusters instead."""
+    return not (isinstance(term, Pooled) and term.exclusive)
+
+
+def _choose_columns(
+    space: LabelSpace, design: csr_array, absent: FloatArray
+) -> tuple[IntArray, dict[int, str]]:
+    """Columns without those that follow from the other columns of their own term.
+
+    Of a category this is the most frequent level, the reference. Products with it follow, too.
+    """
+    by_column = design.tocsc()
+    largest = np.zeros(design.shape[1])
+    filled = np.flatnonzero(np.diff(by_column.indptr))
+    for c in filled:
+        largest[c] = np.abs(by_column.data[by_column.indptr[c] : by_column.indptr[c + 1]]).max()
+    alive = space.used & (largest > _NOTHING)
+    chosen: list[int] = []
+    reference: set[int] = set()
+    term_of: dict[int, str] = {}
+    place = {}
+    for term, part in zip(space.terms, space.slices, strict=True):
+        name = repr(term) if not term.main else term.columns[0]
+        own = np.arange(part.start, part.stop)
+        if term.main:
+            place[term.columns[0]] = part.start
+        if isinstance(term, Interaction):
+            firsts = [place[column] for column in term.columns]
+            name = ":".join(term.columns)
+            pairs = [(firsts[0] + i, firsts[1] + j) for i, j in term.products]
+            known = [not ({*pair} & reference) and alive[[*pair]].all() for pair in pairs]
+            own = own[np.array(known, dtype=np.bool_)]
+            # An empty cell stays, to be dropped with its name.
+        elif not _in_regression(term):
+            continue
+        else:
+            own = own[alive[own]]
+            one_each = term.exclusive or space.schema.kind(term.columns[0]) == "number"
+            one_each = one_each or has_one_each(by_column[:, own])
+            if one_each and len(own) and _is_redundant(by_column, own, absent):
+                most = own[np.argmax(np.diff(by_column.indptr)[own])]
+                reference.add(int(most))
+                own = own[own != most]
+        chosen += own.tolist()
+        term_of |= dict.fromkeys(own.tolist(), name)
+    return np.array(chosen, dtype=np.int64), term_of
+
+
+def has_one_each(values: csr_array) -> bool:
+    """Whether each document has exactly one of several tags, which are then levels."""
+    return values.shape[1] > 1 and bool((np.diff(csr_array(values).indptr) == 1).all())
+
+
+def _is_redundant(by_column: csr_array, own: IntArray, absent: FloatArray) -> bool:
+    """Whether a term's columns, such as levels, add up to the intercept, less missing values."""
+    total = np.asarray(by_column[:, own].sum(axis=1)).ravel()
+    known = total[np.abs(total) > _NOTHING]
+    complete = len(known) == len(total) or absent.shape[1] > 1
+    return complete and len(known) > 0 and bool(np.ptp(known) < _NOTHING)
+
+
+def _may_be_rare(space: LabelSpace) -> BoolArray:
+    """Columns that are tags or levels of labels without interactions, [J]."""
+    found = np.zeros(space.n_columns, dtype=np.bool_)
+    for term, part in zip(space.terms, space.slices, strict=True):
+        alone = term.main and len(space.depends(term.columns[0])) == 1
+        found[part] = alone and space.schema.kind(term.columns[0]) != "number"
+    return found & space.indicator
+
+
+def _jointly(frequency: IntArray, may_be_rare: BoolArray, n_documents: int) -> BoolArray:
+    """Columns that are regressed jointly: all, or of labels the most frequent, ties included."""
+    joint = ~may_be_rare
+    if len(frequency) <= min(n_documents // 2, _MOST_JOINTLY) or joint.all():
+        return np.ones(len(frequency), dtype=np.bool_)
+    most = min(max(n_documents // _SHARE_JOINTLY, 1), _MOST_JOINTLY, int(may_be_rare.sum()))
+    least = np.sort(frequency[may_be_rare])[-most]
+    ties = may_be_rare & (frequency >= least)
+    return np.asarray(joint | (ties if ties.sum() <= 2 * most else ties & (frequency > least)))

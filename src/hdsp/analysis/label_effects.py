@@ -1,0 +1,167 @@
+"""Regressions that users ask for: by the fit's own formula, or by any other."""
+
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.sparse import csr_array, hstack
+
+from hdsp.analysis.checks import in_memory, read_groups
+from hdsp.analysis.design import formula_of
+from hdsp.analysis.effects import TopicRegression
+from hdsp.analysis.fitted import FittedModel
+from hdsp.analysis.new_documents import check_words
+from hdsp.analysis.reading import WEIGHTS, LeftOut, Reading, Weight, estimate_proportions
+from hdsp.analysis.refits import refit_effects
+from hdsp.analysis.topics import Columns
+from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
+from hdsp.fit import Run
+from hdsp.model import make_problem
+from hdsp.numerics.types import IntArray
+from hdsp.scaling import LabelSpace, Scaling, bind_labels
+from hdsp.validation import check_choice, quoted
+
+_OWNER = "HDSP.label_effects"
+# Labels that the table of topics looks at: those with the surest effects.
+_MOST_LABELS = 500
+# The regressions of models on their own labels.
+_own: "WeakKeyDictionary[FittedModel, dict[Weight, TopicRegression]]" = WeakKeyDictionary()
+
+
+def own_regression(fitted: FittedModel, weight: Weight = "documents") -> TopicRegression:
+    """The regression of topics on the fit's own labels in the training documents."""
+    check_choice(weight, WEIGHTS, "weight", _OWNER)
+    known = _own.setdefault(fitted, {})
+    if weight not in known:
+        known[weight] = TopicRegression(fitted, fitted.reading, fitted.space, weight)
+    return known[weight]
+
+
+def effect_columns(
+    fitted: FittedModel,
+    labels: str | Sequence[str] | None = None,
+    contrast: tuple[Any, Any] | None = None,
+    level: float = 0.9,
+    weight: Weight = "documents",
+    refits: int | None = None,
+    corpus: Any = None,
+    settings: Any = None,
+    random_state: int = 0,
+    most: int | None = None,
+) -> Columns:
+    """The columns of `HDSP.label_effects`; `settings` is an estimator with those of refits."""
+    regression = own_regression(fitted, weight)
+    if refits is None:
+        return regression._effect_columns(labels, contrast, level, _OWNER, most)
+    contrasts = regression._contrasts(labels, contrast, _OWNER)
+    columns = regression._effect_columns(labels, contrast, level, _OWNER)
+    refitted = (refits, corpus, settings, random_state)
+    return columns | (refit_effects(regression, contrasts, level, *refitted) if contrasts else {})
+
+
+def strongest_effects(fitted: FittedModel) -> Columns | None:
+    """Effects of the labels that change topics most; None without a regression of topics."""
+    with warnings.catch_warnings(), suppress(ValueError):
+        warnings.simplefilter("ignore")
+        if fitted.used.any():
+            return effect_columns(fitted, most=_MOST_LABELS)
+    return None
+
+
+def estimate_effects(
+    fitted: FittedModel,
+    formula: Scaling | None,
+    labels: Any,
+    corpus: Any,
+    groups: Any,
+    weight: Weight,
+    run: Run,
+) -> TopicRegression:
+    """The regression of `HDSP.estimate_effects`."""
+    owner = "HDSP.estimate_effects"
+    check_choice(weight, WEIGHTS, "weight", owner)
+    if corpus is None:
+        reading, schema = _training_reading(fitted, labels, groups, owner)
+    elif labels is not None:
+        raise ValueError(f"`labels` of {owner} must be None with a `corpus`, which has its own.")
+    else:
+        corpus = in_memory(corpus, owner)
+        reading, schema = read_corpus(fitted, corpus, groups, run, owner, formula is None)
+    space = fitted.space
+    if formula is not None or schema is not fitted.schema:
+        space = _bind(formula or "auto", schema, reading, groups)
+    name = formula if isinstance(formula, str) and formula != "auto" else formula_of(space)
+    return TopicRegression(fitted, reading, space, weight, name)
+
+
+def _bind(formula: Scaling, schema: LabelSchema, reading: Reading, groups: Any) -> LabelSpace:
+    """The labels of a formula; a column that names groups is no label unless the formula has it."""
+    if isinstance(formula, str) and formula == "auto" and isinstance(groups, str):
+        kept = [block for block in schema.blocks if block.name != groups]
+        formula = "~ " + " + ".join(f"`{block.name}`" for block in kept)
+    try:
+        return bind_labels(formula, schema, reading.values)
+    except ValueError as error:
+        if "label" not in str(error):
+            raise
+        raise ValueError(
+            f"{error} These documents have {quoted(schema.slices()) or 'no labels'}: pass others "
+            "as `labels`, or documents with their labels as `corpus`."
+        ) from None
+
+
+def _training_reading(
+    fitted: FittedModel, labels: Any, groups: Any, owner: str
+) -> tuple[Reading, LabelSchema]:
+    """The training documents, with further labels."""
+    reading, schema = fitted.reading, fitted.schema
+    if labels is not None:
+        parsed = as_labels(labels, fitted.n_documents, owner)
+        new = LabelSchema.of(parsed)
+        names = {block.name for block in new.blocks}
+        kept = tuple(block for block in schema.blocks if block.name not in names)
+        parts = [csr_array(reading.values[:, schema.slices()[block.name]]) for block in kept]
+        parts.append(csr_array(new.encode(parsed)[reading.rows], dtype=np.float64))
+        schema = LabelSchema((*kept, *new.blocks))
+        reading = replace(reading, values=csr_array(hstack(parts, format="csr")))
+    if groups is None:
+        return reading, schema
+    if isinstance(groups, str):
+        if groups not in schema.slices() or schema.kind(groups) == "tags":
+            raise ValueError(
+                f"`groups` of {owner} must name a category or numeric label, or have one value per "
+                f"document, got {groups!r}. There are {quoted(schema.slices()) or 'no labels'}."
+            )
+        own = reading.values[:, schema.slices()[groups]].tocoo()
+        keys = own.col if schema.kind(groups) == "category" else own.data
+        numbers: IntArray = np.full(len(reading), -1, dtype=np.int64)
+        numbers[own.row] = np.unique(keys, return_inverse=True)[1]
+    else:
+        found = as_groups(groups, fitted.n_documents, owner)
+        numbers = group_numbers(found or ())[reading.rows]
+    return replace(reading, groups=numbers), schema
+
+
+def read_corpus(
+    fitted: FittedModel, corpus: Corpus, groups: Any, run: Run, owner: str, own_labels: bool
+) -> tuple[Reading, LabelSchema]:
+    """Documents of a corpus with their labels: training documents as they were read in the fit."""
+    check_words(fitted, corpus, owner, "`corpus`")
+    numbers = read_groups(corpus, groups, owner)
+    schema = fitted.schema if own_labels else LabelSchema.of(corpus.labels)
+    values = csr_array(schema.encode(corpus.labels), dtype=np.float64)
+    stored, lengths = fitted.reading, np.asarray(corpus.counts.sum(axis=1), dtype=np.float64)
+    if len(corpus) == fitted.n_documents and np.array_equal(lengths[stored.rows], stored.lengths):
+        own = stored.groups if numbers is None else numbers[stored.rows]
+        return replace(stored, values=csr_array(values[stored.rows]), groups=own), schema
+    design = csr_array(fitted.space.encode(corpus.labels, False), dtype=np.float32)
+    content = fitted.state.content
+    problem = make_problem(corpus.counts, design, fitted.scaling, fitted.priors, content=content)
+    # Topics have not seen these documents: none is left out.
+    copies = np.zeros(problem.n_documents, dtype=np.int64)
+    left_out = LeftOut(problem, fitted.state, run.settings, run.here, copies, numbers)
+    return estimate_proportions(left_out, values, fitted.reading.n_topics), schema

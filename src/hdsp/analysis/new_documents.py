@@ -1,0 +1,160 @@
+"""How documents and labels that a model is asked about are read."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hdsp.analysis.fitted import FittedModel, Source
+from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers, warn_unknown
+from hdsp.corpus.fingerprint import fingerprint
+from hdsp.model import Problem, make_problem
+from hdsp.numerics.types import IntArray
+from hdsp.scaling import Design
+from hdsp.validation import check_counts, check_indices, check_not_texts, count_rows
+
+
+def read_counts(
+    X: Any, owner: str, source: Source | None = None
+) -> tuple[csr_array, tuple[str, ...] | None]:
+    """Word counts as scikit-learn takes them.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape [M, V]
+        Word counts.
+    owner : str
+        The method they were given to, for messages.
+    source : Source or None, default=None
+        Of a fitted model, which must have the same columns.
+
+    Returns
+    -------
+    counts : sparse array of shape [M, V]
+        The counts.
+    names : tuple of str or None
+        The names of the columns, if they have any.
+    """
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import validate_data
+
+    check_not_texts(X, owner)
+    check_indices(X, f"X of {owner}")
+    # Columns as scikit-learn's validation reads and sets them; the name is for its messages.
+    features = type("HDSP", (BaseEstimator,), {})()
+    if source is not None:
+        features.n_features_in_ = len(source.words)
+        if source.named:
+            features.feature_names_in_ = np.array(source.words, dtype=object)
+    X = validate_data(
+        features,
+        X,
+        reset=source is None,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32),
+        ensure_non_negative=True,
+    )
+    names = getattr(features, "feature_names_in_", None)
+    return check_counts(X, owner), None if names is None else tuple(names)
+
+
+def check_own_labels(labels: object, owner: str) -> None:
+    """Raise if labels are given beside a corpus."""
+    if labels is not None:
+        raise ValueError(
+            f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
+        )
+
+
+def read_documents(
+    fitted: FittedModel, X: Any, labels: object, owner: str, warn: bool = True
+) -> tuple[csr_array, Design]:
+    """Counts [M, V] and design [M, J] of new documents."""
+    if isinstance(X, Corpus):
+        check_own_labels(labels, owner)
+        check_words(fitted, X, owner)
+        counts, labels = X.counts, X.labels
+    else:
+        counts, _ = read_counts(X, owner, fitted.source)
+    if counts.shape[0] == 0:
+        raise ValueError(f"X of {owner} has no documents.")
+    return counts, read_labels(fitted, labels, counts.shape[0], owner, warn)[1]
+
+
+def check_corpus(corpus: Any, owner: str) -> None:
+    """Raise unless documents come as a corpus."""
+    if not isinstance(corpus, Corpus):
+        raise TypeError(
+            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
+            "Corpus(X, words=model.words_, labels=labels)."
+        )
+
+
+def check_words(fitted: FittedModel, corpus: Corpus, owner: str, name: str = "X") -> None:
+    """Raise unless a corpus has the model's words."""
+    words = fitted.source.words
+    if corpus.words != words:
+        raise ValueError(
+            f"{name} of {owner} has other words than the model: {len(corpus.words)} against "
+            f"{len(words)}, or in another order. Count it with the vectoriser the "
+            "model was trained with."
+        )
+
+
+def document_parts(
+    fitted: FittedModel, X: Any, labels: object, owner: str
+) -> Iterator[tuple[Any, csr_array, Design]]:
+    """Yield documents with counts and design: all, or part by part if they are on disk."""
+    if labels is not None or not isinstance(X, StoredCorpus):
+        yield X, *read_documents(fitted, X, labels, owner)
+        return
+    unknown = []
+    for part in X.parts():
+        yield part, *read_documents(fitted, part, None, owner, warn=False)
+        unknown.append(fitted.schema.unknown(part.labels))
+    warn_unknown(unknown)
+
+
+def read_labels(
+    fitted: FittedModel, labels: Any, n_documents: int | None, owner: str, warn: bool = True
+) -> tuple[Labels, Design]:
+    """Labels of new documents and their design [M, J]."""
+    if n_documents is None:
+        if labels is None:
+            remedy = ", or `n_documents`" if owner == "HDSP.simulate" else ""
+            raise ValueError(f"{owner} needs labels{remedy}: one row for each document.")
+        n_documents = count_rows(labels, owner)
+    parsed = fitted.schema.read(labels, n_documents, owner)
+    return parsed, fitted.space.encode(parsed, warn)
+
+
+def training_problem(
+    fitted: FittedModel, corpus: Any, owner: str
+) -> tuple[Problem, IntArray | None]:
+    """The documents of a corpus and their groups; raise unless the model was fitted to them."""
+    check_corpus(corpus, owner)
+    counts, design = read_documents(fitted, corpus, None, owner)
+    content = fitted.state.content
+    problem = make_problem(counts, design, fitted.scaling, fitted.priors, content=content)
+    if getattr(corpus, "fingerprint", None) == fitted.source.fingerprint:
+        return problem, None
+    groups = None if corpus.groups is None else group_numbers(corpus.groups)
+    if fingerprint(corpus.counts, problem.design, groups) != fitted.source.fingerprint:
+        raise ValueError(
+            f"`corpus` of {owner} must be the documents that the model was fitted to, with the "
+            f"same labels and groups and in the same order. {_difference(fitted, corpus)}"
+        )
+    return problem, groups
+
+
+def _difference(fitted: FittedModel, corpus: Corpus) -> str:
+    """How documents differ from those of training, as far as the model knows."""
+    if len(corpus) != fitted.n_documents:
+        return f"Got {len(corpus)} documents, where training had {fitted.n_documents}."
+    grouped = fitted.reading.groups is not None
+    if grouped and corpus.groups is None:
+        return "The fit had groups, and these documents have none: pass them as `groups` of Corpus."
+    if not grouped and corpus.groups is not None and fitted.schema.names:
+        return "The fit had no groups, and these documents have some: leave `groups` of Corpus out."
+    return "Got as many documents, but other ones, other labels or groups, or another order."

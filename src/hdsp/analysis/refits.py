@@ -1,0 +1,338 @@
+"""Effects of labels on topics that are learned again from resampled documents."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from hdsp import progress
+from hdsp.analysis.contrasts import Contrast
+from hdsp.analysis.effects import TopicRegression, pool_refits
+from hdsp.analysis.fitted import FittedModel, topic_tokens
+from hdsp.analysis.new_documents import training_problem
+from hdsp.analysis.reading import LeftOut, estimate_proportions
+from hdsp.analysis.regression import adjust_p
+from hdsp.analysis.topics import Columns, topic_part
+from hdsp.fit import (
+    STARTS,
+    Interruption,
+    Run,
+    fit_batch,
+    initial_state,
+    interrupting_at_once,
+    topics_in_use,
+)
+from hdsp.metrics import match_topics
+from hdsp.model import GlobalState, Problem
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.validation import check_whole, listed
+
+# Topics that share at least this much probability count as the same topic.
+SAME = 0.5
+
+
+def refit_effects(
+    regression: TopicRegression,
+    contrasts: list[Contrast],
+    level: float,
+    n_refits: int,
+    corpus: Any,
+    settings: Any,
+    seed: int,
+) -> Columns:
+    """Effects of labels in the same documents, pooled over topics of resampled ones.
+
+    Each refit draws as many documents with replacement, or as many groups, and starts afresh, as
+    the model did and with as many topics. The original documents are then read
+    with its topics, out of fold, and regressed: so effects differ between refits by their topics
+    alone. Refits run side by side, with the same result for any number of threads.
+
+    Parameters
+    ----------
+    regression : TopicRegression
+        The model's regression on labels.
+    contrasts : list of Contrast
+        The contrasts.
+    level : float
+        The confidence level.
+    n_refits : int
+        The number of refits.
+    corpus : Corpus or None
+        The training documents; None takes those that the model refers to.
+    settings : HDSP
+        An estimator with the passes and threads of refits.
+    seed : int
+        Equal seeds give equal results.
+
+    Returns
+    -------
+    dict
+        The columns that refits change, and the share of refits in which a topic shares half of its
+        probability with its match.
+    """
+    check_whole(n_refits, "refits", 2)
+    fitted, interruption = regression._model, Interruption()
+    left_out = fitted.left_out
+    if corpus is not None:
+        problem, groups = training_problem(fitted, corpus, "HDSP.label_effects")
+    elif left_out is not None and len(fitted.reading) == fitted.n_documents:
+        problem, groups = left_out.problem, left_out.groups
+    else:
+        raise ValueError(
+            "`refits` of HDSP.label_effects needs the training documents, which a saved model does "
+            "not contain: pass them as `corpus`."
+        )
+
+    def work(number: int) -> tuple[FloatArray, FloatArray]:
+        rng = np.random.default_rng([seed, number])
+        run = Run(settings.max_iter, settings.tol, interruption=interruption)
+        drawn = _resample(problem.n_documents, groups, rng)
+        resampled = problem.take(drawn)
+        start = fresh_start(fitted, resampled, rng)
+        state = fit_batch(resampled, start, run, run.new_history()).state
+        if run.interrupted:
+            # The result is not used.
+            return np.empty(0), np.empty(0)
+        copies = np.bincount(drawn, minlength=problem.n_documents)
+        without = LeftOut(problem, state, run.settings, run.here, copies, groups)
+        in_use = topics_in_use(topic_tokens(state, fitted.priors), problem.n_documents)
+        reading = estimate_proportions(without, fitted.reading.values, max(in_use, 1))
+        again = replace(fitted, state=state, reading=reading, merged_topics=None)
+        other = TopicRegression(again, reading, fitted.space, regression.weight)
+        # A fit orders its topics by size.
+        partner, distance = match_topics(fitted.state.topics.T, state.topics.T)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            values = other._estimate(contrasts).value[:, partner]
+        return fitted.groups.sum(values), 1.0 - distance
+
+    pool = ThreadPoolExecutor(settings._settings().n_threads)
+    shown = progress.task("Fitting resampled documents", total=n_refits)
+    with threadpool_limits(1, "blas"), interrupting_at_once(), shown as task:
+        try:
+            calls = [pool.submit(work, number) for number in range(n_refits)]
+            for done, call in enumerate(as_completed(calls), start=1):
+                call.result()
+                task.update(done=done)
+        except BaseException:
+            # Refits that run end with their pass, so that Ctrl-C need not wait for them.
+            interruption.requested = True
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    pool.shutdown()
+    found = [call.result() for call in calls]
+    values, similarity = (np.array(part) for part in zip(*found, strict=True))
+    matched = (similarity >= SAME).mean(axis=0)
+    mean, half, error, p = pool_refits(regression._estimate(contrasts), values, level)
+    numbers = {
+        "effect": mean,
+        "lower": mean - half,
+        "upper": mean + half,
+        "standard_error": error,
+        "p": p,
+        "q": adjust_p(p),
+        "matched": np.tile([matched[list(k)].min() for k in fitted.groups.members], len(mean)),
+    }
+    return {name: np.asarray(own).ravel().tolist() for name, own in numbers.items()}
+
+
+def fresh_start(fitted: FittedModel, problem: Problem, rng: np.random.Generator) -> GlobalState:
+    """Topics as the model's fit began, and as many."""
+    state, init = fitted.state, fitted.report.init
+    init = init if init in STARTS else "nmf"
+    concentrations = state.corpus_concentration, state.document_concentration
+    return initial_state(problem, state.n_topics, init, *concentrations, rng)
+
+
+def _resample(n_documents: int, groups: IntArray | None, rng: np.random.Generator) -> IntArray:
+    """Documents drawn with replacement, in order: as many, or as many whole groups."""
+    if groups is None:
+        return np.sort(rng.integers(n_documents, size=n_documents))
+    own = np.where(groups < 0, -1 - np.arange(n_documents), groups)
+    _, member = np.unique(own, return_inverse=True)
+    n_groups = int(member.max()) + 1
+    copies = np.bincount(rng.integers(n_groups, size=n_groups), minlength=n_groups)
+    return np.repeat(np.arange(n_documents), copies[member])
+
+
+def stability_columns(
+    fitted: FittedModel, settings: Any, X: Any, labels: object, n_fits: int
+) -> tuple[list[int], Columns]:
+    """Numbers of topics in fits with other seeds, and the columns of `HDSP.topic_stability`.
+
+    Parameters
+    ----------
+    fitted : FittedModel
+        The model.
+    settings : HDSP
+        An estimator with the parameters of the fits, whether it is fitted or not.
+    X : sparse array of shape [M, V] or Corpus
+        The documents that `fitted` was fitted to.
+    labels : object
+        Their labels, as in `HDSP.fit`.
+    n_fits : int
+        The number of fits.
+    """
+    first = first_seed(settings)
+    changes = [{"random_state": seed} for seed in range(first, first + n_fits)]
+
+    def read(other: Any) -> tuple[int, FloatArray]:
+        return other.n_topics_, 1.0 - match_topics(fitted.components, other.components_)[1]
+
+    found = fit_again(settings, X, labels, changes, "Fitting with other seeds", read)
+    similarity = np.array([own for _, own in found])
+    columns = {
+        "topic": list(range(similarity.shape[1])),
+        "similarity": similarity.mean(axis=0).tolist(),
+        "lowest": similarity.min(axis=0).tolist(),
+        "found_in": (similarity >= SAME).sum(axis=0).tolist(),
+        "fits": [n_fits] * similarity.shape[1],
+    }
+    return [number for number, _ in found], columns
+
+
+def first_seed(settings: Any) -> int:
+    """The first seed of further fits: the one after that of an estimator, or 1 if it has none."""
+    seeded = isinstance(settings.random_state, (int, np.integer))
+    return int(settings.random_state) + 1 if seeded else 1
+
+
+def fit_again(
+    settings: Any,
+    X: Any,
+    labels: object,
+    changes: Sequence[Mapping[str, Any]],
+    title: str,
+    read: Callable[[Any], Any],
+) -> list[Any]:
+    """What `read` makes of each fit of an estimator with some parameters changed.
+
+    Parameters
+    ----------
+    settings : HDSP
+        The estimator, whether it is fitted or not.
+    X : sparse array of shape [M, V] or Corpus
+        The documents.
+    labels : object
+        Their labels, as in `HDSP.fit`.
+    changes : sequence of mapping
+        The parameters of each fit that differ.
+    title : str
+        What progress says is done.
+    read : callable
+        A function of a fitted estimator.
+    """
+    from sklearn.base import clone
+
+    numbers, results = [], []
+    told: dict[type[Warning], list[str]] = {}
+    with progress.task(title, total=len(changes)) as task, interrupting_at_once():
+        for done, change in enumerate(changes, start=1):
+            other = clone(settings).set_params(**change, checkpoint=None)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                other.fit(X, labels=labels)
+                numbers.append(other.n_topics_)
+                results.append(read(other))
+            for kind, message in {one.category: str(one.message) for one in caught}.items():
+                told.setdefault(kind, []).append(message)
+            task.update(done=done, topics_found=", ".join(map(str, numbers)))
+    for kind, messages in told.items():
+        warnings.warn(
+            f"In {len(messages)} of {len(changes)} fits with other seeds or numbers, at first: "
+            f"{messages[0]}",
+            kind,
+            stacklevel=5,
+        )
+    return results
+
+
+_OWNER = "HDSP.robustness"
+# Where they are not given: numbers of topics as shares of the model's, and how many seeds.
+_NUMBERS, _SEEDS = (0.75, 1.0, 4.0 / 3.0), 2
+_LIMITS, _AGREEMENT = ("effect", "lower", "upper"), ("same_sign", "excludes_zero")
+
+
+def robustness_columns(
+    fitted: FittedModel,
+    settings: Any,
+    corpus: Any,
+    numbers: Sequence[int] | None,
+    seeds: Sequence[int] | None,
+    labels: str | Sequence[str] | None,
+    level: float,
+) -> Columns:
+    """The columns of `HDSP.robustness`; `settings` is an estimator with the fits' parameters."""
+    training_problem(fitted, corpus, _OWNER)
+    own = own_effects(fitted, labels, level)
+    least, first = max(2, len(settings.seeds or ())), first_seed(settings)
+    if numbers is None:
+        numbers = sorted({max(least, round(x * fitted.state.n_topics)) for x in _NUMBERS})
+    for number in numbers:
+        check_whole(number, "numbers", least)
+    seeds = range(first, first + _SEEDS) if seeds is None else seeds
+    for seed in seeds:
+        check_whole(seed, "seeds", 0)
+    # Topics that were given as an array would be found again, whatever the seed.
+    init = settings.init if isinstance(settings.init, str) else "auto"
+    fixed = {"fixed_number": True, "init": init}
+    changes = [{**fixed, "n_components": n, "random_state": s} for n in numbers for s in seeds]
+
+    def read(other: Any) -> Columns:
+        partner, distance = match_topics(fitted.components, other.components_)
+        n_effects = len(own["effect"]) // len(partner)
+        # Without labels there is a row for each topic all the same.
+        topics = np.tile(np.arange(len(partner)), max(n_effects, 1))
+        similarity = 1.0 - distance[topics]
+        columns: Columns = {
+            "number": [other.n_components] * len(topics),
+            "seed": [other.random_state] * len(topics),
+            **topic_part(fitted, topics),
+            "matched": partner[topics].tolist(),
+            "similarity": similarity.tolist(),
+            "found": (similarity >= SAME).tolist(),
+        }
+        if not n_effects:
+            return columns
+        effects = own_effects(other._model, labels, level)
+        limits = np.reshape([effects[name] for name in _LIMITS], (3, n_effects, -1))[..., partner]
+        effect, lower, upper = np.where(partner >= 0, limits, np.nan).reshape(3, -1)
+        same = (similarity >= SAME) & (np.sign(effect) == np.sign(own["effect"]))
+        columns |= {name: own[name] for name in ("label", "contrast")}
+        sure = same & ((lower > 0) | (upper < 0))
+        values = map(np.ndarray.tolist, (effect, lower, upper, same, sure))
+        return columns | dict(zip(_LIMITS + _AGREEMENT, values, strict=True))
+
+    columns: Columns = {}
+    for table in fit_again(settings, corpus, None, changes, "Fitting with other numbers", read):
+        for name, values in table.items():
+            columns.setdefault(name, []).extend(values)
+    return columns
+
+
+def robustness_facts(columns: Columns, effects: Columns) -> dict[str, str]:
+    """What a table of robustness says beside a model's own effects."""
+    numbers, seeds = (list(dict.fromkeys(columns[name])) for name in ("number", "seed"))
+    facts = {"refit_numbers": listed(numbers), "found": _percent(columns["found"])}
+    facts["refit_seeds"] = f"seed{'s' * (len(seeds) > 1)} {listed(seeds)}"
+    rows = zip(*(effects[name] for name in ("label", "topic", "lower", "upper")), strict=True)
+    sure = {(label, topic) for label, topic, lower, upper in rows if lower > 0 or upper < 0}
+    pairs = zip(columns.get("label", ()), columns["topic"], strict=False)
+    chosen = [row for row, pair in enumerate(pairs) if pair in sure]
+    if chosen:
+        facts |= {name: _percent([columns[name][row] for row in chosen]) for name in _AGREEMENT}
+    return facts
+
+
+def own_effects(fitted: FittedModel, labels: Any, level: float) -> Columns:
+    """Effects by a model's own formula."""
+    regression = TopicRegression(fitted, fitted.reading, fitted.space)
+    return regression._effect_columns(labels, None, level, _OWNER)
+
+
+def _percent(values: Sequence[bool]) -> str:
+    return f"{100.0 * float(np.mean(values)):.0f} %"

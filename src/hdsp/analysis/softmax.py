@@ -1,0 +1,432 @@
+"""Expected topics given labels: softmax regressions, theta(r) = softmax(a + r B).
+
+`regress_proportions` matches the mean proportions of documents, with bands by the delta method.
+`learn_softmax` predicts words best: the words of a document with labels r are multinomial with
+probabilities theta(r) phi, and EM steps follow. Held-out documents choose the ridge of both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_array, hstack, vstack
+from scipy.special import softmax, stdtrit
+
+from hdsp import kernels
+from hdsp.analysis.groups import TopicGroups
+from hdsp.analysis.regression import intraclass_correlation
+from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+
+# Penalties that are tried, in squared coefficients per token, the strongest first.
+RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
+# Relative changes of the objective at which a regression has converged, and while EM steps follow
+# each other; and the smallest gain of held-out log likelihood per token that a step is worth.
+_TOL, _LOOSE, _GAIN = 1e-6, 1e-5, 1e-4
+_MOST_STEPS, _MOST_ITER, _ITER_OF_STEP = 8, 200, 40
+# Rows at a time, and held-out documents that choose the ridge.
+_ROWS, _MOST_HELD_OUT = 512, 4_000
+# The weight of copies of documents with missing labels. On docstrings, expected topics given one
+# label have a total variation of .31 from the mean reading; at half and twice of it .36 and .21.
+_PARTIAL = 0.25
+# A little of everything keeps a topic finite that no document has.
+_LEAST = 1e-3
+# Bands: columns of the design at most, and clusters that documents are put in.
+MOST_COLUMNS = 1_000
+_CLUSTERS = 400
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxRegression:
+    """Coefficients of the regression of topics on the columns of a design.
+
+    Attributes
+    ----------
+    weights : float array of shape [1 + J, T]
+        The intercept, and the coefficients.
+    ridge : float
+        The penalty on squared coefficients.
+    n_steps : int
+        EM steps that were made.
+    """
+
+    weights: FloatArray
+    ridge: float
+    n_steps: int
+
+    def proportions(self, design: csr_array) -> FloatArray:
+        """Expected proportions of rows of a design, [M, T]."""
+        return predict(self.weights, design)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledWords:
+    """Documents, grouped by labels and fold.
+
+    Attributes
+    ----------
+    design : sparse array of shape [G, 1 + J]
+        Different rows of labels, with a column of ones first.
+    counts : sparse array of shape [G, V]
+        The words of the documents.
+    tokens : float array of shape [G, T]
+        Their tokens by topic, as they were read.
+    fold : int array of shape [G]
+        Their fold.
+    """
+
+    design: csr_array
+    counts: csr_array
+    tokens: FloatArray
+    fold: IntArray
+
+    def take(self, rows: IntArray) -> "LabelledWords":
+        """Some of the groups."""
+        parts = csr_array(self.design[rows]), csr_array(self.counts[rows])
+        return LabelledWords(*parts, self.tokens[rows], self.fold[rows])
+
+
+def predict(weights: FloatArray, design: csr_array) -> FloatArray:
+    """softmax(a + r B), [M, T]."""
+    scores = csr_array(design, dtype=np.float64) @ weights[1:] + weights[0]
+    return np.asarray(softmax(scores, axis=1))
+
+
+def with_ones(design: csr_array) -> csr_array:
+    """A design with a column of ones before it."""
+    ones = csr_array(np.ones((design.shape[0], 1), dtype=np.float32))
+    return csr_array(hstack([ones, design], format="csr"), dtype=np.float32)
+
+
+def group_rows(design: csr_array, fold: IntArray | None = None) -> tuple[IntArray, IntArray]:
+    """The first of equal rows of a design and fold, and the group of each row."""
+    directions = np.random.default_rng(1).normal(size=design.shape[1])
+    key = np.asarray(csr_array(design, dtype=np.float64) @ directions)
+    # A stored zero is a known value, a missing one is not.
+    key = key + 1j * (np.diff(design.indptr) if fold is None else fold)
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return first, group.reshape(-1)
+
+
+def group_documents(
+    design: csr_array,
+    counts: csr_array,
+    proportions: FloatArray,
+    fold: IntArray,
+    weights: FloatArray,
+) -> LabelledWords:
+    """Documents with equal labels and fold together, each weighted.
+
+    Parameters
+    ----------
+    design : sparse array of shape [M, J]
+        Labels.
+    counts : sparse array of shape [M, V]
+        Words.
+    proportions : float array of shape [M, T]
+        Proportions as they were read; negative ones count as 0.
+    fold : int array of shape [M]
+        Folds.
+    weights : float array of shape [M]
+        What counts are multiplied by.
+    """
+    first, group = group_rows(design, fold)
+    member = csr_array(
+        (weights.astype(np.float32), (group, np.arange(len(group)))), shape=(len(first), len(group))
+    )
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+    shares = np.maximum(proportions, 0.0)
+    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-12)
+    tokens = kernels.sparse_product(member, (lengths[:, None] * shares).astype(np.float32))
+    words = csr_array(member @ csr_array(counts, dtype=np.float32))
+    return LabelledWords(with_ones(csr_array(design[first])), words, tokens, fold[first])
+
+
+def fit_softmax(
+    design: csr_array,
+    tokens: FloatArray,
+    ridge: float,
+    start: FloatArray | None = None,
+    max_iter: int = _MOST_ITER,
+    tol: float = _TOL,
+) -> FloatArray:
+    """The weights [1 + J, T] that minimise the penalised multinomial loss, by L-BFGS.
+
+    Coordinates are scaled by the diagonal of the Hessian.
+
+    Parameters
+    ----------
+    design : sparse array of shape [G, 1 + J]
+        Rows of labels, a column of ones first.
+    tokens : float array of shape [G, T]
+        Their tokens.
+    ridge : float
+        The penalty on squared coefficients, without the intercept.
+    start : float array of shape [1 + J, T] or None, default=None
+        Where to begin.
+    max_iter : int, default=200
+        The largest number of steps.
+    tol : float, default=1e-6
+        The relative change of the objective at which to stop.
+    """
+    lengths = tokens.sum(axis=1, dtype=np.float64)
+    total = max(float(lengths.sum()), 1e-12)
+    by_column = csr_array(csr_array(design, dtype=np.float32).T)
+    observed = kernels.sparse_product(by_column, tokens.astype(np.float32)).astype(np.float64)
+    # Unbiased tokens of a label may be negative in a topic that it hardly has.
+    held = np.asarray(by_column @ lengths)[:, None]
+    indicator = np.asarray(abs(by_column - by_column.sign()).sum(axis=1)) == 0.0
+    positive = np.maximum(observed[indicator], 0.0)
+    observed[indicator] = positive * (held[indicator] / np.maximum(positive.sum(1)[:, None], 1e-12))
+    observed[0] += _LEAST
+    penalty = np.full((design.shape[1], 1), float(ridge))
+    penalty[0] = 1e-6
+    if start is None:
+        start = np.zeros(observed.shape)
+        start[0] = np.log(observed[0] / observed[0].sum())
+    # At the mean proportions: cheaper than at each row's own, and as good a scale.
+    mean = np.asarray(softmax(start[0]))
+    squares = np.asarray(by_column.power(2) @ lengths)
+    scale = np.sqrt(squares[:, None] * (mean * (1.0 - mean)) + penalty + 1e-9 * total)
+    arrays = (*kernels.csr_arrays(csr_array(design, dtype=np.float32)), lengths.astype(np.float32))
+    _, _, entries, _ = arrays
+    assert entries.dtype == np.float32
+
+    def objective(point: FloatArray) -> tuple[float, FloatArray]:
+        weights = point.reshape(observed.shape) / scale
+        single = np.ascontiguousarray(weights, dtype=np.float32)
+
+        def part(first: int, last: int) -> tuple[float, FloatArray]:
+            gradient = np.zeros(single.shape, dtype=np.float32)
+            return kernels.add_softmax_loss(first, last, *arrays, single, gradient), gradient
+
+        size = max(_ROWS, -(-design.shape[0] // 8))
+        values, gradients = zip(*kernels.run_ranges(part, design.shape[0], size), strict=True)
+        gradient = np.sum(gradients, axis=0, dtype=np.float64)
+        value = float(np.sum(values)) - (observed * weights).sum()
+        value += 0.5 * (penalty * weights**2).sum()
+        gradient = (gradient - observed + penalty * weights) / scale
+        return value / total, gradient.ravel() / total
+
+    options = {"maxiter": max_iter, "ftol": tol, "gtol": 0.0}
+    begin = (start * scale).ravel()
+    found = minimize(objective, begin, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x.reshape(observed.shape) / scale)
+
+
+def regress_proportions(
+    design: csr_array,
+    proportions: FloatArray,
+    weights: FloatArray,
+    held_out: BoolArray,
+    partial: Sequence[BoolArray] = (),
+) -> SoftmaxRegression:
+    """The regression of unbiased proportions, which may be negative, on a design.
+
+    The objective is convex whatever the signs, and its ridge is the one that predicts held-out
+    proportions with the least squared error.
+
+    Parameters
+    ----------
+    design : sparse array of shape [M, J]
+        Labels.
+    proportions : float array of shape [M, T]
+        Unbiased proportions.
+    weights : float array of shape [M]
+        The tokens that each document counts for.
+    held_out : bool array of shape [M]
+        The documents that choose the ridge.
+    partial : sequence of bool array of shape [J], default=()
+        Columns that copies of the documents keep, so that the regression also holds for documents
+        with some labels missing.
+    """
+    share = _PARTIAL if len(partial) else 0.0
+
+    def fit(
+        rows: IntArray, ridge: float, start: FloatArray | None = None, tol: float = _TOL
+    ) -> FloatArray:
+        own, weight = csr_array(design[rows]), weights[rows].astype(np.float32)
+        parts, shares = [own], [(1.0 - share) * weight]
+        for kept in partial:
+            parts.append(csr_array(own.multiply(kept)))
+            parts[-1].eliminate_zeros()
+            shares.append(share / len(partial) * weight)
+        labels = csr_array(vstack(parts, format="csr"), dtype=np.float32)
+        first, group = group_rows(labels)
+        document = np.tile(np.arange(len(rows)), len(parts))
+        member = csr_array((np.concatenate(shares), (group, document)), (len(first), len(rows)))
+        tokens = kernels.sparse_product(member, proportions[rows])
+        return fit_softmax(with_ones(csr_array(labels[first])), tokens, ridge, start, tol=tol)
+
+    inside, others = np.flatnonzero(held_out), np.flatnonzero(~held_out)
+    ridge, best, found = RIDGES[0], np.inf, None
+    for candidate in RIDGES if weights[inside].sum() > 0 < weights[others].sum() else ():
+        found = fit(others, candidate, found, _LOOSE)
+        errors = (proportions[inside] - predict(found, csr_array(design[inside]))) ** 2
+        if (error := float(weights[inside] @ errors.sum(axis=1))) >= best:
+            break
+        ridge, best = candidate, error
+    return SoftmaxRegression(fit(np.arange(len(weights)), ridge), ridge, 0)
+
+
+def learn_softmax(documents: LabelledWords, word_shares: list[FloatArray]) -> SoftmaxRegression:
+    """The regression whose ridge and EM steps predict the words of the first fold best.
+
+    Parameters
+    ----------
+    documents : LabelledWords
+        Training documents.
+    word_shares : list of float array of shape [V, T]
+        E[phi] without each fold.
+    """
+    shares = [share.astype(np.float32) for share in word_shares]
+    inside = np.flatnonzero(documents.fold == 0)
+    others = documents.take(np.flatnonzero(documents.fold != 0))
+    held = documents.take(inside[:: -(-len(inside) // _MOST_HELD_OUT) or 1])
+    held_counts, held_tokens = held.counts, max(float(held.counts.sum()), 1e-12)
+    row = np.repeat(np.arange(held_counts.shape[0]), np.diff(held_counts.indptr))
+
+    def score(weights: FloatArray) -> float:
+        out = np.zeros(held_counts.shape[0], dtype=np.float32)
+        expected = softmax(held.design @ weights, axis=1).astype(np.float32)
+        kernels.run_ranges(
+            kernels.mixture_log_likelihood,
+            len(out),
+            _ROWS,
+            *kernels.csr_arrays(held_counts),
+            expected,
+            shares[0],
+            out,
+        )
+        return float(out.sum(dtype=np.float64)) / held_tokens
+
+    ridge, kept, best, n_steps = RIDGES[0], None, -np.inf, 0
+    if len(row) and others.tokens.sum() > 0:
+        weights = None
+        for candidate in RIDGES:
+            weights = fit_softmax(others.design, others.tokens, candidate, weights, tol=_LOOSE)
+            found = score(weights)
+            if found <= best:
+                break
+            ridge, kept, best = candidate, weights, found
+        assert kept is not None
+        while n_steps < _MOST_STEPS:
+            kept = _em_step(others, shares, kept, ridge)
+            found = score(kept)
+            if found <= best + _GAIN:
+                break
+            best, n_steps = found, n_steps + 1
+    tol = _LOOSE if n_steps else _TOL
+    weights = fit_softmax(documents.design, documents.tokens, ridge, kept, tol=tol)
+    for _ in range(n_steps):
+        weights = _em_step(documents, shares, weights, ridge)
+    return SoftmaxRegression(weights, ridge, n_steps)
+
+
+def _em_step(
+    documents: LabelledWords, shares: list[FloatArray], weights: FloatArray, ridge: float
+) -> FloatArray:
+    """Tokens shared out by expected topics of labels, and the regression of these tokens."""
+    expected = softmax(documents.design @ weights, axis=1).astype(np.float32)
+    tokens = np.zeros(expected.shape, dtype=np.float32)
+    for number, share in enumerate(shares):
+        rows = np.flatnonzero(documents.fold == number)
+        if not len(rows):
+            continue
+        out = np.empty((len(rows), expected.shape[1]), dtype=np.float32)
+        counts = csr_array(documents.counts[rows])
+        arrays = (*kernels.csr_arrays(counts), np.ascontiguousarray(expected[rows]), share, out)
+        kernels.run_ranges(kernels.share_tokens, len(rows), _ROWS, *arrays)
+        tokens[rows] = out
+    return fit_softmax(documents.design, tokens, ridge, weights, max_iter=_ITER_OF_STEP, tol=_LOOSE)
+
+
+def mean_bands(
+    regression: SoftmaxRegression,
+    design: csr_array,
+    proportions: FloatArray,
+    weights: FloatArray,
+    ridge: float,
+    groups: IntArray | None,
+    settings: Sequence[tuple[csr_array, FloatArray]],
+    topics: TopicGroups,
+    level: float,
+) -> FloatArray:
+    """Half widths [S, T] of means of expected proportions over rows of designs: the delta method.
+
+    The wider of the sandwich and the quasi-likelihood interval. Clusters are groups of documents,
+    or random ones, which change no expectation of the sandwich variance and make it much cheaper.
+
+    Parameters
+    ----------
+    regression : SoftmaxRegression
+        The regression.
+    design : sparse array of shape [M, J]
+        The documents that it was fitted to.
+    proportions : float array of shape [M, T]
+        Their proportions.
+    weights : float array of shape [M]
+        Their weights.
+    ridge : float
+        The penalty per document.
+    groups : int array of shape [M] or None
+        Groups of documents that are not independent.
+    settings : sequence of pairs
+        Rows of a design [U, J], and their shares [U], which sum to 1.
+    topics : TopicGroups
+        Topics that are sums of the regression's.
+    level : float
+        The confidence level.
+    """
+    first, group = group_rows(design)
+    rows = csr_array(with_ones(csr_array(design[first])), dtype=np.float64)
+    n_documents, n_columns = len(group), rows.shape[1]
+    expected = predict(regression.weights, design)
+    share = weights / weights.mean()
+    residual, spread = proportions - expected, expected * (1.0 - expected)
+    n_topics = expected.shape[1]
+    cluster = np.random.default_rng(0).permutation(n_documents) % _CLUSTERS
+    effect, degrees = np.ones(n_topics), float(max(n_documents - n_columns, 1))
+    if groups is not None:
+        _, cluster, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        effect += intraclass_correlation(residual, cluster) * ((sizes**2).sum() / n_documents - 1.0)
+        degrees = float(max(len(sizes) - 1, 1))
+    dispersion = (share @ residual**2) / (share @ spread) * effect
+    dispersion *= n_documents / max(n_documents - n_columns, 1)
+    penalty = np.full(n_columns, ridge)
+    penalty[0] = 1e-9
+    places = [with_ones(one).astype(np.float32) for one, _ in settings]
+    at = [predict(regression.weights, one).astype(np.float32) for one, _ in settings]
+    # dp_k = p_k (ds_k - sum_l p_l ds_l), averaged over rows, topic by topic l.
+    n_clusters = int(cluster.max()) + 1
+    influence = np.zeros((len(settings), n_clusters, n_topics), dtype=np.float32)
+    classical = np.zeros((len(settings), n_topics))
+    for k in range(n_topics):
+        # The information of Poisson counts: scores of all topics sum to 0.
+        weighted = rows.copy()
+        weighted.data *= np.repeat(
+            np.bincount(group, share * expected[:, k], len(first)), np.diff(rows.indptr)
+        )
+        inverse = np.linalg.inv((rows.T @ weighted).toarray() + np.diag(penalty))
+        sums = csr_array((share * residual[:, k], (cluster, group)), (n_clusters, len(first)))
+        scores = (sums @ rows).toarray()
+        moves = (scores @ inverse).astype(np.float32)
+        for number, (_, weight) in enumerate(settings):
+            own = (weight * at[number][:, k]).astype(np.float32)
+            slope = places[number].T @ (own[:, None] * at[number])
+            own_slope = places[number].T @ own
+            influence[number] -= moves @ slope
+            influence[number, :, k] += moves @ own_slope
+            gradient = -slope.astype(np.float64)
+            gradient[:, k] += own_slope
+            classical[number] += (gradient * (inverse @ gradient)).sum(axis=0)
+    square = topics.sum(influence.astype(np.float64)) ** 2
+    total = square.sum(axis=1)
+    effective = np.maximum(total**2 / np.maximum((square**2).sum(axis=1), 1e-300) - 1.0, 1.0)
+    quantile = (1.0 + level) / 2.0
+    return np.asarray(
+        np.maximum(
+            stdtrit(effective, quantile) * np.sqrt(total * (effective + 1.0) / effective),
+            stdtrit(degrees, quantile) * np.sqrt(topics.sum(dispersion * classical)),
+        )
+    )

@@ -1,0 +1,212 @@
+"""Tables of topics, and of the topics that a word is in."""
+
+import difflib
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hdsp.analysis.fitted import FittedModel
+from hdsp.metrics import frex, topic_top_words
+from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.validation import check_share, quoted
+
+# A table before it is a frame of some library.
+Columns: TypeAlias = dict[str, list[Any]]
+# Words of a topic in tables of something else.
+_WORDS = 5
+# Labels in each of the columns `raised_by` and `lowered_by` of the table of topics.
+_ASSOCIATED = 3
+
+
+def name_column(fitted: FittedModel, topics: Iterable[int]) -> Columns:
+    """The column `name` of a table with a row for each of `topics`, if topics have names."""
+    names = fitted.topic_names
+    return {"name": [names.get(int(k), "") for k in topics]} if names else {}
+
+
+def topic_part(fitted: FittedModel, topics: Iterable[int]) -> Columns:
+    """The columns `topic`, `name` if topics have names, and `words`, of a row for each topic."""
+    numbers = [int(k) for k in topics]
+    words = [" ".join(own) for own in top_words(fitted, _WORDS)]
+    named = name_column(fitted, numbers)
+    return {"topic": numbers, **named, "words": [words[k] for k in numbers]}
+
+
+def top_words(fitted: FittedModel, n: int = 10) -> list[list[str]]:
+    """The most probable words of each topic, as `HDSP.top_words` returns them."""
+    return _spelled(fitted, topic_top_words(fitted.components, n))
+
+
+def frex_words(fitted: FittedModel, n: int) -> list[list[str]]:
+    """The words of each topic that are frequent in it and exclusive to it."""
+    return _spelled(fitted, topic_top_words(frex(fitted.components), n))
+
+
+def _spelled(fitted: FittedModel, rows: Iterable[Iterable[int]]) -> list[list[str]]:
+    return [[fitted.source.words[i] for i in row] for row in rows]
+
+
+def topic_columns(
+    fitted: FittedModel, n_words: int = 10, effects: Columns | None = None
+) -> Columns:
+    """The columns of `HDSP.topics`; `effects` are the columns of `HDSP.label_effects`."""
+    tokens = fitted.tokens
+    distinctive = distinctive_words(word_share(fitted), fitted.topic_weight, n_words)
+    columns: Columns = {"topic": list(range(len(tokens)))}
+    columns |= name_column(fitted, columns["topic"])
+    if fitted.merged_topics is not None:
+        columns["fitted_topics"] = ["+".join(map(str, own)) for own in fitted.groups.members]
+    columns |= {
+        "weight": fitted.topic_weight.tolist(),
+        "token_share": (tokens / tokens.sum()).tolist(),
+        "top_words": [" ".join(own) for own in top_words(fitted, n_words)],
+        "distinctive_words": [" ".join(own) for own in _spelled(fitted, distinctive)],
+        "frex_words": [" ".join(own) for own in frex_words(fitted, n_words)],
+        "coherence": fitted.coherence.tolist(),
+    }
+    if effects is not None and effects["label"]:
+        effect, lower, upper = (
+            np.reshape(effects[name], (-1, len(tokens))) for name in ("effect", "lower", "upper")
+        )
+        names, sure = effects["label"][:: len(tokens)], (lower > 0) | (upper < 0)
+        for name, signed in (("raised_by", effect), ("lowered_by", -effect)):
+            size = np.where(sure, signed, 0.0)
+            order = np.argsort(-size, axis=0, kind="stable")[:_ASSOCIATED].T
+            columns[name] = [
+                [names[j] for j in row if size[j, k] > 0] for k, row in enumerate(order)
+            ]
+    return columns
+
+
+def word_columns(fitted: FittedModel, word: str) -> Columns:
+    """The columns of `HDSP.topics_of_word`."""
+    words = fitted.source.words
+    if word not in words:
+        near = difflib.get_close_matches(str(word), words, n=3)
+        raise ValueError(
+            f"`word` of HDSP.topics_of_word must be one of the model's {len(words)} words. "
+            f"Got {word!r}. {f'Did you mean {quoted(near)}?' if near else 'It counts others.'}"
+        )
+    probability = word_share(fitted)[:, words.index(word)]
+    share = probability * fitted.tokens
+    share = share / share.sum()
+    order = np.argsort(-share, kind="stable")
+    top = top_words(fitted)
+    return {
+        "topic": order.tolist(),
+        **name_column(fitted, order),
+        "share": share[order].tolist(),
+        "probability": probability[order].tolist(),
+        "top_words": [" ".join(top[k]) for k in order],
+    }
+
+
+def correlation_columns(fitted: FittedModel, level: float) -> Columns:
+    """The columns of `HDSP.topic_correlations`."""
+    check_share(level, "level", "HDSP.topic_correlations")
+    found = fitted.correlations
+    # Of a merged topic nothing is known.
+    number = np.full(fitted.state.n_topics, -1)
+    for k, own in enumerate(fitted.groups.members):
+        number[own[0]] = k if len(own) == 1 else -1
+    topics = np.sort(number[np.array(np.triu_indices(found.n_topics, 1))], axis=0)
+    rows = np.lexsort(topics[::-1])
+    rows = rows[topics[0, rows] >= 0]
+    first, second = topics[:, rows].tolist()
+    columns: Columns = {"topic": first, **name_column(fitted, first), "other": second}
+    columns |= {f"other_{name}": own for name, own in name_column(fitted, second).items()}
+    limits = np.stack(found.intervals(level), axis=1)[:, :, rows].reshape(6, -1)
+    names = ("correlation", "lower", "upper", "raw", "raw_lower", "raw_upper")
+    return columns | dict(zip(names, limits.tolist(), strict=True))
+
+
+def word_share(fitted: FittedModel) -> FloatArray:
+    """E[phi], [T, V]; rows sum to 1."""
+    return np.asarray(fitted.components / fitted.components.sum(axis=1, keepdims=True))
+
+
+def distinctive_words(word_share: FloatArray, topic_weight: FloatArray, n: int) -> IntArray:
+    """The words whose probability a topic raises most, by phi_ki ln(phi_ki / mean_i), [T, n].
+
+    `word_share` [T, V] is E[phi], and the mean is weighted by `topic_weight` [T].
+    """
+    overall = topic_weight @ word_share
+    gain = word_share * (np.log(word_share) - np.log(overall))
+    return np.argsort(-gain, axis=1, kind="stable")[:, :n]
+
+
+# Of fewer topics than this share that short fits to two halves of the documents share, and of a
+# coherence below the least, a fit says that its topics may be chance.
+_SHARE_RETURNING = 0.25
+_LEAST_COHERENCE = 0.0
+# So does a larger condition number of its topics.
+_MOST_ALIKE = 1e4
+
+
+def number_sentence(fitted: FittedModel) -> str:
+    """The number of topics, which others are about as good, and which would predict better."""
+    report, n_topics = fitted.report, fitted.state.n_topics
+    rows = sorted(
+        (row for row in report.search if row["init"] == report.init), key=lambda row: row["topics"]
+    )
+    topics = "1 topic" if n_topics == 1 else f"{n_topics} topics"
+    if report.n_topics_range is None or len(rows) < 2:
+        given = (
+            "of those that were given" if report.init == "array" else "as many as were asked for"
+        )
+        return f"{topics}, {given}."
+    low, high = report.n_topics_range
+    sentence = topics if low == high else f"{topics} ({low} to {high} are about as good)"
+    best = min(rows, key=lambda row: row["perplexity"])
+    tried = [row["topics"] for row in rows]
+    here = np.interp(np.log(n_topics), np.log(tried), [row["perplexity"] for row in rows])
+    better = 1.0 - best["perplexity"] / float(here)
+    if best["topics"] > high and better >= 0.005:
+        more = f"{best['topics']} or more" if best is rows[-1] else str(best["topics"])
+        return f"{sentence}; {more} would predict new words better, by {100 * better:.2g} %."
+    return f"{sentence}; neither more nor fewer predict new words better."
+
+
+def doubts(fitted: FittedModel) -> str | None:
+    """Why topics may be chance, and what to do, in a sentence; None if nothing speaks for it."""
+    report, n_topics = fitted.report, fitted.state.n_topics
+    if fitted.reading.condition > _MOST_ALIKE:
+        return (
+            f"Some topics are nearly mixtures of others (condition number "
+            f"{fitted.reading.condition:.0e}), so label effects on them can hardly be separated: "
+            "fit fewer topics."
+        )
+    if report.returning is None:
+        return None
+    reasons = {
+        f"two halves of the documents share only {report.returning} of {n_topics}": (
+            report.returning < _SHARE_RETURNING * n_topics
+        ),
+        "their words hardly go together": np.mean(fitted.coherence) <= _LEAST_COHERENCE,
+    }
+    found = [reason for reason, applies in reasons.items() if applies]
+    length = fitted.tokens.sum() / fitted.n_documents
+    if not found:
+        return None
+    return (
+        f"Topics may be chance ({' and '.join(found)}): {fitted.n_documents:,} documents of "
+        f"{length:.0f} words on average are too few or too short for {n_topics} topics; take fewer "
+        "topics, or more or longer documents."
+    )
+
+
+def provenance(model: FittedModel, estimator: Any) -> dict[str, Any]:
+    """The record of a fit as plain values; versions are empty in models of older files."""
+    seed = estimator.random_state
+    return {
+        "versions": dict(model.report.versions),
+        "random_state": None if seed is None or not hasattr(seed, "__index__") else int(seed),
+        "settings": " ".join(repr(estimator).split()),
+        "documents": model.n_documents,
+        "words": len(model.source.words),
+        "tokens": round(float(model.topic_tokens().sum())),
+        "labels": len(model.schema.names),
+        "topics": model.report.n_topics,
+        "fingerprint": model.source.fingerprint,
+    }

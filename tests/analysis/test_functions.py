@@ -1,0 +1,91 @@
+"""Custom scaling functions: numbers inside functions enter regressions as splines."""
+
+from functools import cache
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from hdsp import HDSP, Categorical, Corpus, Custom, LogLinear, Monotone, Power, Softplus
+from hdsp.labels import Spline
+from tests.analysis.corpora import draw_counts, draw_topics
+
+T = 4
+
+
+def levelling(labels, weights):
+    return weights[0] * np.tanh(labels[0] * np.exp(weights[1]))
+
+
+SCALINGS = {
+    "levelling": Custom("price", log_scale=levelling, n_weights=2) * LogLinear("size"),
+    "Softplus": Softplus("price") * LogLinear("size"),
+    "Power": Power("price") * LogLinear("size"),
+    "Monotone": Monotone("price", n_knots=4) * LogLinear("size"),
+    "spline": LogLinear(Spline("price")) * LogLinear("size"),
+}
+
+
+@cache
+def simulated():
+    """Documents in two shops, in which the effects of prices level off soon."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "price": rng.uniform(4.0, 16.0, size=400),
+            "size": rng.normal(size=400),
+            "shop": rng.choice(["north", "south"], size=400),
+        }
+    )
+    score = np.outer(np.tanh(2.0 * (table["price"] - 10.0)), [-1.0, -0.3, 0.3, 1.0])
+    score += np.outer(table["shop"] == "south", [0.3, -0.3, 0.3, -0.3])
+    share = np.exp(score + 0.8 * rng.normal(size=score.shape))
+    share /= share.sum(axis=1, keepdims=True)
+    return Corpus(draw_counts(share, draw_topics(T, 80), 60, rng), labels=table)
+
+
+@cache
+def fitted(name):
+    scaling = SCALINGS[name] * Categorical("shop")
+    model = HDSP(T, fixed_number=True, scaling=scaling, init="nmf", random_state=0, n_jobs=1)
+    return model.fit(simulated())
+
+
+@pytest.mark.parametrize("name", ["levelling", "Softplus", "Power", "Monotone"])
+def test_numbers_inside_functions_enter_as_splines(name):
+    model = fitted(name)
+    terms = model._model.regression_space.terms
+    assert [term.columns for term in terms if isinstance(term, Spline)] == [("price",)]
+    # As if the formula had the spline: only the topics of the fit differ.
+    wanted = model.estimate_effects("~ s(price) + size + shop").effects()
+    pd.testing.assert_frame_equal(model.label_effects(), wanted, rtol=1e-6, atol=1e-9)
+    prices = pd.DataFrame({"price": [10.0, 12.5, 14.0]})
+    low, middle, high = model.expected_topics(prices)
+    assert np.abs(middle - low).max() > 0.1
+    np.testing.assert_allclose(middle, high, atol=0.08)
+    bound = np.array([row["bound"] for row in model.history_])
+    # The document step is in single precision.
+    assert (np.diff(bound) >= -1e-6 * np.abs(bound[1:])).all()
+
+
+def test_curves_level_off_with_bands():
+    curve = fitted("levelling").estimate_effects().curve("price", n=9)
+    assert (curve["lower"] < curve["expected"]).all()
+    assert (curve["expected"] < curve["upper"]).all()
+    rise = curve.pivot(index="value", columns="topic", values="expected").to_numpy()
+    assert np.abs(rise[5] - rise[3]).max() > 2 * np.abs(rise[8] - rise[6]).max()
+
+
+def test_files_hold_functions_of_the_package_alone(tmp_path):
+    model = fitted("Softplus")
+    model.save(tmp_path / "model.hdsp")
+    again = HDSP.load(tmp_path / "model.hdsp")
+    pd.testing.assert_frame_equal(again.label_effects(), model.label_effects())
+    own = fitted("levelling")
+    with pytest.raises(ValueError, match=r"cannot store the scaling function Custom.*joblib"):
+        own.save(tmp_path / "own.hdsp")
+    assert not (tmp_path / "own.hdsp").exists()
+    joblib.dump(own, tmp_path / "own.joblib")
+    again = joblib.load(tmp_path / "own.joblib")
+    pd.testing.assert_frame_equal(again.label_effects(), own.label_effects())

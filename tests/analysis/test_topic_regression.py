@@ -1,0 +1,625 @@
+"""Effects of labels on topics: against means of documents and textbook regressions."""
+
+import pickle
+import re
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from scipy import stats
+
+from hdsp import HDSP, Corpus, TopicRegression
+from hdsp.analysis import fitted as fitted_module
+from hdsp.analysis.effects import pool_refits
+from hdsp.analysis.label_effects import own_regression
+from hdsp.analysis.refits import _resample
+from hdsp.analysis.regression import Estimates, LinearRegression
+from hdsp.exceptions import ExtrapolationWarning, FewGroupsWarning, MissingLabelsWarning
+from tests.analysis.corpora import M, T, fitted, labelled
+
+
+@pytest.fixture
+def model():
+    return fitted()
+
+
+@pytest.fixture
+def frame():
+    return labelled()[1]
+
+
+def table_of(**columns):
+    """A table with these columns; lists of tags are values."""
+    return pd.DataFrame({name: pd.Series(list(values)) for name, values in columns.items()})
+
+
+def effects_of(table, label, name="effect"):
+    return table.loc[table["label"] == label, name].to_numpy()
+
+
+def mean_difference(model, carried, others=None):
+    share = model.proportions_
+    others = ~carried if others is None else others
+    return share[carried].mean(axis=0) - share[others].mean(axis=0)
+
+
+def test_the_effect_of_a_tag_is_a_difference_of_means(model, frame):
+    carried = frame["tags"].map(lambda tags: "news" in tags).to_numpy()
+    found = model.estimate_effects("~ mark", table_of(mark=[["x"] if c else [] for c in carried]))
+    table = found.effects()
+    assert list(table.columns) == [
+        *("label", "contrast", "topic", "words", "effect", "lower", "upper"),
+        *("standard_error", "p", "q", "n_documents"),
+    ]
+    assert set(table["contrast"]) == {"with - without"}
+    np.testing.assert_allclose(table["effect"], mean_difference(model, carried), atol=1e-12)
+    assert set(table["n_documents"]) == {carried.sum()}
+    np.testing.assert_array_equal(table["p"] < 0.1, (table["lower"] > 0) | (table["upper"] < 0))
+    classical = stats.ttest_ind(model.proportions_[carried], model.proportions_[~carried])
+    assert (table["p"] >= classical.pvalue - 1e-12).all()
+
+
+def test_categories_are_compared_with_the_mean_of_the_others(model, frame):
+    found, side = model.estimate_effects("~ side"), frame["side"].to_numpy()
+    assert found.label_names == ("centre", "left", "right")
+    for level in found.label_names:
+        own = effects_of(found.effects(), level)
+        np.testing.assert_allclose(own, mean_difference(model, side == level), atol=1e-12)
+    pair = found.effects("side", contrast=("right", "centre"))
+    assert set(pair["contrast"]) == {"centre - right"}
+    wanted = mean_difference(model, side == "centre", side == "right")
+    np.testing.assert_allclose(pair["effect"], wanted, atol=1e-12)
+    carriers = np.isin(side, ["centre", "right"]).sum()
+    assert set(pair["n_documents"]) == {carriers}
+
+
+def test_numbers_are_compared_between_their_percentiles(model, frame):
+    x = frame["x"].to_numpy()
+    table = model.estimate_effects("~ x").effects()
+    low, high = np.percentile(x, [10, 90], method="inverted_cdf")
+    assert set(table["contrast"]) == {f"{high:.6g} - {low:.6g}"}
+    slope = np.polyfit(x, model.proportions_, 1)[0]
+    np.testing.assert_allclose(table["effect"], slope * (high - low), atol=1e-9)
+    pair = model.estimate_effects("~ x").effects("x", contrast=(0.5, 0.0))
+    np.testing.assert_allclose(pair["effect"], -0.5 * slope, atol=1e-9)
+    # Where both percentiles are equal, the highest and the lowest value.
+    rare = pd.DataFrame({"rare": np.where(np.arange(M) % 25 == 0, 3.0, 1.0)})
+    table = model.estimate_effects("~ rare", rare).effects()
+    assert set(table["contrast"]) == {"3 - 1"}
+    high = (rare["rare"] == 3).to_numpy()
+    np.testing.assert_allclose(table["effect"], mean_difference(model, high), atol=1e-9)
+
+
+def test_few_whole_numbers_are_ordered(model, frame):
+    stars = frame["stars"].to_numpy()
+    found = model.estimate_effects(None, frame[["stars"]])
+    table = found.effects("stars")
+    assert set(table["contrast"]) == {"5 - 1"}
+    alone = model.estimate_effects("~ o(stars)").effects()
+    wanted = mean_difference(model, stars == 5, stars == 1)
+    np.testing.assert_allclose(alone["effect"], wanted, atol=1e-9)
+    with pytest.raises(ValueError, match=r"must be two values of 'stars': 1, 2, 3, 4 and 5, got"):
+        found.effects("stars", contrast=(1, 7))
+
+
+def test_interactions_are_averaged_over_documents():
+    """Against statsmodels' predictions with everybody on one side, or at one value."""
+    model, (_, frame) = fitted(interaction=True), labelled(interaction=True)
+    found = model.estimate_effects("~ side * x")
+    low, high = np.percentile(frame["x"], [10, 90], method="inverted_cdf")
+    fits = [smf.ols("y ~ C(side) * x", frame.assign(y=y)).fit() for y in model.proportions_.T]
+
+    def mean(**values):
+        return np.array([fit.predict(frame.assign(**values)).mean() for fit in fits])
+
+    wanted = mean(x=high) - mean(x=low)
+    np.testing.assert_allclose(found.effects("x")["effect"], wanted, atol=1e-9)
+    pair = found.effects("side", contrast=("left", "right"))
+    np.testing.assert_allclose(pair["effect"], mean(side="right") - mean(side="left"), atol=1e-9)
+    # Averaging does not make intervals wide.
+    additive = model.estimate_effects("~ side + x").effects()
+    both = found.effects()
+    width, plain = (table["upper"] - table["lower"] for table in (both, additive))
+    assert np.median(width / plain) < 1.2
+    table = found.differences("x", by="side")
+    assert list(table.columns[:3]) == ["label", "contrast", "by"]
+    one = table[table["by"].str.startswith("right")]
+    others = (frame["side"] != "right").mean()
+    shares = frame.loc[frame["side"] != "right", "side"].value_counts() / others / M
+    change = {
+        side: mean(x=high, side=side) - mean(x=low, side=side)
+        for side in ("left", "right", "centre")
+    }
+    wanted = change["right"] - sum(share * change[side] for side, share in shares.items())
+    np.testing.assert_allclose(one["difference"], wanted, atol=1e-9)
+    assert ((one["lower"] > 0) | (one["upper"] < 0)).sum() >= 2
+
+
+def test_empty_cells_are_not_estimable(model):
+    one, two = np.resize(["a", "b", "c"], M), np.resize(["u", "u", "u", "v", "v", "v"], M)
+    two[(one == "c") & (two == "v")] = "u"
+    found = {}
+    # Names decide which of levels that are equally frequent is the reference.
+    for names in ({"a": "a", "b": "b"}, {"a": "b", "b": "a"}):
+        renamed = np.array([names.get(level, level) for level in one])
+        table = pd.DataFrame({"one": renamed, "two": two, "x": np.linspace(0, 1, M)})
+        with pytest.warns() as caught:
+            found[names["a"]] = model.estimate_effects("~ one * two + x", table).effects()
+        said = " ".join(str(warning.message) for warning in caught)
+        assert re.search(r"Dropped 'c × v': linear combinations of other labels", said)
+        assert "cannot be estimated: the documents do not separate" in said
+    first, second = found["a"], found["b"]
+    second["label"] = second["label"].replace({"a": "b", "b": "a"})
+    merged = first.merge(second, on=["label", "topic"])
+    for name in ("effect", "lower", "standard_error"):
+        np.testing.assert_allclose(merged[f"{name}_x"], merged[f"{name}_y"], atol=1e-9)
+    unknown = set(first.loc[first["effect"].isna(), "label"])
+    assert unknown == {"a", "b", "c", "u", "v"}
+    assert first.loc[first["label"] == "x", "effect"].notna().all()
+
+
+def test_levels_and_curves_are_expected_proportions(model, frame):
+    found = model.estimate_effects("~ side + x")
+    table, means = found.levels("side"), found.effects("side", contrast=("left", "right"))
+    assert list(table["value"].unique()) == ["centre", "left", "right"]
+    np.testing.assert_allclose(table.groupby("value")["expected"].sum(), 1.0, atol=1e-9)
+    assert (table["expected"] > 0).all()
+    assert ((table["lower"] < table["expected"]) & (table["expected"] < table["upper"])).all()
+    expected = table.pivot(index="value", columns="topic", values="expected")
+    np.testing.assert_allclose(
+        expected.loc["right"] - expected.loc["left"], means["effect"], atol=0.03
+    )
+    left = (frame["side"] == "left").to_numpy()
+    np.testing.assert_allclose(
+        effects_of(table.assign(label=table["value"]), "left", "observed"),
+        model.proportions_[left].mean(axis=0),
+        atol=1e-6,
+    )
+    curve = found.curve("x", n=9)
+    np.testing.assert_allclose(curve.groupby("value")["expected"].sum(), 1.0, atol=1e-9)
+    assert (curve["lower"] >= 0).all()
+    assert curve.groupby("value")["n_documents"].first().sum() == M
+    assert curve["value"].iloc[[0, -1]].tolist() == pytest.approx(
+        [frame["x"].min(), frame["x"].max()]
+    )
+    rise = curve[curve["value"] == curve["value"].max()]["expected"].to_numpy()
+    rise = rise - curve[curve["value"] == curve["value"].min()]["expected"].to_numpy()
+    slope = found.effects("x")["effect"].to_numpy()
+    assert (np.sign(rise) == np.sign(slope))[np.abs(slope) > 0.05].all()
+    by = found.curve("x", by="side", n=3)
+    assert by.groupby(["side", "value"])["n_documents"].first().sum() == M
+    tokens = model.estimate_effects("~ side", weight="tokens").levels("side")
+    lengths = model._model.reading.lengths[left]
+    wanted = lengths @ model.proportions_[left] / lengths.sum()
+    observed = effects_of(tokens.assign(label=tokens["value"]), "left", "observed")
+    np.testing.assert_allclose(observed, wanted, atol=1e-6)
+
+
+def test_terms_are_tested(model, frame):
+    found = model.estimate_effects("~ side + x")
+    table = found.test()
+    assert table.groupby("term")["df"].first().to_dict() == {"side": 2, "x": 1}
+    assert (table["q"] >= table["p"]).all()
+    slope = effects_of(found.effects(), "x", "p")
+    np.testing.assert_allclose(
+        effects_of(table.assign(label=table["term"]), "x", "p"), slope, rtol=0.05, atol=1e-9
+    )
+    for k, y in enumerate(model.proportions_.T):
+        fit = smf.ols("y ~ C(side) + x", frame.assign(y=y))
+        hypothesis = "C(side)[T.left] = 0, C(side)[T.right] = 0"
+        tests = [
+            fit.fit().f_test(hypothesis),
+            fit.fit(cov_type="HC2", use_t=True).f_test(hypothesis),
+        ]
+        own = table[(table["term"] == "side") & (table["topic"] == k)].iloc[0]
+        assert own["p"] == pytest.approx(max(float(one.pvalue) for one in tests), rel=1e-6)
+
+
+def test_the_summary_is_rs(model, frame):
+    said = str(model.estimate_effects("~ side + x", groups=frame["blog"]).summary(topics=[2]))
+    assert "Formula: ~ side + x\nDocuments: 400, clustered in 25 groups\n\nTopic 2 (" in said
+    assert re.search(r"^ +Estimate Std\. Error  t value Pr\(>\|t\|\)$", said, re.MULTILINE)
+    assert re.search(
+        r"^\(Intercept\) +\d\.\d{5} +\d\.\d{5} +\d+\.\d\d  <0\.0001 \*\*\*$", said, re.M
+    )
+    # Of a category, the most frequent level is the reference.
+    assert re.search(r"^right +-?\d", said, re.MULTILINE)
+    assert not re.search(r"^left", said, re.MULTILINE)
+    assert "Topic 1" not in said
+    with pytest.raises(ValueError, match="must be numbers from 0 to 3, got 4"):
+        model.estimate_effects("~ x").summary(4)
+
+
+def test_documents_with_missing_labels_are_left_out(model, frame):
+    x = frame["x"].where(frame["x"] < 0.6)
+    found = model.estimate_effects("~ x + side", table_of(x=x))
+    assert found.n_documents == x.notna().sum() < M
+    assert f"({x.isna().sum()} documents left out because labels are missing)" in found.summary()
+    fit = [smf.ols("y ~ x + C(side)", frame.assign(x=x, y=y)).fit() for y in model.proportions_.T]
+    low, high = np.percentile(x.dropna(), [10, 90], method="inverted_cdf")
+    wanted = [own.params["x"] * (high - low) for own in fit]
+    np.testing.assert_allclose(found.effects("x")["effect"], wanted, atol=1e-9)
+    mostly = pd.DataFrame({"x": x.where(x < -0.5)})
+    found = model.estimate_effects("~ x + side", mostly)
+    with pytest.warns(MissingLabelsWarning, match="'x' are missing in others"):
+        assert found.n_documents == M
+    assert "x (missing)" in found.summary()
+
+
+def test_groups_widen_intervals_of_labels_of_whole_groups():
+    model, (_, frame) = fitted(groups=1.0), labelled(groups=1.0)
+    labels = frame[["owner", "blog"]]
+    alone = model.estimate_effects("~ owner", labels)
+    found = model.estimate_effects("~ owner", labels, groups="blog")
+    assert repr(found) == "TopicRegression('~ owner', 400 documents in 25 groups)"
+    assert alone.n_groups is None
+    width, plain = ((t["upper"] - t["lower"]).mean() for t in (found.effects(), alone.effects()))
+    assert width > 1.5 * plain
+    width, plain = (
+        (t["upper"] - t["lower"]).mean() for t in (found.levels("owner"), alone.levels("owner"))
+    )
+    assert width > 1.5 * plain
+    # By a random intercept, by values, and by other numbers of the groups.
+    pooled = model.estimate_effects("~ owner + (1 | blog)", labels)
+    assert pooled.label_names == ("even", "odd")
+    values = model.estimate_effects("~ owner", labels, groups=frame["blog"].tolist())
+    other = model.estimate_effects("~ owner", labels, groups=[f"x{b[::-1]}" for b in frame["blog"]])
+    for same in (pooled, values, other):
+        for name in ("effect", "lower", "p"):
+            one, two = found.effects()[name], same.effects()[name]
+            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
+    with pytest.warns(FewGroupsWarning, match=r"come in 5 groups: with fewer than 10, the effect"):
+        model.estimate_effects("~ x", groups=np.arange(M) % 5).effects()
+    with pytest.raises(ValueError, match="All documents are in one group, so effects have no stan"):
+        model.estimate_effects("~ x", groups=["one"] * M).effects()
+    with pytest.raises(ValueError, match=r"must name a category or numeric label.*got 'never'"):
+        model.estimate_effects("~ x", groups="never")
+
+
+def test_refits_draw_whole_groups():
+    groups = np.array([5, 5, -1, 7, 7, 7, -1])
+    for seed in range(5):
+        times = np.bincount(_resample(7, groups, np.random.default_rng(seed)), minlength=7)
+        assert times[0] == times[1]
+        assert len(set(times[3:6])) == 1
+
+
+def test_tokens_may_weigh_alike(model, frame):
+    lengths, side = model._model.reading.lengths, (frame["side"] == "left").to_numpy()
+    found = model.estimate_effects("~ side", weight="tokens").effects("left")
+    one, other = (
+        lengths[rows] @ model.proportions_[rows] / lengths[rows].sum() for rows in (side, ~side)
+    )
+    # Other sides are weighted by their documents.
+    both = model.estimate_effects("~ side", weight="tokens")
+    left = both.effects("side", contrast=("right", "left"))["effect"].to_numpy()
+    right = (frame["side"] == "right").to_numpy()
+    mean = lengths[right] @ model.proportions_[right] / lengths[right].sum()
+    np.testing.assert_allclose(left, one - mean, atol=1e-9)
+    np.testing.assert_allclose(found["effect"], one - other, atol=0.02)
+    equal = model.label_effects(weight="documents")["effect"]
+    assert np.abs(model.label_effects(weight="tokens")["effect"] - equal).max() > 1e-3
+
+
+def test_merged_topics_are_sums(model):
+    merged = model.merged([0, 2])
+    own, plain = merged.estimate_effects("~ side + x"), model.estimate_effects("~ side + x")
+    (place,) = [k for k, parts in enumerate(merged.fitted_topics_) if len(parts) == 2]
+    for table, summed, name in (
+        (plain.effects(), own.effects(), "effect"),
+        (plain.levels("side"), own.levels("side"), "expected"),
+    ):
+        values = table[name].to_numpy().reshape(-1, T)
+        found = summed[name].to_numpy().reshape(-1, T - 1)[:, place]
+        np.testing.assert_allclose(found, values[:, [0, 2]].sum(axis=1), atol=1e-9)
+
+
+def test_rare_labels_are_regressed_one_by_one(model):
+    """Of more labels than half of the documents, beside the most frequent ones."""
+    rng = np.random.default_rng(0)
+    carried = rng.random((M, 220)) < 0.9 / np.arange(1, 221) ** 0.7
+    tags = [[f"t{j}" for j in np.flatnonzero(row)] for row in carried]
+    table = model.estimate_effects("~ names", table_of(names=tags)).effects()
+    frequency = carried.sum(axis=0)
+    joint = np.flatnonzero(frequency >= np.sort(frequency)[-M // 10])
+    base = np.column_stack([np.ones(M), carried[:, joint]]).astype(float)
+    rare = np.setdiff1d(np.flatnonzero(frequency), joint)
+    assert 40 <= len(joint) < 60 < len(rare)
+    for j in (*joint[:3], *rare[:3]):
+        design, place = base, 1 + joint.tolist().index(j) if j in joint else base.shape[1]
+        if j in rare:
+            design = np.column_stack([base, carried[:, j]])
+        estimate = LinearRegression(design, model.proportions_)
+        estimate = estimate.estimate(np.eye(design.shape[1])[[place]])
+        np.testing.assert_allclose(effects_of(table, f"t{j}"), estimate.value[0], atol=1e-9)
+        upper = estimate.value[0] + estimate.half_width(0.9)[0]
+        np.testing.assert_allclose(effects_of(table, f"t{j}", "upper"), upper, atol=1e-5)
+
+
+def many(n):
+    values = np.random.default_rng(0).normal(size=(M, n))
+    return pd.DataFrame(values, columns=[f"n{j}" for j in range(n)])
+
+
+def test_many_numeric_labels_are_regressed_jointly(model):
+    table = many(60)
+    found = model.estimate_effects("~ " + " + ".join(table), table)
+    values = table.to_numpy()
+    design = np.column_stack([np.ones(M), values])
+    slope = LinearRegression(design, model.proportions_).coefficients[8]
+    low, high = np.percentile(values[:, 7], [10, 90], method="inverted_cdf")
+    np.testing.assert_allclose(found.effects("n7")["effect"], slope * (high - low), atol=1e-9)
+
+
+def test_redundant_tags_have_no_effects_and_change_no_others(model):
+    """Two tags that always go together, and one that every document has."""
+    rng = np.random.default_rng(0)
+    often, twin = rng.random(M) < 0.6, rng.random(M) < 0.2
+    tags = [
+        ["all"] + ["often"] * one + ["t1", "t2"] * two
+        for one, two in zip(often.tolist(), twin.tolist(), strict=True)
+    ]
+    with pytest.warns() as caught:
+        table = model.estimate_effects("~ names", table_of(names=tags)).effects()
+    said = " ".join(str(warning.message) for warning in caught)
+    assert re.search(r"Dropped 'all'(,| and) 't2': linear", said)
+    assert set(table.loc[table["effect"].isna(), "label"]) == {"all", "t1", "t2"}
+    design = np.column_stack([np.ones(M), often, twin]).astype(float)
+    wanted = LinearRegression(design, model.proportions_).coefficients[1]
+    np.testing.assert_allclose(effects_of(table, "often"), wanted, atol=1e-9)
+
+
+def test_exclusive_tags_are_compared_with_each_other(model):
+    """With exactly one tag each, no document shows a tag apart from the others."""
+    tags = [["often"] if m % 3 else ["rare"] for m in range(M)]
+    table = model.estimate_effects("~ names", table_of(names=tags)).effects()
+    wanted = mean_difference(model, np.arange(M) % 3 > 0)
+    np.testing.assert_allclose(effects_of(table, "often"), wanted, atol=1e-9)
+    np.testing.assert_allclose(effects_of(table, "rare"), -wanted, atol=1e-9)
+    assert table["contrast"].iloc[0] == "often - other names"
+
+
+def test_refits_are_pooled_by_rubins_rules():
+    rng = np.random.default_rng(0)
+    value, n = rng.normal(size=(2, 3)), 7
+    values = value + rng.normal(size=(n, 2, 3))
+    error, degrees = rng.gamma(2.0, size=(2, 3)), np.array([[30.0], [80.0]])
+    # Robust errors are the wider ones.
+    own = Estimates(value, error, 0.1 * error, degrees, 100.0)
+    mean, half, pooled, p = pool_refits(own, values, 0.9)
+    for c in range(2):
+        for k in range(3):
+            draws = values[:, c, k]
+            between = (1 + 1 / n) * draws.var(ddof=1)
+            total = error[c, k] ** 2 + between
+            lost = between / total
+            observed = (degrees[c, 0] + 1) / (degrees[c, 0] + 3) * degrees[c, 0] * (1 - lost)
+            barnard = 1 / (lost**2 / (n - 1) + 1 / max(observed, 1.0))
+            assert mean[c, k] == pytest.approx(draws.mean())
+            assert pooled[c, k] == pytest.approx(np.sqrt(total))
+            assert half[c, k] == pytest.approx(stats.t.ppf(0.95, barnard) * np.sqrt(total))
+            chance = 2 * stats.t.sf(abs(draws.mean()) / np.sqrt(total), barnard)
+            assert p[c, k] == pytest.approx(chance)
+
+
+def test_refits_add_the_uncertainty_of_topics(model):
+    table, plain = model.label_effects("x", refits=3), model.label_effects("x")
+    assert list(table.columns) == [*plain.columns, "matched"]
+    assert table["matched"].between(0.0, 1.0).all()
+    assert (table["standard_error"] >= plain["standard_error"] - 1e-12).all()
+    np.testing.assert_allclose(table["effect"], plain["effect"], atol=0.1)
+    pd.testing.assert_frame_equal(model.label_effects("x", refits=3), table)
+
+
+def same_tables(found, wanted, by=("label", "topic")):
+    pairs = (table.sort_values(list(by)).reset_index(drop=True) for table in (found, wanted))
+    one, two = (table[["label", "topic", "effect", "lower", "upper", "p"]] for table in pairs)
+    pd.testing.assert_frame_equal(one, two, rtol=1e-8, atol=1e-10)
+
+
+def test_the_order_of_documents_and_labels_does_not_matter(model, frame):
+    fitted_model = model._model
+    wanted, order = model.label_effects(), np.random.default_rng(0).permutation(M)
+    reading = fitted_model.reading
+    shuffled = replace(
+        reading,
+        proportions=reading.proportions[order],
+        values=reading.values[order],
+        lengths=reading.lengths[order],
+        fold=reading.fold[order],
+        rows=reading.rows[order],
+    )
+    other = TopicRegression(fitted_model, shuffled, fitted_model.space, "", "documents")
+    same_tables(other.effects(), wanted)
+    # Columns and tags in another order, by a formula in another order.
+    tags = frame["tags"].map(lambda tags: tags[::-1])
+    turned = frame[["stars", "side", "x"]].assign(tags=tags)
+    found = model.estimate_effects("~ tags + o(stars) + x + side", turned)
+    same_tables(found.effects(), wanted)
+
+
+def test_the_reference_level_does_not_matter(frame):
+    """A category whose levels are equally frequent, so that names choose the reference."""
+    model = fitted()
+    side = [*np.resize(["a", "b", "c"], M - 1).tolist(), None]
+    tables = []
+    for names in ({"a": "a", "c": "c"}, {"a": "c", "c": "a"}):
+        renamed = [names.get(level, level) for level in side]
+        found = model.estimate_effects("~ side * x + tags", table_of(side=renamed)).effects()
+        tables.append(found.assign(label=found["label"].replace({v: k for k, v in names.items()})))
+    same_tables(*tables)
+
+
+def test_answers_are_the_same_after_a_file_and_a_pickle(tmp_path, frame):
+    model, (corpus, _) = fitted(labels=("x", "side", "tags")), labelled()
+    tables = []
+    model.save(tmp_path / "model.hdsp")
+    for own in (model, HDSP.load(tmp_path / "model.hdsp"), pickle.loads(pickle.dumps(model))):
+        found = own.estimate_effects("~ side * o(stars)", frame[["stars"]])
+        parts = [own.label_effects(), found.effects(), found.levels("side"), found.test()]
+        parts.append(own.estimate_effects("~ x", corpus=corpus).effects())
+        tables.append(parts)
+    for parts in tables[1:]:
+        for one, two in zip(parts, tables[0], strict=True):
+            pd.testing.assert_frame_equal(one, two, check_exact=True)
+
+
+def answers(model, order):
+    corpus, _ = labelled()
+    own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "side", "tags"]))
+    asked = {
+        "effects": lambda: model.label_effects(),
+        "levels": lambda: own_regression(model._model).levels("side"),
+        "expected": lambda: model.expected_topics(corpus.labels.select(["x"])),
+        "predicted": lambda: model.predict_labels(corpus.counts, "side"),
+        "correlations": lambda: model.topic_correlations(),
+        "words": lambda: model.label_words(),
+        "perplexity": lambda: model.perplexity(own, given="labels"),
+    }
+    return {
+        name: np.asarray(pd.DataFrame([asked[name]()]) if name == "perplexity" else asked[name]())
+        for name in order
+    }
+
+
+def test_the_order_of_questions_changes_no_answer():
+    corpus, _ = labelled()
+    own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "side", "tags"]))
+    models = [HDSP(T, fixed_number=True, random_state=0, n_jobs=1).fit(own) for _ in range(2)]
+    names = ["effects", "levels", "expected", "predicted", "correlations", "words", "perplexity"]
+    first, second = answers(models[0], names), answers(models[1], names[::-1])
+    for name in names:
+        assert first[name].shape == second[name].shape
+        np.testing.assert_array_equal(first[name], second[name])
+
+
+def test_answers_are_computed_when_asked_for_and_once(monkeypatch):
+    calls = []
+    original = fitted_module.learn_softmax
+    monkeypatch.setattr(
+        fitted_module, "learn_softmax", lambda *given: calls.append(1) or original(*given)
+    )
+    corpus, _ = labelled()
+    own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "tags"]))
+    model = HDSP(T, fixed_number=True, random_state=0, n_jobs=1).fit(own)
+    model.label_effects()
+    model.proportions_.sum()
+    assert calls == []
+    # Warnings of unreliable topics need their coherence.
+    assert set(model._model.answers) <= {"coherence"}
+    for _ in range(2):
+        model.perplexity(own)
+    assert len(calls) == 1
+
+
+def test_documents_that_are_gone_get_a_sentence(tmp_path):
+    model, (corpus, _) = fitted(labels=("x", "side", "tags")), labelled()
+    own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "side", "tags"]))
+    model.save(tmp_path / "model.hdsp")
+    loaded = HDSP.load(tmp_path / "model.hdsp")
+    with pytest.raises(ValueError, match="a saved model does not contain: pass them as `corpus`"):
+        loaded.label_effects(refits=2)
+    with pytest.raises(ValueError, match="must be the documents that the model was fitted to"):
+        loaded.label_effects(refits=2, corpus=own[::-1])
+    loaded._model.answers.clear()
+    with pytest.raises(ValueError, match="This answer needs the training documents"):
+        loaded.topic_correlations()
+
+
+def test_other_documents_and_further_labels(model, frame):
+    other, _ = labelled(seed=2)
+    found = model.estimate_effects("~ side + x", corpus=other).effects("x")
+    # The same truth, in other documents.
+    errors = np.hypot(found["standard_error"], model.label_effects("x")["standard_error"])
+    difference = found["effect"] - model.estimate_effects("~ side + x").effects("x")["effect"]
+    assert (np.abs(difference) < 3 * errors).all()
+    lacking = fitted(labels=("tags",))
+    corpus, _ = labelled()
+    one = lacking.estimate_effects("~ x", frame[["x"]]).effects()
+    two = lacking.estimate_effects("~ x", corpus=corpus).effects()
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_placebo_labels_have_few_effects(model):
+    """Also of very few documents."""
+    p = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        names = np.array(["some", "few", "five"])
+        own = rng.random((M, 3)) < (0.3, 0.05, 5 / M)
+        labels = table_of(placebo=[names[row].tolist() for row in own])
+        p += model.estimate_effects("~ placebo", labels).effects()["p"].tolist()
+    assert 0.03 < (np.array(p) < 0.1).mean() < 0.12
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m, f: m.estimate_effects("~ y"), r"'y'.*These documents have 'x', 'side', 'stars'"),
+        (
+            lambda m, f: m.estimate_effects("~ x", weight="words"),
+            "`weight` of HDSP.estimate_effects",
+        ),
+        (
+            lambda m, f: m.estimate_effects("~ x", f, corpus=labelled()[0]),
+            "`labels` of HDSP.estimate_effects must be None with a `corpus`",
+        ),
+        (
+            lambda m, f: m.estimate_effects(None, many(M)).effects(),
+            r"TopicRegression has \d+ columns for 400 documents: leave labels out",
+        ),
+        (
+            lambda m, f: m.estimate_effects("~ x", corpus=labelled(seed=2)[0][:2]).effects(),
+            "needs at least 3 documents with words and labels, got 2",
+        ),
+        (
+            lambda m, f: m.estimate_effects("~ x").curve("side"),
+            "`label` of TopicRegression.curve must be a column of labels of the formula: 'x'",
+        ),
+        (
+            lambda m, f: m.estimate_effects("~ side").curve("side"),
+            "`label` of TopicRegression.curve must be numeric. 'side' is of kind category",
+        ),
+        (
+            lambda m, f: m.estimate_effects("~ side + x").curve("x", by="x"),
+            "`by` of TopicRegression.curve must be a category of the formula: 'side'",
+        ),
+        (
+            lambda m, f: m.estimate_effects("~ side").differences("left", by="right"),
+            "`by` of TopicRegression.differences must be another label than `label`, got 'right'",
+        ),
+        (
+            lambda m, f: m.estimate_effects("~ side + x").differences("side", by="x"),
+            "has no interaction of 'side' and 'x', so the effects do not differ",
+        ),
+        (
+            lambda m, f: m.label_effects("weather"),
+            "`labels` of HDSP.label_effects: the model has no label 'weather'",
+        ),
+        (lambda m, f: m.label_effects(level=1.0), "`level` of HDSP.label_effects"),
+        (
+            lambda m, f: m.label_effects("x", contrast=("a", "b")),
+            "must be two numbers or dates, since 'x' is numeric, got 'a'",
+        ),
+        (lambda m, f: m.label_effects(contrast=(1, 5)), "needs `labels` to name one category or"),
+        (lambda m, f: m.label_effects("x", contrast=5), "must be two levels of a category, or two"),
+        (
+            lambda m, f: m.label_effects("side", contrast=("left", "up")),
+            "'side' has no level 'up'. Its levels are 'centre', 'left', 'right'",
+        ),
+    ],
+)
+def test_bad_questions(model, frame, call, message):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingLabelsWarning)
+        with pytest.raises(ValueError, match=message):
+            call(model, frame)
+
+
+def test_a_contrast_beyond_the_data_is_extrapolated(model):
+    said = r"goes to 9, and 'x' runs from -0\.99\d* to 0\.99\d* in the documents: the effect is ext"
+    with pytest.warns(ExtrapolationWarning, match=said):
+        model.label_effects("x", contrast=(0, 9))

@@ -1,0 +1,201 @@
+"""Two values of a label, A against B: the numbers of `label_effects`, or why there are none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hdsp import Corpus, Labels, simulate
+from tests.report.corpora import fit, make_corpus, reviews
+from tests.report.test_page import table_rows
+
+
+def assert_effects(rows, wanted, tolerance=1e-3):
+    """The rows of a page's table, against the table of `label_effects`."""
+    wanted = wanted.set_index("topic")
+    assert len(rows) == len(wanted)
+    for row in rows:
+        own = wanted.loc[int(row[0])]
+        effect, lower, upper = map(float, row[2:])
+        assert effect == pytest.approx(own["effect"], abs=1e-4)
+        assert upper - lower == pytest.approx(own["upper"] - own["lower"], rel=tolerance)
+
+
+def choose(page, side, department=None, rating=None, tags=()):
+    page.get_by_label(f"Clear {side}").click()
+    if department is not None:
+        page.get_by_label(f"department of {side}", exact=True).select_option(department)
+    for tag in tags:
+        page.get_by_label(f"labels of {side}", exact=True).fill(tag)
+        page.get_by_label(f"labels of {side}", exact=True).press("Enter")
+    if rating is not None:
+        page.get_by_label(f"rating of {side} is known").check()
+        page.get_by_label(f"rating of {side}", exact=True).fill(str(rating))
+
+
+def test_levels_in_what_if(shown, model):
+    page = shown.show("#view=explorer")
+    choose(page, "A", "shoes", tags=["sale"])
+    choose(page, "B", "bags", tags=["sale"])
+    wanted = model.label_effects("department", contrast=("shoes", "bags"))
+    assert_effects(table_rows(page, "difference"), wanted)
+    assert page.inner_text("#no-intervals") == ""
+    page.get_by_text("Swap A and B").click()
+    wanted = model.label_effects("department", contrast=("bags", "shoes"))
+    assert_effects(table_rows(page, "difference"), wanted)
+
+
+def test_numbers_in_what_if(shown, model):
+    page = shown.show("#view=explorer")
+    choose(page, "A", "shoes", rating=1.5)
+    choose(page, "B", "shoes", rating=4)
+    wanted = model.label_effects("rating", contrast=(1.5, 4.0))
+    assert_effects(table_rows(page, "difference"), wanted)
+
+
+def test_a_tag_in_what_if(shown, model):
+    page = shown.show("#view=explorer")
+    choose(page, "A", "shoes")
+    choose(page, "B", "shoes", tags=["sale"])
+    assert_effects(table_rows(page, "difference"), model.label_effects("sale"))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "reason"),
+    [
+        ({"department": "shoes"}, {"department": "shoes"}, "A and B are the same"),
+        ({"department": "shoes"}, {"rating": 4}, "A and B differ in more than one label"),
+        ({"department": "shoes"}, {}, "department is not known in both"),
+        ({"rating": 2}, {}, "rating is not known in both"),
+        ({"tags": ["sale"]}, {"tags": ["new"]}, "A and B differ in more than one label"),
+    ],
+)
+def test_what_if_says_why_there_are_no_intervals(shown, a, b, reason):
+    page = shown.show("#view=explorer")
+    choose(page, "A", **a)
+    choose(page, "B", **b)
+    assert page.inner_text("#no-intervals") == f"No intervals: {reason}."
+    assert not page.locator('[data-chart="difference"]').is_visible()
+
+
+def test_interactions_have_no_intervals_in_what_if(open_page, tmp_path):
+    model = fit(make_corpus(*reviews()), 4, scaling="~ department * rating + labels", init="nmf")
+    model.report(tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html").show("#view=explorer")
+    choose(page, "A", "shoes", rating=2)
+    choose(page, "B", "bags", rating=2)
+    assert "the effect of department depends on other labels" in page.inner_text("#no-intervals")
+    label = model.label_names_.index("rating")
+    page = open_page(tmp_path / "report.html").show(f"#view=effects&side=label&label={label}")
+    assert not page.get_by_label("rating A").count()
+
+
+def test_values_of_a_number_in_effects(shown, model):
+    label = model.label_names_.index("rating")
+    page = shown.show(f"#view=effects&side=label&label={label}")
+    inputs = [page.get_by_label(f"rating {side}", exact=True) for side in "AB"]
+    assert [float(one.input_value()) for one in inputs] == [1.0, 5.0]
+    assert_effects(table_rows(page, "effects"), model.label_effects("rating"))
+    inputs[0].fill("2.5")
+    inputs[0].press("Enter")
+    wanted = model.label_effects("rating", contrast=(2.5, 5.0))
+    assert_effects(table_rows(page, "effects"), wanted)
+    assert "(5 - 2.5)" in page.locator('[data-chart="effects"] .caption').first.inner_text()
+    page = shown.show(page.evaluate("location.hash"))
+    assert_effects(table_rows(page, "effects"), wanted)
+
+
+def test_levels_of_a_category_in_effects(shown, model):
+    label = model.label_names_.index("shoes")
+    page = shown.show(f"#view=effects&side=label&label={label}")
+    page.get_by_label("Compared with").select_option("against hats")
+    wanted = model.label_effects("department", contrast=("hats", "shoes"))
+    assert_effects(table_rows(page, "effects"), wanted)
+    # Another label starts with its own contrast.
+    page.get_by_label("Label", exact=True).select_option("bags")
+    wanted = model.label_effects("bags")
+    assert_effects(table_rows(page, "effects"), wanted)
+    page = shown.show(f"#view=effects&side=label&label={label}&against=5")
+    assert page.get_by_label("Compared with").input_value() == ""
+
+
+@pytest.fixture(scope="module")
+def numeric():
+    """A model of two numeric labels: a spline, and an ordered one."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"price": rng.gamma(3.0, 20.0, 300), "stars": rng.integers(1, 6, 300)})
+    labels = Labels.from_frame(frame, numeric=["price", "stars"])
+    corpus, _ = simulate(labels, n_topics=5, document_length=50, random_state=0)
+    corpus = Corpus(corpus.counts, corpus.words, labels)
+    return fit(corpus, 5, scaling="~ s(price) + o(stars)", init="nmf")
+
+
+def test_numeric_labels_start_at_their_percentiles(numeric, open_page, tmp_path):
+    numeric.report(tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html").show("#view=explorer")
+    effects = numeric.label_effects("price")
+    high, low = effects["contrast"].iloc[0].split(" - ")
+    assert page.get_by_label("price of A", exact=True).input_value() == low
+    assert page.get_by_label("price of B", exact=True).input_value() == high
+    assert_effects(table_rows(page, "difference"), effects)
+
+
+def test_ordered_values_are_chosen_from_a_list(numeric, open_page, tmp_path):
+    numeric.report(tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html").show("#view=explorer")
+    for side, value in (("A", "2"), ("B", "5")):
+        page.get_by_label(f"Clear {side}").click()
+        page.get_by_label(f"stars of {side}", exact=True).select_option(value)
+    wanted = numeric.label_effects("stars", contrast=(2, 5))
+    assert_effects(table_rows(page, "difference"), wanted)
+    label = numeric.label_names_.index("stars")
+    page = open_page(tmp_path / "report.html").show(f"#view=effects&side=label&label={label}")
+    page.get_by_label("stars A", exact=True).select_option("3")
+    page.get_by_label("stars B", exact=True).select_option("4")
+    wanted = numeric.label_effects("stars", contrast=(3, 4))
+    assert_effects(table_rows(page, "effects"), wanted)
+
+
+def test_any_two_values_of_a_curve(numeric, open_page, tmp_path):
+    numeric.report(tmp_path / "report.html")
+    label = numeric.label_names_.index("price")
+    page = open_page(tmp_path / "report.html").show(
+        f"#view=effects&side=label&label={label}&against=50_70"
+    )
+    wanted = numeric.label_effects("price", contrast=(50, 70)).set_index("topic")
+    for row in table_rows(page, "effects"):
+        own = wanted.loc[int(row[0])]
+        # The page's curve is straight between the values of a table, and its degrees of freedom are
+        # those of a pair nearby.
+        assert float(row[2]) == pytest.approx(own["effect"], abs=3e-4)
+        width = float(row[4]) - float(row[3])
+        assert width == pytest.approx(own["upper"] - own["lower"], rel=0.05)
+
+
+@pytest.mark.filterwarnings("ignore::hdsp.exceptions.OverlappingLabelsWarning")
+@pytest.mark.filterwarnings("ignore::hdsp.exceptions.ExtrapolationWarning")
+def test_labels_that_cannot_be_told_apart_have_no_effects(open_page, tmp_path):
+    corpus, _ = simulate([["a", "b"], ["c"], ["a", "b", "c"], []] * 15, n_topics=3, random_state=0)
+    fit(corpus, 3, init="nmf").report(tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html").show("#view=effects")
+    labels = page.get_by_label("Label", exact=True).locator("option").all_inner_texts()
+    assert labels == ["c"]
+    page = open_page(tmp_path / "report.html").show("#view=explorer")
+    page.get_by_label("Clear A").click()
+    page.get_by_label("Clear B").click()
+    page.get_by_label("tags of B", exact=True).fill("a")
+    page.get_by_label("tags of B", exact=True).press("Enter")
+    assert page.inner_text("#no-intervals") == (
+        "No intervals: the page has no intervals for these values of tags."
+    )
+
+
+def test_labels_without_effects_still_have_expected_topics(open_page, tmp_path):
+    frame = pd.DataFrame({"side": ["left", "right"] * 30})
+    corpus, _ = simulate(frame, n_topics=3, random_state=0)
+    corpus = Corpus(corpus.counts, corpus.words, frame, groups=["one"] * 60)
+    fit(corpus, 3, init="nmf").report(tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html").show("#view=explorer")
+    assert "All documents are in one group" in page.inner_text("#no-intervals")
+    assert page.locator("nav a").all_inner_texts() == ["Topics", "What if", "Map", "Fit"]
+    page.click('nav a[data-view="topics"]')
+    assert page.get_by_text("No label effects: All documents are in one group").is_visible()
