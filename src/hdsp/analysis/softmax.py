@@ -24,6 +24,8 @@ RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 # each other; and the smallest gain of held-out log likelihood per token that a step is worth.
 _TOL, _LOOSE, _GAIN = 1e-6, 1e-5, 1e-4
 _MOST_STEPS, _MOST_ITER, _ITER_OF_STEP = 8, 200, 40
+# Vectors that L-BFGS keeps: more take longer than the steps that they save.
+_MEMORY, _LARGE = 4, 300_000
 # Rows at a time, and held-out documents that choose the ridge.
 _ROWS, _MOST_HELD_OUT = 512, 4_000
 # The weight of copies of documents with missing labels. On docstrings, expected topics given one
@@ -200,7 +202,8 @@ def fit_softmax(
             gradient = np.zeros(single.shape, dtype=np.float32)
             return kernels.add_softmax_loss(first, last, *arrays, single, gradient), gradient
 
-        size = max(_ROWS, -(-design.shape[0] // 8))
+        # Each range has a gradient of its own: of many labels, few ranges.
+        size = max(_ROWS, -(-design.shape[0] // (8 if single.size < _LARGE else 2)))
         values, gradients = zip(*kernels.run_ranges(part, design.shape[0], size), strict=True)
         gradient = np.sum(gradients, axis=0, dtype=np.float64)
         value = float(np.sum(values)) - (observed * weights).sum()
@@ -208,7 +211,7 @@ def fit_softmax(
         gradient = (gradient - observed + penalty * weights) / scale
         return value / total, gradient.ravel() / total
 
-    options = {"maxiter": max_iter, "ftol": tol, "gtol": 0.0}
+    options = {"maxiter": max_iter, "maxcor": _MEMORY, "ftol": tol, "gtol": 0.0}
     begin = (start * scale).ravel()
     found = minimize(objective, begin, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x.reshape(observed.shape) / scale)
