@@ -310,4 +310,5 @@ def test_memory_does_not_grow_with_the_documents(tmp_path):
         n_documents, growth[times] = map(int, run.stdout.split())
         assert n_documents == 3000 * times
     # In memory, the counts of 18,000 documents would take 21 MB, and their texts 12 MB.
-    assert growth[8] - growth[2] < 8_000_000
+    # The allocator keeps a few MB more or less.
+    assert growth[8] - growth[2] < 12_000_000
