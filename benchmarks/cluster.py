@@ -25,7 +25,7 @@ from hdsp.execution.dask import connect
 from hdsp.fit import Run, fit_batch
 from hdsp.model import GlobalState, Priors, ShardedProblem
 from hdsp.model.shard_blocks import Encoding, ShardBlock
-from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.numerics import sticks_from_weights
 from hdsp.scaling import bind_labels
 
 DOCUMENTS, WORDS, TOPICS, LABELS, LENGTH = 100_000, 10_000, 100, 52, 72

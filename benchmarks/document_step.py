@@ -19,7 +19,7 @@ from sklearn.decomposition import LatentDirichletAllocation  # noqa: E402
 
 from hdsp import HDSP  # noqa: E402
 from hdsp.model import GlobalState, LocalSettings, Priors, block_step, make_problem, make_view  # noqa: E402
-from hdsp.numerics.sticks import sticks_from_weights  # noqa: E402
+from hdsp.numerics import sticks_from_weights  # noqa: E402
 from hdsp.scaling import bind_labels  # noqa: E402
 from hdsp_studies.peers import FitSettings, make_peer  # noqa: E402
 

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 import hdsp
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import GlobalState, HeldOut
-from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.numerics import sticks_from_weights
 from hdsp.scaling import Constant
 from hdsp_studies.comparison.corpora import Reading
 

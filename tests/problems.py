@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from hdsp.model import GlobalState, Priors, make_problem
-from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.numerics import sticks_from_weights
 from hdsp.scaling import Categorical, Constant, LogLinear, Product
 
 SCALINGS = ("constant", "categorical", "loglinear", "product")

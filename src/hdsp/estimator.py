@@ -76,7 +76,7 @@ from hdsp.learning import (
     running,
 )
 from hdsp.model import Priors
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
 from hdsp.progress import shown
 from hdsp.scaling import Scaling

@@ -57,8 +57,7 @@ from hdsp.fit import (
 from hdsp.kernels import compile_ahead
 from hdsp.model import DocumentState, GlobalState, Priors, Problem, make_problem, seed_prior
 from hdsp.model.shard_blocks import readable_parts
-from hdsp.numerics.sampling import sample_rows
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.persistence import Checkpoint
 from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
 from hdsp.validation import make_generator, quoted

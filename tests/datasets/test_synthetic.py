@@ -6,7 +6,7 @@ from scipy.special import digamma
 
 from hdsp import HDSP
 from hdsp.datasets import LabelDesign, add_placebo_tags, make_corpus, split_halves
-from hdsp.numerics.draws import draw_counts, draw_proportions
+from hdsp.numerics import draw_counts, draw_proportions
 
 FEW = {"n_topics": 5, "n_words": 40}
 

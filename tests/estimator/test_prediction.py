@@ -22,7 +22,7 @@ from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
 from hdsp.fit import topics_in_use
 from hdsp.metrics import frex, npmi, topic_top_words
 from hdsp.model import split_tokens
-from hdsp.numerics.quadrature import normalised_gamma_mean
+from hdsp.numerics import normalised_gamma_mean
 from hdsp.progress.displays import Lines
 from tests.reference.cvb0 import predict_document
 

@@ -13,7 +13,7 @@ import hdsp
 from hdsp.fit import relearn
 from hdsp.fit.relearn import match
 from hdsp.model import GlobalState
-from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.numerics import sticks_from_weights
 
 SETTINGS = {"n_components": 12, "random_state": 0, "init": "nmf"}
 

@@ -10,7 +10,7 @@ from hdsp.fit.shard_batches import ShardBatches
 from hdsp.fit.stochastic import fit_stochastic, start_stream
 from hdsp.model import GlobalState, Priors, ShardedProblem
 from hdsp.model.shard_blocks import Encoding, ShardBlock
-from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.numerics import sticks_from_weights
 from hdsp.scaling import bind_labels
 
 SHARD = 40

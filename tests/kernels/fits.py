@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from hdsp import HDSP, Categorical, LogLinear, TextSettings, simulate
 from hdsp.execution import InProcess, fit_documents
 from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
-from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.numerics import sticks_from_weights
 from hdsp.scaling import Constant
 
 

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from hdsp import HDSP, Categorical, LogLinear, simulate
 from hdsp.model import draw_documents
 from hdsp.model.generative import _draw_words, draw_truth
-from hdsp.numerics.quadrature import normalised_gamma_mean
+from hdsp.numerics import normalised_gamma_mean
 
 
 @pytest.mark.parametrize(

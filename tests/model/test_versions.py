@@ -24,7 +24,7 @@ from hdsp.model.differing import (
 )
 from hdsp.model.documents import word_factors, word_table
 from hdsp.model.versions import Versions, expand_counts, word_spread
-from hdsp.numerics.sticks import sticks_from_weights
+from hdsp.numerics import sticks_from_weights
 from hdsp.scaling import Constant
 from tests.problems import bound_scaling, draw_seeds
 from tests.reference import versions as plain

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.special import softmax
 
 from hdsp import HDSP, Categorical, Corpus, TextSettings, simulate
 from hdsp.analysis.checks import check_sentence
 from hdsp.analysis.correlations import Correlations
 from hdsp.analysis.topics import word_share
 from hdsp.exceptions import SplitTopicsWarning
-from hdsp.numerics.softmax import normalised_exp
 from hdsp.report import TopicNames, layout, make_view, render
 from hdsp.report.documents import (
     MOST_CHARACTERS,
@@ -74,7 +74,7 @@ def test_the_form_gives_the_models_expected_topics(view, model, corpus):
     form = view.model["form"]
     design = model.label_schema_.encode(corpus.labels)
     score = design @ unpacked(form["coefficients"]) + unpacked(form["intercept"])
-    found = normalised_exp(np.asarray(score))
+    found = softmax(np.asarray(score), axis=1)
     np.testing.assert_allclose(found, model.expected_topics(corpus.labels), rtol=0, atol=1e-6)
 
 

@@ -19,7 +19,7 @@ from hdsp.analysis.new_documents import check_corpus
 from hdsp.analysis.topics import Columns, topic_part
 from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
 from hdsp.corpus.values import written_number
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling import LabelSpace
 from hdsp.validation import check_known
 

@@ -14,7 +14,7 @@ from hdsp.analysis.reading import LeftOut
 from hdsp.execution import fit_documents
 from hdsp.model import HeldOut
 from hdsp.model.updates import update_scaling, update_topics
-from hdsp.numerics.sampling import sample_rows
+from hdsp.numerics import sample_rows
 
 # The documents that choose: at most so many, of which there must be some; and of the others, so
 # many, which labels' weights are learned from.

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, hstack
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.schema import BlockSchema
 from hdsp.corpus.values import level_name, written_number
-from hdsp.numerics.types import BoolArray, FloatArray
+from hdsp.numerics import BoolArray, FloatArray
 from hdsp.validation import quoted
 
 # In standard deviations; beyond it, single precision overflows.

@@ -23,8 +23,7 @@ from hdsp.analysis.reading import folds
 from hdsp.kernels import sparse_product
 from hdsp.model import GlobalState, Problem
 from hdsp.model.completion import group_share
-from hdsp.numerics.sampling import sample_rows
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray, sample_rows
 
 # Standard errors come from leaving out each of so many parts of the documents.
 _PARTS = 12

@@ -12,7 +12,7 @@ from hdsp.corpus import LabelSchema
 from hdsp.corpus.schema import BlockSchema
 from hdsp.exceptions import MissingLabelsWarning, OverlappingLabelsWarning, warn_caller
 from hdsp.labels import Factor, Interaction, Ordered, Pooled, Spline, Term
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling import LabelSpace, LogLinear, Product
 from hdsp.validation import quoted
 

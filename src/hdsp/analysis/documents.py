@@ -15,7 +15,7 @@ from hdsp.analysis.topics import Columns, name_column, word_share
 from hdsp.corpus import Corpus, Labels, as_labels, make_frame
 from hdsp.execution import make_executor
 from hdsp.model import Truth, document_log_likelihood, draw_documents, split_tokens
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.validation import (
     check_choice,
     check_known,

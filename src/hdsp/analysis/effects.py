@@ -43,7 +43,7 @@ from hdsp.exceptions import (
 )
 from hdsp.execution import make_executor
 from hdsp.labels import Pooled, Spline
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling import LabelSpace
 from hdsp.validation import check_known, check_share, check_whole, count_of, listed, quoted
 

@@ -7,6 +7,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
@@ -34,11 +35,13 @@ from hdsp.corpus import LabelSchema, TextSettings
 from hdsp.execution import make_executor
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import GlobalState, Priors, expected_tokens, make_predictive_view, word_share
-from hdsp.numerics.quadrature import normalised_gamma_mean
-from hdsp.numerics.sampling import sample_rows
-from hdsp.numerics.softmax import normalised_exp
-from hdsp.numerics.types import BoolArray, FloatArray
-from hdsp.numerics.versions import library_versions
+from hdsp.numerics import (
+    BoolArray,
+    FloatArray,
+    library_versions,
+    normalised_gamma_mean,
+    sample_rows,
+)
 from hdsp.scaling import Design, LabelSpace, ScalingFunction
 
 # As many training documents are weighed for the regressions of labels on words.
@@ -363,7 +366,8 @@ class FittedModel:
         if method == "ratio":
             # theta_k proportional to beta p_k E[s_k(r)] (equation 20).
             log_share = np.log(scaling.expected_scale(state.scaling, design))
-            return normalised_exp(log_share + np.log(np.maximum(state.prior_shape, 1e-300)))
+            log_weight = np.log(np.maximum(state.prior_shape, 1e-300))
+            return np.asarray(softmax(log_share + log_weight, axis=1))
         if self.regression_space is not self.space:
             design = self.regression_space.design(self.space.values(design))
         return self.expected_regression(weight).proportions(csr_array(design))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 
 @dataclass(frozen=True)

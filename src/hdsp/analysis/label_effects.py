@@ -21,7 +21,7 @@ from hdsp.analysis.topics import Columns
 from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
 from hdsp.fit import Run
 from hdsp.model import make_problem
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.scaling import LabelSpace, Scaling, bind_labels
 from hdsp.validation import check_choice, quoted
 

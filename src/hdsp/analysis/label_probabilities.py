@@ -19,7 +19,7 @@ from hdsp.analysis.new_documents import document_parts
 from hdsp.analysis.softmax import group_rows
 from hdsp.corpus.values import level_name, written_number
 from hdsp.execution import make_executor
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.validation import check_choice, check_flag, quoted
 
 _OWNER = "HDSP.predict_labels"

@@ -17,8 +17,7 @@ from scipy.sparse import csr_array, hstack
 from scipy.special import expit, logit, softmax
 
 from hdsp.corpus import Kind, LabelSchema
-from hdsp.numerics.sampling import sample_rows
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray, sample_rows
 
 # The prior's weight a, in tokens; benchmarks/labels.py shows others.
 STRENGTH = 2.0

@@ -26,7 +26,7 @@ from hdsp import kernels
 from hdsp.analysis.label_regression import WeighedDocuments
 from hdsp.analysis.softmax import group_rows
 from hdsp.kernels import run_ranges, sparse_product
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 # Factors are learned from at most this many documents.
 MOST_DOCUMENTS = 50_000

@@ -10,7 +10,7 @@ from hdsp.analysis.fitted import FittedModel, Source
 from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers, warn_unknown
 from hdsp.corpus.fingerprint import fingerprint
 from hdsp.model import Problem, make_problem
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.scaling import Design
 from hdsp.validation import check_counts, check_indices, check_not_texts, count_rows
 

@@ -20,8 +20,7 @@ from hdsp.model import (
 from hdsp.model.completion import group_share
 from hdsp.model.differing import update_versions
 from hdsp.model.updates import update_topics
-from hdsp.numerics.sampling import parts_of
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray, parts_of
 
 # Documents are left out of topics in so many parts. Halves would leave topics of few documents with
 # too few, and more parts take longer.

@@ -28,7 +28,7 @@ from hdsp.fit import (
 )
 from hdsp.metrics import match_topics
 from hdsp.model import GlobalState, Problem
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.validation import check_whole, listed
 
 # Topics that share at least this much probability count as the same topic.

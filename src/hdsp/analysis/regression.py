@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from hdsp.kernels import run_ranges
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 
 # A column is collinear with those before it if no more than this part of its square is left. A
 # document's leverage is taken for at most this much, as one that a column fits exactly has none.

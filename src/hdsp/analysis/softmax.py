@@ -16,7 +16,7 @@ from scipy.special import softmax, stdtrit
 from hdsp import kernels
 from hdsp.analysis.groups import TopicGroups
 from hdsp.analysis.regression import intraclass_correlation
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 
 # Penalties that are tried, in squared coefficients per token, the strongest first.
 RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)

@@ -16,7 +16,7 @@ from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.topics import Columns, name_column, top_words
 from hdsp.exceptions import SplitTopicsWarning
 from hdsp.metrics import topic_top_words
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.validation import quoted
 
 # Two topics are alike if they share this part of the words that set them apart from the corpus. In

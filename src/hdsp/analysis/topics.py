@@ -8,7 +8,7 @@ import numpy as np
 
 from hdsp.analysis.fitted import FittedModel
 from hdsp.metrics import frex, topic_top_words
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.validation import check_share, quoted
 
 # A table before it is a frame of some library.

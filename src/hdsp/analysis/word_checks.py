@@ -19,7 +19,7 @@ from hdsp.fit import FitSource, Plan, Run, fit, fit_batch, topics_in_use
 from hdsp.metrics import match_topics
 from hdsp.model import Problem, make_problem
 from hdsp.model.versions import expand_counts
-from hdsp.numerics.types import BoolArray
+from hdsp.numerics import BoolArray
 from hdsp.scaling.content import MOST_LEVELS
 from hdsp.validation import check_known, count_of
 

@@ -6,7 +6,7 @@ from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_words import WordRatios, factor_ratios, word_ratios
 from hdsp.analysis.topics import Columns, name_column
 from hdsp.model.completion import group_share
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.validation import check_known, check_share, check_whole
 
 

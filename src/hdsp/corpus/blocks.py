@@ -9,8 +9,7 @@ import numpy as np
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.values import LIST_TYPES, is_missing, level_name, written_date, written_number
 from hdsp.exceptions import DatesAsLevelsWarning
-from hdsp.numerics.sparse import csr_from_entries
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray, csr_from_entries
 from hdsp.validation import check_not_infinite, quoted
 
 _MONTHS = (

@@ -18,12 +18,11 @@ from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.schema import LabelSchema
 from hdsp.corpus.text import NoWordsError, TextSettings
 from hdsp.corpus.values import is_missing
-from hdsp.numerics.sampling import AT_ONCE
-from hdsp.numerics.sparse import frozen_csr
+from hdsp.numerics import BLOCK_DOCUMENTS, frozen_csr
 from hdsp.validation import check_counts, check_texts, check_words, count_of, row_positions
 
 # The most documents of a part: those of a block of a fit.
-PART_SIZE = AT_ONCE
+PART_SIZE = BLOCK_DOCUMENTS
 _DRAWN = 1 << 20
 
 

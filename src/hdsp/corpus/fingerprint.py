@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 
 _CHUNK = 1 << 20
 

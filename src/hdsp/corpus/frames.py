@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hdsp.corpus.labels import Kind
 from hdsp.corpus.values import ValueGroup, groups_of
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.validation import check_unique
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.corpus.values import is_missing, level_name
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.validation import count_of
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.numerics.sparse import frozen_csr
+from hdsp.numerics import frozen_csr
 from hdsp.validation import check_length, check_unique, count_of, quoted, row_positions
 
 if TYPE_CHECKING:

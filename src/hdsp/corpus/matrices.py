@@ -8,7 +8,7 @@ from scipy.sparse import csc_array, issparse
 
 from hdsp.corpus.blocks import number_block
 from hdsp.corpus.labels import Kind, LabelBlock
-from hdsp.numerics.sparse import csr_from_entries
+from hdsp.numerics import csr_from_entries
 from hdsp.validation import check_matrix, check_not_infinite, quoted
 
 TAGS_NAME = "labels"

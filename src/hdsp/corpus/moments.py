@@ -8,7 +8,7 @@ from typing import Self, TypeAlias
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 
 @dataclass(frozen=True)

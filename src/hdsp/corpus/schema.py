@@ -16,8 +16,7 @@ from hdsp.corpus.moments import LabelMoments, Moments
 from hdsp.corpus.parsing import from_matrix, read_labels
 from hdsp.corpus.word_counts import placed
 from hdsp.exceptions import MissingLabelsWarning, UnknownLabelWarning
-from hdsp.numerics.sparse import csr_entries
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray, csr_entries
 from hdsp.validation import check_matrix, count_of, quoted
 
 

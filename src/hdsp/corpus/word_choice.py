@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp.corpus.word_table import PackedWords
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from hdsp.corpus.text import TextSettings

@@ -9,11 +9,10 @@ from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import softmax
 
 from hdsp.corpus import Corpus, Kind, LabelBlock, Labels
-from hdsp.numerics.draws import draw_counts, draw_proportions
-from hdsp.numerics.softmax import normalised_exp
-from hdsp.numerics.types import BoolArray, FloatArray
+from hdsp.numerics import BoolArray, FloatArray, draw_counts, draw_proportions
 from hdsp.validation import check_choice
 
 # Tokens that the prior of a topic's words is worth, and draws behind an expected proportion.
@@ -161,11 +160,11 @@ class SyntheticTruth:
         """
         score = np.log(self.topic_weight) + design @ self.label_weights
         if self.prior == "dirichlet":
-            return normalised_exp(score)
+            return np.asarray(softmax(score, axis=1))
         noise = np.random.default_rng(0).normal(size=(_DRAWS // 2, len(self.topic_weight)))
         total = np.zeros(score.shape)
         for shift in self.spread * np.concatenate([noise, -noise]):
-            total += normalised_exp(score + shift)
+            total += softmax(score + shift, axis=1)
         return total / _DRAWS
 
     def effects(self) -> FloatArray:
@@ -299,7 +298,7 @@ def make_corpus(
     if prior == "dirichlet":
         proportions = draw_proportions(concentration * np.exp(score), rng)
     else:
-        proportions = normalised_exp(score + rng.normal(0.0, spread, size=score.shape))
+        proportions = softmax(score + rng.normal(0.0, spread, size=score.shape), axis=1)
     lengths = rng.poisson(document_length, size=n_documents)
     counts = draw_counts(proportions, word_share, lengths, rng)
     truth = SyntheticTruth(

@@ -22,7 +22,7 @@ from hdsp.model import (
     make_view,
 )
 from hdsp.model.documents import mean_proportions, solve_block
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 
 

@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from hdsp.fit.run import Run
 from hdsp.fit.search import MOST_FITTED, short_fit
 from hdsp.model import GlobalState, Problem
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 # Topics whose words deviate from the corpus' in directions with at least this cosine are the same.
 SAME = 0.6

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.model import BlockProblem, BoundTerms, GlobalState, Statistics
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 _FACTS = (
     "n_topics",

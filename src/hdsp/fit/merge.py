@@ -19,8 +19,7 @@ from hdsp.model.by_topic import TopicWeights, proportion_terms, word_terms
 from hdsp.model.differing import Parts, TreePrior, best_values, topic_values, update_versions
 from hdsp.model.documents import word_factors
 from hdsp.model.seeds import add_seeds, seed_sets
-from hdsp.numerics.sticks import sticks_from_weights
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
 from hdsp.scaling import DesignLimits, Parameters, ScalingFunction, take_topics
 
 # Labels cannot scale a single topic.

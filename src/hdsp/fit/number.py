@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 NUMBERS_BY = ("auto", "prediction", "elbow")
 # At .1 to .2 the numbers for real text differ by a factor of two to three, and those for draws of

@@ -12,7 +12,7 @@ from scipy.linalg import qr
 
 from hdsp.fit.words import WordSpace
 from hdsp.kernels import run_ranges
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 # Topics are first learned for the most frequent words: pairs of all would be too many.
 _MOST_WORDS = 1_000

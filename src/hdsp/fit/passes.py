@@ -32,7 +32,7 @@ from hdsp.model import (
 )
 from hdsp.model.by_topic import TopicWeights, token_proportions
 from hdsp.model.updates import update_scaling_from_sums
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.scaling import DesignLimits, Parameters, ScalingFunction
 
 # Exact updates of the labels' weights of a merged topic, and pairs of topics per task of a thread.

@@ -20,7 +20,7 @@ from hdsp.fit.stream import FAR, OpenStream, absorb, stream_of, with_labels, wit
 from hdsp.fit.stream_labels import check_numbers
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit
 from hdsp.model import GlobalState, HeldOut, Priors, make_problem
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
 
 # Topics are learned again once there are so many times the documents, of few and of many: what the

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, vstack
 
 from hdsp.execution import Step
 from hdsp.model import Block
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling import Design, LabelSpace
 
 # Documents in the uniform sample.

@@ -19,7 +19,7 @@ from hdsp.fit.run import Run
 from hdsp.kernels import run_together
 from hdsp.metrics import exclusivity, npmi, topic_top_words
 from hdsp.model import GlobalState, HeldOut, Problem
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 # Held out: a tenth of the documents, but some hundreds, and never more than a quarter.
 _SHARE, _FEWEST_HELD_OUT, _MOST_HELD_OUT, _LARGEST_SHARE = 0.1, 500, 2_000, 0.25

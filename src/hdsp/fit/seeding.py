@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from hdsp.exceptions import UnknownSeedWarning
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.validation import quoted
 
 # The share of a seeded topic's first words that its seeds are; the rest keep them company.

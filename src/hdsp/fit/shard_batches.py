@@ -9,7 +9,7 @@ import numpy as np
 from hdsp.execution import Executor, InProcess
 from hdsp.model import Block, BlockSource
 from hdsp.model.shard_blocks import SHARDS_AT_ONCE, Encoding, MixedBlock, Readable, forget_shards
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 
 # Documents per block of a batch: enough for threads to share.
 BATCH_BLOCK = 2_048

@@ -20,8 +20,7 @@ from hdsp.model import GlobalState, Problem
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
 from hdsp.model.state import padded
 from hdsp.model.versions import Versions, word_spread
-from hdsp.numerics.sticks import sticks_from_weights
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
 
 STARTS = ("auto", "nmf", "words", "pairs", "lda", "random")
 # The paper starts from three passes of LDA.

@@ -27,7 +27,7 @@ from hdsp.model import (
 )
 from hdsp.model.differing import update_versions
 from hdsp.model.updates import update_scaling_from_sums, update_topics, update_weights
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.scaling import DesignLimits, Parameters, mix_labels, scale_labels
 
 # The rate of step t is (delay + t)^-decay.

@@ -25,7 +25,7 @@ from hdsp.model import (
 from hdsp.model.differing import update_versions
 from hdsp.model.seeds import add_seeds
 from hdsp.model.versions import word_spread
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling import Design, DesignLimits, LabelSpace, Scaling, move_labels
 
 # A word joins the model once so many documents have it.

@@ -19,7 +19,7 @@ from hdsp.fit.start import WordSpaces, common_words, initial_state
 from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
 from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_problem
 from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
 
 # Where documents have more words than this on average, those of a document say enough of it.

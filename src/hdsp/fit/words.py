@@ -13,7 +13,7 @@ from scipy.linalg import lu
 from scipy.sparse import csr_array
 
 from hdsp.kernels import run_ranges, sparse_product
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 
 # Dimensions of the word vectors, at most, and the steps in which they are found.
 _MOST_DIMENSIONS, _POWER_ITERATIONS = 100, 4

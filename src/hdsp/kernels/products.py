@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hdsp.kernels.parallel import run_ranges
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.labels.term import Term
-from hdsp.numerics.sparse import csr_from_entries
+from hdsp.numerics import csr_from_entries
 
 
 class Interaction(Term):

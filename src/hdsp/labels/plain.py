@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Kind
 from hdsp.labels.term import Term
-from hdsp.numerics.types import BoolArray
+from hdsp.numerics import BoolArray
 
 
 class Number(Term):

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from hdsp.labels.term import NO_EFFECT, Term, number_columns
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.validation import check_positive
 
 _DEGREE = 3

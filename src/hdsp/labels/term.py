@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.numerics.sparse import csr_from_entries
-from hdsp.numerics.types import BoolArray, FloatArray
+from hdsp.numerics import BoolArray, FloatArray, csr_from_entries
 
 # Points at which a term of a number is tabulated.
 _POINTS = 129

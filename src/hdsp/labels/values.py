@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, hstack
 
 from hdsp.corpus.schema import BlockSchema
 from hdsp.labels.term import NO_EFFECT, Term, number_columns
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.validation import quoted
 
 _MOST_VALUES = 50

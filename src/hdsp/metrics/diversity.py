@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.validation import check_share, check_top_words
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import entr
 
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 
 def effective_topics(weights: FloatArray) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hdsp.metrics.coherence import topic_top_words
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.validation import normalised_components
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hdsp.metrics.coherence import pair_npmi
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.validation import check_tolerance, check_top_words
 
 # Documents are counted in blocks of about this many tokens, to limit the memory in use.

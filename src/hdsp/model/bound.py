@@ -10,7 +10,7 @@ from hdsp.model.documents import WORD_RANGE
 from hdsp.model.problem import BlockProblem, Priors
 from hdsp.model.seeds import prior_totals, seed_bound
 from hdsp.model.state import BoundTerms, GlobalState, Statistics
-from hdsp.numerics.gamma import log_gamma_density
+from hdsp.numerics import log_gamma_density
 
 
 def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> BoundTerms:

@@ -23,7 +23,7 @@ from hdsp.kernels import run_ranges
 from hdsp.model.documents import expected_rates
 from hdsp.model.problem import Priors
 from hdsp.model.seeds import prior_totals, seed_word_terms
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling import Design, Parameters, ScalingFunction, take_topics
 
 # Topics per task of a thread; fixed, so that results do not depend on the number of threads.

@@ -16,8 +16,7 @@ from hdsp.model.documents import expected_rates, pad
 from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, padded
 from hdsp.model.versions import Versions, expand_counts, word_spread
-from hdsp.numerics.sampling import AT_ONCE
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 
 # Documents a thread takes at a time; fixed, so that results do not depend on threads.
@@ -72,8 +71,8 @@ class PredictiveView:
         width, dtype = self.word_share.shape[1], self.word_share.dtype
         prior_shape = pad(concentration * self.topic_weight, width, dtype)
         out = np.empty((counts.shape[0], len(self.topic_weight)))
-        for first in range(0, counts.shape[0], AT_ONCE):
-            rows = slice(first, first + AT_ONCE)
+        for first in range(0, counts.shape[0], BLOCK_DOCUMENTS):
+            rows = slice(first, first + BLOCK_DOCUMENTS)
             rate = expected_rates(self.scaling, self.parameters, design[rows], width, dtype)
             predict_proportions(counts[rows], self.word_share, prior_shape, rate, out[rows], tol)
         return out

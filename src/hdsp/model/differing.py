@@ -15,7 +15,7 @@ from hdsp.model.problem import Priors
 from hdsp.model.seeds import add_seeds, prior_at, prior_totals
 from hdsp.model.state import GlobalState
 from hdsp.model.versions import Versions
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 
 # One word in twenty differs in nineteen of twenty topics, and the others in one of twenty.
 _LOG_ODDS = float(np.log(19.0))

@@ -11,7 +11,7 @@ from hdsp.kernels import run_ranges
 from hdsp.model.differing import version_table
 from hdsp.model.problem import Block
 from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics, padded
-from hdsp.numerics.types import BoolArray, FloatArray
+from hdsp.numerics import BoolArray, FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 
 # Documents and words per task of a thread; fixed, so that results do not depend on the number of

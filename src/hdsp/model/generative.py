@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import softmax
 
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
-from hdsp.numerics.softmax import normalised_exp
-from hdsp.numerics.sticks import weights_from_sticks
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray, weights_from_sticks
 from hdsp.scaling import Design, Scaling, ScalingFunction, bind_labels
 from hdsp.validation import count_rows
 
@@ -97,7 +96,7 @@ def draw_proportions(
     # Gamma(a) is Gamma(a + 1) U^(1/a), in logarithms: tiny shapes would all come out zero.
     log_draw = np.log(rng.gamma(shape + 1.0, size=rate.shape))
     log_draw += np.log1p(-rng.random(rate.shape)) / shape - np.log(rate)
-    return normalised_exp(log_draw)
+    return np.asarray(softmax(log_draw, axis=1))
 
 
 def _draw_words(

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.model.versions import NO_CONTENT, expand_counts
-from hdsp.numerics.sampling import AT_ONCE
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray, IntArray
 from hdsp.scaling import Design, DesignLimits, ScalingFunction
 
 _FLOAT32: np.dtype[np.floating] = np.dtype(np.float32)
@@ -244,7 +243,7 @@ class Problem:
         )
         return part.cut()
 
-    def cut(self, block_size: int = AT_ONCE) -> "Problem":
+    def cut(self, block_size: int = BLOCK_DOCUMENTS) -> "Problem":
         """The same problem in blocks of about so many documents, which are equally large."""
         n_blocks = max(round(self.n_documents / block_size), 1)
         ends = [self.n_documents * n // n_blocks for n in range(n_blocks + 1)]
@@ -311,7 +310,7 @@ def make_problem(
     scaling: ScalingFunction,
     priors: Priors,
     dtype: type[np.floating] = np.float32,
-    block_size: int = AT_ONCE,
+    block_size: int = BLOCK_DOCUMENTS,
     content: IntArray = NO_CONTENT,
 ) -> Problem:
     """The problem of fitting topics to `counts` [M, V] with labels `design` [M, J].

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import gammaln, psi
 
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 
 # No topic is steered.
 NOT_SEEDED: IntArray = np.empty(0, dtype=np.int64)

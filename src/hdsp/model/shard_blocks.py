@@ -13,7 +13,7 @@ from hdsp.corpus import Corpus
 from hdsp.corpus.stored import StoredCorpus
 from hdsp.model.problem import Block, make_block
 from hdsp.model.versions import NO_CONTENT
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.scaling import Design, LabelSpace
 
 # Shards that a process keeps while their documents are drawn in a random order.

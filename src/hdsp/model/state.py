@@ -8,9 +8,13 @@ import numpy as np
 
 from hdsp.model.seeds import NOT_SEEDED
 from hdsp.model.versions import NO_CONTENT, Versions
-from hdsp.numerics.sampling import AT_ONCE
-from hdsp.numerics.sticks import sticks_from_weights, weights_from_sticks
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import (
+    BLOCK_DOCUMENTS,
+    FloatArray,
+    IntArray,
+    sticks_from_weights,
+    weights_from_sticks,
+)
 from hdsp.scaling import DesignLimits, Parameters, take_topics
 
 # Topics are padded to whole vector registers in the compiled document step.
@@ -137,8 +141,8 @@ class DocumentState:
         if not reuse or padded(n_topics) != held.shape[1]:
             new = np.empty((len(held), padded(n_topics)), dtype=held.dtype)
         # In chunks: a copy of the whole array would double the memory of a fit.
-        for start in range(0, len(held), AT_ONCE):
-            rows = held[start : start + AT_ONCE]
+        for start in range(0, len(held), BLOCK_DOCUMENTS):
+            rows = held[start : start + BLOCK_DOCUMENTS]
             part = rows[:, first]
             for k, other in further:
                 part[:, k] += rows[:, other]

@@ -13,8 +13,7 @@ from hdsp.model.documents import mean_proportions
 from hdsp.model.problem import BlockProblem, Priors, Problem
 from hdsp.model.seeds import add_seeds
 from hdsp.model.state import DocumentState, GlobalState, Statistics
-from hdsp.numerics.sticks import weights_from_sticks
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray, weights_from_sticks
 from hdsp.scaling import DesignLimits, Parameters, take_topics
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.

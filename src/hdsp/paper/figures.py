@@ -9,7 +9,7 @@ import numpy as np
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import own_regression
 from hdsp.analysis.topics import Columns
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.paper.methods import curve_labels
 from hdsp.plots import drawing, search
 from hdsp.plots.levels import draw_curve

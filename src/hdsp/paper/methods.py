@@ -13,7 +13,7 @@ from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import own_regression
 from hdsp.analysis.reading import MANY_DOCUMENTS
 from hdsp.corpus import Corpus, TextSettings
-from hdsp.numerics.versions import library_versions
+from hdsp.numerics import library_versions
 from hdsp.validation import count_of, listed, quoted
 
 _STARTS = {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.analysis.topics import Columns
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.paper.latex import escaped
 from hdsp.paper.methods import as_code, read_asset
 from hdsp.plots.drawing import topic_names

@@ -7,7 +7,7 @@ import numpy as np
 
 from hdsp.model import GlobalState, Versions
 from hdsp.model.seeds import NOT_SEEDED
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.persistence.manifest import positive
 from hdsp.scaling import Product, ScalingFunction
 from hdsp.storage import AnyArray, StoredArrays, put_all, require

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.corpus import Corpus
-from hdsp.numerics.types import IntArray
+from hdsp.numerics import IntArray
 from hdsp.plots import drawing
 from hdsp.validation import check_known
 

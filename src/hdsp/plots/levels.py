@@ -9,7 +9,7 @@ from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.label_effects import own_regression
 from hdsp.analysis.topics import Columns
 from hdsp.corpus.frames import open_columns
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.plots import drawing
 
 # Bins of documents whose means are plotted on a curve.

@@ -16,8 +16,7 @@ from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.corpus.splitting import is_unspaced, splitter, stems
 from hdsp.corpus.text import TextSettings
 from hdsp.learning import running
-from hdsp.numerics.sampling import sample_rows
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.report.packing import pack_rounded, rounded
 
 # Longer texts are cut.

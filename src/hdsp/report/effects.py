@@ -8,7 +8,7 @@ from scipy.special import stdtrit
 
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import effect_columns, own_regression
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.report.packing import pack_exact, pack_rounded, rounded
 
 # Points of a curve, and the largest number of curves on a page.

@@ -10,7 +10,7 @@ from hdsp.analysis.contrasts import percentile_ends
 from hdsp.analysis.fitted import FittedModel
 from hdsp.labels import Table, Term
 from hdsp.labels.term import stored_column
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.report.packing import pack_exact
 
 # Values of a table, at least.

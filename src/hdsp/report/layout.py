@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 
 # Below this many points distances are kept as they are; above, neighbours matter.
 _FEW = 12

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 # What ends a script element, opens a comment in one, or ends a line in older JavaScript.
 _ESCAPED = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})

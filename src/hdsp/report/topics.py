@@ -8,7 +8,7 @@ from hdsp.analysis.topic_checks import junk_sentence
 from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
 from hdsp.analysis.words import label_word_columns
 from hdsp.corpus.frames import column_values, open_columns
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.report.packing import rounded
 
 # Words of a topic at one relevance, of a group's version of it, and the relevances whose words a

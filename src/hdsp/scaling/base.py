@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from hdsp.labels import Term, TermProduct
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 
 if TYPE_CHECKING:
     from hdsp.scaling.product import Product

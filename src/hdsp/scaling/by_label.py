@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.base import Parameters, ScalingFunction
 from hdsp.scaling.product import Product
 

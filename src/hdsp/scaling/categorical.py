@@ -4,8 +4,7 @@ import numpy as np
 
 from hdsp import kernels
 from hdsp.labels import Pooled, Term
-from hdsp.numerics.gamma import expected_log_gamma, gamma_divergence
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray, expected_log_gamma, gamma_divergence
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 from hdsp.validation import check_positive
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from hdsp.labels import Term
 from hdsp.labels.room import Slots
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.scaling.base import Design, Parameters, ScalingFunction
 from hdsp.scaling.point import PointFunction
 

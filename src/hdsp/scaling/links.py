@@ -3,7 +3,7 @@
 import numpy as np
 
 from hdsp.labels import Ramps, Term
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.scaling.base import Design
 from hdsp.scaling.point import PointFunction
 

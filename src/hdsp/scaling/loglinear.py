@@ -4,7 +4,7 @@ import numpy as np
 
 from hdsp import kernels
 from hdsp.labels import Term, TermProduct
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.scaling.base import Design, DesignLimits, Parameters
 from hdsp.scaling.point import PointFunction
 

@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from hdsp.labels import Term
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.scaling.base import Design, Parameters, ScalingFunction
 from hdsp.validation import check_positive
 

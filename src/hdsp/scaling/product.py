@@ -5,7 +5,7 @@ from functools import reduce
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
 
 

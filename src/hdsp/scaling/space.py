@@ -13,7 +13,7 @@ from hdsp.corpus.labels import Labels
 from hdsp.corpus.schema import LabelSchema
 from hdsp.exceptions import UnknownLabelWarning
 from hdsp.labels import Factor, Ordered, Pooled, Term, TermProduct, plain_term
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling.base import Design, ScalingFunction
 from hdsp.scaling.categorical import Categorical
 from hdsp.scaling.constant import Constant

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.storage.container import AnyArray, require
 
 # Numbers beyond these come from no fit, and would overflow or vanish in what is computed of them.

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.scaling import Design, DesignLimits, Parameters, Product, ScalingFunction, take_topics
 
 # Rounding of sums over a few dozen documents.

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from hdsp.numerics.sparse import csr_entries, frozen_csr
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray, csr_entries, frozen_csr
 from hdsp.validation.wording import count_of
 
 

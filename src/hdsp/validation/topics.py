@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 
 
 def check_topic_names(names: Any, n_topics: int) -> None:

@@ -17,7 +17,7 @@ from hdsp.corpus.corpus import PART_SIZE
 from hdsp.corpus.stored import corpus as stored_corpus
 from hdsp.corpus.stored import shards
 from hdsp.exceptions import ReadError, TokenizerNotSavedWarning
-from hdsp.numerics.sampling import AT_ONCE
+from hdsp.numerics import BLOCK_DOCUMENTS
 from tests.corpus.stored.corpora import check_same, check_same_schema, corpora, example
 
 
@@ -28,7 +28,7 @@ def small_parts(monkeypatch):
 
 
 def test_a_part_is_a_block_of_a_fit():
-    assert PART_SIZE == AT_ONCE
+    assert PART_SIZE == BLOCK_DOCUMENTS
 
 
 @given(corpora(), st.integers(1, 50))

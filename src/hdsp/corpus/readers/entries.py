@@ -19,8 +19,7 @@ from hdsp.corpus.readers.common import (
 )
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import line_fields, number_batches
-from hdsp.numerics.sparse import csr_from_entries
-from hdsp.numerics.types import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray, csr_from_entries
 from hdsp.validation import count_of
 
 # Whole numbers up to here are exact as floats.

@@ -7,7 +7,7 @@ import numpy as np
 
 from hdsp.corpus.readers.columns import short_repr
 from hdsp.corpus.readers.common import Lines
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 
 # How many fields are turned to numbers at a time.
 _FIELDS = 1 << 16

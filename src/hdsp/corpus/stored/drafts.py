@@ -11,7 +11,7 @@ from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.word_counts import Counted, placed
 from hdsp.corpus.word_table import WordTable
-from hdsp.numerics.sparse import frozen_csr
+from hdsp.numerics import frozen_csr
 
 
 @dataclass(frozen=True)

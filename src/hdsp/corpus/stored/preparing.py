@@ -33,7 +33,7 @@ from hdsp.corpus.text import TextSettings
 from hdsp.corpus.word_choice import chosen_order, is_common
 from hdsp.corpus.word_counts import Counter, in_threads
 from hdsp.corpus.word_table import PackedWords, WordTable
-from hdsp.numerics.types import FloatArray
+from hdsp.numerics import FloatArray
 from hdsp.storage import AnyArray
 from hdsp.validation import check_words
 

@@ -16,7 +16,7 @@ from hdsp.corpus.readers.common import read_error
 from hdsp.corpus.schema import column_moments
 from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord, read_manifest, reading
 from hdsp.exceptions import ReadError
-from hdsp.numerics.sparse import frozen_csr
+from hdsp.numerics import frozen_csr
 from hdsp.storage import AnyArray, StoredArrays, map_arrays, put_texts, require, write_arrays
 
 _REMEDY = "copy this file again, or prepare the corpus again"

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from hdsp.kernels.special import PADDING, PART
-from hdsp.numerics.types import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray
 
 # Words of a tile are padded to whole vector registers.
 _LANES = 8

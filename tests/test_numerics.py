@@ -7,9 +7,14 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import gamma
 
-from hdsp.numerics.gamma import expected_log_gamma, gamma_divergence, log_gamma_density
-from hdsp.numerics.quadrature import normalised_gamma_mean
-from hdsp.numerics.sticks import sticks_from_weights, weights_from_sticks
+from hdsp.numerics import (
+    expected_log_gamma,
+    gamma_divergence,
+    log_gamma_density,
+    normalised_gamma_mean,
+    sticks_from_weights,
+    weights_from_sticks,
+)
 
 POSITIVE = st.floats(0.2, 20.0)
 

@@ -1,1 +1,0 @@
-"""Leaf mathematics: expectations of gamma variables, stick breaking, one integral."""
