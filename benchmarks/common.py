@@ -41,7 +41,7 @@ def split_docstrings():
 
 def fixed(**options):
     """HDSP with exactly as many topics as the settings say."""
-    return ScalingProcess(options.pop("scaling", "auto"), fixed_number=True, **options)
+    return ScalingProcess(options.pop("scaling", "auto"), **options)
 
 
 def write(name, rows):

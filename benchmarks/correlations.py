@@ -97,7 +97,7 @@ def compare(setting, seed, grouped):
     tags, share, authors = draw_proportions(truth, n_documents, each, rng)
     counts = draw_counts(truth, share, words, rng)
     labels = [[f"tag {j}" for j in np.flatnonzero(row)] for row in tags]
-    model = HDSP(N_TOPICS, fixed_number=True, random_state=seed, n_jobs=1)
+    model = HDSP(N_TOPICS, random_state=seed, n_jobs=1)
     model.fit(counts, labels=labels, groups=authors.astype(str) if grouped else None)
     found = model._model.word_share().T
     distance = np.abs(found[:, None] - truth["topics"][None]).sum(axis=2) / 2
@@ -164,7 +164,7 @@ def drawn_rows(folder, seeds):
     train, _ = load(folder, "medline_mesh")
     lengths = np.asarray(train.counts.sum(axis=1)).astype(int)
     for n_topics in (40, 100):
-        model = HDSP(n_topics, fixed_number=True, random_state=0, n_jobs=1).fit(train)
+        model = HDSP(n_topics, random_state=0, n_jobs=1).fit(train)
         topics = model._model.word_share().T
         expected = model.expected_topics(train.labels)
         for seed in seeds:
@@ -176,7 +176,7 @@ def drawn_rows(folder, seeds):
                 csr_array(rng.multinomial(n, row)) for n, row in zip(lengths, words, strict=True)
             ]
             counts = vstack([row.reshape(1, -1) for row in counts], format="csr").astype(float)
-            again = HDSP(n_topics, fixed_number=True, random_state=seed, n_jobs=1)
+            again = HDSP(n_topics, random_state=seed, n_jobs=1)
             again.fit(Corpus(counts, train.words, train.labels))
             table = again.topic_correlations()
             yield {
@@ -194,7 +194,7 @@ def cost_rows(folder):
         seconds = []
         for _ in range(4):
             start = time.perf_counter()
-            model = HDSP(100, fixed_number=True, random_state=0, n_jobs=1).fit(train)
+            model = HDSP(100, random_state=0, n_jobs=1).fit(train)
             whole = time.perf_counter() - start
             start = time.perf_counter()
             table = model.topic_correlations()

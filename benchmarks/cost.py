@@ -62,19 +62,11 @@ def measure(data, n_documents, n_topics, n_jobs, kept, times, n_labels):
     """One fit of a few passes; prints a JSON row."""
     warnings.simplefilter("ignore")
     train, _ = load(data, "medline_mesh")
-    HDSP(4, fixed_number=True, max_iter=2, random_state=0, n_jobs=1).fit(train[:50])
+    HDSP(4, max_iter=2, random_state=0, n_jobs=1).fit(train[:50])
     corpus = larger(train, n_documents, times, n_labels)
     before = peak()
     start = time.perf_counter()
-    model = HDSP(
-        n_topics,
-        fixed_number=True,
-        max_iter=PASSES,
-        tol=0.0,
-        random_state=0,
-        n_jobs=n_jobs,
-        keep_documents=bool(kept),
-    )
+    model = HDSP(n_topics, max_iter=PASSES, tol=0.0, random_state=0, n_jobs=n_jobs)
     model.fit(corpus)
     fit = time.perf_counter() - start
     seconds = [row["seconds"] for row in model.history_]

@@ -44,7 +44,7 @@ def sgemm_rate():
 
 def make_step(train):
     """A function that solves and sums the documents of a fitted model, all in one block."""
-    model = HDSP(N_TOPICS, fixed_number=True, random_state=0).fit(train)
+    model = HDSP(N_TOPICS, random_state=0).fit(train)
     schema = model.label_schema_
     scaling, design = bind_labels("auto", schema).scaling, schema.encode(train.labels)
     priors = Priors(model.topic_prior, None, None)

@@ -97,13 +97,13 @@ class Simulation:
 
 def fit(counts, labels, seed, groups=None, **options):
     """A model with as many topics as were simulated."""
-    model = HDSP(N_TOPICS, fixed_number=True, random_state=seed, n_jobs=1, **options)
+    model = HDSP(N_TOPICS, random_state=seed, n_jobs=1, **options)
     return model.fit(counts, labels=labels, groups=groups)
 
 
 def fit_real(corpus, seed, **options):
     """A model of a real corpus."""
-    model = HDSP(REAL_TOPICS, fixed_number=True, random_state=seed, n_jobs=1, **options)
+    model = HDSP(REAL_TOPICS, random_state=seed, n_jobs=1, **options)
     return model.fit(corpus)
 
 

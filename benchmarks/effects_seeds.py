@@ -33,7 +33,7 @@ def rows(data):
             corpus, _ = load(data, name, READINGS.get(name), seed=0)
             corpus = corpus[:: max(len(corpus) // DOCUMENTS, 1)]
             models = [
-                HDSP(n_topics, fixed_number=True, random_state=first + n, n_jobs=1).fit(corpus)
+                HDSP(n_topics, random_state=first + n, n_jobs=1).fit(corpus)
                 for n in range(1 + OTHERS)
             ]
             model, *others = models

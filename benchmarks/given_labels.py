@@ -46,7 +46,7 @@ def measure(data, corpus, seed):
 
     warnings.simplefilter("ignore")
     train, test = load(data, corpus.partition(",")[0], CORPORA[corpus], seed=seed)
-    model = HDSP(N_TOPICS, fixed_number=True, random_state=seed, n_jobs=1).fit(train)
+    model = HDSP(N_TOPICS, random_state=seed, n_jobs=1).fit(train)
     found = {"with words": model.perplexity(test, given="labels")}
     losses, errors = [], []
     for block in train.labels.blocks:

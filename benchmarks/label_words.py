@@ -42,7 +42,7 @@ SHARES = (0.01, 0.05, 0.2, 0.5)
 
 
 def fit(train, seed):
-    settings = {"fixed_number": True, "init": "nmf", "random_state": seed, "n_jobs": 1}
+    settings = {"init": "nmf", "random_state": seed, "n_jobs": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return HDSP(100, **settings).fit(train)

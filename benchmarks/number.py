@@ -70,7 +70,7 @@ def given(n_seeds):
         found = []
         for seed in range(n_seeds):
             corpus, truth = draw_known(name, seed)
-            model = HDSP(n_topics, fixed_number=True, random_state=seed, n_jobs=1).fit(corpus)
+            model = HDSP(n_topics, random_state=seed, n_jobs=1).fit(corpus)
             found.append(matched(truth, model))
         yield {"corpus": name, "matched": " ".join(map(str, found)), "median": np.median(found)}
 
@@ -89,7 +89,7 @@ def starts(n_seeds):
                 random_state=seed,
             )
             for start in STARTS:
-                settings = {"fixed_number": True, "random_state": seed, "n_jobs": 1}
+                settings = {"random_state": seed, "n_jobs": 1}
                 began = time.process_time()
                 model = HDSP(n_topics, init=start, **settings).fit(corpus)
                 rows[start].append((matched(truth, model), time.process_time() - began))
@@ -140,7 +140,7 @@ def short(data, n_seeds):
             found = []
             for seed in range(n_seeds):
                 if start in STARTS:
-                    model = HDSP(n_topics, fixed_number=True, init=start, random_state=seed)
+                    model = HDSP(n_topics, init=start, random_state=seed)
                     shares = model.fit(corpus.counts).transform(corpus.counts)
                 else:
                     fitted = make_peer(start).fit(corpus, FitSettings(n_topics, seed, n_jobs=1))
@@ -163,10 +163,10 @@ def known(n_seeds):
             for seed in range(n_seeds):
                 corpus, truth = draw_known(name, seed)
                 start = time.process_time()
-                model = HDSP(number_by=rule, random_state=seed, n_jobs=1).fit(corpus)
+                model = HDSP(random_state=seed, n_jobs=1).fit(corpus)
                 searched = time.process_time()
                 number = len(model.components_)
-                HDSP(number, fixed_number=True, random_state=seed, n_jobs=1).fit(corpus)
+                HDSP(number, random_state=seed, n_jobs=1).fit(corpus)
                 times = (searched - start) / (time.process_time() - searched)
                 low, high = model.n_topics_range_
                 rows.append((number, matched(truth, model), f"{low}-{high}", times))
@@ -208,7 +208,9 @@ def model(n_seeds, numbers):
             for labelled in (False, True):
                 corpora = [draw(n_topics, length, labelled, seed) for seed in range(n_seeds)]
                 models = [
-                    HDSP(8 * n_topics, random_state=seed, n_jobs=1).fit(counts, labels=labels)
+                    HDSP(max_components=8 * n_topics, random_state=seed, n_jobs=1).fit(
+                        counts, labels=labels
+                    )
                     for seed, (counts, labels) in enumerate(corpora)
                 ]
                 found = np.array([len(model.components_) for model in models])

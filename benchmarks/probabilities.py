@@ -72,7 +72,7 @@ def of_tags(chance, carried):
 
 
 def fit(train, seed):
-    return HDSP(100, fixed_number=True, random_state=seed, n_jobs=1).fit(train)
+    return HDSP(100, random_state=seed, n_jobs=1).fit(train)
 
 
 def categories(data, corpus, seed):

@@ -64,7 +64,7 @@ def fit():
     chosen[:N_LABELS, 0] = np.arange(N_LABELS)
     tags = [sorted({f"tag {j}" for j in row}) for row in chosen.tolist()]
     corpus, _ = simulate(tags, n_topics=N_TOPICS, n_words=5_000, random_state=0)
-    model = HDSP(N_TOPICS, fixed_number=True, max_iter=5, tol=1e-2, random_state=0)
+    model = HDSP(N_TOPICS, max_iter=5, tol=1e-2, random_state=0)
     return model.fit(corpus)
 
 

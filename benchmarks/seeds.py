@@ -59,11 +59,7 @@ def rows(data):
         for strength in (None, 0.001, 0.1, 1.0, 5.0):
             options = {} if strength is None else {"seeds": SUBJECTS, "seed_strength": strength}
             found = [
-                measured(
-                    HDSP(n_topics, fixed_number=True, random_state=seed, **options).fit(train),
-                    test,
-                    carried,
-                )
+                measured(HDSP(n_topics, random_state=seed, **options).fit(train), test, carried)
                 for seed in range(3)
             ]
             precision, completion, npmi = np.mean(found, axis=0)

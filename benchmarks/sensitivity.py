@@ -283,7 +283,7 @@ def fitted(data, name, seed, **options):
     from hdsp import HDSP, Corpus
 
     train, test = (Corpus(*part) for part in data[name])
-    settings = {"n_components": CORPORA[name], "fixed_number": True, **options}
+    settings = {"n_components": CORPORA[name], **options}
     model = HDSP(**settings, random_state=seed, n_jobs=1)
     return model, train, test
 
@@ -343,7 +343,9 @@ def numbers(data, seed, number_by="elbow"):
     corpus, _ = make_corpus(
         N_TRAIN, n_topics=20, topic_weights="zipf", overlap=0.3, document_length=100, random_state=0
     )
-    models.append(HDSP(150, number_by=number_by, random_state=seed, n_jobs=1).fit(corpus))
+    models.append(
+        HDSP(max_components=150, number_by=number_by, random_state=seed, n_jobs=1).fit(corpus)
+    )
     return {
         "topics": " ".join(str(model.n_topics_) for model in models),
         "range": " ".join("{}-{}".format(*model.n_topics_range_) for model in models),

@@ -28,7 +28,7 @@ def measure(data, corpus, n_jobs, search, quality):
     warnings.simplefilter("ignore")
     train, test = load(data, corpus)
     # Everything is compiled or loaded by a short fit of few documents.
-    HDSP(N_TOPICS, fixed_number=True, max_iter=2, random_state=0, n_jobs=n_jobs).fit(train[:400])
+    HDSP(N_TOPICS, max_iter=2, random_state=0, n_jobs=n_jobs).fit(train[:400])
     began, worked = time.perf_counter(), time.process_time()
     model = HDSP(N_TOPICS, fixed_number=not search, random_state=0, n_jobs=n_jobs).fit(train)
     total, worked = time.perf_counter() - began, time.process_time() - worked

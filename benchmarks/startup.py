@@ -49,7 +49,7 @@ class Compiling(event.Listener):
 event.register("numba:compile", Compiling())
 warnings.simplefilter("ignore")
 corpus, _ = hdsp.simulate([["a"], ["b"]] * 200, n_topics=5, random_state=0)
-hdsp.HDSP(20, n_jobs=int(sys.argv[1]), random_state=0).fit(corpus)
+hdsp.HDSP(max_components=20, n_jobs=int(sys.argv[1]), random_state=0).fit(corpus)
 json.dump(Compiling.seconds, sys.stdout)
 """
 TABLE = ["--category", "label", "--topics", "20", "-q"]

@@ -62,7 +62,7 @@ def main():
 def draw(data, folder):
     """Corpora of all sizes and one of test documents, drawn from one model, in shards."""
     train, _ = load(data, "medline_mesh")[:2]
-    model = hdsp.HDSP(N_TOPICS, fixed_number=True, random_state=0).fit(train)
+    model = hdsp.HDSP(N_TOPICS, random_state=0).fit(train)
     rng = np.random.default_rng(0)
 
     def corpus(n_documents, seed):
@@ -105,7 +105,7 @@ def fit_hdsp(task):
     """A fit of this library, and how well it predicts."""
     stored = hdsp.open_corpus(task["folder"])
     corpus = stored[:] if task["memory"] else stored
-    settings = {"fixed_number": True, "random_state": 0, "inference": task["inference"]}
+    settings = {"random_state": 0, "inference": task["inference"]}
     if "passes" in task:
         settings |= {"max_iter": task["passes"], "tol": 0.0}
     model, row = measured(lambda: hdsp.HDSP(N_TOPICS, **settings).fit(corpus))
@@ -273,12 +273,7 @@ def curves(data, _):
         for inference, limits in (("batch", (1, 2, 4, 8, 16)), ("stochastic", (1, 2, 4))):
             for passes in limits:
                 model = hdsp.HDSP(
-                    N_TOPICS,
-                    fixed_number=True,
-                    random_state=0,
-                    inference=inference,
-                    max_iter=passes,
-                    tol=0.0,
+                    N_TOPICS, random_state=0, inference=inference, max_iter=passes, tol=0.0
                 )
                 start = time.process_time()
                 model.fit(train)
@@ -374,7 +369,7 @@ def fit_stream(task):
     # A word, and a label, is not used before its time; the first tenth of them from the start.
     word_time = rng.random(corpus.n_words) - 0.5
     label_time = rng.random(len(corpus.schema.names)) - 0.5
-    model = hdsp.HDSP(N_TOPICS, fixed_number=True, random_state=0)
+    model = hdsp.HDSP(N_TOPICS, random_state=0)
     found, seen, began = [], 0, time.perf_counter()
     for number, part in enumerate(corpus.parts()):
         now = seen / corpus.n_documents

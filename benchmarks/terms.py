@@ -43,7 +43,7 @@ def perplexities(data, corpus, seed, n_topics):
     for label, make in TERMS.items():
         if label == "Ordered" and corpus in TOO_MANY:
             continue
-        model = HDSP(n_topics, fixed_number=True, scaling=make(name), random_state=seed)
+        model = HDSP(n_topics, scaling=make(name), random_state=seed)
         yield label, model.fit(train).perplexity(test, given="labels")
 
 

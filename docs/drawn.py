@@ -46,5 +46,5 @@ def fitted_reviews() -> tuple[pd.DataFrame, hdsp.Corpus, hdsp.Corpus, hdsp.HDSP]
     reviews["text"] = drawn_table(labels, length=40.0)["text"]
     corpus = hdsp.Corpus.from_texts(reviews["text"], labels)
     train, test = corpus.split(test_size=0.2, random_state=0)
-    model = hdsp.HDSP(6, fixed_number=True, init="nmf", random_state=0).fit(train)
+    model = hdsp.HDSP(6, init="nmf", random_state=0).fit(train)
     return reviews, train, test, model

@@ -17,11 +17,9 @@ corpus
 
 # %%
 # A formula says which labels scale topics. The number of topics is fixed here to keep the example
-# short; without ``fixed_number`` the fit finds it.
+# short; without it the fit searches for one.
 
-model = HDSP(
-    30, fixed_number=True, scaling="~ module + kind + n_parameters", init="nmf", random_state=0
-).fit(corpus)
+model = HDSP(30, scaling="~ module + kind + n_parameters", init="nmf", random_state=0).fit(corpus)
 model.topics(n_words=6)[["topic", "token_share", "top_words", "coherence"]].head(8)
 
 # %%

@@ -41,7 +41,7 @@ plots.search(searched, ax=ax)
 # from four other seeds that have the topic, too. ``o(stars)`` gives each number of stars its own
 # effect.
 
-model = HDSP(8, fixed_number=True, scaling="~ o(stars)", init="words", random_state=0).fit(corpus)
+model = HDSP(8, scaling="~ o(stars)", init="words", random_state=0).fit(corpus)
 stability = model.topic_stability(corpus)[["topic", "similarity", "found_in"]]
 topics = model.topics(n_words=6)[["topic", "token_share", "distinctive_words"]]
 topics.merge(stability).round(2)
@@ -84,7 +84,7 @@ print((regression.check()["verdict"] != "").sum(), "cells where the form does no
 
 folder = Path(tempfile.mkdtemp()) / "paper"
 texts = pd.read_csv(path)["text"]
-model.paper(folder, corpus, texts=texts)
+model.article(folder, corpus, texts=texts)
 print(*sorted(file.name for file in folder.iterdir()), sep="\n")
 
 # %%

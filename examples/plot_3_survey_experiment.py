@@ -19,7 +19,7 @@ survey = topica.datasets.load_gadarian()
 survey["asked"] = np.where(survey["treatment"] == 1, "worry", "think")
 labels = survey[["asked", "pid_rep"]]
 corpus = Corpus.from_texts(survey["open.ended.response"], labels=labels)
-model = HDSP(3, fixed_number=True, scaling="~ asked * s(pid_rep)", random_state=0).fit(corpus)
+model = HDSP(3, scaling="~ asked * s(pid_rep)", random_state=0).fit(corpus)
 
 # %%
 # The warning deserves attention: 341 answers of six counted words are few, and topics may differ in
@@ -74,7 +74,7 @@ rng = np.random.default_rng(0)
 found, excluded = [], 0
 for _ in range(40):
     shuffled = labels.assign(asked=rng.permutation(labels["asked"]))
-    placebo = HDSP(3, fixed_number=True, init="words", random_state=0)
+    placebo = HDSP(3, init="words", random_state=0)
     table = placebo.fit(corpus.counts, labels=shuffled).label_effects(**contrast)
     found.append(table["effect"].abs().max())
     excluded += ((table["lower"] > 0) | (table["upper"] < 0)).sum()

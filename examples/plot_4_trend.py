@@ -43,7 +43,7 @@ corpus = Corpus(counts, labels=posts)
 # Topics are found without labels, and effects are estimated afterwards. Posts of one blog are
 # correlated, so the blogs are ``groups``.
 
-model = HDSP(4, fixed_number=True, init="nmf", random_state=0).fit(corpus.counts)
+model = HDSP(4, init="nmf", random_state=0).fit(corpus.counts)
 effects = model.estimate_effects("~ side * s(day)", labels=posts, groups="blog")
 
 # %%

@@ -13,9 +13,9 @@ from hdsp import HDSP, plots
 from hdsp.datasets import load_docstrings
 
 corpus = load_docstrings()
-model = HDSP(
-    30, fixed_number=True, scaling="~ package + kind", content="package", init="nmf", random_state=0
-).fit(corpus)
+model = HDSP(30, scaling="~ package + kind", content="package", init="nmf", random_state=0).fit(
+    corpus
+)
 topic = int(model.topics_of_word("seed")["topic"].iloc[0])
 print(" ".join(model.top_words(12)[topic]))
 

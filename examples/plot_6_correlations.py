@@ -12,9 +12,7 @@ import matplotlib.pyplot as plt
 from hdsp import HDSP, plots
 from hdsp.datasets import load_docstrings
 
-model = HDSP(30, fixed_number=True, scaling="~ module + kind", init="nmf", random_state=0).fit(
-    load_docstrings()
-)
+model = HDSP(30, scaling="~ module + kind", init="nmf", random_state=0).fit(load_docstrings())
 fig, ax = plt.subplots(figsize=(9, 8), layout="constrained")
 plots.correlations(model, n=20, ax=ax)
 

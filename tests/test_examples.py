@@ -87,7 +87,7 @@ def priced():
 def fitted():
     train, _ = priced()
     scaling = Categorical("shop") * Saturating("price", width=1.0)
-    return HDSP(8, fixed_number=True, scaling=scaling, random_state=0, n_jobs=1).fit(train)
+    return HDSP(8, scaling=scaling, random_state=0, n_jobs=1).fit(train)
 
 
 def test_a_fit_converges_upwards():

@@ -32,27 +32,16 @@ if TYPE_CHECKING:
     from hdsp.corpus import read_table as read_table
     from hdsp.corpus import read_uci as read_uci
     from hdsp.estimator import HDSP as HDSP
-    from hdsp.exceptions import CheckpointWarning as CheckpointWarning
     from hdsp.exceptions import ClusterError as ClusterError
-    from hdsp.exceptions import DatesAsLevelsWarning as DatesAsLevelsWarning
-    from hdsp.exceptions import ExtrapolationWarning as ExtrapolationWarning
-    from hdsp.exceptions import FewGroupsWarning as FewGroupsWarning
-    from hdsp.exceptions import IgnoredTargetWarning as IgnoredTargetWarning
-    from hdsp.exceptions import MissingLabelsWarning as MissingLabelsWarning
+    from hdsp.exceptions import FitWarning as FitWarning
+    from hdsp.exceptions import IntervalWarning as IntervalWarning
+    from hdsp.exceptions import LabelDataWarning as LabelDataWarning
     from hdsp.exceptions import ModelFileError as ModelFileError
-    from hdsp.exceptions import NoSampleWarning as NoSampleWarning
-    from hdsp.exceptions import OtherModelWarning as OtherModelWarning
-    from hdsp.exceptions import OverlappingLabelsWarning as OverlappingLabelsWarning
+    from hdsp.exceptions import NotSavedWarning as NotSavedWarning
     from hdsp.exceptions import ReadError as ReadError
-    from hdsp.exceptions import SmallCorpusWarning as SmallCorpusWarning
-    from hdsp.exceptions import SplitTopicsWarning as SplitTopicsWarning
-    from hdsp.exceptions import TokenizerNotSavedWarning as TokenizerNotSavedWarning
-    from hdsp.exceptions import TopicLimitWarning as TopicLimitWarning
-    from hdsp.exceptions import TopicsChangedWarning as TopicsChangedWarning
+    from hdsp.exceptions import StreamWarning as StreamWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
-    from hdsp.exceptions import UnknownSeedWarning as UnknownSeedWarning
     from hdsp.exceptions import UnreliableTopicsWarning as UnreliableTopicsWarning
-    from hdsp.exceptions import UnspacedTextWarning as UnspacedTextWarning
     from hdsp.labels import Factor as Factor
     from hdsp.labels import Interaction as Interaction
     from hdsp.labels import Ordered as Ordered
@@ -73,44 +62,33 @@ if TYPE_CHECKING:
 _HOMES = {
     "HDSP": "estimator",
     "Categorical": "scaling",
-    "CheckpointWarning": "exceptions",
+    "NotSavedWarning": "exceptions",
     "ClusterError": "exceptions",
     "Constant": "scaling",
     "Corpus": "corpus",
     "Custom": "scaling",
-    "ExtrapolationWarning": "exceptions",
-    "FewGroupsWarning": "exceptions",
-    "DatesAsLevelsWarning": "exceptions",
+    "IntervalWarning": "exceptions",
+    "LabelDataWarning": "exceptions",
     "Factor": "labels",
     "Interaction": "labels",
     "Labels": "corpus",
     "LogLinear": "scaling",
     "Monotone": "scaling",
-    "IgnoredTargetWarning": "exceptions",
-    "MissingLabelsWarning": "exceptions",
-    "NoSampleWarning": "exceptions",
+    "FitWarning": "exceptions",
+    "StreamWarning": "exceptions",
     "ModelFileError": "exceptions",
     "Ordered": "labels",
-    "OtherModelWarning": "exceptions",
-    "OverlappingLabelsWarning": "exceptions",
     "Pooled": "labels",
     "Power": "scaling",
     "ReadError": "exceptions",
     "ScalingFunction": "scaling",
-    "SplitTopicsWarning": "exceptions",
+    "UnreliableTopicsWarning": "exceptions",
     "Softplus": "scaling",
     "Spline": "labels",
     "Term": "labels",
     "TextSettings": "corpus",
-    "SmallCorpusWarning": "exceptions",
-    "TokenizerNotSavedWarning": "exceptions",
-    "TopicLimitWarning": "exceptions",
     "TopicRegression": "analysis.effects",
-    "TopicsChangedWarning": "exceptions",
     "UnknownLabelWarning": "exceptions",
-    "UnknownSeedWarning": "exceptions",
-    "UnreliableTopicsWarning": "exceptions",
-    "UnspacedTextWarning": "exceptions",
     "datasets": "datasets",
     "from_gensim": "corpus",
     "from_vectorizer": "corpus",

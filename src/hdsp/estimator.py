@@ -56,16 +56,12 @@ from hdsp.analysis.word_checks import word_check_columns
 from hdsp.analysis.words import label_word_columns, topic_word_columns
 from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
-from hdsp.exceptions import (
-    IgnoredTargetWarning,
-    SmallCorpusWarning,
-    TokenizerNotSavedWarning,
-    TopicLimitWarning,
-    UnreliableTopicsWarning,
-)
+from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning
 from hdsp.execution import check_executor
-from hdsp.fit import NUMBERS_BY, OpenStream, read_further_labels
+from hdsp.fit import OpenStream, read_further_labels
 from hdsp.learning import (
+    ALPHA_PRIOR,
+    BETA_PRIOR,
     Settings,
     learn,
     learn_further,
@@ -83,13 +79,10 @@ from hdsp.scaling import Scaling
 from hdsp.validation import (
     check_choice,
     check_content,
-    check_flag,
     check_folder,
     check_jobs,
-    check_learned,
     check_not_dask,
     check_positive,
-    check_prior,
     check_seeds,
     check_tolerance,
     check_whole,
@@ -115,85 +108,58 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, default=200
-        The largest number of topics; how many there are is learned from the corpus.
-    fixed_number : bool, default=False
-        Whether to keep exactly `n_components` topics.
-    number_by : {"auto", "prediction", "elbow"}, default="auto"
-        How many topics: by ``"prediction"`` the number that predicts held-out words best; by its
-        ``"elbow"`` the smaller number beyond which one per cent more topics add less than .15 per
-        cent to what they tell of words, a convention. ``"auto"`` is the first where a number
-        predicts best, and the second where more topics go on predicting better, as on much text.
+    n_components : int or "auto", default="auto"
+        The number of topics. ``"auto"`` searches for it, up to `max_components`.
+    max_components : int, default=200
+        The largest number of topics that the search tries.
     scaling : str, ScalingFunction or Term, default="auto"
         How labels scale topics. ``"auto"`` is `Categorical` for tags and categories times
-        `LogLinear` for numbers; or a scaling function such as
+        `LogLinear` for numeric labels. Alternatives are a scaling function such as
         ``Categorical("tags") * Spline("day")``, or a formula such as ``"~ tags * s(day)"``.
     content : str or None, default=None
-        A category of the labels, of at most fifty levels, whose documents speak differently of the
-        same topics: each level has its own version of every topic's words. The shared words, which
-        `components_` and `topics` hold, pull versions towards them, as strongly as the corpus asks.
+        Name of a categorical label (at most 50 levels) that changes which words a topic uses. Each
+        level gets its own word distribution per topic, shrunk towards the shared one in
+        `components_`. The amount of shrinkage is estimated.
     topic_prior : float, default=0.05
-        The Dirichlet parameter eta of topics over words; not learned.
-    corpus_concentration : float, default=1.0
-        The initial value of alpha, the concentration of the corpus.
-    document_concentration : float, default=0.5
-        The initial value of beta, the concentration of documents. Small values find topics that
-        overlap; new documents are predicted with another, `predictive_concentration`.
-    predictive_concentration : float or None, default=None
-        The value of beta for new documents: in `transform`, completion and `score`. None chooses
-        the one that predicts held-out halves of training documents best.
-    learn_concentrations : bool or str, default=True
-        Whether to learn both concentrations, or the one to learn: ``"corpus"`` or ``"document"``.
-    corpus_concentration_prior : tuple of two floats, default=(1.0, 1.0)
-        Shape and rate of the gamma prior of alpha.
-    document_concentration_prior : tuple of two floats, default=(1.0, 0.01)
-        Shape and rate of the gamma prior of beta.
-    init : str or array of shape [n_components, V], default="auto"
-        The initial topics: ``"nmf"``, which factorises documents; for texts of some thirty words
-        or fewer ``"words"``, documents clustered by words that go together, and ``"pairs"``, which
-        factorises pairs of words and suits documents of several topics; ``"auto"``, the one of
-        these that predicts held-out words best (`init_` tells which), and ``"nmf"`` where documents
-        have more than a hundred words on average, or groups with `content` use words differently,
-        since words of one group would go together; ``"lda"``, three passes, as in the paper;
-        ``"random"``, or an array of word weights, whose topics are then merged where that pays.
+        The Dirichlet parameter eta of topics over words. It is not learned.
+    corpus_concentration : float or None, default=None
+        The concentration alpha of the corpus. None learns it.
+    document_concentration : float or None, default=None
+        The concentration beta of documents. None learns it. New documents are predicted with
+        another value, `predictive_concentration_`, chosen on held-out words.
+    init : str or array of shape [T, V], default="auto"
+        The initial topics. ``"nmf"`` factorises documents. For short texts ``"words"`` clusters
+        documents by words that occur together, and ``"pairs"`` factorises pairs of words.
+        ``"auto"`` takes ``"nmf"`` if documents have more than 100 words on average or `content` is
+        used, otherwise the one of the three that predicts held-out words best (`init_`). ``"lda"``
+        makes three passes of LDA, as in the paper. ``"random"`` is random. An array has word
+        weights as rows.
     seeds : mapping of str to list of str, or None, default=None
-        Topics that are wanted: for each name some words of the corpus, such as
-        ``{"budget": ["tax", "deficit"]}``. Each steers a topic of its own, which has that name.
-    seed_strength : float, default=0.1
-        How much seed words are drawn to their topic: the prior's tokens for each of their tokens
-        in the corpus.
+        Words of topics that you want to find, such as ``{"budget": ["tax", "deficit"]}``. Each
+        entry steers one topic, which gets its name.
+    inference : {"batch", "stochastic"}, default="batch"
+        ``"batch"`` passes over all documents until the bound settles. ``"stochastic"`` takes a
+        step after each batch of documents, which is faster for large corpora and needs little
+        memory.
+    batch_size : int or None, default=None
+        Number of documents per step of stochastic inference. None chooses by the corpus size.
     max_iter : int, default=100
         The largest number of passes over the corpus from each start.
     tol : float, default=1e-3
         The relative change of the bound at which a fit stops. Stochastic inference stops after the
-        pass in which it has made enough steps, or with 0 after `max_iter` passes.
+        pass in which it has taken enough steps, or with 0 after `max_iter` passes.
+    executor : str or None, default=None
+        Where documents are fitted: None is threads of this process, ``"dask"`` the active client
+        of dask.distributed, and ``"tcp://host:port"`` the scheduler of a Dask cluster.
     n_jobs : int or None, default=None
-        The number of threads; None is all cores. Results do not depend on it.
-    random_state : int, Generator or None, default=None
-        A seed, or a NumPy generator.
-    keep_documents : bool, default=True
-        Whether to keep an array of documents by topics while fitting. Without it memory grows only
-        with the words, but every pass starts its documents afresh: the fit takes longer, the bound
-        may fall slightly once, and the labels' weights settle more slowly.
-    verbose : int or bool, default=0
-        1 or True shows how far the fit is: on a terminal or in a notebook in place, elsewhere in a
-        few lines on standard error.
+        The number of threads. None is all cores. Results do not depend on it.
     checkpoint : str, path or None, default=None
         A folder for the state of an unfinished fit. `fit` with the same data and settings continues
         from it, to the same result, and removes it at the end.
-    inference : {"batch", "stochastic"}, default="batch"
-        How documents are fitted: ``"batch"`` comes back to all documents until the bound settles;
-        ``"stochastic"`` takes a step after each batch of them, which is faster for large corpora
-        and needs little memory, and `partial_fit` goes on with further documents.
-    batch_size : int or None, default=None
-        The documents that make a step of stochastic inference; None chooses by their number.
-    forget : float or None, default=None
-        For `partial_fit`, a half-life in documents: after as many further ones, documents count
-        half. None weighs all documents alike.
-    executor : str or None, default=None
-        Where documents are fitted: None is threads of this process; ``"processes"`` is several
-        processes by joblib; ``"dask"`` the active client of dask.distributed, ``"local"`` a
-        cluster of processes on this machine, and ``"tcp://host:port"`` the scheduler of another.
+    random_state : int, Generator or None, default=None
+        A seed, or a NumPy generator.
+    verbose : int or bool, default=0
+        1 or True shows the progress of the fit.
 
     Attributes
     ----------
@@ -285,60 +251,44 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int = 200,
+        n_components: int | str = "auto",
         *,
-        fixed_number: bool = False,
-        number_by: str = "auto",
+        max_components: int = 200,
         scaling: Scaling = "auto",
         content: str | None = None,
         topic_prior: float = 0.05,
-        corpus_concentration: float = 1.0,
-        document_concentration: float = 0.5,
-        predictive_concentration: float | None = None,
-        learn_concentrations: bool | str = True,
-        corpus_concentration_prior: tuple[float, float] = (1.0, 1.0),
-        document_concentration_prior: tuple[float, float] = (1.0, 0.01),
+        corpus_concentration: float | None = None,
+        document_concentration: float | None = None,
         init: Any = "auto",
         seeds: Mapping[str, Sequence[str]] | None = None,
-        seed_strength: float = 0.1,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        keep_documents: bool = True,
-        verbose: int | bool = 0,
-        checkpoint: str | os.PathLike[str] | None = None,
         inference: str = "batch",
         batch_size: int | None = None,
-        forget: float | None = None,
+        max_iter: int = 100,
+        tol: float = 1e-3,
         executor: str | None = None,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        random_state: Any = None,
+        verbose: int | bool = 0,
     ) -> None:
         self.n_components = n_components
-        self.fixed_number = fixed_number
-        self.number_by = number_by
+        self.max_components = max_components
         self.scaling = scaling
         self.content = content
         self.topic_prior = topic_prior
         self.corpus_concentration = corpus_concentration
         self.document_concentration = document_concentration
-        self.predictive_concentration = predictive_concentration
-        self.learn_concentrations = learn_concentrations
-        self.corpus_concentration_prior = corpus_concentration_prior
-        self.document_concentration_prior = document_concentration_prior
         self.init = init
         self.seeds = seeds
-        self.seed_strength = seed_strength
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.keep_documents = keep_documents
-        self.verbose = verbose
-        self.checkpoint = checkpoint
         self.inference = inference
         self.batch_size = batch_size
-        self.forget = forget
+        self.max_iter = max_iter
+        self.tol = tol
         self.executor = executor
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: object = None, labels: object = None, groups: object = None) -> Self:
         """Fit the model to documents.
@@ -370,7 +320,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # Only now, so that a failed fit leaves an earlier one unchanged.
         self._set_fitted(learned.model, learned.opened)
         # The fit of an interrupted search is only the best so far, even if it converged.
-        cut_short = learned.interrupted and not self.fixed_number
+        cut_short = learned.interrupted and self.n_components == "auto"
         finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
         if learned.checkpoint and finished:
             learned.checkpoint.remove()
@@ -378,7 +328,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             warnings.warn(message, kind, stacklevel=2)
         return self
 
-    def partial_fit(self, X: Any, y: object = None, labels: object = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: object = None, labels: object = None, forget: float | None = None
+    ) -> Self:
         """Go on learning from further documents, whose words and labels may be new.
 
         The first call fits the model to its documents, unless it is fitted already; each further
@@ -387,7 +339,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Whenever there are half as many documents more (beyond ten thousand, four times as many),
         topics are learned again from a sample of all documents, as `fit` would learn them, and the
         better topics are kept, by the words of the next documents. They keep the numbers and names
-        of those that they resemble; `TopicsChangedWarning` tells of others. Everything can be asked
+        of those that they resemble; `StreamWarning` tells of others. Everything can be asked
         after every call; what is asked first after one takes a moment longer, because effects and
         predictions are then calibrated anew on the sample.
 
@@ -399,6 +351,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Ignored, with a warning: labels go in `labels`.
         labels : Labels, table, matrix, list or None, default=None
             The documents' labels, as in `fit`.
+        forget : float or None, default=None
+            A half-life in documents, for streams that should describe the present: after this many
+            further documents, a document counts half. None weights all documents alike.
 
         Returns
         -------
@@ -414,6 +369,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         200
         """
         priors = self._check_call(X, y, labels, "HDSP.partial_fit")
+        if forget is not None:
+            check_positive(forget, "forget", "HDSP.partial_fit")
         settings = self._settings()
         if not self.__sklearn_is_fitted__():
             training = read_training(X, labels)
@@ -424,7 +381,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if corpus.n_tokens:
             opened = self._opened or reopened(settings, self._current)
             # The model stays as it was before the call if that is interrupted.
-            opened, told = learn_further(settings, priors, opened, corpus, self._current)
+            opened, told = learn_further(settings, priors, opened, corpus, self._current, forget)
             self._opened, self._current = opened, told
         return self
 
@@ -591,7 +548,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Two levels of the category, or two values of the numeric label, that `labels` names: the
             effect of changing from the first to the second. Dates and times, also as text
             ("2020-05-31"), and booleans are read as they were in training. Beyond the values in
-            training the effect is extrapolated, with an `ExtrapolationWarning`.
+            training the effect is extrapolated, with an `IntervalWarning`.
         level : float, default=0.9
             The confidence level of the intervals, each the wider of a robust and a classical one.
         weight : str, default="documents"
@@ -858,7 +815,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 100, n_topics=5, random_state=0)
-        >>> model = hdsp.HDSP(5, fixed_number=True, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(5, random_state=0).fit(corpus)
         >>> len(model.topic_correlations())
         10
         """
@@ -911,7 +868,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> import pandas as pd
         >>> side = pd.DataFrame({"side": ["left", "right"] * 100})
         >>> corpus, _ = hdsp.simulate(side, n_topics=3, random_state=0)
-        >>> model = hdsp.HDSP(3, fixed_number=True, content="side", random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(3, content="side", random_state=0).fit(corpus)
         >>> list(model.topic_words(0, by="side", n_words=1)["label"])
         ['left', 'right']
         """
@@ -1170,7 +1127,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(4, fixed_number=True, init="nmf", random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(4, init="nmf", random_state=0).fit(corpus)
         >>> table = model.robustness(corpus, numbers=[4, 5], seeds=[1], labels="news")
         >>> agreement = table.groupby(["label", "topic"])[["same_sign", "excludes_zero"]].mean()
         >>> len(agreement)
@@ -1207,7 +1164,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._model = with_topic_names(self._model, names)
         return self
 
-    def merged(self, topics: Sequence[int] | Sequence[Sequence[int]]) -> Self:
+    def merge_topics(self, topics: Sequence[int] | Sequence[Sequence[int]]) -> Self:
         """A model in which some topics are one, and all that is said of them is added up.
 
         The new model keeps the topics of the fit (`fitted_topics_`) and computes with them, so that
@@ -1230,7 +1187,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
         >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
-        >>> merged = model.merged([0, 2])
+        >>> merged = model.merge_topics([0, 2])
         >>> merged.fitted_topics_
         ((0, 2), (1,))
         >>> both = model.transform(corpus)[:, [0, 2]].sum(axis=1)
@@ -1259,7 +1216,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             warnings.warn(
                 f"The {what} that cuts texts into words cannot be saved with the model: pass it "
                 "as `text_settings` when new texts are read.",
-                TokenizerNotSavedWarning,
+                NotSavedWarning,
                 stacklevel=2,
             )
         save_model(Path(path), fitted, self.get_params(deep=False), self._opened)
@@ -1312,7 +1269,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 most_documents=most_documents,
             )
 
-    def paper(
+    def article(
         self,
         folder: str | os.PathLike[str],
         corpus: Corpus | None = None,
@@ -1352,9 +1309,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> import hdsp, tempfile
         >>> from pathlib import Path
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(4, fixed_number=True, init="nmf", random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(4, init="nmf", random_state=0).fit(corpus)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.paper(folder, corpus)
+        ...     model.article(folder, corpus)
         ...     print(Path(folder, "methods.md").read_text()[:60])
         # Methods
         <BLANKLINE>
@@ -1489,7 +1446,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if y is not None and labels is None:
             warnings.warn(
                 f"{owner} ignores `y`: pass the documents' labels as `labels`.",
-                IgnoredTargetWarning,
+                FitWarning,
                 stacklevel=3,
             )
         check_not_dask(X, owner)
@@ -1497,18 +1454,16 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check_settings(self) -> Priors:
         """Check all parameters, and return the hyperparameters."""
-        check_whole(self.n_components, "n_components", 1)
+        if self.n_components != "auto":
+            check_whole(self.n_components, "n_components", 1)
+        check_whole(self.max_components, "max_components", 1)
         check_whole(self.max_iter, "max_iter", 1)
         if self.batch_size is not None:
             check_whole(self.batch_size, "batch_size", 1)
-        check_flag(self.fixed_number, "fixed_number")
-        check_flag(self.keep_documents, "keep_documents")
-        positive = ["topic_prior", "corpus_concentration", "document_concentration"]
-        optional = ("predictive_concentration", "forget")
-        positive += [name for name in optional if getattr(self, name) is not None]
-        for name in (*positive, "seed_strength"):
-            check_positive(getattr(self, name), name)
-        check_choice(self.number_by, NUMBERS_BY, "number_by", "HDSP")
+        check_positive(self.topic_prior, "topic_prior")
+        for name in ("corpus_concentration", "document_concentration"):
+            if getattr(self, name) is not None:
+                check_positive(getattr(self, name), name)
         check_choice(self.inference, INFERENCES, "inference", "HDSP")
         check_tolerance(self.tol, "tol")
         if not isinstance(self.verbose, bool):
@@ -1517,14 +1472,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_folder(self.checkpoint)
         check_executor(self.executor)
         check_content(self.content)
-        check_seeds(self.seeds, self.n_components)
-        corpus = check_prior(self.corpus_concentration_prior, "corpus_concentration_prior")
-        document = check_prior(self.document_concentration_prior, "document_concentration_prior")
-        learn_corpus, learn_document = check_learned(self.learn_concentrations)
+        check_seeds(self.seeds, self._settings().largest)
         return Priors(
             topic_prior=float(self.topic_prior),
-            corpus_concentration=corpus if learn_corpus else None,
-            document_concentration=document if learn_document else None,
+            corpus_concentration=ALPHA_PRIOR if self.corpus_concentration is None else None,
+            document_concentration=BETA_PRIOR if self.document_concentration is None else None,
         )
 
     def _settings(self) -> Settings:
@@ -1545,24 +1497,25 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _doubts(self, finished: bool) -> Iterator[tuple[str, type[Warning]]]:
         """What is to be said of a fit, and of which kind each warning is."""
-        if self.n_components == 1:
+        ceiling = self.max_components
+        if 1 in (self.n_components, ceiling if self.n_components == "auto" else None):
             yield (
-                "n_components=1 of HDSP leaves a single topic, which labels cannot change: "
-                "choose at least 2.",
-                TopicLimitWarning,
+                "A model with one topic cannot show label effects: n_components of HDSP should be "
+                "at least 2.",
+                FitWarning,
             )
-        elif not self.fixed_number and self.n_topics_ >= _NEAR_CEILING * self.n_components:
+        elif self.n_components == "auto" and self.n_topics_ >= _NEAR_CEILING * ceiling:
             yield (
-                f"{self.n_topics_} topics are in use of {self.n_components} at most, which may "
-                "limit their number: raise n_components of HDSP.",
-                TopicLimitWarning,
+                f"{self.n_topics_} topics are in use, close to max_components={ceiling}, which may "
+                "limit their number: raise max_components of HDSP.",
+                FitWarning,
             )
         if self.inference == "stochastic" and self.n_documents_ <= _SMALL:
             yield (
                 f"HDSP.fit took steps of stochastic inference on {self.n_documents_:,} documents, "
                 "where batch inference takes about as long and predicts words up to 6 % better: "
                 "leave `inference` out, and begin with partial_fit if further documents will come.",
-                SmallCorpusWarning,
+                FitWarning,
             )
         if finished and (doubtful := doubts(self._model)) is not None:
             yield doubtful, UnreliableTopicsWarning

@@ -26,76 +26,36 @@ class ClusterError(RuntimeError):
     """
 
 
-class TopicLimitWarning(UserWarning):
-    """`n_components` may have limited the number of topics."""
+class FitWarning(UserWarning):
+    """Something about the settings or the data of a fit may not be as you intended.
+
+    Examples: `max_components` may limit the number of topics, seed words are not in the corpus,
+    `y` was passed although labels go in `labels`.
+    """
 
 
 class UnreliableTopicsWarning(UserWarning):
-    """Topics may be chance: halves of the documents differ in them, or words do not go together."""
-
-
-class IgnoredTargetWarning(UserWarning):
-    """`HDSP.fit` was given a target `y`, which it ignores; labels go in `labels`."""
+    """Topics may be due to chance, or split one subject by the words of two groups."""
 
 
 class UnknownLabelWarning(UserWarning):
     """Labels that the model does not know were ignored."""
 
 
-class MissingLabelsWarning(UserWarning):
-    """A column of labels has no value, or a table none of the model's label columns."""
+class LabelDataWarning(UserWarning):
+    """A label column has no values, contains dates as text, or is determined by another column."""
 
 
-class FewGroupsWarning(UserWarning):
-    """Documents come in so few groups that intervals of labels' effects rest on little."""
+class IntervalWarning(UserWarning):
+    """An interval is based on few groups, or a contrast goes beyond the values in training."""
 
 
-class OverlappingLabelsWarning(UserWarning):
-    """Labels determine each other, so that each has only a part of their effects."""
+class StreamWarning(UserWarning):
+    """A stream relearned its topics, or continues from a model without a document sample."""
 
 
-class ExtrapolationWarning(UserWarning):
-    """A contrast names values of a number that documents of training hardly have."""
-
-
-class SplitTopicsWarning(UserWarning):
-    """Topics may be one subject in the words of two groups, and effects on them about words."""
-
-
-class DatesAsLevelsWarning(UserWarning):
-    """A column of strings that are dates is read as a category, each date a level."""
-
-
-class NoSampleWarning(UserWarning):
-    """A model goes on with new documents, and has kept none of those that it was fitted to."""
-
-
-class SmallCorpusWarning(UserWarning):
-    """Stochastic inference of so few documents that batch inference ends better, as soon."""
-
-
-class TopicsChangedWarning(UserWarning):
-    """A stream learned its topics again: numbers or names of some now mean other topics."""
-
-
-class UnspacedTextWarning(UserWarning):
-    """Texts in a script without spaces between words are split into pairs of characters."""
-
-
-class TokenizerNotSavedWarning(UserWarning):
-    """A model was saved without the function, or the pattern, that splits texts into words."""
-
-
-class OtherModelWarning(UserWarning):
-    """Names of topics were saved from another model, whose topics may be others."""
-
-
-class UnknownSeedWarning(UserWarning):
-    """Words of `seeds` that the corpus does not have were ignored."""
-
-
-class CheckpointWarning(RuntimeWarning):
-    """A checkpoint could not be written; the fit goes on without it."""
+class NotSavedWarning(UserWarning):
+    """Something could not be saved or restored, such as a custom tokenizer or a checkpoint."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

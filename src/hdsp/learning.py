@@ -28,12 +28,7 @@ from hdsp.corpus import (
     library_of,
 )
 from hdsp.corpus.fingerprint import fingerprint
-from hdsp.exceptions import (
-    MissingLabelsWarning,
-    NoSampleWarning,
-    TopicsChangedWarning,
-    UnknownSeedWarning,
-)
+from hdsp.exceptions import FitWarning, LabelDataWarning, StreamWarning
 from hdsp.execution import InProcess, make_executor
 from hdsp.fit import (
     FitSource,
@@ -66,6 +61,11 @@ from hdsp.validation import make_generator, quoted
 _MOSTLY = 0.5
 # Documents whose labels say how a stream begins from a model.
 _MOST_REOPENED = 1_000
+# Shape and rate of the gamma priors of both concentrations, and where learned ones start.
+ALPHA_PRIOR, BETA_PRIOR = (1.0, 1.0), (1.0, 0.01)
+_ALPHA, _BETA = 1.0, 0.5
+# The prior's tokens of a seed word for each of its tokens in the corpus.
+_SEED_STRENGTH = 0.1
 _NOT_IN_PARTS = (
     "`groups` of HDSP.fit go with documents in memory that are fitted at once, and not with "
     "partial_fit, stochastic inference, an executor or a corpus on disk, which is in memory as "
@@ -77,32 +77,31 @@ _NOT_IN_PARTS = (
 class Settings:
     """The parameters of `HDSP`, by their names."""
 
-    n_components: int
-    fixed_number: bool
-    number_by: str
+    n_components: int | str
+    max_components: int
     scaling: Scaling
     content: str | None
     topic_prior: float
-    corpus_concentration: float
-    document_concentration: float
-    predictive_concentration: float | None
-    learn_concentrations: bool | str
-    corpus_concentration_prior: tuple[float, float]
-    document_concentration_prior: tuple[float, float]
+    corpus_concentration: float | None
+    document_concentration: float | None
     init: Any
     seeds: Mapping[str, Sequence[str]] | None
-    seed_strength: float
-    max_iter: int
-    tol: float
-    n_jobs: int | None
-    random_state: Any
-    keep_documents: bool
-    verbose: int | bool
-    checkpoint: str | os.PathLike[str] | None
     inference: str
     batch_size: int | None
-    forget: float | None
+    max_iter: int
+    tol: float
     executor: str | None
+    n_jobs: int | None
+    checkpoint: str | os.PathLike[str] | None
+    random_state: Any
+    verbose: int | bool
+
+    @property
+    def largest(self) -> int:
+        """The largest number of topics."""
+        if self.n_components != "auto":
+            return int(self.n_components)
+        return self.max_components if isinstance(self.init, str) else len(self.init)
 
     @property
     def n_threads(self) -> int:
@@ -297,7 +296,6 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
             groups=groups,
             n_documents=corpus.n_documents,
             carriers=carriers,
-            concentration=settings.predictive_concentration,
         )
     model = replace(
         model,
@@ -391,7 +389,12 @@ def make_fitted(
 
 
 def learn_further(
-    settings: Settings, priors: Priors, opened: OpenStream, corpus: Corpus, before: FittedModel
+    settings: Settings,
+    priors: Priors,
+    opened: OpenStream,
+    corpus: Corpus,
+    before: FittedModel,
+    forget: float | None = None,
 ) -> tuple[OpenStream, FittedModel]:
     """The stream after further documents; an interruption raises, and leaves it as it was.
 
@@ -408,13 +411,15 @@ def learn_further(
     before : FittedModel
         The model of an earlier call; what it says of the fit and the names of topics is returned
         as it is now.
+    forget : float or None, default=None
+        A half-life in documents.
     """
     if corpus.has_groups:
         raise ValueError(_NOT_IN_PARTS)
 
     def priors_of(tokens: FloatArray, words: tuple[str, ...]) -> Priors:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnknownSeedWarning)
+            warnings.simplefilter("ignore", FitWarning)
             return _with_seeds(priors, settings, tokens, words)
 
     def plan_of(rng: np.random.Generator, settled: bool) -> Plan:
@@ -424,14 +429,7 @@ def learn_further(
     with running(settings, None) as run:
         for part in corpus.parts():
             opened, found = go_on(
-                opened,
-                part,
-                settings.scaling,
-                plan_of,
-                priors_of,
-                run,
-                settings.forget,
-                settings.content,
+                opened, part, settings.scaling, plan_of, priors_of, run, forget, settings.content
             )
             if run.interrupted:
                 raise KeyboardInterrupt
@@ -482,7 +480,7 @@ def _warn_changed(
         f"{facts['topics_new']} are new, and these numbers no longer mean what they did: "
         f"{', '.join(map(str, changed[:20]))}{' …' if len(changed) > 20 else ''}.{told} Look at "
         "topics() before you use numbers or names from earlier calls.",
-        TopicsChangedWarning,
+        StreamWarning,
         stacklevel=5,
     )
 
@@ -493,7 +491,7 @@ def reopened(settings: Settings, model: FittedModel) -> OpenStream:
         "HDSP.partial_fit goes on from a model that keeps no sample of its documents: effects, "
         "expected topics and predictions are calibrated on the new documents alone. Begin with "
         'partial_fit, or fit with inference="stochastic", to keep one.',
-        NoSampleWarning,
+        StreamWarning,
         stacklevel=3,
     )
     words, n_documents = model.source.words, model.n_documents
@@ -534,7 +532,6 @@ def refreshed(settings: Settings, opened: OpenStream, before: FittedModel) -> Fi
             sample=sample,
             n_documents=opened.n_documents,
             carriers=opened.carriers,
-            concentration=settings.predictive_concentration,
         )
     return replace(
         model,
@@ -567,7 +564,6 @@ def running(
         run = Run(
             settings.max_iter,
             settings.tol,
-            settings.keep_documents,
             executor=where,
             here=here,
             display=display,
@@ -591,12 +587,11 @@ def make_plan(settings: Settings, n_documents: int | None = None) -> Plan:
     if settings.inference == "stochastic" and n_documents is not None:
         batch_size = settings.batch_size or default_batch_size(n_documents)
     return Plan(
-        settings.n_components,
-        settings.fixed_number,
-        settings.number_by,
+        settings.largest,
+        settings.n_components != "auto",
         settings.init,
-        settings.corpus_concentration,
-        settings.document_concentration,
+        settings.corpus_concentration or _ALPHA,
+        settings.document_concentration or _BETA,
         make_generator(settings.random_state),
         batch_size,
     )
@@ -631,7 +626,7 @@ def _with_seeds(
     if not settings.seeds:
         return priors
     found = find_seeds(settings.seeds, words)
-    return replace(priors, seeds=seed_prior(found, tokens, float(settings.seed_strength)))
+    return replace(priors, seeds=seed_prior(found, tokens, _SEED_STRENGTH))
 
 
 def _seed_names(seeds: Mapping[str, Sequence[str]] | None, state: GlobalState) -> dict[int, str]:
@@ -648,7 +643,7 @@ def _warn_missing(labels: Labels) -> None:
         warnings.warn(
             f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
             f"{'it' if len(empty) == 1 else 'them'}.",
-            MissingLabelsWarning,
+            LabelDataWarning,
             stacklevel=4,
         )
     for block in labels.blocks:
@@ -657,6 +652,6 @@ def _warn_missing(labels: Labels) -> None:
                 f"{block.n_missing:,} of {len(labels):,} lists of tags in {block.name!r} are "
                 "missing, and count as empty. Where nobody looked, effects come out too small: use "
                 "a column of true, false or missing for each tag (docs/unknown.md).",
-                MissingLabelsWarning,
+                LabelDataWarning,
                 stacklevel=4,
             )

@@ -30,7 +30,7 @@ def draw_counts(proportions, topics, lengths, rng):
 @cache
 def _fitted(n_topics, n_words):
     counts = np.random.default_rng(0).poisson(1.0, size=(30, n_words)) + 1.0
-    model = HDSP(n_topics, fixed_number=True, tol=1.0, init="nmf", random_state=0)
+    model = HDSP(n_topics, tol=1.0, init="nmf", random_state=0)
     return model.fit(counts)._model
 
 
@@ -88,5 +88,5 @@ def labelled(seed=1, interaction=False, bend=0.0, spread=0.5, groups=0.0):
 def fitted(labels=("x", "side", "stars", "tags"), **options):
     """A model of these documents with some of their labels."""
     corpus, _ = labelled(**options)
-    model = HDSP(T, fixed_number=True, random_state=0, n_jobs=1)
+    model = HDSP(T, random_state=0, n_jobs=1)
     return model.fit(Corpus(corpus.counts, corpus.words, corpus.labels.select(list(labels))))

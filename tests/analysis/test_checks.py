@@ -44,7 +44,7 @@ def test_an_effect_that_turns_round_is_drift():
     late = np.argsort(frame["side"] == "right", kind="stable")
     corpus = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "stars"]))[late]
     whole, corpus = corpus, Corpus(corpus.counts, corpus.words, corpus.labels.select(["x"]))
-    model = HDSP(T, fixed_number=True, random_state=0, n_jobs=1).fit(corpus)
+    model = HDSP(T, random_state=0, n_jobs=1).fit(corpus)
     found = model.check_labels(corpus, time="order")
     assert "drift" in verdicts(found)
     assert set(found.loc[found["verdict"] == "drift", "label"]) <= {"order", "x × order"}

@@ -92,9 +92,7 @@ def test_order_of_documents_does_not_matter():
 def fitted(**options):
     counts, topics, _ = simulated(300, 7, together=0.6)
     tags = [["odd"] if row % 2 else [] for row in range(300)]
-    return HDSP(T, fixed_number=True, init=topics, random_state=0, **options).fit(
-        counts, labels=tags
-    )
+    return HDSP(T, init=topics, random_state=0, **options).fit(counts, labels=tags)
 
 
 def test_the_table_has_a_row_for_each_pair_and_names():
@@ -113,7 +111,7 @@ def test_the_table_has_a_row_for_each_pair_and_names():
 
 def test_merged_topics_have_no_correlations_and_others_keep_theirs():
     model = fitted()
-    merged = model.merged([0, 3])
+    merged = model.merge_topics([0, 3])
     table = merged.topic_correlations()
     whole = model.topic_correlations().set_index(["topic", "other"])["correlation"]
     assert len(table) == 6

@@ -48,7 +48,7 @@ def simulated():
 @cache
 def fitted(name):
     scaling = SCALINGS[name] * Categorical("shop")
-    model = HDSP(T, fixed_number=True, scaling=scaling, init="nmf", random_state=0, n_jobs=1)
+    model = HDSP(T, scaling=scaling, init="nmf", random_state=0, n_jobs=1)
     return model.fit(simulated())
 
 

@@ -53,7 +53,7 @@ def test_groups_that_are_none_are_refused():
 
 
 def fit(corpus, **options):
-    return HDSP(3, fixed_number=True, tol=0.01, random_state=0, n_jobs=1).fit(corpus, **options)
+    return HDSP(3, tol=0.01, random_state=0, n_jobs=1).fit(corpus, **options)
 
 
 def test_a_fit_takes_groups():
@@ -87,10 +87,10 @@ def test_groups_need_documents_that_are_fitted_at_once(tmp_path):
     with pytest.raises(ValueError, match=refused):
         fit(open_corpus(tmp_path / "without"), groups=groups)
     with pytest.raises(ValueError, match=refused):
-        HDSP(3, inference="stochastic").fit(corpus)
+        HDSP(max_components=3, inference="stochastic").fit(corpus)
     with pytest.raises(ValueError, match=refused):
-        HDSP(3).partial_fit(corpus)
-    model = HDSP(3, fixed_number=True, random_state=0).partial_fit(corpus.with_groups(None))
+        HDSP(max_components=3).partial_fit(corpus)
+    model = HDSP(3, random_state=0).partial_fit(corpus.with_groups(None))
     with pytest.raises(ValueError, match=refused):
         model.partial_fit(corpus)
     fit(stored[:])

@@ -46,9 +46,7 @@ def data():
 @cache
 def fitted():
     counts, frame, _, _ = data()
-    return HDSP(8, fixed_number=True, random_state=0, n_jobs=1, max_iter=40).fit(
-        counts, labels=frame
-    )
+    return HDSP(8, random_state=0, n_jobs=1, max_iter=40).fit(counts, labels=frame)
 
 
 def word_probability(model, labels, column=None):

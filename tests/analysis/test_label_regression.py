@@ -29,7 +29,7 @@ def fitted():
         prior="logistic-normal",
         random_state=0,
     )
-    model = HDSP(8, fixed_number=True, random_state=0, n_jobs=1)
+    model = HDSP(8, random_state=0, n_jobs=1)
     return model.fit(corpus[:TRAIN]), corpus[TRAIN:]
 
 
@@ -82,7 +82,7 @@ def test_the_words_of_a_document_do_not_count_for_its_own_label():
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(0.3, size=(300, 200)).astype(float))
     tags = [["t"] if carried else [] for carried in rng.random(300) < 0.1]
-    model = HDSP(3, fixed_number=True, random_state=0, n_jobs=1).fit(counts, labels=tags)
+    model = HDSP(3, random_state=0, n_jobs=1).fit(counts, labels=tags)
     new = csr_array(rng.poisson(0.3, size=(300, 200)).astype(float))
     chance = model.predict_labels(new, "tags").to_numpy()
     assert chance.mean() == pytest.approx(0.1, abs=0.05)
@@ -144,7 +144,7 @@ def test_many_values_with_ties_have_probabilities_that_sum_to_1():
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(0.5, size=(300, 40)).astype(float))
     votes = pd.DataFrame({"votes": np.where(rng.random(300) < 0.8, 0, rng.integers(0, 400, 300))})
-    model = HDSP(3, fixed_number=True, random_state=0, n_jobs=1).fit(counts, labels=votes * 1.0)
+    model = HDSP(3, random_state=0, n_jobs=1).fit(counts, labels=votes * 1.0)
     for method in ("calibrated", "generative"):
         table = model.predict_labels(counts, "votes", method=method)
         assert len(set(table.columns)) == len(table.columns)
@@ -166,7 +166,7 @@ def test_rare_tags_add_up_to_their_rates_in_new_documents():
         random_state=2,
     )
     train, fresh = corpus[:500], corpus[500:]
-    model = HDSP(12, fixed_number=True, random_state=2, n_jobs=1, max_iter=40, tol=0.01).fit(train)
+    model = HDSP(12, random_state=2, n_jobs=1, max_iter=40, tol=0.01).fit(train)
     rare = [name for name in model.label_names_ if name.startswith("rare")]
     chances = model.predict_labels(fresh, "tags")[rare].to_numpy()
     known = train.labels.block("tags")

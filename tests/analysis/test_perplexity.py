@@ -24,7 +24,7 @@ def completion(model, test, concentration):
 def test_the_choice_is_near_the_best_for_new_documents(length):
     corpus, _ = make_corpus(1_400, n_topics=10, n_words=600, document_length=length, random_state=0)
     train, test = corpus[:1_000], corpus[1_000:]
-    model = HDSP(10, fixed_number=True, random_state=0).fit(train)
+    model = HDSP(10, random_state=0).fit(train)
     chosen = model.predictive_concentration_
     found = {factor: completion(model, test, chosen * factor) for factor in (0.2, 0.5, 1, 2, 5)}
     best = min(found.values())
@@ -34,7 +34,7 @@ def test_the_choice_is_near_the_best_for_new_documents(length):
 
 def test_too_few_documents_keep_the_concentration_of_the_fit():
     counts = np.random.default_rng(0).poisson(2.0, size=(4, 9)) + 1.0
-    model = HDSP(2, fixed_number=True, random_state=0).fit(counts)
+    model = HDSP(2, random_state=0).fit(counts)
     assert model.predictive_concentration_ == model.document_concentration_
 
 

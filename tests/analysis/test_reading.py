@@ -29,7 +29,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return HDSP(8, fixed_number=True, random_state=0, n_jobs=1).fit(corpus[:N_TRAIN])
+    return HDSP(8, random_state=0, n_jobs=1).fit(corpus[:N_TRAIN])
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_documents_without_words_have_no_reading(corpus):
     counts = corpus[:N_TRAIN].counts.toarray()
     counts[[3, 50]] = 0.0
     tags = [["odd"] if m % 2 else [] for m in range(N_TRAIN)]
-    model = HDSP(5, fixed_number=True, random_state=0, n_jobs=1).fit(counts, labels=tags)
+    model = HDSP(5, random_state=0, n_jobs=1).fit(counts, labels=tags)
     unknown = np.isnan(model.proportions_).all(axis=1)
     np.testing.assert_array_equal(np.flatnonzero(unknown), [3, 50])
     found = model.estimate_effects()
@@ -122,7 +122,7 @@ def test_a_topic_of_one_group_is_kept_whole():
     share[:, :2] = rng.dirichlet(np.ones(2), 120)
     share[groups == 4] = [0.0, 0.05, 0.95]
     counts = draw_counts(share, topics, 60, rng)
-    model = HDSP(3, fixed_number=True, init=topics, random_state=0, n_jobs=1)
+    model = HDSP(3, init=topics, random_state=0, n_jobs=1)
     reading = model.fit(counts, groups=groups)._model.reading
     (own,) = reading.kept_whole
     found = reading.proportions[:, own].astype(float)
@@ -142,7 +142,7 @@ def test_versions_of_topics_are_read_with_their_own_words():
     counts[side == 1, :20] = 0.0
     labels = pd.DataFrame({"side": np.where(side, "left", "right")})
     start = np.hstack([topics, topics[:, :20]])
-    model = HDSP(3, fixed_number=True, init=start, content="side", random_state=0, n_jobs=1)
+    model = HDSP(3, init=start, content="side", random_state=0, n_jobs=1)
     fitted = model.fit(counts, labels=labels)._model
     left, reading = fitted.left_out, fitted.reading
     weight = np.maximum(expected_tokens(fitted.state, fitted.priors), 0.0).sum(axis=0)

@@ -17,7 +17,7 @@ from hdsp.analysis.effects import pool_refits
 from hdsp.analysis.label_effects import own_regression
 from hdsp.analysis.refits import _resample
 from hdsp.analysis.regression import Estimates, LinearRegression
-from hdsp.exceptions import ExtrapolationWarning, FewGroupsWarning, MissingLabelsWarning
+from hdsp.exceptions import IntervalWarning, LabelDataWarning
 from tests.analysis.corpora import M, T, fitted, labelled
 
 
@@ -244,7 +244,7 @@ def test_documents_with_missing_labels_are_left_out(model, frame):
     np.testing.assert_allclose(found.effects("x")["effect"], wanted, atol=1e-9)
     mostly = pd.DataFrame({"x": x.where(x < -0.5)})
     found = model.estimate_effects("~ x + side", mostly)
-    with pytest.warns(MissingLabelsWarning, match="'x' are missing in others"):
+    with pytest.warns(LabelDataWarning, match="'x' are missing in others"):
         assert found.n_documents == M
     assert "x (missing)" in found.summary()
 
@@ -271,7 +271,7 @@ def test_groups_widen_intervals_of_labels_of_whole_groups():
         for name in ("effect", "lower", "p"):
             one, two = found.effects()[name], same.effects()[name]
             np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
-    with pytest.warns(FewGroupsWarning, match=r"come in 5 groups: with fewer than 10, the effect"):
+    with pytest.warns(IntervalWarning, match=r"come in 5 groups: with fewer than 10, the effect"):
         model.estimate_effects("~ x", groups=np.arange(M) % 5).effects()
     with pytest.raises(ValueError, match="All documents are in one group, so effects have no stan"):
         model.estimate_effects("~ x", groups=["one"] * M).effects()
@@ -305,7 +305,7 @@ def test_tokens_may_weigh_alike(model, frame):
 
 
 def test_merged_topics_are_sums(model):
-    merged = model.merged([0, 2])
+    merged = model.merge_topics([0, 2])
     own, plain = merged.estimate_effects("~ side + x"), model.estimate_effects("~ side + x")
     (place,) = [k for k, parts in enumerate(merged.fitted_topics_) if len(parts) == 2]
     for table, summed, name in (
@@ -488,7 +488,7 @@ def answers(model, order):
 def test_the_order_of_questions_changes_no_answer():
     corpus, _ = labelled()
     own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "side", "tags"]))
-    models = [HDSP(T, fixed_number=True, random_state=0, n_jobs=1).fit(own) for _ in range(2)]
+    models = [HDSP(T, random_state=0, n_jobs=1).fit(own) for _ in range(2)]
     names = ["effects", "levels", "expected", "predicted", "correlations", "words", "perplexity"]
     first, second = answers(models[0], names), answers(models[1], names[::-1])
     for name in names:
@@ -504,7 +504,7 @@ def test_answers_are_computed_when_asked_for_and_once(monkeypatch):
     )
     corpus, _ = labelled()
     own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "tags"]))
-    model = HDSP(T, fixed_number=True, random_state=0, n_jobs=1).fit(own)
+    model = HDSP(T, random_state=0, n_jobs=1).fit(own)
     model.label_effects()
     model.proportions_.sum()
     assert calls == []
@@ -614,12 +614,12 @@ def test_placebo_labels_have_few_effects(model):
 )
 def test_bad_questions(model, frame, call, message):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MissingLabelsWarning)
+        warnings.simplefilter("ignore", LabelDataWarning)
         with pytest.raises(ValueError, match=message):
             call(model, frame)
 
 
 def test_a_contrast_beyond_the_data_is_extrapolated(model):
     said = r"goes to 9, and 'x' runs from -0\.99\d* to 0\.99\d* in the documents: the effect is ext"
-    with pytest.warns(ExtrapolationWarning, match=said):
+    with pytest.warns(IntervalWarning, match=said):
         model.label_effects("x", contrast=(0, 9))

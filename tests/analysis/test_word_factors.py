@@ -40,7 +40,7 @@ def simulated(seed=0, n_documents=600, boost=4.0):
 
 
 def fitted(corpus, n_jobs=1):
-    settings = {"fixed_number": True, "init": "nmf", "random_state": 0, "n_jobs": n_jobs}
+    settings = {"init": "nmf", "random_state": 0, "n_jobs": n_jobs}
     return HDSP(N_TOPICS, **settings).fit(corpus)
 
 
@@ -155,7 +155,7 @@ def test_label_words_are_listed(model):
     assert red["ratio"].is_monotonic_decreasing
     assert len(model.label_words("tags")) == len(table)
     assert len(model.label_words(level=0.999)) <= len(table)
-    assert model.merged([0, 1]).label_words().equals(table)
+    assert model.merge_topics([0, 1]).label_words().equals(table)
 
 
 def test_ratios_are_between_what_is_counted_and_one():

@@ -17,7 +17,7 @@ def paths(tmp_path_factory):
     folder = tmp_path_factory.mktemp("junk")
     for name, texts in (("junk", TEXTS), ("clean", [text.split("link")[0] for text in TEXTS])):
         corpus = Corpus.from_texts(texts, text_settings=TextSettings(min_df=1, max_df=1.0))
-        model = HDSP(2, fixed_number=True, init="nmf", max_iter=5, random_state=0)
+        model = HDSP(2, init="nmf", max_iter=5, random_state=0)
         fit_quietly(model, corpus, None).save(folder / f"{name}.hdsp")
     return folder
 

@@ -16,7 +16,7 @@ def folder(tmp_path_factory):
     reviews(90).to_parquet(path / "reviews.parquet")
     corpus = read_table(path / "reviews.parquet", categories="department", group="reviewer")
     settings = {"init": "nmf", "max_iter": 8, "tol": 1e-2, "n_jobs": 1, "random_state": 0}
-    HDSP(3, fixed_number=True, **settings).fit(corpus).save(path / "model.hdsp")
+    HDSP(3, **settings).fit(corpus).save(path / "model.hdsp")
     return path
 
 

@@ -53,7 +53,7 @@ def test_the_check_sees_a_slow_library():
 @pytest.mark.parametrize("command", ["topics", "effects", "words"])
 def test_answers_of_the_model_alone_import_no_library_of_tables(command, tmp_path):
     corpus, _ = simulate([["a"], ["b"]] * 40, n_topics=3, random_state=0)
-    model = HDSP(3, fixed_number=True, init="nmf", tol=1e-2, random_state=0).fit(corpus)
+    model = HDSP(3, init="nmf", tol=1e-2, random_state=0).fit(corpus)
     model.save(tmp_path / "model.hdsp")
     status, out, err = run(command, str(tmp_path / "model.hdsp"))
     assert (status, err) == (0, "['scipy', 'numpy']\n")

@@ -17,7 +17,7 @@ def model(tmp_path):
     # Not in the folder of another user.
     tmp_path.chmod(0o755)
     counts = np.random.default_rng(0).poisson(1.0, size=(20, 5))
-    HDSP(2, fixed_number=True, tol=1e9, random_state=0).fit(counts).save(tmp_path / "model.hdsp")
+    HDSP(2, tol=1e9, random_state=0).fit(counts).save(tmp_path / "model.hdsp")
     return tmp_path / "model.hdsp"
 
 

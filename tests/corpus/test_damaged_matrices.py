@@ -32,7 +32,7 @@ CASES = [
 def test_indices_out_of_range_are_refused(format, wrong):
     message = r"must be a sparse matrix whose indices lie within its shape \(8, 5\)"
     with pytest.raises(ValueError, match="X of HDSP.fit " + message):
-        HDSP(2).fit(damaged(format, wrong))
+        HDSP(max_components=2).fit(damaged(format, wrong))
     with pytest.raises(ValueError, match="`counts` of Corpus " + message):
         Corpus(damaged(format, wrong))
     with pytest.raises(ValueError, match="`labels` of Corpus " + message):
@@ -42,7 +42,7 @@ def test_indices_out_of_range_are_refused(format, wrong):
 @pytest.fixture(scope="module")
 def model():
     counts = np.random.default_rng(0).poisson(1.0, size=(8, 5))
-    model = HDSP(2, fixed_number=True, tol=1e9, random_state=0)
+    model = HDSP(2, tol=1e9, random_state=0)
     return model.fit(counts, labels=np.eye(8, 5))
 
 

@@ -219,7 +219,7 @@ class TestRead:
 
     def test_a_table_without_any_known_column_is_worth_a_warning(self, schema):
         message = "`labels` of f has no column that the model knows, so every label is missing."
-        with pytest.warns(hdsp.MissingLabelsWarning, match=re.escape(message)):
+        with pytest.warns(hdsp.LabelDataWarning, match=re.escape(message)):
             labels = schema.read(pd.DataFrame({"Rating": [3]}), 1, "f")
         assert schema.encode(labels).nnz == 0
 

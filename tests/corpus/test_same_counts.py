@@ -120,7 +120,7 @@ def test_the_command_counts_alike(corpus, tmp_path, monkeypatch):
     loaded = HDSP.load("model.hdsp")
     assert loaded.words_ == corpus.words
     assert loaded.text_settings_ == TextSettings()
-    model = HDSP(3, fixed_number=True, max_iter=2, random_state=0).fit(corpus)
+    model = HDSP(3, max_iter=2, random_state=0).fit(corpus)
     np.testing.assert_array_equal(loaded.components_, model.components_)
 
     assert main(["transform", "model.hdsp", "new.csv", "-o", "shares.parquet"]) == 0

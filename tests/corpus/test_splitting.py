@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from hdsp import HDSP, Corpus, TextSettings, UnspacedTextWarning
+from hdsp import HDSP, Corpus, FitWarning, TextSettings
 from hdsp.corpus import prepare_corpus, read_table
 from tests.persistence.models import fit_quietly
 
@@ -35,13 +35,13 @@ def words_of(*texts, **settings):
     ],
 )
 def test_scripts_without_spaces_are_split_into_pairs_of_characters(text, words):
-    with pytest.warns(UnspacedTextWarning):
+    with pytest.warns(FitWarning):
         assert words_of(text) == words
     assert words_of(text, token_pattern=r"\S+") == set(text.lower().split())
 
 
 def test_it_is_said_once_and_new_texts_are_split_alike():
-    with pytest.warns(UnspacedTextWarning, match="such as '.+'.* 'jieba' for Chinese") as caught:
+    with pytest.warns(FitWarning, match="such as '.+'.* 'jieba' for Chinese") as caught:
         corpus = Corpus.from_texts(CHINESE * 8)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -56,9 +56,9 @@ def test_it_is_said_once_and_new_texts_are_split_alike():
 def test_files_and_folders_of_shards_are_split_alike(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text\n" + "\n".join(CHINESE * 8), encoding="utf-8")
-    with pytest.warns(UnspacedTextWarning):
+    with pytest.warns(FitWarning):
         words = read_table(path).words
-    with pytest.warns(UnspacedTextWarning):
+    with pytest.warns(FitWarning):
         assert prepare_corpus(path, tmp_path / "corpus").words == words
     assert "天气" in words
 
@@ -113,9 +113,7 @@ def test_stems_are_stored_with_a_model(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text\n" + "\n".join(texts))
     assert read_table(path, stem="en").words == corpus.words
-    fit_quietly(HDSP(2, init="nmf", fixed_number=True, max_iter=3), corpus, None).save(
-        tmp_path / "m.hdsp"
-    )
+    fit_quietly(HDSP(2, init="nmf", max_iter=3), corpus, None).save(tmp_path / "m.hdsp")
     model = HDSP.load(tmp_path / "m.hdsp")
     assert model.text_settings_.stem == "english"
     assert read_table(path, like=model).counts.sum() == corpus.counts.sum()

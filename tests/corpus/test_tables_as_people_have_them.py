@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from hdsp import HDSP, Corpus, Labels, MissingLabelsWarning
+from hdsp import HDSP, Corpus, LabelDataWarning, Labels
 from hdsp.corpus import read_table
 from tests.persistence.models import fit_quietly
 
@@ -37,7 +37,7 @@ def test_months_and_days_have_the_order_of_the_calendar():
     assert levels(["May", "June", "autumn"]) == ("June", "May", "autumn")
     ordered = pd.Categorical(["low", "high", "low"], ["low", "middle", "high"], ordered=True)
     assert levels(ordered) == ("low", "high")
-    model = HDSP(2, init="nmf", fixed_number=True, max_iter=2, random_state=0)
+    model = HDSP(2, init="nmf", max_iter=2, random_state=0)
     fit_quietly(model, np.eye(5) + 1, pd.DataFrame({"month": MONTHS}))
     assert [name.split("=")[-1] for name in model.label_names_] == [*levels(MONTHS)]
 
@@ -54,13 +54,13 @@ def test_ordered_categories_of_files_keep_their_order(tmp_path, suffix):
 
 def test_lists_of_tags_that_are_mostly_missing_point_to_unknown_tags(tmp_path):
     counts, message = np.eye(5) + 1, "3 of 5 lists of tags in 'tags' are missing, .*unknown"
-    model = HDSP(2, init="nmf", fixed_number=True, max_iter=100, random_state=0)
-    with pytest.warns(MissingLabelsWarning, match=message):
+    model = HDSP(2, init="nmf", max_iter=100, random_state=0)
+    with pytest.warns(LabelDataWarning, match=message):
         model.fit(counts, labels=[["a"], ["b"], np.nan, None, None])
     path = tmp_path / "a.csv"
     path.write_text("text,tags\nred hat,a\nblue hat,b\nred,\nblue,\nhat,\n")
     corpus = read_table(path, tags="tags", tag_separator=";")
-    with pytest.warns(MissingLabelsWarning, match=message):
+    with pytest.warns(LabelDataWarning, match=message):
         model.fit(corpus)
     # Lists that are empty were looked at, and a warning would be an error.
     model.fit(counts, labels=[["a"], ["b"], [], [], None])

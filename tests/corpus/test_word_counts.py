@@ -17,7 +17,7 @@ from hdsp.corpus.word_counts import Counter, stop_list
 from hdsp.corpus.word_table import PackedWords, WordTable
 from tests.reference import words as reference
 
-pytestmark = pytest.mark.filterwarnings("ignore::hdsp.UnspacedTextWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::hdsp.FitWarning")
 DEFAULT = TextSettings().token_pattern
 PATTERNS = [
     DEFAULT,

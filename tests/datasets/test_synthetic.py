@@ -167,7 +167,7 @@ def test_the_estimator_lists_the_same_effects_in_the_same_order():
     corpus, truth = make_corpus(
         200, labels=LabelDesign(), document_length=20, random_state=0, **FEW
     )
-    model = HDSP(5, fixed_number=True, max_iter=200, random_state=0).fit(corpus)
+    model = HDSP(5, max_iter=200, random_state=0).fit(corpus)
     table = model.label_effects()
     assert list(dict.fromkeys(table["label"])) == list(truth.labels.names)
 

@@ -92,7 +92,7 @@ def test_other_texts_are_no_booleans(tmp_path):
 
 @cache
 def fitted(library="pandas"):
-    model = HDSP(2, fixed_number=True, random_state=0, n_jobs=1)
+    model = HDSP(2, random_state=0, n_jobs=1)
     return model.fit(counts(), labels=frames()[library])
 
 

@@ -36,7 +36,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return HDSP(30, content="party", random_state=0).fit(corpus)
+    return HDSP(max_components=30, content="party", random_state=0).fit(corpus)
 
 
 def shift(model):
@@ -45,7 +45,7 @@ def shift(model):
 
 
 def test_other_words_are_neither_topics_nor_effects(model, corpus):
-    without = HDSP(30, random_state=0).fit(corpus)
+    without = HDSP(max_components=30, random_state=0).fit(corpus)
     assert without.n_topics_ > N_TOPICS
     assert shift(without) > 0.3
     assert model.n_topics_ == N_TOPICS
@@ -55,7 +55,7 @@ def test_other_words_are_neither_topics_nor_effects(model, corpus):
 def test_a_start_by_words_that_go_together_is_not_tried(model):
     assert model.init_ == "nmf"
     assert {row["init"] for row in model.search_} == {"nmf"}
-    alike = HDSP(30, content="party", random_state=0, max_iter=2, tol=1.0).fit(
+    alike = HDSP(max_components=30, content="party", random_state=0, max_iter=2, tol=1.0).fit(
         speeches(differ=0.0)[0]
     )
     assert {row["init"] for row in alike.search_} > {"nmf"}
@@ -64,7 +64,9 @@ def test_a_start_by_words_that_go_together_is_not_tried(model):
 def test_topics_of_single_groups_become_one(corpus):
     _, words, _ = speeches()
     start = np.concatenate([words[0], words[1]]) + 1e-4
-    model = HDSP(2 * N_TOPICS, init=start, content="party", random_state=0).fit(corpus)
+    model = HDSP(max_components=2 * N_TOPICS, init=start, content="party", random_state=0).fit(
+        corpus
+    )
     assert model.n_topics_ == N_TOPICS
 
 
@@ -83,7 +85,7 @@ def test_new_documents_are_read_with_the_words_of_their_group(model):
 
 def test_documents_without_a_group_take_part():
     corpus, _, frame = speeches(missing=0.1)
-    model = HDSP(N_TOPICS, fixed_number=True, content="party", random_state=0).fit(corpus)
+    model = HDSP(N_TOPICS, content="party", random_state=0).fit(corpus)
     tokens = model._model.state.versions.by_group().sum(axis=(0, 2))
     known = frame["party"].notna()
     assert tokens[0] == pytest.approx(corpus.counts[~known.to_numpy()].sum(), rel=1e-4)
@@ -96,7 +98,10 @@ def test_components_are_the_words_of_all_groups(model, corpus):
 
 
 def test_results_do_not_depend_on_threads(corpus):
-    one, two = (HDSP(12, content="party", random_state=0, n_jobs=n).fit(corpus) for n in (1, 2))
+    one, two = (
+        HDSP(max_components=12, content="party", random_state=0, n_jobs=n).fit(corpus)
+        for n in (1, 2)
+    )
     np.testing.assert_array_equal(one.components_, two.components_)
     np.testing.assert_array_equal(
         one._model.state.versions.shared, two._model.state.versions.shared
@@ -127,7 +132,7 @@ def test_models_with_versions_are_stored(model, corpus, tmp_path):
 def test_shards_have_versions_too(corpus, tmp_path):
     corpus.write(tmp_path / "corpus")
     stored = hdsp.open_corpus(tmp_path / "corpus")
-    model = HDSP(30, content="party", random_state=0).fit(stored)
+    model = HDSP(max_components=30, content="party", random_state=0).fit(stored)
     assert model.n_topics_ == N_TOPICS
     assert shift(model) < 0.1
 
@@ -170,16 +175,16 @@ def test_other_kinds_and_many_levels_are_refused(corpus):
     counts = corpus.counts[:60]
     numbers = pd.DataFrame({"year": np.arange(60.0)})
     with pytest.raises(ValueError, match=r"takes a category.*'year' is of kind number"):
-        HDSP(4, content="year").fit(counts, labels=numbers)
+        HDSP(max_components=4, content="year").fit(counts, labels=numbers)
     names = pd.DataFrame({"author": [f"a{i}" for i in range(60)]})
     with pytest.raises(ValueError, match=r"at most 50 levels.*'author' has 60: join levels"):
-        HDSP(4, content="author").fit(counts, labels=names)
+        HDSP(max_components=4, content="author").fit(counts, labels=names)
 
 
 def test_streams_have_versions_too(tmp_path):
     corpus, _, frame = speeches(n_documents=900)
     frame["party"] = frame["party"].where(frame.index < 700, "new")
-    stream = HDSP(30, content="party", init="nmf", random_state=0)
+    stream = HDSP(max_components=30, content="party", init="nmf", random_state=0)
     parts = [
         Corpus(corpus.counts[rows], words=corpus.words, labels=frame[rows])
         for rows in (slice(first, first + 100) for first in range(0, 900, 100))
@@ -248,18 +253,18 @@ def test_words_of_a_topic_by_level(model):
     common = ~both.index.str.endswith("x") & (both["right"] > 0.3 * both["left"])
     assert common.any()
     assert (np.abs(np.log(ratio[common])) < 0.2).all()
-    merged = model.merged([0, 1]).topic_words(0, by="party", n_words=3)
+    merged = model.merge_topics([0, 1]).topic_words(0, by="party", n_words=3)
     assert (merged["n"] >= 0.0).all()
 
 
 def test_words_of_placebo_levels_do_not_differ():
     corpus, _, _ = speeches(seed=3, differ=0.0)
-    model = HDSP(N_TOPICS, fixed_number=True, content="party", random_state=0).fit(corpus)
+    model = HDSP(N_TOPICS, content="party", random_state=0).fit(corpus)
     assert len(model.label_words()) <= 2
 
 
 def test_words_by_level_need_versions(model, corpus):
-    plain = HDSP(2, fixed_number=True, random_state=0, tol=1.0).fit(corpus)
+    plain = HDSP(2, random_state=0, tol=1.0).fit(corpus)
     with pytest.raises(ValueError, match="needs a model whose groups have their own words"):
         plain.topic_words(0, by="party")
     with pytest.raises(ValueError, match=r"must be 'party', whose levels .* Got 'kind'"):
@@ -282,7 +287,7 @@ def test_the_command_line_prints_words_of_levels(model, corpus, tmp_path, capsys
     assert main(["words", path, "-o", str(tmp_path / "words.csv")]) == 0
     assert len(pd.read_csv(tmp_path / "words.csv")) == len(model.label_words())
     same, _, _ = speeches(seed=3, differ=0.0)
-    HDSP(2, fixed_number=True, content="party", random_state=0).fit(same).save(path)
+    HDSP(2, content="party", random_state=0).fit(same).save(path)
     capsys.readouterr()
     assert main(["words", path]) == 0
     assert "No word differs between groups" in capsys.readouterr().out
@@ -307,7 +312,7 @@ def test_checks_and_effects_of_other_documents_read_versions(tmp_path):
     rng = np.random.default_rng(0)
     labels = pd.DataFrame({"party": rng.choice(["a", "b"], 200), "x": rng.normal(size=200)})
     documents = Corpus(rng.poisson(0.8, size=(200, 40)), labels=labels)
-    model = HDSP(3, fixed_number=True, content="party", init="nmf", random_state=0, n_jobs=1)
+    model = HDSP(3, content="party", init="nmf", random_state=0, n_jobs=1)
     model.fit(documents)
     table = model.check_labels(documents)
     assert (np.abs(table["found"] - table["expected"]) < 0.2).all()

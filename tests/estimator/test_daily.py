@@ -14,7 +14,7 @@ def fitted():
     labels = frame[["labels", "department", "rating"]]
     ids = [f"review {n}" for n in range(len(frame))]
     corpus = Corpus.from_texts(frame["text"], labels=labels, ids=ids)
-    return HDSP(5, fixed_number=True, random_state=0).fit(corpus), corpus, frame
+    return HDSP(5, random_state=0).fit(corpus), corpus, frame
 
 
 def test_documents_of_topics_have_most_of_them(fitted):

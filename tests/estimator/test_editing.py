@@ -30,7 +30,7 @@ def fitted():
     frame = reviews(150)
     labels = frame[["labels", "department", "rating"]]
     corpus = Corpus.from_texts(frame["text"], labels=labels)
-    return HDSP(7, fixed_number=True, random_state=0).fit(corpus), corpus
+    return HDSP(7, random_state=0).fit(corpus), corpus
 
 
 def table(frame):
@@ -51,7 +51,7 @@ SETS = [[1, 4], [(1, 4), (2, 6)], [[0, 1, 2, 3, 4, 5, 6]]]
 @pytest.mark.parametrize("sets", SETS)
 def test_a_merged_topic_is_the_sum_of_its_topics(sets):
     model, corpus = fitted()
-    merged = model.merged(sets)
+    merged = model.merge_topics(sets)
     add = places(merged)
     eta = model.topic_prior
     np.testing.assert_allclose(
@@ -82,7 +82,7 @@ def test_a_merged_topic_is_the_sum_of_its_topics(sets):
 @pytest.mark.parametrize("sets", SETS[:2])
 def test_effects_add_up_and_intervals_allow_for_what_topics_have_in_common(sets, weight):
     model, _ = fitted()
-    merged = model.merged(sets)
+    merged = model.merge_topics(sets)
     add, n_topics = places(merged), len(merged.fitted_topics_)
     before, after = (table(m.label_effects(weight=weight)) for m in (model, merged))
     one, other = (np.reshape(t["effect"], (-1, k)) for t, k in ((before, 7), (after, n_topics)))
@@ -103,7 +103,7 @@ def test_effects_add_up_and_intervals_allow_for_what_topics_have_in_common(sets,
 
 def test_no_label_moves_all_topics_together():
     model, corpus = fitted()
-    whole = model.merged([list(range(7))])
+    whole = model.merge_topics([list(range(7))])
     np.testing.assert_allclose(whole.transform(corpus), 1.0, rtol=1e-6)
     # Proportions are kept in half precision.
     np.testing.assert_allclose(whole.proportions_, 1.0, atol=2e-3)
@@ -114,7 +114,7 @@ def test_no_label_moves_all_topics_together():
 
 def test_words_and_labels_are_predicted_as_before():
     model, corpus = fitted()
-    merged = model.merged([[1, 4], [2, 6]])
+    merged = model.merge_topics([[1, 4], [2, 6]])
     for given in ("labels", "completion"):
         assert merged.perplexity(corpus, given=given) == model.perplexity(corpus, given=given)
     for target in ("labels", "department", "rating"):
@@ -127,7 +127,7 @@ def test_words_and_labels_are_predicted_as_before():
 
 def test_topics_are_in_order_and_say_where_they_are_from():
     model, _ = fitted()
-    merged = model.merged([[3, 5], [2, 6]])
+    merged = model.merge_topics([[3, 5], [2, 6]])
     shown = table(merged.topics())
     assert (np.diff(shown["token_share"]) <= 0).all()
     assert set(shown["fitted_topics"]) == {"0", "1", "4", "3+5", "2+6"}
@@ -143,21 +143,21 @@ def test_topics_are_in_order_and_say_where_they_are_from():
 
 def test_merging_again_is_merging_at_once():
     model, corpus = fitted()
-    once = model.merged([2, 3, 6])
-    first = model.merged([2, 6])
+    once = model.merge_topics([2, 3, 6])
+    first = model.merge_topics([2, 6])
     topics = [k for k, own in enumerate(first.fitted_topics_) if own in ((2, 6), (3,))]
-    twice = first.merged(topics)
+    twice = first.merge_topics(topics)
     assert twice.fitted_topics_ == once.fitted_topics_
     np.testing.assert_array_equal(twice.transform(corpus), once.transform(corpus))
 
 
 def test_names_join_and_stay_with_their_topics():
     model, _ = fitted()
-    named = model.merged([1, 2]).name_topics({0: "x"})
+    named = model.merge_topics([1, 2]).name_topics({0: "x"})
     assert model.topic_names_ == {}
     assert named.topic_names_ == {0: "x"}
-    copy = HDSP.load(save(model.merged([0, 6]))).name_topics({2: "C", 3: "D", 5: "F"})
-    joined = copy.merged([2, 5])
+    copy = HDSP.load(save(model.merge_topics([0, 6]))).name_topics({2: "C", 3: "D", 5: "F"})
+    joined = copy.merge_topics([2, 5])
     names = {joined.fitted_topics_[k]: name for k, name in joined.topic_names_.items()}
     both = tuple(sorted(copy.fitted_topics_[2] + copy.fitted_topics_[5]))
     assert names == {both: "C + F", copy.fitted_topics_[3]: "D"}
@@ -174,7 +174,7 @@ def save(model, path=None):
 
 def test_names_are_in_every_table_and_figure():
     model, corpus = fitted()
-    model = model.merged([5, 6]).name_topics({1: "Shoes\nand  more", 3: "Bags"})
+    model = model.merge_topics([5, 6]).name_topics({1: "Shoes\nand  more", 3: "Bags"})
     assert model.topic_names_ == {1: "Shoes and more", 3: "Bags"}
     for frame in (
         model.topics(),
@@ -198,7 +198,7 @@ def test_names_are_in_every_table_and_figure():
 
 def test_the_report_shows_names_and_sums(tmp_path):
     model, corpus = fitted()
-    merged = model.merged([2, 5]).name_topics({1: "Shoes"})
+    merged = model.merge_topics([2, 5]).name_topics({1: "Shoes"})
     from hdsp.report.view import make_view
 
     view = make_view(merged, corpus).model
@@ -215,7 +215,7 @@ def test_the_report_shows_names_and_sums(tmp_path):
 
 
 def test_a_name_is_taken_away():
-    model = fitted()[0].merged([0, 1]).name_topics({2: "x", 4: "y"})
+    model = fitted()[0].merge_topics([0, 1]).name_topics({2: "x", 4: "y"})
     assert model.name_topics({np.int64(2): None}).topic_names_ == {4: "y"}
 
 
@@ -252,25 +252,25 @@ def test_names_that_are_none_are_refused(names, error, message):
 )
 def test_merges_that_are_none_are_refused(topics, error, message):
     with pytest.raises((error, TypeError), match=message):
-        fitted()[0].merged(topics)
+        fitted()[0].merge_topics(topics)
 
 
 def test_merged_models_and_names_are_saved(tmp_path):
     model, counts, labels = mixed_model()
-    merged = model.merged([[0, 3], [1, 2]]).name_topics({1: "it's 😀\x1b[31m", 2: "二"})
+    merged = model.merge_topics([[0, 3], [1, 2]]).name_topics({1: "it's 😀\x1b[31m", 2: "二"})
     merged.save(tmp_path / "model.hdsp")
     loaded = HDSP.load(tmp_path / "model.hdsp")
     assert loaded.topic_names_ == merged.topic_names_
     assert loaded.fitted_topics_ == merged.fitted_topics_
     assert_same(predictions(loaded, counts, labels), predictions(merged, counts, labels))
-    loaded.merged([0, 2]).save(tmp_path / "model.hdsp")
+    loaded.merge_topics([0, 2]).save(tmp_path / "model.hdsp")
     assert len(HDSP.load(tmp_path / "model.hdsp").components_) == 2
 
 
 def test_a_new_fit_forgets_merges_and_names():
     rng = np.random.default_rng(0)
-    model = HDSP(4, fixed_number=True, random_state=0).fit(make_counts(rng))
-    merged = model.merged([0, 1]).name_topics({0: "x"})
+    model = HDSP(4, random_state=0).fit(make_counts(rng))
+    merged = model.merge_topics([0, 1]).name_topics({0: "x"})
     merged.fit(make_counts(rng), labels=make_labels("tags", None, rng))
     assert merged.topic_names_ == {}
     assert len(merged.components_) == 4
@@ -293,7 +293,7 @@ def test_a_new_fit_forgets_merges_and_names():
     ],
 )
 def test_forged_merges_and_names_are_refused(tmp_path, key, value):
-    merged = mixed_model()[0].merged([[0, 3], [1, 2]])
+    merged = mixed_model()[0].merge_topics([[0, 3], [1, 2]])
     merged.save(tmp_path / "model.hdsp")
     rewrite(tmp_path / "model.hdsp", lambda manifest: manifest.__setitem__(key, value))
     with pytest.raises(ModelFileError):

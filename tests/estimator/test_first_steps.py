@@ -20,11 +20,11 @@ def counts():
 
 
 def make():
-    return HDSP(2, fixed_number=True, tol=1e9, random_state=0)
+    return HDSP(2, tol=1e9, random_state=0)
 
 
 def test_a_target_is_ignored_with_a_warning():
-    with pytest.warns(hdsp.IgnoredTargetWarning, match="pass the documents' labels as `labels`"):
+    with pytest.warns(hdsp.FitWarning, match="pass the documents' labels as `labels`"):
         model = make().fit(counts(), KINDS)
     assert model.label_names_ == ()
 

@@ -29,14 +29,7 @@ def counts():
 
 def make(**settings):
     return HDSP(
-        **{
-            "n_components": 6,
-            "fixed_number": True,
-            "max_iter": 15,
-            "tol": 1e-2,
-            "n_jobs": 1,
-            "random_state": 0,
-        }
+        **{"n_components": 6, "max_iter": 15, "tol": 1e-2, "n_jobs": 1, "random_state": 0}
         | settings
     )
 
@@ -110,26 +103,14 @@ BAD_SETTINGS = {
         [0, -3, 2.5, 5.0, True, "5", None],
         "`n_components` of HDSP must be a whole number of at least 1",
     ),
-    "fixed_number": (["yes", 1, None], "`fixed_number` of HDSP must be True or False. Got"),
+    "max_components": ([0, 1.5, "many"], "`max_components` of HDSP must be a whole number of at"),
     "n_jobs": ([0, 1.5, "two"], "`n_jobs` of HDSP must be None or a whole number other than 0"),
     "verbose": ([-1, "x"], "`verbose` of HDSP must be a whole number of at least 0"),
     "max_iter": ([0, 1.5, None], "`max_iter` of HDSP must be a whole number of at least 1"),
     "topic_prior": ([0, -0.1, np.nan, np.inf, "0.1"], "`topic_prior` of HDSP must be a positive"),
-    "corpus_concentration": ([0.0, None], "`corpus_concentration` of HDSP must be a positive"),
+    "corpus_concentration": ([0.0, "x"], "`corpus_concentration` of HDSP must be a positive"),
     "document_concentration": ([-1.0, np.inf], "`document_concentration` of HDSP must be a pos"),
     "tol": ([-1e-3, np.nan, np.inf, "small", None], "`tol` of HDSP must be a number, zero or more"),
-    "learn_concentrations": (
-        ["both", "", None, 1, ["corpus"]],
-        "`learn_concentrations` of HDSP must be True, False, 'corpus' or 'document'",
-    ),
-    "corpus_concentration_prior": (
-        [(1.0,), (0.5, 1.0), (1.0, 0.0), (1.0, np.inf), None, 2.0, ("a", "b"), (1.0, (2.0, 3.0))],
-        r"`corpus_concentration_prior` of HDSP must be \(shape, rate\)",
-    ),
-    "document_concentration_prior": (
-        [(1.0, 1.0, 1.0), (np.nan, 1.0), (1.0, -1.0), "11"],
-        r"`document_concentration_prior` of HDSP must be \(shape, rate\)",
-    ),
     "init": (
         [
             "kmeans",

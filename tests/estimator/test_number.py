@@ -26,7 +26,7 @@ def corpus():
 
 
 def make(**settings):
-    return HDSP(**{"n_components": 12, "tol": 1e-2, "random_state": 0, "n_jobs": 1} | settings)
+    return HDSP(**{"max_components": 12, "tol": 1e-2, "random_state": 0, "n_jobs": 1} | settings)
 
 
 def merges(model):
@@ -38,11 +38,8 @@ def array(n_topics=12):
 
 
 @pytest.mark.parametrize("init", ["nmf", "array"])
-@pytest.mark.parametrize("keep_documents", [True, False])
-def test_a_fixed_number_is_kept(init, keep_documents):
-    model = make(
-        fixed_number=True, init=array() if init == "array" else init, keep_documents=keep_documents
-    ).fit(corpus())
+def test_a_fixed_number_is_kept(init):
+    model = make(n_components=12, init=array() if init == "array" else init).fit(corpus())
     assert model.components_.shape == (12, 60)
     assert model.transform(corpus()).shape == (160, 12)
     assert model.search_ == []
@@ -52,7 +49,7 @@ def test_a_fixed_number_is_kept(init, keep_documents):
 
 
 def test_a_ceiling_far_above_does_not_change_the_number():
-    near, far = make().fit(corpus()), make(n_components=200).fit(corpus())
+    near, far = make().fit(corpus()), make(max_components=200).fit(corpus())
     # Eight topics are there, some with hardly a word.
     assert 5 <= len(near.components_) <= 8
     assert abs(len(near.components_) - len(far.components_)) <= 2
@@ -73,11 +70,10 @@ def test_everything_has_as_many_topics_as_were_found():
     assert (np.diff(model.components_.sum(axis=1)) <= 0).all()
 
 
-@pytest.mark.parametrize("number_by", ["auto", "elbow", "prediction"])
 @pytest.mark.parametrize("ceiling", [3, 12, 40])
-@pytest.mark.filterwarnings("ignore:.* topics are in use of:hdsp.TopicLimitWarning")
-def test_the_search_has_a_row_for_each_number_it_tried(ceiling, number_by):
-    model = make(n_components=ceiling, number_by=number_by).fit(corpus())
+@pytest.mark.filterwarnings("ignore:.* topics are in use of:hdsp.FitWarning")
+def test_the_search_has_a_row_for_each_number_it_tried(ceiling):
+    model = make(max_components=ceiling).fit(corpus())
     tried = [row["topics"] for row in model.search_]
     assert tried[0] == min(ceiling, 32)
     pairs = [(row["init"], row["topics"]) for row in model.search_]
@@ -99,13 +95,6 @@ def test_the_search_has_a_row_for_each_number_it_tried(ceiling, number_by):
     assert 2 <= low <= len(model.components_) <= high <= ceiling
 
 
-def test_prediction_asks_for_no_fewer_topics_than_the_elbow():
-    found = {by: make(number_by=by).fit(corpus()) for by in ("elbow", "prediction")}
-    assert len(found["elbow"].components_) <= len(found["prediction"].components_)
-    with pytest.raises(ValueError, match="`number_by` of HDSP must be one of 'auto', 'predictio"):
-        make(number_by="bound").fit(corpus())
-
-
 def test_the_number_is_said_in_a_sentence():
     model = make().fit(corpus())
     assert re.fullmatch(
@@ -113,12 +102,12 @@ def test_the_number_is_said_in_a_sentence():
         r"words better|\d+( or more)? would predict new words better, by [\d.]+ %)\.",
         model.number_summary_,
     )
-    fixed = make(fixed_number=True).fit(corpus())
+    fixed = make(n_components=12).fit(corpus())
     assert fixed.number_summary_ == "12 topics, as many as were asked for."
 
 
 def test_a_number_that_would_predict_better_is_named():
-    model = make(number_by="elbow").fit(corpus())
+    model = make().fit(corpus())
     row = {"init": model.init_, "concentration": 1.0, "coherence": 0.1, "exclusivity": 0.5}
     rows = [
         row | {"topics": n, "perplexity": p, "seconds": 0.0} for n, p in ((4, 120.0), (40, 60.0))
@@ -130,26 +119,17 @@ def test_a_number_that_would_predict_better_is_named():
 
 
 def test_topics_of_an_init_array_are_merged():
-    twice = np.concatenate([make(n_components=6, fixed_number=True).fit(corpus()).components_] * 2)
+    twice = np.concatenate([make(n_components=6).fit(corpus()).components_] * 2)
     model = make(init=twice).fit(corpus())
     assert model.history_[0]["n_topics"] == 12
     assert len(model.components_) == model.history_[-1]["n_topics"] <= 7
     assert merges(model) == 12 - len(model.components_)
     assert model.search_ == []
-    fixed = make(init=twice, fixed_number=True).fit(corpus())
+    fixed = make(n_components=12, init=twice).fit(corpus())
     assert [row["bound"] for row in fixed.history_] == [
         row["bound"] for row in model.history_[: fixed.n_iter_]
     ]
     assert model.history_[-1]["bound"] > fixed.history_[-1]["bound"]
-
-
-def test_without_kept_documents_nothing_is_merged():
-    kept, forgotten = make().fit(corpus()), make(keep_documents=False).fit(corpus())
-    assert merges(forgotten) == 0
-    # Trials are the same; they keep the few documents that they read.
-    tried = [[(row["topics"], row["perplexity"]) for row in m.search_] for m in (kept, forgotten)]
-    assert tried[0] == tried[1]
-    assert len(forgotten.components_) == forgotten.history_[0]["n_topics"]
 
 
 @pytest.mark.parametrize("shape", [(1, 60), (40, 1), (5, 4)], ids=repr)
@@ -170,20 +150,9 @@ def test_fewer_passes_than_the_bound_needs_end_without_merges():
     assert merges(model) == 0
 
 
-def test_the_predictive_concentration_is_chosen_or_given():
+def test_the_predictive_concentration_is_chosen():
     model = make().fit(corpus())
     assert model.predictive_concentration_ != model.document_concentration_
-    given = make(predictive_concentration=3.0).fit(corpus())
-    assert given.predictive_concentration_ == 3.0
-    np.testing.assert_array_equal(given.components_, model.components_)
-    # A document of few words is nearer to the prior, the more that weighs.
-    few = corpus().counts[:20]
-    prior = model.transform(np.zeros((1, 60)))
-    far = make(predictive_concentration=0.1).fit(corpus()).transform(few)
-    near = make(predictive_concentration=100.0).fit(corpus()).transform(few)
-    assert np.abs(near - prior).sum() < 0.5 * np.abs(far - prior).sum()
-    with pytest.raises(ValueError, match="`predictive_concentration` of HDSP must be a positive"):
-        make(predictive_concentration=0).fit(corpus())
 
 
 def test_topics_that_do_not_come_back_are_doubted(tmp_path):
@@ -192,8 +161,8 @@ def test_topics_that_do_not_come_back_are_doubted(tmp_path):
     with pytest.warns(
         UnreliableTopicsWarning, match="halves of the documents share only [01] of 12"
     ):
-        model = make(fixed_number=True).fit(counts)
+        model = make().fit(counts)
     assert model.n_returning_ <= 1
     model.save(tmp_path / "model.hdsp")
     assert HDSP.load(tmp_path / "model.hdsp").n_returning_ == model.n_returning_
-    assert make(n_components=8, fixed_number=True).fit(corpus()).n_returning_ >= 3
+    assert make(n_components=8).fit(corpus()).n_returning_ >= 3

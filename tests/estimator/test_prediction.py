@@ -33,9 +33,7 @@ TAGS = ("blue", "green", "red")
 
 def make(**settings):
     """An estimator with ten topics, no more and no fewer."""
-    return HDSP(
-        **{"n_components": 10, "fixed_number": True, "random_state": 0, "n_jobs": 1} | settings
-    )
+    return HDSP(**{"n_components": 10, "random_state": 0, "n_jobs": 1} | settings)
 
 
 @cache
@@ -459,19 +457,16 @@ def test_simulated_documents_carry_their_labels_words_and_lengths():
 
 
 @pytest.mark.parametrize(
-    ("learn", "corpus_learned", "document_learned"),
-    [(True, True, True), (False, False, False), ("corpus", True, False), ("document", False, True)],
+    ("corpus", "document"), [(None, None), (1.3, 17.0), (None, 17.0), (1.3, None)]
 )
-def test_concentrations_are_learned_or_stay(learn, corpus_learned, document_learned):
+def test_concentrations_are_learned_unless_given(corpus, document):
     counts, table = labelled()
-    model = make(
-        learn_concentrations=learn, corpus_concentration=1.3, document_concentration=17.0, tol=1e-2
-    ).fit(counts, labels=table)
-    assert (model.corpus_concentration_ != 1.3) == corpus_learned
-    assert (model.document_concentration_ != 17.0) == document_learned
+    model = make(corpus_concentration=corpus, document_concentration=document, tol=1e-2).fit(
+        counts, labels=table
+    )
     for name, start, learned in (
-        ("corpus_concentration", 1.3, corpus_learned),
-        ("document_concentration", 17.0, document_learned),
+        ("corpus_concentration", corpus, corpus is None),
+        ("document_concentration", document, document is None),
     ):
         values = {row[name] for row in model.history_}
         assert values == {start} if not learned else len(values) > 1
@@ -479,9 +474,9 @@ def test_concentrations_are_learned_or_stay(learn, corpus_learned, document_lear
 
 def test_a_warning_where_every_topic_is_in_use():
     counts, _ = labelled()
-    message = "2 topics are in use of 2 at most, which may limit their number: raise n_components"
-    with pytest.warns(hdsp.TopicLimitWarning, match=message) as caught:
-        make(n_components=2, fixed_number=False).fit(counts)
+    message = "2 topics are in use, close to max_components=2, which may limit their number: raise"
+    with pytest.warns(hdsp.FitWarning, match=message) as caught:
+        make(n_components="auto", max_components=2).fit(counts)
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
@@ -491,11 +486,13 @@ def test_a_warning_where_every_topic_is_in_use():
 )
 def test_the_warning_is_for_numbers_near_a_ceiling(n_topics, fixed, warns):
     counts, _ = labelled()
-    model = make(n_components=20, fixed_number=fixed, tol=1.0, init="words").fit(counts)
+    model = make(
+        n_components=20 if fixed else "auto", max_components=20, tol=1.0, init="words"
+    ).fit(counts)
     held = model._model
     model._model = replace(held, report=replace(held.report, n_topics=n_topics))
-    said = [text for text, kind in model._doubts(True) if kind is hdsp.TopicLimitWarning]
-    begin = f"{n_topics} topics are in use of 20 at most, which may limit"
+    said = [text for text, kind in model._doubts(True) if kind is hdsp.FitWarning]
+    begin = f"{n_topics} topics are in use, close to max_components=20"
     assert [text.startswith(begin) for text in said] == [True] * warns
 
 
@@ -514,7 +511,7 @@ def test_no_warning_where_all_is_well():
     counts, table = labelled()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = make(n_components=30, fixed_number=False).fit(counts, labels=table)
+        model = make(n_components="auto", max_components=30).fit(counts, labels=table)
     assert model.converged_
     assert model.n_topics_ < 30
 
@@ -523,7 +520,9 @@ def test_no_warning_where_all_is_well():
 @pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "searched"])
 def test_the_history_itemises_a_bound_that_rises(scaling, fixed):
     counts, table = labelled()
-    model = make(scaling=scaling, tol=1e-4, fixed_number=fixed).fit(counts, labels=table)
+    model = make(
+        scaling=scaling, tol=1e-4, n_components=10 if fixed else "auto", max_components=10
+    ).fit(counts, labels=table)
     rows = model.history_
     assert [row["pass"] for row in rows] == list(range(1, model.n_iter_ + 1))
     for row in rows:
@@ -543,7 +542,9 @@ def test_the_history_counts_topics_and_moves(fixed):
     counts, table = labelled()
     # Ten topics where there are four: without a fixed number, some are merged.
     start = "nmf" if fixed else fitted().components_
-    model = make(tol=1e-4, fixed_number=fixed, init=start).fit(counts, labels=table)
+    model = make(tol=1e-4, n_components=10 if fixed else "auto", init=start).fit(
+        counts, labels=table
+    )
     rows = model.history_
     assert rows[-1]["n_topics"] == len(model.components_)
     assert all(row["n_topics"] == 10 and "merges" not in row for row in rows) == fixed
@@ -578,7 +579,7 @@ def test_verbose_shows_passes_on_standard_error(capsys, every_line):
 
 def test_verbose_tells_of_the_numbers_tried(capsys, every_line):
     counts, _ = labelled()
-    model = make(verbose=1, tol=1e-4, fixed_number=False).fit(counts)
+    model = make(verbose=1, tol=1e-4, n_components="auto", max_components=10).fit(counts)
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
@@ -603,7 +604,13 @@ def test_refits_of_a_verbose_model_share_its_display(capsys, every_line):
 
 
 # With moves of several kinds.
-SEARCHED = {"fixed_number": False, "init": "random", "tol": 1e-2, "max_iter": 40}
+SEARCHED = {
+    "n_components": "auto",
+    "max_components": 12,
+    "init": "random",
+    "tol": 1e-2,
+    "max_iter": 40,
+}
 # More documents than one range of any kernel, so that there is something to share out.
 _FIT_AND_PRINT = f"""
 import hashlib, sys, warnings
@@ -612,8 +619,8 @@ import numpy as np
 from hdsp import HDSP, simulate
 tags = [["a"], ["b"], ["a", "b"], []] * 150
 corpus, _ = simulate(tags, n_topics=5, n_words=300, document_length=40, random_state=0)
-for settings in {{"max_iter": 8, "fixed_number": True}}, {SEARCHED}:
-    model = HDSP(12, random_state=5, n_jobs=int(sys.argv[1]), **settings).fit(corpus)
+for settings in {{"n_components": 12, "max_iter": 8}}, {SEARCHED}:
+    model = HDSP(**settings, random_state=5, n_jobs=int(sys.argv[1])).fit(corpus)
     bits = [model.components_, np.array([row["bound"] for row in model.history_])]
     bits += [model.transform(corpus), model.expected_topics(corpus.labels)]
     print(*[hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits])
@@ -694,7 +701,7 @@ def test_labels_of_one_document_may_be_a_dict():
         {"side": ["a", "b"] * 20, "year": np.arange(40.0), "tags": [["x"], []] * 20}
     )
     counts = np.random.default_rng(0).poisson(1.0, size=(40, 8)).astype(float)
-    model = HDSP(3, fixed_number=True, init="nmf", random_state=0).fit(counts, labels=frame)
+    model = HDSP(3, init="nmf", random_state=0).fit(counts, labels=frame)
     one = {"side": "a", "year": 3.0, "tags": ["x"]}
     expected = model.expected_topics(pd.DataFrame({name: [value] for name, value in one.items()}))
     np.testing.assert_array_equal(model.expected_topics(one), expected)

@@ -26,7 +26,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return HDSP(6, fixed_number=True, random_state=0, n_jobs=1).fit(corpus)
+    return HDSP(6, random_state=0, n_jobs=1).fit(corpus)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_every_refit_starts_afresh(model, corpus, monkeypatch):
 
 def test_topics_that_were_merged_or_named(model, corpus, thorough):
     """Effects of refits are added up, as those of the model are."""
-    merged = model.merged([[0, 1]]).name_topics({0: "both"})
+    merged = model.merge_topics([[0, 1]]).name_topics({0: "both"})
     found = merged.label_effects(labels="common_1", refits=5, corpus=corpus)
     own = thorough[thorough["label"] == "common_1"]["effect"].tolist()
     assert found["name"].tolist() == ["both", "", "", "", ""]
@@ -126,7 +126,7 @@ def test_counts_work_too():
     rng = np.random.default_rng(0)
     labels = pd.DataFrame({"kind": ["a", "b"] * 30})
     counts = rng.poisson(2.0, size=(60, 8))
-    model = HDSP(2, fixed_number=True, random_state=0).fit(counts, labels=labels)
+    model = HDSP(2, random_state=0).fit(counts, labels=labels)
     corpus = Corpus(counts, words=model.words_, labels=labels)
     assert len(model.label_effects(refits=2, corpus=corpus)) == 4
 

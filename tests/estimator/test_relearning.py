@@ -54,13 +54,13 @@ def test_names_follow_their_topics_and_what_changed_is_told():
     # Every topic of the next call is another one: none resembles those before.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(relearn, "likeness", lambda one, other, _: np.zeros((len(one), len(other))))
-        with pytest.warns(hdsp.TopicsChangedWarning, match=r"these numbers .*: 0, 1") as caught:
+        with pytest.warns(hdsp.StreamWarning, match=r"these numbers .*: 0, 1") as caught:
             changed = deepcopy(stream).partial_fit(site(200, 1))
     assert caught[0].filename == __file__
     assert "Nothing is named" in str(caught[0].message)
     assert changed.topic_names_ == {}
     with warnings.catch_warnings():
-        warnings.simplefilter("error", hdsp.TopicsChangedWarning)
+        warnings.simplefilter("error", hdsp.StreamWarning)
         stream.partial_fit(site(200, 0, seed=1))
     assert stream.topic_names_
     for topic, word in stream.topic_names_.items():
@@ -79,7 +79,7 @@ def test_topics_are_learned_again_and_again_without_a_question_in_between():
 
 def test_merged_topics_stay_merged():
     stream = hdsp.HDSP(**SETTINGS).partial_fit(site(200, 0)).partial_fit(site(200, 1))
-    merged = stream.merged([0, 1])
+    merged = stream.merge_topics([0, 1])
     groups = merged.fitted_topics_
     merged.partial_fit(site(400, 0, seed=2))
     assert len(merged.components_) == len(merged.fitted_topics_)
@@ -196,14 +196,14 @@ def test_of_many_documents_a_sample_stands_for_all(monkeypatch):
 def test_a_stream_can_forget():
     first, second = site(400, 0), site(400, 1)
     remembers, forgets = (
-        hdsp.HDSP(**SETTINGS, forget=forget).partial_fit(first).partial_fit(second)
+        hdsp.HDSP(**SETTINGS).partial_fit(first).partial_fit(second, forget=forget)
         for forget in (None, 50)
     )
     assert len(remembers._opened.sample) == 800
     # The last four hundred are worth 50 / ln 2 documents at the end.
     assert len(forgets._opened.sample) < 500
     for _ in range(4):
-        forgets.partial_fit(second[:100])
+        forgets.partial_fit(second[:100], forget=50)
     assert len(forgets._opened.sample) < 200
     assert forgets.n_documents_ == 1_200
     share = {
@@ -211,8 +211,8 @@ def test_a_stream_can_forget():
         for name, model in (("remembers", remembers), ("forgets", forgets))
     }
     assert share["forgets"] < 0.1 * share["remembers"]
-    with pytest.raises(ValueError, match="`forget` of HDSP must be"):
-        hdsp.HDSP(forget=0).partial_fit(first)
+    with pytest.raises(ValueError, match=r"`forget` of HDSP.partial_fit must be"):
+        hdsp.HDSP().partial_fit(first, forget=0)
 
 
 def numbers(values):
@@ -273,7 +273,7 @@ def test_an_effect_that_drifts_in_a_stream_is_seen():
         )
     labels = [["tag"] if own else [] for own in tag]
     corpus = hdsp.Corpus(counts, base.words, labels=labels)
-    stream = hdsp.HDSP(2, fixed_number=True, random_state=0, init="nmf")
+    stream = hdsp.HDSP(2, random_state=0, init="nmf")
     for rows in np.array_split(np.arange(n), 4):
         stream.partial_fit(corpus[rows])
     assert np.abs(stream.label_effects()["effect"]).max() < 0.1
@@ -283,7 +283,7 @@ def test_an_effect_that_drifts_in_a_stream_is_seen():
 
 def test_stochastic_inference_of_few_documents_is_advised_against():
     corpus = site(300, 0)
-    with pytest.warns(hdsp.SmallCorpusWarning, match="300 documents, where batch inference"):
+    with pytest.warns(hdsp.FitWarning, match="300 documents, where batch inference"):
         hdsp.HDSP(**SETTINGS, inference="stochastic").fit(corpus)
 
 

@@ -19,7 +19,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    fitted = HDSP(4, fixed_number=True, init="nmf", max_iter=30, random_state=3).fit(corpus)
+    fitted = HDSP(4, init="nmf", max_iter=30, random_state=3).fit(corpus)
     return fitted.name_topics({1: "second"})
 
 
@@ -35,7 +35,7 @@ def test_rows_are_those_of_fits_by_hand(model, corpus, table):
     ]
     own = model.label_effects(level=0.8)
     for number, rows in table.groupby("number"):
-        other = HDSP(number, fixed_number=True, init="nmf", max_iter=30, random_state=8)
+        other = HDSP(number, init="nmf", max_iter=30, random_state=8)
         partner, distance = match_topics(model.components_, other.fit(corpus).components_)
         effects = other.label_effects(level=0.8).set_index(["label", "topic"])
         assert rows["label"].tolist() == own["label"].tolist()
@@ -65,7 +65,7 @@ def test_numbers_and_seeds_are_around_the_models(model, corpus):
 
 
 def test_topics_that_were_given_are_looked_for_afresh(model, corpus):
-    given = HDSP(4, fixed_number=True, init=model.components_, random_state=0).fit(corpus)
+    given = HDSP(4, init=model.components_, random_state=0).fit(corpus)
     table = given.robustness(corpus, numbers=[4], seeds=[1], labels="a")
     assert len(table) == 4
     assert (table["similarity"] < 1.0).any()
@@ -73,7 +73,7 @@ def test_topics_that_were_given_are_looked_for_afresh(model, corpus):
 
 def test_a_model_without_labels_has_topics_alone(corpus):
     plain = Corpus(corpus.counts, corpus.words)
-    model = HDSP(3, fixed_number=True, init="nmf", max_iter=30, random_state=0).fit(plain)
+    model = HDSP(3, init="nmf", max_iter=30, random_state=0).fit(plain)
     table = model.robustness(plain, numbers=[3], seeds=[1, 2])
     assert list(table.columns) == [
         *("number", "seed", "topic", "words", "matched", "similarity", "found")
@@ -126,12 +126,12 @@ def test_what_groups_lack_is_said(corpus):
     groups = np.arange(len(corpus)) // 4
     grouped = Corpus(corpus.counts, corpus.words, corpus.labels, groups=groups)
     settings = {"init": "nmf", "max_iter": 3, "tol": 0.1, "random_state": 0}
-    with_groups = HDSP(3, fixed_number=True, **settings).fit(grouped)
+    with_groups = HDSP(3, **settings).fit(grouped)
     with pytest.raises(
         ValueError, match=r"The fit had groups, and these documents have none: pass"
     ):
         with_groups.robustness(corpus)
-    without = HDSP(3, fixed_number=True, **settings).fit(corpus)
+    without = HDSP(3, **settings).fit(corpus)
     with pytest.raises(
         ValueError, match=r"The fit had no groups, and these documents have some: l"
     ):

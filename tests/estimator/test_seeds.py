@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hdsp import HDSP, Corpus, ModelFileError, UnknownSeedWarning
+from hdsp import HDSP, Corpus, FitWarning, ModelFileError
 from tests.cli.test_commands import PLACES, reviews
 from tests.persistence.models import rewrite
 
@@ -23,7 +23,7 @@ def corpus():
 def model(corpus):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return HDSP(20, seeds=SEEDS, random_state=0).fit(corpus)
+        return HDSP(max_components=20, seeds=SEEDS, random_state=0).fit(corpus)
 
 
 def test_seeds_name_topics_of_their_words(model):
@@ -42,8 +42,8 @@ def test_the_tokens_of_topics_do_not_count_the_prior(model, corpus):
 
 
 def test_without_seeds_nothing_changes(corpus):
-    one = HDSP(4, fixed_number=True, random_state=0).fit(corpus)
-    other = HDSP(4, fixed_number=True, random_state=0, seeds={}, seed_strength=9.0).fit(corpus)
+    one = HDSP(4, random_state=0).fit(corpus)
+    other = HDSP(4, random_state=0, seeds={}).fit(corpus)
     np.testing.assert_array_equal(one.components_, other.components_)
     assert other.topic_names_ == {}
 
@@ -52,7 +52,7 @@ def test_the_search_leaves_room_for_every_seed_and_one_more(corpus):
     seeds = {word: [word] for own in PLACES.values() for word in own}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = HDSP(60, seeds=seeds, random_state=0).fit(corpus)
+        model = HDSP(max_components=60, seeds=seeds, random_state=0).fit(corpus)
     assert len(model.components_) > len(seeds)
     assert sorted(model.topic_names_.values()) == sorted(seeds)
     assert model.n_topics_range_ is None or model.n_topics_range_[0] > len(seeds)
@@ -71,7 +71,7 @@ def test_seeds_are_saved_and_cloned(model, corpus, tmp_path):
 def test_a_fit_with_seeds_continues_from_its_checkpoint(model, corpus, tmp_path):
     from sklearn.exceptions import ConvergenceWarning
 
-    settings = {"n_components": 5, "fixed_number": True, "random_state": 0, "seeds": SEEDS}
+    settings = {"n_components": 5, "random_state": 0, "seeds": SEEDS}
     whole = HDSP(**settings).fit(corpus)
     from hdsp.fit import Run
 
@@ -104,14 +104,12 @@ def test_seeds_that_are_none_are_refused(corpus, seeds):
 
 def test_more_seeds_than_topics_are_refused(corpus):
     with pytest.raises(ValueError, match=r"must not be more than the topics\. Got 2 for n_comp"):
-        HDSP(1, seeds=SEEDS).fit(corpus)
-    with pytest.raises(ValueError, match="`seed_strength` of HDSP must be a positive number"):
-        HDSP(seeds=SEEDS, seed_strength=0.0).fit(corpus)
+        HDSP(max_components=1, seeds=SEEDS).fit(corpus)
 
 
 def test_unknown_seed_words_warn(corpus):
-    model = HDSP(3, fixed_number=True, max_iter=50, random_state=0)
-    with pytest.warns(UnknownSeedWarning, match="'satin'"):
+    model = HDSP(3, max_iter=50, random_state=0)
+    with pytest.warns(FitWarning, match="'satin'"):
         model.set_params(seeds={"cloth": ["silk", "satin"]}).fit(corpus)
 
 

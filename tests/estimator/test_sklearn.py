@@ -45,7 +45,7 @@ check()
 
 def checks():
     """The default but for the ceiling: a search up to 200 topics on so few words takes minutes."""
-    estimator = HDSP(n_components=5, max_iter=20, random_state=0)
+    estimator = HDSP(max_components=5, max_iter=20, random_state=0)
     for model, check in estimator_checks_generator(estimator):
         yield check.func.__name__, partial(check, model)
 
@@ -98,9 +98,7 @@ def tag_frame(corpus):
 
 
 def small(**settings):
-    return HDSP(
-        **{"n_components": 8, "fixed_number": True, "random_state": 0, "n_jobs": 1} | settings
-    )
+    return HDSP(**{"n_components": 8, "random_state": 0, "n_jobs": 1} | settings)
 
 
 def routed(model):
@@ -152,11 +150,10 @@ SCALINGS = [
 @pytest.mark.parametrize("scaling", SCALINGS, ids=repr)
 def test_clone_copies_the_settings(scaling):
     model = HDSP(
-        7,
+        max_components=7,
         scaling=scaling,
         topic_prior=0.2,
-        learn_concentrations="corpus",
-        document_concentration_prior=(2.0, 0.1),
+        document_concentration=0.7,
         init="random",
         random_state=3,
     )

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import hdsp
-from hdsp import HDSP, Corpus, SplitTopicsWarning
+from hdsp import HDSP, Corpus, UnreliableTopicsWarning
 from hdsp.analysis.label_effects import own_regression
 from hdsp.analysis.topic_checks import find_split_topics, shared_words
 from hdsp.cli.main import main
@@ -21,11 +21,11 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return HDSP(30, init="nmf", random_state=0).fit(corpus)
+    return HDSP(max_components=30, init="nmf", random_state=0).fit(corpus)
 
 
 def test_the_warning_names_a_pair_of_topics_and_the_remedy(model, corpus):
-    with pytest.warns(SplitTopicsWarning, match=r"check_labels\(corpus, words='") as caught:
+    with pytest.warns(UnreliableTopicsWarning, match=r"check_labels\(corpus, words='") as caught:
         model.check_labels(corpus)
     message = str(caught[0].message)
     assert caught[0].filename == __file__
@@ -44,12 +44,14 @@ def test_what_groups_share_is_no_reason_to_warn():
     corpus, _, frame = speeches(differ=0.0)
     for content in (None, "party"):
         with warnings.catch_warnings():
-            warnings.simplefilter("error", SplitTopicsWarning)
-            HDSP(30, init="nmf", content=content, random_state=0).fit(corpus).check_labels(corpus)
+            warnings.simplefilter("error", UnreliableTopicsWarning)
+            HDSP(max_components=30, init="nmf", content=content, random_state=0).fit(
+                corpus
+            ).check_labels(corpus)
     other = Corpus(corpus.counts, words=corpus.words, labels=frame[["kind"]])
     with warnings.catch_warnings():
-        warnings.simplefilter("error", SplitTopicsWarning)
-        HDSP(30, init="nmf", random_state=0).fit(other).check_labels(other)
+        warnings.simplefilter("error", UnreliableTopicsWarning)
+        HDSP(max_components=30, init="nmf", random_state=0).fit(other).check_labels(other)
 
 
 def test_shared_words_are_those_that_set_topics_apart():
@@ -84,7 +86,7 @@ def true_effects(label):
     counts = np.array([rng.multinomial(60, t @ topics) for t in theta])
     labels = label(side)
     corpus = Corpus(counts.astype(float), labels=labels)
-    return corpus, HDSP(N_TOPICS, fixed_number=True, init="nmf", random_state=0).fit(corpus)
+    return corpus, HDSP(N_TOPICS, init="nmf", random_state=0).fit(corpus)
 
 
 @pytest.mark.parametrize(
@@ -105,24 +107,24 @@ def test_true_effects_of_numbers_and_tags_remain(label, name):
 
 def test_merged_topics_are_matched_as_they_are_merged(model, corpus):
     pair = find_split_topics(own_regression(model._model))[0].topics
-    merged = model.merged(list(pair))
+    merged = model.merge_topics(list(pair))
     table = merged.check_labels(corpus, words="party")
     assert set(table["topic"]) == set(range(merged.n_topics_))
 
 
 def test_what_cannot_be_checked_is_refused(model, corpus):
     tags = Corpus(corpus.counts, labels=[["a", "b"]] * len(corpus))
-    tagged = HDSP(3, init="nmf", fixed_number=True).fit(tags)
+    tagged = HDSP(3, init="nmf").fit(tags)
     with pytest.raises(ValueError, match=r"or one tag: 'a', 'b'\. Got 'tags'"):
         tagged.check_labels(tags, words="tags")
     authors = pd.DataFrame({"author": [f"a{m % 60}" for m in range(len(corpus))]})
     many = Corpus(corpus.counts, labels=authors)
-    written = HDSP(3, init="nmf", fixed_number=True, max_iter=2, tol=1.0).fit(many)
+    written = HDSP(3, init="nmf", max_iter=2, tol=1.0).fit(many)
     with pytest.raises(ValueError, match=r"at most 50 levels.* Got 60: join levels"):
         written.check_labels(many, words="author")
     with pytest.raises(ValueError, match="'colour'"):
         model.check_labels(corpus, words="colour")
-    content = HDSP(3, init="nmf", fixed_number=True, content="party").fit(corpus)
+    content = HDSP(3, init="nmf", content="party").fit(corpus)
     with pytest.raises(ValueError, match="without versions of topics"):
         content.check_labels(corpus, words="party")
 
@@ -151,4 +153,4 @@ def test_the_command_line_prints_both_effects(model, corpus, tmp_path, capsys):
     assert "words that the label predicts" in printed
     assert main([*check, "--words", "party", "--time", "order"]) != 0
     assert "cannot be combined with" in capsys.readouterr().err
-    assert hdsp.SplitTopicsWarning is SplitTopicsWarning
+    assert hdsp.UnreliableTopicsWarning is UnreliableTopicsWarning

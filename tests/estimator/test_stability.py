@@ -16,7 +16,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return HDSP(5, fixed_number=True, random_state=3).fit(corpus)
+    return HDSP(5, random_state=3).fit(corpus)
 
 
 def test_the_table_has_a_row_a_topic(model, corpus):
@@ -30,7 +30,7 @@ def test_the_table_has_a_row_a_topic(model, corpus):
 
 
 def test_similarity_is_the_stability_over_the_seeds_that_follow(model, corpus):
-    others = [HDSP(5, fixed_number=True, random_state=seed).fit(corpus) for seed in (4, 5)]
+    others = [HDSP(5, random_state=seed).fit(corpus) for seed in (4, 5)]
     expected = stability([model.components_, *[other.components_ for other in others]])
     table = model.topic_stability(corpus, n_fits=2)
     np.testing.assert_allclose(table["similarity"], expected)
@@ -47,7 +47,7 @@ def test_the_model_stays_as_it_was(model, corpus):
 
 def test_counts_and_labels_as_matrices_work_too(corpus):
     labels = np.arange(300)[:, None] % 2
-    model = HDSP(4, fixed_number=True).fit(corpus.counts, labels=labels)
+    model = HDSP(4).fit(corpus.counts, labels=labels)
     table = model.topic_stability(corpus.counts, labels=labels, n_fits=1)
     assert len(table) == 4
 

@@ -29,7 +29,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return HDSP(3, fixed_number=True, tol=1e-2, random_state=0).fit(corpus)
+    return HDSP(3, tol=1e-2, random_state=0).fit(corpus)
 
 
 @pytest.fixture

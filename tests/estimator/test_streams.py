@@ -34,7 +34,7 @@ def with_words(corpus, words):
 def test_a_stream_predicts_nearly_as_well_as_a_fit_of_all_documents():
     corpus = corpus_of(1_500)
     train, test = corpus.split(0.2, random_state=0)
-    whole = hdsp.HDSP(10, random_state=0).fit(train)
+    whole = hdsp.HDSP(max_components=10, random_state=0).fit(train)
     stream = streamed(train, 6)
     assert stream.n_documents_ == train.n_documents
     for given in ("completion", "labels"):
@@ -63,8 +63,8 @@ def test_a_stream_sorted_by_label_keeps_its_first_topics():
     # The first parts have documents of one site alone, and the last has none of it.
     assert set(site[parts[0]]) == {site[by_site[0]]}
     assert site[by_site[0]] not in site[parts[-1]]
-    whole = hdsp.HDSP(20, random_state=0, init="nmf").fit(train)
-    stream = hdsp.HDSP(20, random_state=0, init="nmf")
+    whole = hdsp.HDSP(max_components=20, random_state=0, init="nmf").fit(train)
+    stream = hdsp.HDSP(max_components=20, random_state=0, init="nmf")
     for rows in parts:
         stream.partial_fit(train[rows])
     for given, share in (("completion", 1.05), ("labels", 1.05)):
@@ -74,8 +74,8 @@ def test_a_stream_sorted_by_label_keeps_its_first_topics():
 def test_the_size_of_the_parts_matters_little():
     corpus = corpus_of(1_200)
     train, test = corpus.split(0.2, random_state=0)
-    model = hdsp.HDSP(10, random_state=0).partial_fit(train[:300])
-    few, many = model, hdsp.HDSP(10, random_state=0).partial_fit(train[:300])
+    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(train[:300])
+    few, many = model, hdsp.HDSP(max_components=10, random_state=0).partial_fit(train[:300])
     few.partial_fit(train[300:])
     for first in range(300, train.n_documents, 20):
         many.partial_fit(train[first : first + 20])
@@ -85,7 +85,7 @@ def test_the_size_of_the_parts_matters_little():
 
 def test_a_new_label_grows_the_model_and_gets_its_effect():
     corpus = corpus_of(1500, tags=(["news"], ["sport"]))
-    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:600])
+    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus[:600])
     before = model.label_names_
     # The new tag goes with the documents that are mostly of one topic.
     later = corpus[600:]
@@ -98,7 +98,7 @@ def test_a_new_label_grows_the_model_and_gets_its_effect():
     model.partial_fit(hdsp.Corpus(later.counts, words=later.words, labels=tags))
     assert model.label_names_ == (*before, "fresh")
     # Each document has one of the other tags.
-    with pytest.warns(hdsp.OverlappingLabelsWarning, match="Dropped 'sport'"):
+    with pytest.warns(hdsp.LabelDataWarning, match="Dropped 'sport'"):
         effects = model.label_effects(labels="fresh")
     row = effects[effects["topic"] == topic].iloc[0]
     assert row["lower"] > 0.02
@@ -112,21 +112,21 @@ def test_new_columns_levels_and_numbers_join_beside_the_old():
     two = pandas.DataFrame(
         {"year": np.arange(300.0), "dept": ["b", "c"] * 150, "kind": ["x", None] * 150}
     )
-    model = hdsp.HDSP(10, random_state=0)
+    model = hdsp.HDSP(max_components=10, random_state=0)
     model.partial_fit(first.counts, labels=one).partial_fit(second.counts, labels=two)
     assert model.label_names_ == ("a", "b", "c", "year", "x")
     schema = model.label_schema_.block("year")
     assert schema.mean == (pytest.approx(149.5, abs=3.0),)
     carriers = model._model.carriers
     np.testing.assert_allclose(carriers, [150, 300, 150, 600, 150])
-    with pytest.warns(hdsp.MissingLabelsWarning, match="Only 150 of 600 documents have all"):
+    with pytest.warns(hdsp.LabelDataWarning, match="Only 150 of 600 documents have all"):
         effects = model.label_effects(labels=["dept", "year"])
     assert set(effects["label"]) == {"a", "b", "c", "year"}
 
 
 def test_a_word_joins_once_five_documents_have_had_it():
     base = corpus_of(300)
-    model = hdsp.HDSP(10, random_state=0).partial_fit(base)
+    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(base)
     n_words = len(model.words_)
 
     def with_new_word(n_documents):
@@ -152,7 +152,7 @@ def test_a_word_joins_once_five_documents_have_had_it():
 def test_no_attribute_is_that_of_an_earlier_call(name):
     """Each is asked before and after, and no other in between."""
     corpus = corpus_of(300)
-    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:200])
+    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus[:200])
     before = getattr(model, name)
     counts = np.hstack([corpus.counts[200:].toarray(), np.ones((100, 1))])
     model.partial_fit(hdsp.Corpus(counts, words=(*corpus.words, "zebra")))
@@ -165,7 +165,11 @@ def test_no_attribute_is_that_of_an_earlier_call(name):
 @pytest.mark.parametrize("asked", [False, True])
 def test_a_pickled_stream_knows_whether_its_model_is_up_to_date(asked):
     corpus = corpus_of(300)
-    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:200]).partial_fit(corpus[200:])
+    model = (
+        hdsp.HDSP(max_components=10, random_state=0)
+        .partial_fit(corpus[:200])
+        .partial_fit(corpus[200:])
+    )
     if asked:
         model.topics()
     again = pickle.loads(pickle.dumps(model))
@@ -176,15 +180,15 @@ def test_a_pickled_stream_knows_whether_its_model_is_up_to_date(asked):
 
 def test_words_may_come_in_any_order_and_some_may_be_missing():
     base, later = corpus_of(300), corpus_of(200, seed=1)
-    one = hdsp.HDSP(10, random_state=0).partial_fit(base).partial_fit(later)
+    one = hdsp.HDSP(max_components=10, random_state=0).partial_fit(base).partial_fit(later)
     order = np.random.default_rng(0).permutation(later.n_words)
     shuffled = hdsp.Corpus(
         later.counts[:, order], words=[later.words[i] for i in order], labels=later.labels
     )
-    other = hdsp.HDSP(10, random_state=0).partial_fit(base).partial_fit(shuffled)
+    other = hdsp.HDSP(max_components=10, random_state=0).partial_fit(base).partial_fit(shuffled)
     np.testing.assert_array_equal(one.components_, other.components_)
     few = later.counts[:, :20]
-    model = hdsp.HDSP(10, random_state=0).partial_fit(base)
+    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(base)
     model.partial_fit(hdsp.Corpus(few, words=later.words[:20], labels=later.labels))
     assert model.words_ == base.words
 
@@ -217,7 +221,7 @@ def test_a_saved_stream_goes_on_to_the_same_bits(tmp_path):
 
 def test_topics_keep_their_numbers():
     corpus = corpus_of(900)
-    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:450])
+    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus[:450])
     before = topic_top_words(model.components_, 5)
     after = topic_top_words(model.partial_fit(corpus[450:]).components_, 5)
     assert model.history_[-1]["better"] == 1
@@ -228,9 +232,9 @@ def test_topics_keep_their_numbers():
 
 def test_topics_are_added_as_documents_come_up_to_the_ceiling_which_can_be_raised():
     corpus, _ = hdsp.simulate(n_documents=2_000, n_topics=12, n_words=400, random_state=2)
-    model = hdsp.HDSP(2, random_state=0)
+    model = hdsp.HDSP(max_components=2, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", hdsp.TopicLimitWarning)
+        warnings.simplefilter("ignore", hdsp.FitWarning)
         model.partial_fit(corpus[:40]).partial_fit(corpus[40:500])
         assert model.transform(corpus).shape[1] == 2
         at_ceiling = model.perplexity(corpus, given="completion")
@@ -239,7 +243,7 @@ def test_topics_are_added_as_documents_come_up_to_the_ceiling_which_can_be_raise
     assert 2 < n_topics <= 30
     assert model.n_topics_ > 2
     found = model.perplexity(corpus, given="completion")
-    whole = hdsp.HDSP(30, random_state=0).fit(corpus)
+    whole = hdsp.HDSP(max_components=30, random_state=0).fit(corpus)
     assert found < at_ceiling
     assert found < 1.03 * whole.perplexity(corpus, given="completion")
     # Everything has as many topics.
@@ -249,16 +253,16 @@ def test_topics_are_added_as_documents_come_up_to_the_ceiling_which_can_be_raise
 
 def test_counts_must_have_the_same_columns():
     corpus = corpus_of(200)
-    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus.counts)
+    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus.counts)
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(corpus.counts[:, :5])
 
 
 def test_a_model_of_batch_inference_goes_on_with_a_warning():
     corpus = corpus_of(900)
-    model = hdsp.HDSP(10, random_state=0).fit(corpus[:600])
+    model = hdsp.HDSP(max_components=10, random_state=0).fit(corpus[:600])
     before = model.perplexity(corpus, given="completion")
-    with pytest.warns(hdsp.NoSampleWarning, match="new documents alone"):
+    with pytest.warns(hdsp.StreamWarning, match="new documents alone"):
         model.partial_fit(corpus[600:])
     assert model.n_documents_ == 900
     assert model.perplexity(corpus, given="completion") < 1.03 * before
@@ -266,7 +270,7 @@ def test_a_model_of_batch_inference_goes_on_with_a_warning():
 
 def test_documents_without_words_change_nothing():
     corpus = corpus_of(200)
-    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus)
+    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus)
     before = model.components_
     model.partial_fit(hdsp.Corpus(corpus.counts[:5] * 0, words=corpus.words))
     np.testing.assert_array_equal(model.components_, before)
@@ -275,8 +279,8 @@ def test_documents_without_words_change_nothing():
 def test_a_stochastic_fit_is_nearly_as_good_as_batch_inference_and_goes_on():
     corpus = corpus_of(3_000)
     train, test = corpus.split(0.2, random_state=0)
-    batch = hdsp.HDSP(10, random_state=0).fit(train)
-    model = hdsp.HDSP(10, random_state=0, inference="stochastic").fit(train)
+    batch = hdsp.HDSP(max_components=10, random_state=0).fit(train)
+    model = hdsp.HDSP(max_components=10, random_state=0, inference="stochastic").fit(train)
     for given in ("completion", "labels"):
         wanted = batch.perplexity(test, given=given)
         assert model.perplexity(test, given=given) < 1.02 * wanted
@@ -294,7 +298,9 @@ def test_a_corpus_on_disk_gives_the_bits_of_the_one_in_memory(tmp_path):
     one, other = (hdsp.HDSP(**settings).fit(c) for c in (corpus, stored))
     np.testing.assert_array_equal(one.components_, other.components_)
     np.testing.assert_array_equal(one.transform(corpus), other.transform(stored))
-    one, other = (hdsp.HDSP(10, random_state=0, n_jobs=n).fit(stored) for n in (1, 2))
+    one, other = (
+        hdsp.HDSP(max_components=10, random_state=0, n_jobs=n).fit(stored) for n in (1, 2)
+    )
     np.testing.assert_array_equal(one.components_, other.components_)
 
 
@@ -302,10 +308,8 @@ def test_batch_inference_in_shards_is_as_good_as_in_memory(tmp_path):
     corpus = corpus_of(1_200)
     train, test = corpus.split(0.2, random_state=0)
     train.write(tmp_path / "corpus", shard_size=200)
-    memory = hdsp.HDSP(6, fixed_number=True, random_state=0).fit(train)
-    shards = hdsp.HDSP(6, fixed_number=True, random_state=0).fit(
-        hdsp.open_corpus(tmp_path / "corpus")
-    )
+    memory = hdsp.HDSP(6, random_state=0).fit(train)
+    shards = hdsp.HDSP(6, random_state=0).fit(hdsp.open_corpus(tmp_path / "corpus"))
     bounds = [row["bound"] for row in shards.history_]
     assert all(b >= a - 1e-6 * abs(a) for a, b in pairwise(bounds))
     assert bounds[-1] == pytest.approx(memory.history_[-1]["bound"], rel=2e-3)
@@ -329,14 +333,16 @@ def test_settings_are_checked(settings, message):
 def test_seeded_topics_stay_in_a_stream():
     corpus = corpus_of(600)
     word = corpus.words[0]
-    model = hdsp.HDSP(10, random_state=0, seeds={"mine": [word]}).partial_fit(corpus[:300])
+    model = hdsp.HDSP(max_components=10, random_state=0, seeds={"mine": [word]}).partial_fit(
+        corpus[:300]
+    )
     model.partial_fit(corpus[300:])
     assert "mine" in model.topic_names_.values()
 
 
 def test_an_interrupted_call_leaves_the_model_as_it_was(monkeypatch):
     corpus = corpus_of(400)
-    model = hdsp.HDSP(10, random_state=0).partial_fit(corpus[:200])
+    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus[:200])
     before = model.components_
     original = module.stochastic_step
 
@@ -356,8 +362,8 @@ def test_effects_over_refits_of_a_stochastic_fit(tmp_path):
     corpus.write(tmp_path / "corpus")
     stored = hdsp.open_corpus(tmp_path / "corpus")
     for documents in (corpus, stored):
-        model = hdsp.HDSP(5, random_state=0, inference="stochastic").fit(documents)
+        model = hdsp.HDSP(max_components=5, random_state=0, inference="stochastic").fit(documents)
         # Each document has one of the other two tags.
-        with pytest.warns(hdsp.OverlappingLabelsWarning, match="Dropped 'sport'"):
+        with pytest.warns(hdsp.LabelDataWarning, match="Dropped 'sport'"):
             effects = model.label_effects(labels="art", refits=2, corpus=documents)
         assert np.isfinite(effects["lower"]).all()

@@ -16,7 +16,7 @@ SIZES = ["small", "large", "medium"] * 20
 
 
 def make(**settings):
-    return HDSP(3, fixed_number=True, tol=1e9, random_state=0, n_jobs=1, **settings)
+    return HDSP(3, tol=1e9, random_state=0, n_jobs=1, **settings)
 
 
 @pytest.fixture(scope="module")

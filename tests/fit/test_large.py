@@ -11,7 +11,7 @@ from hdsp.fit import Run, stochastic
 from hdsp.fit.passes import DocumentsInBlocks
 from hdsp.kernels import parallel
 
-SETTINGS = {"n_components": 6, "fixed_number": True, "random_state": 0}
+SETTINGS = {"n_components": 6, "random_state": 0}
 
 
 class KilledInAStep(Exception):
@@ -148,7 +148,7 @@ def test_shards_begin_where_documents_in_memory_do(stored):
 
 def test_a_model_knows_its_stages(stored, tmp_path):
     one, other = (
-        hdsp.HDSP(12, random_state=0, inference=inference).fit(corpus)
+        hdsp.HDSP(max_components=12, random_state=0, inference=inference).fit(corpus)
         for corpus, inference in ((stored[:], "batch"), (stored, "stochastic"))
     )
     stages = [row["stage"] for row in one.stages_]

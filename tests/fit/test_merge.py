@@ -158,8 +158,8 @@ def test_a_merge_gains_what_the_bound_gains(kept, scaling, data):
 
 def test_every_accepted_move_raises_the_bound_and_passes_never_lower_it():
     corpus, _ = even_corpus(5, 3)
-    many = HDSP(12, fixed_number=True, random_state=0).fit(corpus)
-    model = HDSP(12, init=many.components_, random_state=0).fit(corpus)
+    many = HDSP(12, random_state=0).fit(corpus)
+    model = HDSP(max_components=12, init=many.components_, random_state=0).fit(corpus)
     bounds = np.array([row["bound"] for row in model.history_])
     moved = [i for i, row in enumerate(model.history_) if "merges" in row]
     assert moved
@@ -256,7 +256,7 @@ def test_blocks_gain_what_documents_in_memory_do(labelled):
 def test_a_topic_that_was_split_in_two_is_merged_again():
     corpus, truth = even_corpus(3, 0)
     doubled = np.concatenate([truth.word_share, truth.word_share[:1]]) + 1e-6
-    model = HDSP(4, init=doubled, random_state=0).fit(corpus)
+    model = HDSP(max_components=4, init=doubled, random_state=0).fit(corpus)
     assert len(model.topic_weight_) == 3
     assert match_topics(truth.word_share, model.components_)[1].max() < 0.1
 

@@ -149,10 +149,9 @@ def overlapping():
     )
 
 
-@pytest.mark.parametrize("number_by", ["auto", "elbow", "prediction"])
-def test_overlapping_topics_are_found(overlapping, number_by):
+def test_overlapping_topics_are_found(overlapping):
     corpus, truth = overlapping
-    model = HDSP(60, number_by=number_by, random_state=0).fit(corpus)
+    model = HDSP(max_components=60, random_state=0).fit(corpus)
     assert 14 <= model.n_topics_ <= 26
     apart = match_topics(truth.word_share, model.components_)[1]
     assert (apart <= 0.3).sum() >= 12
@@ -167,7 +166,7 @@ def test_noise_without_topics_has_few():
     rng = np.random.default_rng(0)
     frequency = rng.dirichlet(np.ones(300))
     counts = rng.multinomial(60, frequency, size=400).astype(float)
-    assert HDSP(60, random_state=0).fit(Corpus(counts)).n_topics_ <= 4
+    assert HDSP(max_components=60, random_state=0).fit(Corpus(counts)).n_topics_ <= 4
 
 
 @pytest.mark.parametrize("n_documents", [1, 2, 5, 9])

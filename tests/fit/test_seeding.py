@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.special import gammaln
 
-from hdsp import UnknownSeedWarning
+from hdsp import FitWarning
 from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.fit.merge import Merge, merged_state, propose_merges, take_snapshot
 from hdsp.fit.passes import DocumentsHere
@@ -126,7 +126,7 @@ def test_reordered_topics_keep_their_seeds():
 
 
 def test_words_that_the_corpus_lacks_are_named():
-    with pytest.warns(UnknownSeedWarning, match=r"does not count.*: 'taxx', 'defi'\."):
+    with pytest.warns(FitWarning, match=r"does not count.*: 'taxx', 'defi'\."):
         found = find_seeds({"budget": ["tax", "taxx"], "war": ["defi", "army"]}, ["army", "tax"])
     assert [words.tolist() for words in found] == [[1], [0]]
     with pytest.raises(ValueError, match=r"has no word for 'budget'.*Got 'taxx'\. Choose other"):

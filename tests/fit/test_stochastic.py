@@ -111,7 +111,7 @@ def test_a_label_that_comes_late_counts_its_own_documents():
     def corpus(tags, seed):
         return hdsp.simulate(tags, n_topics=3, random_state=seed)[0]
 
-    model = hdsp.HDSP(6, random_state=0)
+    model = hdsp.HDSP(max_components=6, random_state=0)
     for seed in range(3):
         model.partial_fit(corpus([["common"]] * 300, seed))
     model.partial_fit(corpus([["common"], ["rare"]] * 150, 9))

@@ -51,7 +51,7 @@ def test_short_texts_whose_documents_say_too_little():
     )
 
     def found(init):
-        model = HDSP(10, fixed_number=True, init=init, random_state=0, n_jobs=1).fit(corpus)
+        model = HDSP(10, init=init, random_state=0, n_jobs=1).fit(corpus)
         return int((match_topics(truth.word_share, model.components_)[1] <= 0.3).sum())
 
     assert found("words") >= 8
@@ -85,11 +85,11 @@ def test_the_start_that_predicts_better_is_chosen(tmp_path):
     short, _ = make_corpus(
         4_000, n_topics=10, n_words=500, document_length=10, overlap=0.2, random_state=0
     )
-    model = HDSP(10, fixed_number=True, init="auto", random_state=0, n_jobs=1).fit(short)
+    model = HDSP(10, init="auto", random_state=0, n_jobs=1).fit(short)
     tried = {row["init"]: row["perplexity"] for row in model.search_}
     assert tried.keys() == {"nmf", "words", "pairs"}
     assert model.init_ == min(tried, key=tried.get) != "nmf"
-    named = HDSP(10, fixed_number=True, init=model.init_, random_state=0, n_jobs=1).fit(short)
+    named = HDSP(10, init=model.init_, random_state=0, n_jobs=1).fit(short)
     np.testing.assert_array_equal(model.components_, named.components_)
     model.save(tmp_path / "model.hdsp")
     assert HDSP.load(tmp_path / "model.hdsp").init_ == model.init_
@@ -97,15 +97,15 @@ def test_the_start_that_predicts_better_is_chosen(tmp_path):
 
 def test_long_documents_need_no_trial():
     corpus, _ = make_corpus(100, n_topics=3, n_words=100, document_length=150, random_state=0)
-    model = HDSP(3, fixed_number=True, init="auto", random_state=0, n_jobs=1).fit(corpus)
-    default = HDSP(3, fixed_number=True, random_state=0, n_jobs=1).fit(corpus)
+    model = HDSP(3, init="auto", random_state=0, n_jobs=1).fit(corpus)
+    default = HDSP(3, random_state=0, n_jobs=1).fit(corpus)
     assert model.init_ == default.init_ == "nmf"
     np.testing.assert_array_equal(model.components_, default.components_)
 
 
 def test_documents_that_do_not_tell_start_from_factors():
     counts = np.eye(4, dtype=int)[[0, 1, 2, 3]]
-    model = HDSP(2, fixed_number=True, init="auto", random_state=0, tol=0.5, n_jobs=1).fit(counts)
+    model = HDSP(2, init="auto", random_state=0, tol=0.5, n_jobs=1).fit(counts)
     assert model.init_ == "nmf"
 
 

@@ -30,9 +30,7 @@ def digest(values):
 
 def wide_fit(corpus):
     """A fit with more topics than two vector registers hold: loops of every kind are run."""
-    model = HDSP(60, fixed_number=True, max_iter=3, n_jobs=1, random_state=0).fit(
-        corpus.counts, labels=None
-    )
+    model = HDSP(60, max_iter=3, n_jobs=1, random_state=0).fit(corpus.counts, labels=None)
     return {"wide": digest(model.components_), "bound": digest(model.history_[-1]["bound"])}
 
 
@@ -45,7 +43,7 @@ def count_words():
 def search(corpus):
     """A search with labels of each kind, and what can be asked of it."""
     scaling = Categorical("tags") * LogLinear("rating")
-    model = HDSP(40, scaling=scaling, tol=1e-3, n_jobs=1, random_state=0).fit(corpus)
+    model = HDSP(max_components=40, scaling=scaling, tol=1e-3, n_jobs=1, random_state=0).fit(corpus)
     return {
         "search": digest([row["perplexity"] for row in model.search_]),
         "components": digest(model.components_),

@@ -120,6 +120,6 @@ def test_who_needs_the_kernel_waits_and_is_told_why(monkeypatch):
 def test_fits_on_several_threads_compile_ahead(monkeypatch, n_jobs, n_started):
     calls = []
     monkeypatch.setattr("hdsp.learning.compile_ahead", lambda: calls.append(1))
-    model = HDSP(2, fixed_number=True, init="nmf", n_jobs=n_jobs, random_state=0)
+    model = HDSP(2, init="nmf", n_jobs=n_jobs, random_state=0)
     model.fit([[2, 1, 0], [0, 1, 3], [1, 1, 1], [3, 0, 1]])
     assert len(calls) == n_started

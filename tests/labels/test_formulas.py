@@ -136,20 +136,16 @@ def labels(n_documents=200):
 def test_a_model_takes_and_keeps_a_formula(tmp_path):
     frame, counts = labels(), np.random.default_rng(1).poisson(1.0, size=(200, 12))
     text = "~ ideology * s(day) + (1 | blog)"
-    model = HDSP(3, fixed_number=True, scaling=text, random_state=0, n_jobs=1)
+    model = HDSP(3, scaling=text, random_state=0, n_jobs=1)
     model.fit(counts, labels=frame)
     written = Categorical("ideology", Pooled("blog")) * Spline("day")
-    same = HDSP(
-        3,
-        fixed_number=True,
-        scaling=written * Interaction("ideology", "day"),
-        random_state=0,
-        n_jobs=1,
-    ).fit(counts, labels=frame)
+    same = HDSP(3, scaling=written * Interaction("ideology", "day"), random_state=0, n_jobs=1).fit(
+        counts, labels=frame
+    )
     np.testing.assert_allclose(model.expected_topics(frame), same.expected_topics(frame), atol=0.02)
     model.save(tmp_path / "model.hdsp")
     loaded = HDSP.load(tmp_path / "model.hdsp")
     assert loaded.scaling == text
     np.testing.assert_array_equal(loaded.expected_topics(frame), model.expected_topics(frame))
     with pytest.raises(ValueError, match="'dayy', which no label is called"):
-        HDSP(3, scaling="~ dayy").fit(counts, labels=frame)
+        HDSP(max_components=3, scaling="~ dayy").fit(counts, labels=frame)

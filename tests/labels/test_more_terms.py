@@ -11,9 +11,9 @@ from hdsp import (
     HDSP,
     Categorical,
     Corpus,
-    DatesAsLevelsWarning,
     Factor,
     Interaction,
+    LabelDataWarning,
     Labels,
     LogLinear,
     Ordered,
@@ -50,7 +50,7 @@ def softmax(score):
 
 
 def fit(counts, frame, scaling, n_topics=3):
-    model = HDSP(n_topics, fixed_number=True, scaling=scaling, random_state=0, n_jobs=1)
+    model = HDSP(n_topics, scaling=scaling, random_state=0, n_jobs=1)
     return model.fit(counts, labels=frame)
 
 
@@ -372,7 +372,7 @@ def test_texts_that_are_dates_are_read_or_offered_as_dates(tmp_path):
     frame.assign(text=["red hat", "red", "hat"]).to_csv(tmp_path / "a.csv", index=False)
     settings = TextSettings(min_df=1, max_df=1.0)
     with pytest.warns(
-        DatesAsLevelsWarning, match="'when' holds dates as text, .* name it with `numeric`"
+        LabelDataWarning, match="'when' holds dates as text, .* name it with `numeric`"
     ):
         read_table(tmp_path / "a.csv", categories="when", text_settings=settings)
     with pytest.raises(TypeError, match=r"must hold numbers or dates in column 'who'\. Got 'a'"):

@@ -131,7 +131,7 @@ def curved(frame, seed=0):
 @pytest.fixture(scope="module")
 def model():
     frame = table()
-    return HDSP(N_TOPICS, fixed_number=True, scaling=SCALING, random_state=0, n_jobs=1).fit(
+    return HDSP(N_TOPICS, scaling=SCALING, random_state=0, n_jobs=1).fit(
         curved(frame)[0], labels=frame
     )
 
@@ -169,7 +169,7 @@ def test_a_stream_keeps_curves_and_takes_new_levels():
     frame = table(400)
     counts, *_ = curved(frame)
     frame.loc[300:349, "dept"] = "c"
-    stream = HDSP(N_TOPICS, fixed_number=True, scaling=SCALING, random_state=0, n_jobs=1)
+    stream = HDSP(N_TOPICS, scaling=SCALING, random_state=0, n_jobs=1)
     stream.partial_fit(counts[:200], labels=frame[:200])
     before = stream.expected_topics(frame[:200])
     stream.partial_fit(counts[200:], labels=frame[200:])
@@ -182,7 +182,7 @@ def test_a_stream_keeps_curves_and_takes_new_levels():
 def test_documents_on_disk_learn_the_same_terms(model, tmp_path):
     frame = table()
     Corpus(curved(frame)[0], labels=frame).write(tmp_path / "corpus")
-    stored = HDSP(N_TOPICS, fixed_number=True, scaling=SCALING, random_state=0, n_jobs=1)
+    stored = HDSP(N_TOPICS, scaling=SCALING, random_state=0, n_jobs=1)
     stored.fit(open_corpus(tmp_path / "corpus"))
     np.testing.assert_allclose(
         stored.expected_topics(frame), model.expected_topics(frame), atol=0.02
@@ -242,7 +242,7 @@ def test_arguments():
 
 def test_a_term_that_a_file_cannot_hold(tmp_path):
     frame = table(60)
-    model = HDSP(2, fixed_number=True, scaling=LogLinear(Square("day")), random_state=0)
+    model = HDSP(2, scaling=LogLinear(Square("day")), random_state=0)
     model.fit(curved(frame)[0], labels=frame)
     with pytest.raises(ValueError, match=r"HDSP\.save cannot store the term Square"):
         model.save(tmp_path / "model.hdsp")

@@ -35,7 +35,7 @@ def test_columns_the_scaling_leaves_out():
     corpus, truth = simulate(table, scaling=LogLinear("rating"), n_topics=3, random_state=0)
     assert truth.weights.shape == (3, 3)
     assert np.isnan(truth.weights[:, :2]).all()
-    model = HDSP(20, fixed_number=True, scaling=LogLinear("rating"), random_state=0).fit(corpus)
+    model = HDSP(20, scaling=LogLinear("rating"), random_state=0).fit(corpus)
     assert model.simulate(table, random_state=0).shape == corpus.shape
 
 

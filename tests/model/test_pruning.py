@@ -28,7 +28,7 @@ def trained(seed, n_topics=60):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = HDSP(n_topics, fixed_number=True, random_state=seed, max_iter=4).fit(corpus)._model
+        model = HDSP(n_topics, random_state=seed, max_iter=4).fit(corpus)._model
     design = model.schema.encode(corpus.labels)
     return model, make_problem(corpus.counts, design, model.scaling, model.priors)
 

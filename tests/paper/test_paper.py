@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp import HDSP, Corpus, MissingLabelsWarning, TextSettings, plots
+from hdsp import HDSP, Corpus, LabelDataWarning, TextSettings, plots
 from hdsp.paper import figures, write_paper
 from hdsp.paper.latex import escaped
 from hdsp.paper.methods import read_asset
@@ -45,7 +45,7 @@ def corpus():
 def model(corpus):
     settings = {"init": "nmf", "max_iter": 20, "tol": 1e-2, "n_jobs": 1, "random_state": 7}
     scaling = "~ department + labels + s(rating)"
-    found = HDSP(6, fixed_number=True, scaling=scaling, **settings).fit(corpus)
+    found = HDSP(6, scaling=scaling, **settings).fit(corpus)
     return found.name_topics({1: "Cost_5 & 10 %"})
 
 
@@ -53,15 +53,13 @@ def model(corpus):
 def plain(corpus):
     """A model without labels, whose paper is quickly written."""
     settings = {"init": "nmf", "max_iter": 3, "tol": 0.1, "n_jobs": 1, "random_state": 0}
-    return HDSP(4, fixed_number=True, **settings, seeds={"bags": ["zip"]}).fit(
-        Corpus(corpus.counts, corpus.words)
-    )
+    return HDSP(4, **settings, seeds={"bags": ["zip"]}).fit(Corpus(corpus.counts, corpus.words))
 
 
 @pytest.fixture(scope="module")
 def folder(model, corpus, texts, tmp_path_factory):
     path = tmp_path_factory.mktemp("papers") / "paper"
-    model.paper(path, corpus, texts=texts)
+    model.article(path, corpus, texts=texts)
     return path
 
 
@@ -133,7 +131,7 @@ def test_effects_are_drawn_with_their_intervals(model, monkeypatch):
 def test_one_of_two_levels_is_printed(corpus):
     frame = pd.DataFrame({"side": np.resize(["left", "right"], len(corpus))})
     other = Corpus(corpus.counts, corpus.words, frame)
-    model = HDSP(3, fixed_number=True, init="nmf", max_iter=5, tol=0.1, random_state=0).fit(other)
+    model = HDSP(3, init="nmf", max_iter=5, tol=0.1, random_state=0).fit(other)
     table = model.label_effects()
     assert table["label"].nunique() == 2
     columns = {name: table[name].tolist() for name in table}
@@ -259,7 +257,7 @@ def test_latex_compiles(folder, tmp_path):
 @pytest.mark.usefixtures("without_figures")
 def test_long_texts_are_cut_at_a_word(model, corpus, tmp_path):
     long = ["word " * 100] * len(corpus)
-    model.paper(tmp_path / "paper", corpus, texts=long)
+    model.article(tmp_path / "paper", corpus, texts=long)
     table = (tmp_path / "paper" / "topics.tex").read_text()
     assert "``" + " ".join(["word"] * 60) + r"\,\dots{}''" in table
     assert read(tmp_path / "paper" / "topics.csv")["typical_1"][0] == long[0]
@@ -301,7 +299,7 @@ def test_methods_tell_the_record(folder, model, corpus):
 
 @pytest.mark.usefixtures("without_figures")
 def test_methods_of_other_models(plain, corpus, tmp_path):
-    plain.merged([1, 2]).paper(tmp_path / "plain")
+    plain.merge_topics([1, 2]).paper(tmp_path / "plain")
     told = (tmp_path / "plain" / "methods.md").read_text()
     for part in (
         "the hierarchical Dirichlet process [@teh2006], a Bayesian",
@@ -318,8 +316,8 @@ def test_methods_of_other_models(plain, corpus, tmp_path):
     texts = TextSettings(language=None, lowercase=False, token_pattern=r"[a-z]+", max_features=50)
     other = Corpus(corpus.counts, corpus.words, sides, text_settings=texts)
     settings = {"init": "nmf", "max_iter": 3, "tol": 0.1, "n_jobs": 1}
-    model = HDSP(3, fixed_number=True, **settings, content="side").fit(other)
-    model.paper(tmp_path / "sides", other)
+    model = HDSP(3, **settings, content="side").fit(other)
+    model.article(tmp_path / "sides", other)
     told = (tmp_path / "sides" / "methods.md").read_text()
     for part in (
         "Texts were split by the pattern `[a-z]+`.",
@@ -345,8 +343,8 @@ def test_methods_of_other_models(plain, corpus, tmp_path):
 def test_a_number_that_nobody_has_is_not_told(corpus, tmp_path):
     frame = reviews(150)[1][["department"]].assign(day=np.nan)
     other = Corpus(corpus.counts, corpus.words, frame)
-    model = HDSP(3, fixed_number=True, init="nmf", max_iter=3, tol=0.1, random_state=0)
-    with pytest.warns(MissingLabelsWarning):
+    model = HDSP(3, init="nmf", max_iter=3, tol=0.1, random_state=0)
+    with pytest.warns(LabelDataWarning):
         model.fit(other).paper(tmp_path / "paper", other)
     assert "`day`" not in (tmp_path / "paper" / "methods.md").read_text()
     assert not (tmp_path / "paper" / "curves.csv").exists()
@@ -367,7 +365,7 @@ def test_what_is_cited_is_in_the_references(folder):
 
 def test_the_choice_of_the_number_is_drawn_where_there_was_one(tmp_path):
     model = fit_searched()
-    model.paper(tmp_path / "paper")
+    model.article(tmp_path / "paper")
     assert (tmp_path / "paper" / "selection.pdf").read_bytes().startswith(b"%PDF")
     told = (tmp_path / "paper" / "methods.md").read_text()
     tried = [row["topics"] for row in model.search_ if row["init"] == model.init_]
@@ -378,14 +376,14 @@ def test_the_choice_of_the_number_is_drawn_where_there_was_one(tmp_path):
 @pytest.mark.usefixtures("without_figures")
 def test_robustness_is_that_of_the_model(model, corpus, tmp_path, monkeypatch):
     table = model.robustness(corpus, numbers=[5], seeds=[1])
-    model.paper(tmp_path / "given", corpus, robustness=table)
+    model.article(tmp_path / "given", corpus, robustness=table)
     found = read(tmp_path / "given" / "robustness.csv")
     same_numbers(found, table)
     told = (tmp_path / "given" / "methods.md").read_text()
     assert "We refitted the model to all documents with 5 topics and the random seed 1." in told
     columns = {name: table[name].tolist() for name in table}
     monkeypatch.setattr("hdsp.paper.robustness_columns", lambda *given: columns)
-    model.paper(tmp_path / "asked", corpus, robustness=True)
+    model.article(tmp_path / "asked", corpus, robustness=True)
     assert (tmp_path / "asked" / "robustness.csv").read_bytes() == (
         tmp_path / "given" / "robustness.csv"
     ).read_bytes()
@@ -402,7 +400,7 @@ def test_effects_pooled_over_refits(model, corpus, tmp_path):
 
 
 def test_the_same_model_writes_the_same_files(folder, model, corpus, texts, tmp_path):
-    model.paper(tmp_path, corpus, texts=texts)
+    model.article(tmp_path, corpus, texts=texts)
     assert len(list(tmp_path.iterdir())) == len(list(folder.iterdir()))
     for path in folder.iterdir():
         assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
@@ -442,21 +440,21 @@ def test_a_record_of_elsewhere_removes_nothing(plain, tmp_path):
 
 def test_what_is_refused(model, corpus, texts, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"`texts` of HDSP.paper needs the training documents"):
-        model.paper(tmp_path, texts=texts)
+        model.article(tmp_path, texts=texts)
     with pytest.raises(ValueError, match=r"`robustness` of HDSP.paper needs the training docu"):
-        model.paper(tmp_path, robustness=True)
+        model.article(tmp_path, robustness=True)
     for table in (3, pd.DataFrame({"topic": [1]})):
         with pytest.raises(ValueError, match=r"`robustness` of HDSP.paper must be True, False or"):
-            model.paper(tmp_path, robustness=table)
+            model.article(tmp_path, robustness=table)
     with pytest.raises(ValueError, match=r"`texts` of HDSP.paper must be one text for each of"):
-        model.paper(tmp_path, corpus, texts=texts[:3])
+        model.article(tmp_path, corpus, texts=texts[:3])
     with pytest.raises(ValueError, match=r"`corpus` of HDSP.paper must be the documents that"):
-        model.paper(tmp_path, corpus[:20])
+        model.article(tmp_path, corpus[:20])
     (tmp_path / "file").write_text("")
     with pytest.raises(FileExistsError, match=r"file' is another or was .*: choose another folder"):
-        model.paper(tmp_path / "file")
+        model.article(tmp_path / "file")
     (tmp_path / "file").unlink()
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"Figures need matplotlib: pip install 'hdsp\[plots\]'"):
-        model.paper(tmp_path)
+        model.article(tmp_path)
     assert not list(tmp_path.iterdir())

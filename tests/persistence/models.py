@@ -58,7 +58,7 @@ def mixed_model():
     rng = np.random.default_rng(0)
     counts, labels = make_counts(rng), make_labels("mixed", "pandas", rng)
     scaling = Categorical("tags", "kind", weight_shape=2) * LogLinear("rating", variance=0.5)
-    model = HDSP(5, fixed_number=True, scaling=scaling, max_iter=4, random_state=0, n_jobs=1)
+    model = HDSP(5, scaling=scaling, max_iter=4, random_state=0, n_jobs=1)
     return fit_quietly(model, counts, labels), counts, labels
 
 

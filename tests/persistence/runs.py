@@ -53,17 +53,7 @@ def data():
 
 def make(kind, **settings):
     """An estimator of six topics with documents kept, or not."""
-    return HDSP(
-        6,
-        fixed_number=True,
-        max_iter=N_PASSES,
-        tol=0.0,
-        n_jobs=1,
-        random_state=0,
-        keep_documents=kind == "kept",
-        init="nmf",
-        **settings,
-    )
+    return HDSP(6, max_iter=N_PASSES, tol=0.0, n_jobs=1, random_state=0, init="nmf", **settings)
 
 
 def make_search(**settings):

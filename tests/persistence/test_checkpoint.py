@@ -168,13 +168,11 @@ def test_a_killed_search_goes_on_to_the_same_bits(
         assert seconds == sorted(seconds)
 
 
-@pytest.mark.parametrize("keep_documents", [True, False], ids=["kept", "forgotten"])
-def test_a_search_that_is_killed_again_and_again(tmp_path, monkeypatch, every_pass, keep_documents):
-    settings = {"keep_documents": keep_documents}
+def test_a_search_that_is_killed_again_and_again(tmp_path, monkeypatch, every_pass):
     for point in ((1, 1), (3, 2), (5, 2), (5, 6)):
-        kill_search(monkeypatch, tmp_path, *point, **settings)
-    model = make_search(checkpoint=tmp_path, **settings).fit(data())
-    assert bits(model) == uninterrupted_search(**settings)
+        kill_search(monkeypatch, tmp_path, *point)
+    model = make_search(checkpoint=tmp_path).fit(data())
+    assert bits(model) == uninterrupted_search()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -233,10 +231,9 @@ def test_a_converged_fit_removes_its_checkpoint(tmp_path, every_pass):
     ("settings", "named"),
     [
         ({"n_components": 7}, "n_components"),
-        ({"fixed_number": False}, "fixed_number"),
+        ({"n_components": "auto"}, "n_components"),
         ({"tol": 1e-3, "max_iter": 99}, "max_iter and tol"),
         ({"random_state": 1}, "random_state"),
-        ({"keep_documents": False}, "keep_documents"),
         ({"scaling": Categorical("tags")}, "scaling"),
         ({"init": np.ones((6, 30))}, "init"),
     ],
@@ -296,7 +293,7 @@ def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, every_pass):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = make("kept", checkpoint=tmp_path).fit(data())
-    assert caught[0].category is hdsp.CheckpointWarning
+    assert caught[0].category is hdsp.NotSavedWarning
     assert "goes on without a checkpoint: HDSP cannot write" in str(caught[0].message)
     assert bits(model) == uninterrupted("kept")
 

@@ -228,13 +228,10 @@ def test_a_model_without_versions_is_read(path):
     [
         ("n_components", -1),
         ("max_iter", "many"),
-        ("fixed_number", "yes"),
         ("scaling", {"function": "Own", "columns": [], "terms": [], "settings": {}}),
         ("scaling", 3),
         ("init", None),
         ("unknown", 1),
-        ("document_concentration_prior", [1.0]),
-        ("learn_concentrations", {}),
     ],
 )
 def test_wrong_settings_are_refused(path, name, value):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, Corpus, ModelFileError, TextSettings
-from hdsp.exceptions import TokenizerNotSavedWarning
+from hdsp.exceptions import NotSavedWarning
 from tests.persistence.models import METHODS, fit_quietly, mixed_model, rewrite
 
 TEXTS = ["the cat sat on the mat", "dogs and cats fight", "a dog sat", "cats eat mice"] * 6
@@ -21,7 +21,7 @@ def path(tmp_path):
 
 def text_model(settings):
     corpus = Corpus.from_texts(TEXTS, text_settings=settings)
-    return fit_quietly(HDSP(2, fixed_number=True, max_iter=2, random_state=0), corpus, None)
+    return fit_quietly(HDSP(2, max_iter=2, random_state=0), corpus, None)
 
 
 def put(*keys_and_value):
@@ -78,7 +78,7 @@ def test_simple_patterns_are_stored_and_quick(tmp_path, pattern):
 
 def test_a_pattern_that_a_file_may_not_hold_is_left_out_with_a_warning(tmp_path):
     model = text_model(TextSettings(token_pattern=r"(?:cat|dog)s?"))
-    with pytest.warns(TokenizerNotSavedWarning, match="The pattern that cuts texts into words"):
+    with pytest.warns(NotSavedWarning, match="The pattern that cuts texts into words"):
         model.save(tmp_path / "model.hdsp")
     assert HDSP.load(tmp_path / "model.hdsp").text_settings_ is None
 

@@ -75,7 +75,7 @@ def press():
 
 
 # Interrupted at once, it has all topics that it may have.
-@pytest.mark.filterwarnings("ignore::hdsp.exceptions.TopicLimitWarning")
+@pytest.mark.filterwarnings("ignore::hdsp.exceptions.FitWarning")
 @pytest.mark.parametrize(
     ("n_trials", "n_passes"),
     [

@@ -46,17 +46,16 @@ def estimators(draw):
         counts = pd.DataFrame(counts, columns=[f"word\n{i}é" for i in range(n_words)])
     init = draw(st.sampled_from(["nmf", "random", "array"]))
     model = HDSP(
-        n_topics,
-        fixed_number=draw(st.booleans()),
+        draw(st.sampled_from(["auto", n_topics])),
+        max_components=n_topics,
         scaling=draw(st.sampled_from(["auto", *SCALINGS.get(kind, ())])),
         topic_prior=draw(st.sampled_from([0.05, np.float32(0.1)])),
-        learn_concentrations=draw(st.sampled_from([True, False, "corpus"])),
+        document_concentration=draw(st.sampled_from([None, 0.7])),
         init=rng.random((n_topics, n_words)) if init == "array" else init,
         max_iter=draw(st.integers(1, 4)),
         tol=draw(st.sampled_from([0, 1e-3])),
         n_jobs=1,
         random_state=draw(st.integers(0, 9)),
-        keep_documents=draw(st.booleans()),
     )
     return model, counts, labels
 
@@ -97,7 +96,7 @@ def test_a_search_comes_back(tmp_path):
     assert loaded.history_ == model.history_
     assert_same(stored(loaded), stored(model))
     assert loaded.n_components == 12
-    assert loaded.fixed_number is False
+    assert loaded.n_components == "auto"
 
 
 def test_saving_a_loaded_model_over_its_own_file_changes_nothing(tmp_path):
@@ -122,9 +121,7 @@ def test_the_settings_come_back(tmp_path):
 
 def test_what_belongs_to_a_run_stays_behind(tmp_path):
     counts = make_counts(np.random.default_rng(0))
-    model = HDSP(
-        3, fixed_number=True, random_state=np.random.default_rng(0), checkpoint=None, max_iter=2
-    )
+    model = HDSP(3, random_state=np.random.default_rng(0), checkpoint=None, max_iter=2)
     fit_quietly(model, counts, None).set_params(checkpoint=tmp_path / "folder")
     model.save(tmp_path / "model.hdsp")
     loaded = HDSP.load(tmp_path / "model.hdsp")
@@ -154,7 +151,7 @@ def test_groups_and_sampling_weights_come_back(tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "_PER_LABEL", 35)
     corpus, _ = hdsp.simulate([["a"], ["b"], []] * 40, n_topics=3, random_state=0)
     grouped = Corpus(corpus.counts, labels=corpus.labels, groups=np.arange(120) // 4)
-    settings = {"fixed_number": True, "random_state": 0, "n_jobs": 1}
+    settings = {"random_state": 0, "n_jobs": 1}
     whole = HDSP(3, **settings).fit(grouped)
     sampled = fit_quietly(HDSP(3, **settings, inference="stochastic"), corpus, None)
     assert len(np.unique(whole._model.reading.groups)) == 30
@@ -170,7 +167,7 @@ def test_groups_and_sampling_weights_come_back(tmp_path, monkeypatch):
 def test_only_labels_of_the_formula_are_carried_along(tmp_path):
     """Unless they were named for `predict_labels` before."""
     _, counts, labels = mixed_model()
-    model = HDSP(3, fixed_number=True, scaling=LogLinear("rating"), max_iter=3, random_state=0)
+    model = HDSP(3, scaling=LogLinear("rating"), max_iter=3, random_state=0)
     fit_quietly(model, counts, labels).save(tmp_path / "model.hdsp")
     loaded = HDSP.load(tmp_path / "model.hdsp")
     names = {"counts.rating", "labels.rating"}
@@ -202,7 +199,7 @@ def test_text_settings_go_along(tmp_path):
     chosen = TextSettings(stop_words=("green",), ngrams=2)
     counts, words = chosen.count(texts)
     corpus = Corpus(counts, words=words, text_settings=chosen)
-    model = fit_quietly(HDSP(3, fixed_number=True, max_iter=2, random_state=0), corpus, None)
+    model = fit_quietly(HDSP(3, max_iter=2, random_state=0), corpus, None)
     assert model.text_settings_ == chosen
     model.save(tmp_path / "with.hdsp")
     assert HDSP.load(tmp_path / "with.hdsp").text_settings_ == chosen
@@ -214,11 +211,9 @@ def test_text_settings_go_along(tmp_path):
 def test_a_function_cannot_be_saved_and_says_so(tmp_path):
     chosen = TextSettings(tokenizer=str.split)
     counts, words = chosen.count(["red pears", "green pears"] * 15)
-    model = HDSP(3, fixed_number=True, max_iter=2, random_state=0)
+    model = HDSP(3, max_iter=2, random_state=0)
     fit_quietly(model, Corpus(counts, words=words, text_settings=chosen), None)
-    with pytest.warns(
-        hdsp.TokenizerNotSavedWarning, match="cannot be saved with the model: pass it as"
-    ):
+    with pytest.warns(hdsp.NotSavedWarning, match="cannot be saved with the model: pass it as"):
         model.save(tmp_path / "model.hdsp")
     assert HDSP.load(tmp_path / "model.hdsp").text_settings_ is None
 
@@ -226,7 +221,7 @@ def test_a_function_cannot_be_saved_and_says_so(tmp_path):
 @pytest.mark.parametrize("words", [["", "\n"], ["\ud800", "naïve 😀"], ["a", "a" * 10_000]])
 def test_any_words_come_back(tmp_path, words):
     corpus = Corpus([[3, 0], [0, 2], [1, 1]] * 5, words=words)
-    model = fit_quietly(HDSP(2, fixed_number=True, max_iter=2), corpus, None)
+    model = fit_quietly(HDSP(2, max_iter=2), corpus, None)
     model.save(tmp_path / "model.hdsp")
     assert HDSP.load(tmp_path / "model.hdsp").words_ == tuple(words)
 
@@ -237,7 +232,7 @@ class Own(Categorical):
 
 def test_a_users_own_function_cannot_be_stored(tmp_path):
     rng = np.random.default_rng(0)
-    model = HDSP(3, fixed_number=True, scaling=Own("tags"), max_iter=2)
+    model = HDSP(3, scaling=Own("tags"), max_iter=2)
     fit_quietly(model, make_counts(rng), make_labels("tags", "pandas", rng))
     with pytest.raises(ValueError, match=r"cannot store the scaling function Own.*joblib\.dump"):
         model.save(tmp_path / "model.hdsp")
@@ -256,7 +251,7 @@ def test_only_a_fitted_model_with_valid_settings_is_saved(tmp_path):
 def test_loading_leaves_for_later_what_is_not_asked_for(tmp_path):
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(0.01, size=(30, 500)).astype(float))
-    model = HDSP(20, fixed_number=True, init="random", max_iter=1, n_jobs=1, random_state=0)
+    model = HDSP(20, init="random", max_iter=1, n_jobs=1, random_state=0)
     fit_quietly(model, counts, [["a"], ["b"], ["a", "b"]] * 10).save(tmp_path / "model.hdsp")
     loaded = HDSP.load(tmp_path / "model.hdsp")
     # As large again as the file.

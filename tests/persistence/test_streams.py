@@ -10,7 +10,7 @@ from tests.persistence.models import rewrite
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     corpus, _ = hdsp.simulate([["news"], ["sport"]] * 60, n_topics=3, random_state=0)
-    model = hdsp.HDSP(5, random_state=0).partial_fit(corpus[:80])
+    model = hdsp.HDSP(max_components=5, random_state=0).partial_fit(corpus[:80])
     # A word that waits.
     counts = np.hstack([corpus.counts[80:].toarray(), np.eye(40)[:, :1]])
     model.partial_fit(

@@ -41,7 +41,7 @@ def make_corpus(texts, frame):
 
 
 def fit(corpus, n_components=8, **settings):
-    options = {"fixed_number": True, "max_iter": 12, "tol": 1e-2, "n_jobs": 1, **settings}
+    options = {"max_iter": 12, "tol": 1e-2, "n_jobs": 1, **settings}
     return HDSP(n_components, random_state=0, **options).fit(corpus)
 
 
@@ -55,7 +55,7 @@ def fit_searched():
         corpus_concentration=20.0,
         random_state=0,
     )
-    return fit(corpus, 40, fixed_number=False)
+    return fit(corpus, "auto", max_components=40)
 
 
 SCRIPT = "<script>window.hacked = 1</script>"

@@ -26,7 +26,7 @@ def combined(open_page, model, tmp_path):
 
 def merged_topic(model, topics):
     """A model with these topics merged, and their number in it."""
-    merged = model.merged(list(topics))
+    merged = model.merge_topics(list(topics))
     return merged, merged.fitted_topics_.index(tuple(topics))
 
 

@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
     corpus = read_table(
         path / "reviews.parquet", tags="labels", categories="department", numeric="rating"
     )
-    model = HDSP(5, fixed_number=True, max_iter=4, tol=0.1, random_state=0, n_jobs=1)
+    model = HDSP(5, max_iter=4, tol=0.1, random_state=0, n_jobs=1)
     model.fit(corpus).save(path / "model.hdsp")
     return path
 

@@ -171,8 +171,8 @@ def test_any_two_values_of_a_curve(numeric, open_page, tmp_path):
         assert width == pytest.approx(own["upper"] - own["lower"], rel=0.05)
 
 
-@pytest.mark.filterwarnings("ignore::hdsp.exceptions.OverlappingLabelsWarning")
-@pytest.mark.filterwarnings("ignore::hdsp.exceptions.ExtrapolationWarning")
+@pytest.mark.filterwarnings("ignore::hdsp.exceptions.LabelDataWarning")
+@pytest.mark.filterwarnings("ignore::hdsp.exceptions.IntervalWarning")
 def test_labels_that_cannot_be_told_apart_have_no_effects(open_page, tmp_path):
     corpus, _ = simulate([["a", "b"], ["c"], ["a", "b", "c"], []] * 15, n_topics=3, random_state=0)
     fit(corpus, 3, init="nmf").report(tmp_path / "report.html")

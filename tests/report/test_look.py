@@ -40,7 +40,7 @@ def long_names(tmp_path_factory):
     counts[:, 0] += counts.sum(axis=1) == 0
     frame = pd.DataFrame({"department": [levels[i] for i in chosen], "price": rng.normal(size=300)})
     corpus = Corpus(counts, words, Labels.from_frame(frame))
-    model = HDSP(30, fixed_number=True, max_iter=5, tol=0.1, random_state=0).fit(corpus)
+    model = HDSP(30, max_iter=5, tol=0.1, random_state=0).fit(corpus)
     path = tmp_path_factory.mktemp("long") / "report.html"
     model.report(path, corpus)
     return path

@@ -9,7 +9,7 @@ from tests.estimator.test_content import speeches
 
 @pytest.fixture(scope="module")
 def model():
-    settings = {"fixed_number": True, "init": "nmf", "random_state": 0, "n_jobs": 1}
+    settings = {"init": "nmf", "random_state": 0, "n_jobs": 1}
     return HDSP(4, content="party", **settings).fit(speeches(differ=0.3)[0])
 
 
@@ -35,7 +35,7 @@ def test_words_of_each_group_are_those_of_label_words(model, open_page, tmp_path
 def test_a_topic_without_such_words_says_so(open_page, tmp_path):
     corpus, _, frame = speeches(differ=0.0)
     corpus = Corpus(corpus.counts, labels=frame)
-    model = HDSP(4, fixed_number=True, init="nmf", content="party", random_state=0).fit(corpus)
+    model = HDSP(4, init="nmf", content="party", random_state=0).fit(corpus)
     assert make_view(model).model["sides"] == [[], [], [], []]
     model.report(tmp_path / "report.html")
     page = open_page(tmp_path / "report.html").show("#view=topics")
@@ -44,7 +44,7 @@ def test_a_topic_without_such_words_says_so(open_page, tmp_path):
 
 def test_pages_without_versions_have_no_sides(open_page, tmp_path):
     corpus, _, _ = speeches(differ=0.0)
-    model = HDSP(4, fixed_number=True, init="nmf", random_state=0).fit(corpus)
+    model = HDSP(4, init="nmf", random_state=0).fit(corpus)
     model.report(tmp_path / "report.html")
     page = open_page(tmp_path / "report.html").show("#view=topics")
     assert page.locator("[data-chart=topic-words]").is_visible()

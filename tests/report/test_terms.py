@@ -12,7 +12,7 @@ from tests.report.test_page import as_rows, expected_table, table_rows
 def test_what_if_follows_curves_and_interactions(open_page, tmp_path):
     frame = table()
     corpus = Corpus(curved(frame)[0], labels=frame)
-    model = HDSP(N_TOPICS, fixed_number=True, scaling=SCALING, random_state=0, n_jobs=1).fit(corpus)
+    model = HDSP(N_TOPICS, scaling=SCALING, random_state=0, n_jobs=1).fit(corpus)
     model.report(tmp_path / "report.html", corpus)
     page = open_page(tmp_path / "report.html").show("#view=explorer")
     page.get_by_label("dept of A", exact=True).select_option("a")

@@ -16,7 +16,7 @@ from hdsp import HDSP, Categorical, Corpus, TextSettings, simulate
 from hdsp.analysis.checks import check_sentence
 from hdsp.analysis.correlations import Correlations
 from hdsp.analysis.topics import word_share
-from hdsp.exceptions import SplitTopicsWarning
+from hdsp.exceptions import UnreliableTopicsWarning
 from hdsp.report import TopicNames, layout, make_view, render
 from hdsp.report.documents import (
     MOST_CHARACTERS,
@@ -127,7 +127,7 @@ def test_observed_proportions_are_read_from_words(model, corpus):
 
 def test_the_page_holds_the_words_of_every_relevance():
     corpus, _ = simulate(n_documents=150, n_topics=6, n_words=400, random_state=0)
-    model = HDSP(6, fixed_number=True, max_iter=5, random_state=0, tol=0.1).fit(corpus)
+    model = HDSP(6, max_iter=5, random_state=0, tol=0.1).fit(corpus)
     words = word_view(model)
     assert len(words["words"]) < 400
     share = word_share(model._model)
@@ -168,7 +168,7 @@ def test_documents_without_texts_show_their_counts(model, corpus):
 
 def test_long_texts_are_cut():
     corpus, texts = hostile()
-    model = HDSP(3, fixed_number=True, max_iter=2, tol=0.5, random_state=0).fit(corpus)
+    model = HDSP(3, max_iter=2, tol=0.5, random_state=0).fit(corpus)
     entry = document_view(model, corpus, texts, 100)["documents"][0]
     assert entry["cut"]
     assert "".join(entry["pieces"]) == texts[0][:MOST_CHARACTERS]
@@ -178,7 +178,7 @@ def test_long_texts_are_cut():
 def test_stems_and_pairs_of_characters_are_found_in_texts():
     texts = ["Dogs run, running dogs bark", "天气很好，cats", "Taxes of voting ministers"] * 10
     corpus = Corpus.from_texts(texts, text_settings=TextSettings(min_df=1, max_df=1.0, stem="en"))
-    model = HDSP(2, fixed_number=True, init="nmf", max_iter=2, random_state=0).fit(corpus)
+    model = HDSP(2, init="nmf", max_iter=2, random_state=0).fit(corpus)
     entries = sorted(document_view(model, corpus, texts, 3)["documents"], key=lambda e: e["row"])
     for entry in entries:
         assert "".join(entry["pieces"]) == texts[entry["row"]]
@@ -334,7 +334,7 @@ def test_moves_are_no_terms_of_the_bound(model):
 
 
 def test_a_number_that_was_merged_from_initial_topics_is_told(corpus):
-    model = fit(corpus, 8, fixed_number=False, init=np.eye(8, len(corpus.words)) + 0.1)
+    model = fit(corpus, "auto", init=np.eye(8, len(corpus.words)) + 0.1)
     facts = dict(make_view(model).model["fit"]["facts"])
     assert (
         facts["Number of topics"] == f"{len(model.components_)} topics, of those that were given."
@@ -351,7 +351,7 @@ def test_labels_of_any_library(library):
     table = pl.DataFrame({"department": frame["department"].fillna("hats").tolist()})
     table = table.to_arrow() if library == "pyarrow" else table
     corpus = make_corpus(texts, frame)
-    model = HDSP(3, fixed_number=True, max_iter=2, tol=0.5, random_state=0)
+    model = HDSP(3, max_iter=2, tol=0.5, random_state=0)
     view = make_view(model.fit(corpus.counts, labels=table))
     assert view.model["labels"]["names"] == ["bags", "dresses", "hats", "shoes"]
     assert len(view.model["effects"]["labels"]) == 4
@@ -360,7 +360,7 @@ def test_labels_of_any_library(library):
 def test_models_without_labels_and_with_one_topic(open_page, tmp_path):
     corpus, _ = simulate(n_documents=40, n_topics=3, n_words=30, random_state=0)
     for n_topics in (3, 1):
-        model = HDSP(n_topics, fixed_number=True, max_iter=2, tol=0.5, random_state=0)
+        model = HDSP(n_topics, max_iter=2, tol=0.5, random_state=0)
         single = pytest.warns(UserWarning, match="leaves a single topic")
         with single if n_topics == 1 else nullcontext():
             model.fit(corpus)
@@ -376,9 +376,7 @@ def test_models_without_labels_and_with_one_topic(open_page, tmp_path):
 def test_a_scaling_function_that_leaves_labels_out(open_page, tmp_path):
     texts, frame = reviews(80)
     corpus = make_corpus(texts, frame)
-    model = HDSP(
-        3, fixed_number=True, max_iter=2, tol=0.5, random_state=0, scaling=Categorical("department")
-    )
+    model = HDSP(3, max_iter=2, tol=0.5, random_state=0, scaling=Categorical("department"))
     path = tmp_path / "report.html"
     model.fit(corpus).report(path, corpus)
     page = open_page(path).show("#view=explorer")
@@ -454,10 +452,10 @@ def test_effect_tables_have_one_row_for_each_label(model):
 
 def test_documents_are_checked_against_their_labels(model, corpus):
     view = make_view(model, corpus)
-    with pytest.warns(SplitTopicsWarning):
+    with pytest.warns(UnreliableTopicsWarning):
         table = model.check_labels(corpus)
     assert view.documents["check"] == check_sentence(table.to_dict("list"))
     assert view.documents["check"].endswith((".", "expected."))
-    unlabelled = HDSP(4, fixed_number=True, random_state=0, max_iter=3, tol=1.0).fit(corpus.counts)
+    unlabelled = HDSP(4, random_state=0, max_iter=3, tol=1.0).fit(corpus.counts)
     plain = Corpus(corpus.counts, unlabelled.words_)
     assert make_view(unlabelled, plain).documents["check"] == ""

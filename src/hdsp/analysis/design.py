@@ -10,7 +10,7 @@ from hdsp.analysis.contrasts import Setting
 from hdsp.analysis.softmax import group_rows
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.schema import BlockSchema
-from hdsp.exceptions import MissingLabelsWarning, OverlappingLabelsWarning, warn_caller
+from hdsp.exceptions import LabelDataWarning, warn_caller
 from hdsp.labels import Factor, Interaction, Ordered, Pooled, Spline, Term
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling import LabelSpace, LogLinear, Product
@@ -242,7 +242,7 @@ def make_design(
             f"Only {int(complete.sum()):,} of {n_usable:,} documents have all labels of the "
             f"formula ({quoted(indicators)} are missing in others): all documents are used, with "
             "an indicator of missing values, which can bias effects.",
-            MissingLabelsWarning,
+            LabelDataWarning,
         )
         complete = usable
     rows = np.flatnonzero(complete)
@@ -279,7 +279,7 @@ def warn_collinear(matrix: DesignMatrix, dropped: IntArray) -> None:
         warn_caller(
             f"Dropped {quoted(names[c] for c in dropped)}: linear combinations of other labels. "
             "Effects that need them cannot be estimated, so leave one of these labels out.",
-            OverlappingLabelsWarning,
+            LabelDataWarning,
         )
 
 

@@ -35,12 +35,7 @@ from hdsp.analysis.softmax import MOST_COLUMNS, SoftmaxRegression, group_rows, m
 from hdsp.analysis.topics import Columns, topic_part
 from hdsp.corpus import make_frame
 from hdsp.corpus.schema import BlockSchema
-from hdsp.exceptions import (
-    ExtrapolationWarning,
-    FewGroupsWarning,
-    MissingLabelsWarning,
-    warn_caller,
-)
+from hdsp.exceptions import IntervalWarning, LabelDataWarning, warn_caller
 from hdsp.execution import make_executor
 from hdsp.labels import Pooled, Spline
 from hdsp.numerics import BoolArray, FloatArray, IntArray
@@ -97,7 +92,7 @@ class TopicRegression:
     --------
     >>> import hdsp
     >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-    >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+    >>> model = hdsp.HDSP(max_components=8, random_state=0).fit(corpus)
     >>> found = model.estimate_effects("~ tags")
     >>> found.label_names
     ('news', 'sport')
@@ -154,7 +149,7 @@ class TopicRegression:
                     f"The documents come in {count_of(n_groups, 'group')}: with fewer than "
                     f"{_FEW_GROUPS}, the effect of a label can hardly be separated from "
                     "differences between groups, and intervals are wide and approximate.",
-                    FewGroupsWarning,
+                    IntervalWarning,
                 )
         found = self._regress(design)
         warn_collinear(design, found.dropped)
@@ -370,7 +365,7 @@ class TopicRegression:
                 more = f" and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
                 warn_caller(
                     f"The effects of {quoted(names[:_NAMED])}{more} cannot be estimated: {reason}.",
-                    ExtrapolationWarning,
+                    IntervalWarning,
                 )
 
     def levels(self, label: str, level: float = 0.9) -> Any:
@@ -576,7 +571,7 @@ class TopicRegression:
         _ = self._linear
         space, shown = level_space(self._space)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MissingLabelsWarning)
+            warnings.simplefilter("ignore", LabelDataWarning)
             design = self._make_design(space)
         linear = self._regress(design)
         n_topics = len(self._model.groups)
@@ -836,7 +831,7 @@ class TopicRegression:
         warn_caller(
             f"`contrast` of {owner} goes to {quoted(outside)}, and {block.name!r} runs from "
             f"{known.min():.6g} to {known.max():.6g} in the documents: the effect is extrapolated.",
-            ExtrapolationWarning,
+            IntervalWarning,
         )
 
     def _table(self, columns: Columns) -> Any:

@@ -279,7 +279,7 @@ def robustness_columns(
         check_whole(seed, "seeds", 0)
     # Topics that were given as an array would be found again, whatever the seed.
     init = settings.init if isinstance(settings.init, str) else "auto"
-    fixed = {"fixed_number": True, "init": init}
+    fixed = {"init": init}
     changes = [{**fixed, "n_components": n, "random_state": s} for n in numbers for s in seeds]
 
     def read(other: Any) -> Columns:

@@ -14,7 +14,7 @@ import numpy as np
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.topics import Columns, name_column, top_words
-from hdsp.exceptions import SplitTopicsWarning
+from hdsp.exceptions import UnreliableTopicsWarning
 from hdsp.metrics import topic_top_words
 from hdsp.numerics import FloatArray
 from hdsp.validation import quoted
@@ -122,7 +122,7 @@ def warn_of_split_topics(regression: TopicRegression) -> None:
         f"set them apart, and {quoted([label])} raises the one by {100 * up:.1f} points and lowers "
         f"the other by {-100 * down:.1f}: they may be one subject in the words of two groups. "
         f"{remedy}check_labels(corpus, words={checked!r}) shows effects without such words.",
-        SplitTopicsWarning,
+        UnreliableTopicsWarning,
         stacklevel=4,
     )
 

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
         corpus = demo_corpus()
     print(f"{corpus!r}\n")
     number = {} if options.topics is None else {"n_components": options.topics}
-    model = HDSP(**number, fixed_number=bool(number), random_state=options.seed)
+    model = HDSP(**number, random_state=options.seed)
     train, test = corpus.split(test_size=0.1, random_state=0)
     with warnings.catch_warnings():
         # The docstrings installed here may ask for a few more topics than there may be.

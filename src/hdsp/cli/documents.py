@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hdsp.cli.common import check_format, file_options, is_folder, is_stored, reading, source
 from hdsp.cli.reading import call_reader
 from hdsp.cli.tables import STANDARD
-from hdsp.exceptions import MissingLabelsWarning
+from hdsp.exceptions import LabelDataWarning
 
 if TYPE_CHECKING:
     from hdsp.corpus import Corpus
@@ -60,7 +60,7 @@ def read_documents(
             warnings.warn(
                 f"{options.file} has none of the model's label columns ({', '.join(names)}), so "
                 f"all labels are missing{remedy}.",
-                MissingLabelsWarning,
+                LabelDataWarning,
                 stacklevel=2,
             )
         offered = {

@@ -17,7 +17,7 @@ from hdsp.cli.reading import add_reading, opened_corpus
 from hdsp.progress import printable
 
 # Parameters of HDSP whose options have the same names.
-_PARAMETERS = ("fixed_number", "max_iter", "tol", "content", "checkpoint", "batch_size")
+_PARAMETERS = ("max_iter", "tol", "content", "checkpoint", "batch_size")
 # Of the seconds of a fit, those of the longest stages.
 _STAGES_SHOWN = 4
 
@@ -100,7 +100,8 @@ def run(options: argparse.Namespace) -> None:
         from hdsp.estimator import HDSP
 
         model = HDSP(
-            options.topics,
+            options.topics if options.fixed_number else "auto",
+            max_components=options.topics,
             scaling="auto" if options.formula is None else written_formula(options.formula),
             n_jobs=options.jobs,
             seeds=seeds,

@@ -8,7 +8,7 @@ import numpy as np
 
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.values import LIST_TYPES, is_missing, level_name, written_date, written_number
-from hdsp.exceptions import DatesAsLevelsWarning
+from hdsp.exceptions import LabelDataWarning
 from hdsp.numerics import FloatArray, csr_from_entries
 from hdsp.validation import check_not_infinite, quoted
 
@@ -133,7 +133,7 @@ def warn_dates(labels: Labels) -> None:
             f"{quoted(found)} {'holds' if one else 'hold'} dates as text, each of which is a level "
             f"of its own: name {'it' if one else 'them'} with `numeric` (on the command line, "
             "--numeric) to read dates, in years.",
-            DatesAsLevelsWarning,
+            LabelDataWarning,
             stacklevel=4,
         )
 

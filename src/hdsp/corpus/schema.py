@@ -15,7 +15,7 @@ from hdsp.corpus.matrices import column_name, matrix_blocks
 from hdsp.corpus.moments import LabelMoments, Moments
 from hdsp.corpus.parsing import from_matrix, read_labels
 from hdsp.corpus.word_counts import placed
-from hdsp.exceptions import MissingLabelsWarning, UnknownLabelWarning
+from hdsp.exceptions import LabelDataWarning, UnknownLabelWarning
 from hdsp.numerics import IntArray, csr_entries
 from hdsp.validation import check_matrix, count_of, quoted
 
@@ -315,6 +315,6 @@ def _warn_without_known_column(frame: Any, kinds: Mapping[str, Kind], subject: s
         warnings.warn(
             f"{subject} has no column that the model knows, so every label is missing. "
             f"Got {quoted(columns)}; the model knows {quoted(kinds)}.",
-            MissingLabelsWarning,
+            LabelDataWarning,
             stacklevel=3,
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hdsp.exceptions import UnspacedTextWarning
+from hdsp.exceptions import FitWarning
 
 if TYPE_CHECKING:
     from hdsp.corpus.text import TextSettings
@@ -111,7 +111,7 @@ def warn_of_pairs(settings: "TextSettings", words: Sequence[str]) -> None:
             f"Texts in a script without spaces between words (such as {pairs[0]!r}) are split into "
             "pairs of characters. For words, pass a `tokenizer`: 'jieba' for Chinese, 'sudachi' "
             "for Japanese or 'pythainlp' for Thai, or a function.",
-            UnspacedTextWarning,
+            FitWarning,
             stacklevel=4,
         )
 

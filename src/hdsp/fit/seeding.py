@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from hdsp.exceptions import UnknownSeedWarning
+from hdsp.exceptions import FitWarning
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.validation import quoted
 
@@ -39,7 +39,7 @@ def find_seeds(seeds: Mapping[str, Sequence[str]], words: Sequence[str]) -> list
         warnings.warn(
             f"`seeds` of HDSP names words that the corpus does not count, and that steer nothing: "
             f"{quoted(dict.fromkeys(unknown))}.",
-            UnknownSeedWarning,
+            FitWarning,
             stacklevel=6,
         )
     return found

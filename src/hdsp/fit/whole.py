@@ -38,8 +38,6 @@ class Plan:
         The largest number of topics.
     fixed_number : bool
         Whether there are exactly so many.
-    number_by : str
-        How the number is found otherwise.
     init : str or array
         The initial topics.
     corpus_concentration, document_concentration : float
@@ -52,7 +50,6 @@ class Plan:
 
     n_components: int
     fixed_number: bool
-    number_by: str
     init: Any
     corpus_concentration: float
     document_concentration: float
@@ -151,7 +148,7 @@ def begin(
 
     number, numbers, init, last = plan.n_components, None, names[0], plan.rng
     if not plan.fixed_number or len(names) > 1:
-        search = Search(problem, number, plan.number_by, start_at, run, rng, after_trial)
+        search = Search(problem, number, "auto", start_at, run, rng, after_trial)
         with run.stage("search"):
             if plan.fixed_number:
                 init = search.better_start(names, number)

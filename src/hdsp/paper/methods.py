@@ -25,13 +25,9 @@ _STARTS = {
     "array": "given topics",
 }
 _BEST = "we chose the number that predicts held-out words best"
-_CHOICES = {
-    "prediction": _BEST,
-    "elbow": "we chose the number beyond which more topics hardly improve their prediction of "
-    "held-out words",
-    "auto": f"{_BEST} or, if more topics always predict better, the number beyond which they "
-    "hardly do",
-}
+_CHOICE = (
+    f"{_BEST} or, if more topics always predict better, the number beyond which they hardly do"
+)
 
 
 def read_asset(name: str) -> str:
@@ -108,7 +104,7 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
     tried = [row["topics"] for row in model.search_ if row["init"] == model.init_]
     if len(tried) > 1:
         yield from {"fewest": min(tried), "most": max(tried)}.items()
-        yield "choice", _CHOICES[model.number_by]
+        yield "choice", _CHOICE
     yield "number", model.number_summary_
     if model.n_returning_ is not None:
         yield "returning", f"{model.n_returning_} of {model.n_topics_}"

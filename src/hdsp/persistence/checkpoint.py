@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.exceptions import CheckpointWarning, ModelFileError
+from hdsp.exceptions import ModelFileError, NotSavedWarning
 from hdsp.fit import (
     AfterPass,
     AfterStep,
@@ -91,11 +91,11 @@ class Checkpoint:
             if "topics" not in stored:
                 return None
             state = take_state(manifest, stored, problem.scaling, problem.n_labels)
-            least = most_topics if self.parameters["fixed_number"] else 1
+            least = 1 if self.parameters["n_components"] == "auto" else most_topics
             fits = len(state.topics) == problem.n_words and least <= state.n_topics <= most_topics
             require(fits, "its topics are of another number")
             documents: DocumentState | None = None
-            if isinstance(problem, Problem) and self.parameters["keep_documents"]:
+            if isinstance(problem, Problem):
                 shape = (problem.n_documents, padded(state.n_topics))
                 documents = DocumentState(
                     stored.numbers("documents.token_counts", shape),
@@ -166,7 +166,7 @@ class Checkpoint:
         except OSError as error:
             # A failed write must not end a long fit.
             warnings.warn(
-                f"The fit goes on without a checkpoint: {error}", CheckpointWarning, stacklevel=5
+                f"The fit goes on without a checkpoint: {error}", NotSavedWarning, stacklevel=5
             )
         self._written = time.monotonic()
         self._cost = self._written - start

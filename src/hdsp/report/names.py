@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hdsp.exceptions import OtherModelWarning
+from hdsp.exceptions import NotSavedWarning
 
 FORMAT = "hdsp-names-1"
 
@@ -59,7 +59,7 @@ class TopicNames:
             warnings.warn(
                 f"{file} was saved from the report of another model, whose topics may be others: "
                 "check the names.",
-                OtherModelWarning,
+                NotSavedWarning,
                 stacklevel=2,
             )
         return names
@@ -119,7 +119,7 @@ class TopicNames:
             for name, topics in self.combined
             if name.strip()
         }
-        merged = model.merged(sets)
+        merged = model.merge_topics(sets)
         return merged.name_topics(
             {
                 topic: wanted[frozenset(own)]

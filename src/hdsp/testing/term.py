@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hdsp.corpus import Kind, Labels, LabelSchema
 from hdsp.corpus.labels import KINDS, LabelBlock
-from hdsp.exceptions import OverlappingLabelsWarning
+from hdsp.exceptions import LabelDataWarning
 from hdsp.labels import Term
 from hdsp.labels.term import stored_column
 from hdsp.scaling import LabelSpace, LogLinear, ScalingFunction, bind_labels
@@ -221,11 +221,11 @@ def _check_model(case: TermCase) -> None:
     from hdsp.estimator import HDSP
 
     counts = np.random.default_rng(1).poisson(1.0, size=(_DOCUMENTS, 12))
-    model = HDSP(3, fixed_number=True, scaling=case.scaling, random_state=0, max_iter=3, tol=0.0)
+    model = HDSP(3, scaling=case.scaling, random_state=0, max_iter=3, tol=0.0)
     with warnings.catch_warnings():
         # So few passes do not converge, and so few documents may not separate all columns.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", OverlappingLabelsWarning)
+        warnings.simplefilter("ignore", LabelDataWarning)
         model.fit(counts, labels=case.labels)
         expected = model.expected_topics(case.labels)
         np.testing.assert_allclose(expected.sum(axis=1), 1.0)

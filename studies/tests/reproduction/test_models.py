@@ -81,7 +81,6 @@ def test_a_kept_start_is_that_of_the_estimator(monkeypatch):
     assert len(models._STARTS) == 1
     plain = HDSP(
         4,
-        fixed_number=True,
         scaling=Categorical(),
         topic_prior=0.1,
         init="lda",

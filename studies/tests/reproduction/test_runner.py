@@ -227,7 +227,7 @@ class Fits(Squares):
     """Every unit is a fit."""
 
     def measure(self, unit, settings, corpora):
-        HDSP(2, fixed_number=True, random_state=0).fit(np.eye(4))
+        HDSP(2, random_state=0).fit(np.eye(4))
         return super().measure(unit, settings, corpora)
 
 

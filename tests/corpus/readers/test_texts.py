@@ -125,7 +125,7 @@ def test_like_a_corpus(tmp_path):
 def test_like_a_fitted_model(tmp_path):
     path = write(tmp_path, "a.csv", "text\n" + "cat dog\nhouse garden\n" * 10)
     corpus = read_table(path, text_settings=TextSettings(max_df=1.0))
-    model = HDSP(n_components=3, fixed_number=True, max_iter=2, tol=1.0, random_state=0).fit(corpus)
+    model = HDSP(3, max_iter=2, tol=1.0, random_state=0).fit(corpus)
     path = write(tmp_path, "b.csv", "text\ndog bird\n")
     new = read_table(path, like=model)
     assert new.words == model.words_

@@ -68,6 +68,6 @@ def test_other_things_are_refused(tmp_path):
 def test_a_fit_says_how_to_fit_a_dask_collection():
     array = dask.array.ones((4, 3))
     with pytest.raises(TypeError, match=r"hdsp\.prepare_dask"):
-        hdsp.HDSP(2).fit(array)
+        hdsp.HDSP(max_components=2).fit(array)
     with pytest.raises(TypeError, match=r"hdsp\.prepare_dask"):
-        hdsp.HDSP(2).partial_fit(array)
+        hdsp.HDSP(max_components=2).partial_fit(array)

@@ -20,7 +20,7 @@ from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.readers import delimited, json_lines
 from hdsp.corpus.readers.table_formats import TABLE_FORMATS
 from hdsp.corpus.stored import drafts, preparing
-from hdsp.exceptions import ReadError, TokenizerNotSavedWarning
+from hdsp.exceptions import NotSavedWarning, ReadError
 from tests.corpus.stored.corpora import check_same, check_same_schema
 
 LABELS = {"tags": "tags", "categories": ["kind", "code"], "numeric": ["year", "when"]}
@@ -164,7 +164,7 @@ def test_an_open_file_is_read_once(tmp_path, small):
 
 def test_a_function_that_splits_texts_is_used_and_left_out(tmp_path, small):
     write(tmp_path / "a.jsonl", make_table())
-    with pytest.warns(TokenizerNotSavedWarning, match="cannot be stored with the corpus") as caught:
+    with pytest.warns(NotSavedWarning, match="cannot be stored with the corpus") as caught:
         stored = hdsp.prepare_corpus(
             tmp_path / "a.jsonl", tmp_path / "corpus", text_settings=str.split
         )

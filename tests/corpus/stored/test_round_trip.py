@@ -16,7 +16,7 @@ from hdsp.corpus import Corpus, LabelSchema, StoredCorpus, TextSettings
 from hdsp.corpus.corpus import PART_SIZE
 from hdsp.corpus.stored import corpus as stored_corpus
 from hdsp.corpus.stored import shards
-from hdsp.exceptions import ReadError, TokenizerNotSavedWarning
+from hdsp.exceptions import NotSavedWarning, ReadError
 from hdsp.numerics import BLOCK_DOCUMENTS
 from tests.corpus.stored.corpora import check_same, check_same_schema, corpora, example
 
@@ -186,7 +186,7 @@ def test_a_function_that_splits_texts_is_left_out_with_a_warning(tmp_path):
         TextSettings(token_pattern="(?:cat|dog)+"): "pattern",
     }.items():
         corpus = example(text_settings=settings)
-        with pytest.warns(TokenizerNotSavedWarning, match=f"The {what} that cuts texts") as caught:
+        with pytest.warns(NotSavedWarning, match=f"The {what} that cuts texts") as caught:
             corpus.write(tmp_path / "corpus")
         assert caught[0].filename == __file__
         stored = hdsp.open_corpus(tmp_path / "corpus")
@@ -204,7 +204,7 @@ def test_a_model_of_a_stored_corpus_is_that_in_memory(tmp_path):
     corpus = example(60)
     corpus = hdsp.Corpus(corpus.counts, words=corpus.words)
     corpus.write(tmp_path / "corpus")
-    settings = {"fixed_number": True, "max_iter": 3, "random_state": 0, "executor": "processes"}
+    settings = {"max_iter": 3, "random_state": 0, "executor": "processes"}
     with pytest.warns(ConvergenceWarning):
         models = [
             hdsp.HDSP(3, **settings).fit(documents)

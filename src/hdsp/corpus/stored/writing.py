@@ -16,7 +16,7 @@ from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord
 from hdsp.corpus.stored.shards import is_shard_name, joined, shard_path, write_shard
 from hdsp.corpus.text import TextSettings
 from hdsp.corpus.word_counts import in_threads
-from hdsp.exceptions import TokenizerNotSavedWarning
+from hdsp.exceptions import NotSavedWarning
 from hdsp.storage import sync_file, sync_folder
 
 
@@ -85,7 +85,7 @@ def storable_settings(settings: TextSettings | None, stack_level: int) -> TextSe
     warnings.warn(
         f"The {what} that cuts texts into words cannot be stored with the corpus: pass it as "
         "`text_settings` when new texts are read.",
-        TokenizerNotSavedWarning,
+        NotSavedWarning,
         stacklevel=stack_level,
     )
     return None

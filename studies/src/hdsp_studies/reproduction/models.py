@@ -30,7 +30,7 @@ class PapersProcess(ScalingProcess):
         model = super().estimator(train, settings)
         prior = float(model.topic_prior)
         start = _start(train.counts, settings.n_topics, prior, settings.seed)
-        model.set_params(fixed_number=True, init=start)
+        model.set_params(init=start)
         return model
 
 

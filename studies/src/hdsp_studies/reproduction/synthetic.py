@@ -104,7 +104,6 @@ def recover(drawn: Drawn, seed: int, *, labelled: bool = True) -> Recovery:
     truth = drawn.truth
     model = HDSP(
         2 * len(truth.topic_weight),
-        fixed_number=True,
         init="lda",
         document_concentration=1.0,
         n_jobs=1,
