@@ -54,7 +54,7 @@ from hdsp.analysis.topics import (
 )
 from hdsp.analysis.word_checks import word_check_columns
 from hdsp.analysis.words import label_word_columns, topic_word_columns
-from hdsp.corpus import Corpus, LabelSchema, TextSettings, make_frame
+from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning
 from hdsp.execution import check_executor
@@ -202,6 +202,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The V words.
     text_settings_ : TextSettings or None
         How the corpus' texts were counted; None if counts were given.
+    reading_ : ReadingSettings or None
+        How the documents' table was read, as `read_table(..., like=model)` reads another one.
     n_features_in_ : int
         The number V of words.
     feature_names_in_ : str array of shape [V]
@@ -1386,6 +1388,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     fitted_topics_: tuple[tuple[int, ...], ...] = _of_model(attrgetter("groups.members"))
     words_: tuple[str, ...] = _of_model(attrgetter("source.words"))
     text_settings_: TextSettings | None = _of_model(attrgetter("source.text_settings"))
+    reading_: ReadingSettings | None = _of_model(attrgetter("source.reading"))
     label_schema_: LabelSchema = _of_model(attrgetter("schema"))
     label_names_: tuple[str, ...] = _of_model(attrgetter("schema.names"))
     label_scale_: FloatArray = _of_model(label_scale)

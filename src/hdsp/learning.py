@@ -235,7 +235,9 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
             source = FitSource(problem, problem, space)
             labels = csr_array(values, dtype=np.float64)
         del design, values
-    known_as = Source(corpus.words, training.named, training.frames, data, corpus.text_settings)
+    known_as = Source(
+        corpus.words, training.named, training.frames, data, corpus.text_settings, corpus.reading
+    )
     checkpoint = _checkpoint(settings, data)
     with running(settings, None if here else settings.executor, checkpoint) as run:
         plan = make_plan(settings, None if here else corpus.n_documents)

@@ -31,7 +31,7 @@ from hdsp.analysis.softmax import (
     learn_softmax,
     regress_proportions,
 )
-from hdsp.corpus import LabelSchema, TextSettings
+from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
 from hdsp.execution import make_executor
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import GlobalState, Priors, expected_tokens, make_predictive_view, word_share
@@ -78,6 +78,8 @@ class Source:
         A hash of the training data.
     text_settings : TextSettings or None, default=None
         How texts were counted, if known.
+    reading : ReadingSettings or None, default=None
+        How the table of the documents was read, if there was one.
     """
 
     words: tuple[str, ...]
@@ -85,6 +87,7 @@ class Source:
     frames: str | None
     fingerprint: str
     text_settings: TextSettings | None = None
+    reading: ReadingSettings | None = None
 
 
 @dataclass(frozen=True, eq=False)

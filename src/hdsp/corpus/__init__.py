@@ -4,7 +4,7 @@ from hdsp.corpus import readers
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.frames import library_of, make_frame
 from hdsp.corpus.groups import as_groups, group_numbers
-from hdsp.corpus.labels import Kind, LabelBlock, Labels
+from hdsp.corpus.labels import Kind, LabelBlock, Labels, ReadingSettings
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers import *  # noqa: F403 - whatever the readers' registry has
 from hdsp.corpus.schema import BlockSchema, LabelSchema, warn_unknown
@@ -20,6 +20,7 @@ __all__ = [
     "LabelBlock",
     "LabelSchema",
     "Labels",
+    "ReadingSettings",
     "StoredCorpus",
     "TextSettings",
     "as_groups",

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.frames import is_frame
 from hdsp.corpus.groups import as_groups
-from hdsp.corpus.labels import Labels
+from hdsp.corpus.labels import Labels, ReadingSettings
 from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.schema import LabelSchema
 from hdsp.corpus.text import NoWordsError, TextSettings
@@ -63,6 +63,8 @@ class Corpus:
         Names of the M documents.
     groups : tuple of str or None
         The groups of the M documents, "" for a document of its own.
+    reading : ReadingSettings or None
+        How `read_table` read the documents; None if it did not.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Corpus:
     text_settings: TextSettings | None
     ids: tuple[str, ...] | None
     groups: tuple[str, ...] | None
+    reading: ReadingSettings | None = None
 
     def __init__(
         self,
@@ -105,6 +108,7 @@ class Corpus:
             text_settings,
             known,
             as_groups(groups, n_documents, "Corpus"),
+            None,
         )
 
     def _fill(self, *values: object) -> None:
@@ -258,7 +262,7 @@ class Corpus:
             The corpus.
         """
         corpus = object.__new__(Corpus)
-        corpus._fill(counts, words, labels, text_settings, ids, groups)
+        corpus._fill(counts, words, labels, text_settings, ids, groups, None)
         return corpus
 
     def replaced(self, **fields: Any) -> "Corpus":

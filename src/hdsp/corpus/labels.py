@@ -51,6 +51,35 @@ def label_kinds(tags: Names, categories: Names, numeric: Names, owner: str) -> d
     return kinds
 
 
+@dataclass(frozen=True)
+class ReadingSettings:
+    """How a table was read; `read_table(..., like=model)` reads another one in the same way.
+
+    Attributes
+    ----------
+    text : str, default="text"
+        Column of the texts.
+    ids, groups : str or None, default=None
+        Columns of the document names and of their groups.
+    tag_separator : str or None, default=None
+        The separator of tags that are written as one text.
+    delimiter : str or None, default=None
+        The separator of values in a CSV file.
+    decimal : str, default="."
+        The decimal separator of numbers in a CSV file.
+    encoding : str, default="utf-8"
+        The encoding of a text file.
+    """
+
+    text: str = "text"
+    ids: str | None = None
+    groups: str | None = None
+    tag_separator: str | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+
+
 @dataclass(frozen=True, eq=False)
 class LabelBlock:
     """Labels of one kind that belong together, such as one column of a table.

@@ -1,7 +1,7 @@
 """The `.hdsp` file of a fitted model."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from hdsp.analysis.label_regression import MOST_LABELS, LabelRegression
 from hdsp.analysis.label_words import WordFactors
 from hdsp.analysis.reading import FOLDS, WEIGHTS, Reading
 from hdsp.analysis.softmax import SoftmaxRegression
-from hdsp.corpus import TextSettings
+from hdsp.corpus import ReadingSettings, TextSettings
 from hdsp.corpus.frames import LIBRARIES
 from hdsp.fit import OpenStream
 from hdsp.model import GlobalState, Priors
@@ -69,6 +69,7 @@ def save_model(
     report, source, priors = (dict(vars(one)) for one in (model.report, model.source, model.priors))
     put_texts(arrays, "words", source.pop("words"))
     settings, seeds = source.pop("text_settings"), priors.pop("seeds")
+    table = source.pop("reading")
     if seeds is not None:
         put_sparse(arrays, "seeds", seeds)
     manifest = {
@@ -82,6 +83,7 @@ def save_model(
         **source,
         # None if there are none, or if they hold a function.
         "text_settings": settings.to_dict() if settings is not None and settings.storable else None,
+        "table": None if table is None else asdict(table),
         **report,
         "fixed_concentration": model.fixed_concentration,
         "answers": answers,
@@ -146,7 +148,10 @@ def _decode_source(manifest: dict[str, Any], arrays: StoredArrays, n_words: int)
     except UNREADABLE as error:
         raise WrongContents("its text settings are none that a file may hold") from error
     named, fingerprint = get.flag(manifest, "named"), str(manifest["fingerprint"])
-    return Source(words, named, frames, fingerprint, read)
+    table = None if manifest["table"] is None else ReadingSettings(**manifest["table"])
+    texts = table is None or all(x is None or type(x) is str for x in vars(table).values())
+    require(texts, "its settings of reading are not texts")
+    return Source(words, named, frames, fingerprint, read, table)
 
 
 def _decode_report(manifest: dict[str, Any], n_topics: int) -> FitReport:

@@ -3,7 +3,7 @@
 from hdsp.corpus.blocks import warn_dates
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
-from hdsp.corpus.labels import Names, label_kinds
+from hdsp.corpus.labels import Names, ReadingSettings, label_kinds
 from hdsp.corpus.readers.columns import Columns, Wanted
 from hdsp.corpus.readers.common import FileOrPath, name_of
 from hdsp.corpus.readers.table_formats import open_table
@@ -97,4 +97,6 @@ def read_table(
         )
     if like is None:
         warn_dates(corpus.labels)
+    reading = ReadingSettings(text, ids, group, tag_separator, delimiter, decimal, encoding)
+    corpus = corpus.replaced(reading=reading)
     return corpus if group is None else corpus.with_groups(columns.groups())
