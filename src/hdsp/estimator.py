@@ -74,7 +74,7 @@ from hdsp.learning import (
 from hdsp.model import Priors
 from hdsp.numerics import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
-from hdsp.progress import shown
+from hdsp.progress import display
 from hdsp.scaling import Scaling
 from hdsp.validation import (
     check_choice,
@@ -588,7 +588,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         True
         """
         asked = (labels, contrast, level, weight, refits, corpus, self, random_state)
-        with shown(quiet=not self.verbose):
+        with display(quiet=not self.verbose):
             return self._table(effect_columns(self._model, *asked))
 
     def estimate_effects(
@@ -1083,7 +1083,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fitted = self._model
         check_whole(n_fits, "n_fits", 1)
         read_documents(fitted, X, labels, "HDSP.topic_stability")
-        with shown(quiet=not self.verbose):
+        with display(quiet=not self.verbose):
             return self._table(stability_columns(fitted, self, X, labels, n_fits)[1])
 
     def robustness(
@@ -1135,7 +1135,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> len(agreement)
         4
         """
-        with shown(quiet=not self.verbose):
+        with display(quiet=not self.verbose):
             return self._table(
                 robustness_columns(self._model, self, corpus, numbers, seeds, labels, level)
             )
@@ -1259,7 +1259,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         check_is_fitted(self)
         check_whole(most_documents, "most_documents", 1)
-        with shown(quiet=not self.verbose):
+        with display(quiet=not self.verbose):
             write_report(
                 self,
                 path,
@@ -1322,7 +1322,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         from hdsp.paper import write_paper
 
         check_is_fitted(self)
-        with shown(quiet=not self.verbose):
+        with display(quiet=not self.verbose):
             write_paper(self, folder, corpus, texts=texts, robustness=robustness, refits=refits)
 
     @classmethod

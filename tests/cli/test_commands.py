@@ -27,8 +27,8 @@ PLACES = {
 }
 # On a slow machine, too, nothing takes so long that it would leave a line: see conftest.py.
 PROGRAM = (
-    "import sys; from hdsp.cli import main; from hdsp.progress.displays import Display; "
-    "Display.line_seconds = 1e9; sys.exit(main())"
+    "import sys; from hdsp.cli import main; from hdsp.progress import Lines; "
+    "Lines.seconds = 1e9; sys.exit(main())"
 )
 MOODS = {1: "awful broken refund", 5: "lovely perfect gift"}
 

@@ -23,7 +23,7 @@ from hdsp.fit import topics_in_use
 from hdsp.metrics import frex, npmi, topic_top_words
 from hdsp.model import split_tokens
 from hdsp.numerics import normalised_gamma_mean
-from hdsp.progress.displays import Lines
+from hdsp.progress import Lines
 from tests.reference.cvb0 import predict_document
 
 METHODS = ("regression", "exact", "ratio")
@@ -557,8 +557,7 @@ def test_the_history_counts_topics_and_moves(fixed):
 @pytest.fixture
 def every_line(monkeypatch):
     """Every update of a display is a line."""
-    monkeypatch.setattr(Lines, "line_seconds", 0.0)
-    monkeypatch.setattr(Lines, "line_share", 0.0)
+    monkeypatch.setattr(Lines, "seconds", 0.0)
 
 
 def test_verbose_shows_passes_on_standard_error(capsys, every_line):

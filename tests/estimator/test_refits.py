@@ -13,7 +13,7 @@ from hdsp.analysis.effects import pool_refits
 from hdsp.analysis.regression import Estimates
 from hdsp.datasets import LabelDesign, make_corpus
 from hdsp.fit import initial_state
-from hdsp.progress.displays import Lines
+from hdsp.progress import Lines
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +152,7 @@ def test_messages(model, corpus):
 
 
 def test_progress_is_shown(model, corpus, capsys, monkeypatch):
-    monkeypatch.setattr(Lines, "line_seconds", 0.0)
-    monkeypatch.setattr(Lines, "line_share", 0.0)
+    monkeypatch.setattr(Lines, "seconds", 0.0)
     model.set_params(verbose=1).label_effects(refits=3, corpus=corpus)
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1].startswith("Fitting resampled documents: 3 of 3 done")

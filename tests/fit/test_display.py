@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hdsp.fit.display import FitDisplay, settling_pass
-from hdsp.progress.tasks import Task
+from hdsp.progress import Task
 
 
 class Clock:
@@ -67,7 +67,7 @@ def test_stages_are_shown_and_then_how_long_passes_took():
     display.begin_stage("passes", {"start": 3.0})
     assert task.shown[-1][2] == {"stage": None, "passes": None}
     display.begin_stage("reading", {"start": 3.0, "passes": 60.0, "merges": 5.0})
-    assert task.shown[-1][2] == {"stage": "reading", "passes": "took 1:05"}
+    assert task.shown[-1][2] == {"stage": "reading", "passes": "took 0:01:05"}
 
 
 def test_the_time_left_of_a_fit_follows_its_bound():

@@ -27,17 +27,17 @@ class Titles(progress.Display):
 
 
 def test_compiling_is_shown_from_any_thread_once_for_functions_inside_others(monkeypatch):
-    display = Titles()
-    monkeypatch.setattr(progress, "choose_display", lambda quiet: display)
+    titles = Titles()
+    monkeypatch.setattr(progress, "choose_display", lambda quiet: titles)
     inner = njit(lambda x: x + 1.0)
     outer = njit(lambda x: inner(x) * 2.0)
-    with progress.shown(), ThreadPoolExecutor(1) as pool:
+    with progress.display(), ThreadPoolExecutor(1) as pool:
         assert pool.submit(outer, 1.0).result() == 4.0
-        assert display.seen == ["Compiling, at first use only"]
+        assert titles.seen == ["Compiling, at first use only"]
         pool.submit(outer, 2.0).result()
-    assert (len(display.seen), display.tasks) == (1, [])
+    assert (len(titles.seen), titles.tasks) == (1, [])
     assert njit(lambda x: x - 1.0)(1.0) == 0.0
-    assert len(display.seen) == 1
+    assert len(titles.seen) == 1
 
 
 def test_garbage_is_left_alone_only_while_code_is_compiled():

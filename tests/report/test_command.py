@@ -7,7 +7,7 @@ import pytest
 
 from hdsp import HDSP, read_table
 from hdsp.cli import main
-from hdsp.progress.displays import Lines
+from hdsp.progress import Lines
 from tests.report.corpora import reviews
 
 
@@ -62,7 +62,7 @@ def test_a_report_with_documents(here, capsys):
 
 
 def test_what_takes_long_is_shown(here, capsys, monkeypatch):
-    monkeypatch.setattr(Lines, "line_seconds", 0.0)
+    monkeypatch.setattr(Lines, "seconds", 0.0)
     asked = ["report", "model.hdsp", "--corpus", "reviews.parquet", "-o", "shown.html"]
     assert main(asked) == 0
     lines = capsys.readouterr().err.splitlines()

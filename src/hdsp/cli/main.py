@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
         parsed = make_parser(asked).parse_args(arguments)
-        with progress.shown(quiet=parsed.quiet or getattr(parsed, "json", False)):
+        with progress.display(quiet=parsed.quiet or getattr(parsed, "json", False)):
             parsed.run(parsed)
         sys.stdout.flush()
     except SystemExit as stop:

@@ -182,7 +182,7 @@ class TextSettings:
         """
         if words is not None:
             words = check_words(words, len(words), "TextSettings.count")
-        documents = progress.counted(check_texts(texts, "TextSettings.count"), "documents")
+        documents = progress.count(check_texts(texts, "TextSettings.count"), "documents")
         counts, found = merged(count_texts(documents, self), words)
         if words is None:
             chosen, words = choose_words(self, found, counts)

@@ -1,14 +1,14 @@
 """What a fit shows of itself: start, pass, bound, topics, and the time left of all of it."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
 
-from hdsp.progress import Clock, Task, shown, task
-from hdsp.progress.wording import duration
+from hdsp.progress import Task, display, duration, task
 
+Clock = Callable[[], float]
 # A search tries about so many numbers of topics.
 _TRIALS = 5
 # A fit takes about so many times as long as a trial with as many topics.
@@ -22,7 +22,7 @@ _TOLD = ("search", "passes", "merges")
 @contextmanager
 def fit_display(tol: float, max_iter: int, quiet: bool) -> Iterator["FitDisplay"]:
     """Show a fit: in the display that is open already, or in one of its own unless `quiet`."""
-    with shown(quiet), task("Fitting topics", unit=None) as fitting:
+    with display(quiet), task("Fitting topics", unit=None) as fitting:
         yield FitDisplay(fitting, tol, max_iter)
         fitting.update(stage=None)
 

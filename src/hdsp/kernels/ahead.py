@@ -64,7 +64,7 @@ def compile_now() -> None:
 def wait_for(name: str) -> None:
     """Wait until a kernel is in the cache, if it is being compiled."""
     if name == _KERNEL and _started and _started[0].poll() is None:
-        with progress.task(TITLE, anywhere=True):
+        with progress.task(TITLE):
             _started[0].wait()
 
 

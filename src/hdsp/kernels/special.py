@@ -78,7 +78,7 @@ class _Compiling(event.Listener):
         if not self._tasks:
             self._collecting = gc.isenabled()
             gc.disable()
-        self._tasks.append(progress.Task() if self._tasks else progress.task(TITLE, anywhere=True))
+        self._tasks.append(progress.Task() if self._tasks else progress.task(TITLE))
         self._tasks[-1].__enter__()
 
     def on_end(self, event: Any) -> None:
