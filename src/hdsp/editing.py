@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hdsp.analysis.fitted import FittedModel
+from hdsp.checks import check_merges, check_topic_names
 from hdsp.fit import topics_in_use
-from hdsp.validation import check_merges, check_topic_names
 
 
 def with_topic_names(fitted: FittedModel, names: Mapping[int, str | None]) -> FittedModel:

@@ -5,14 +5,16 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from numbers import Integral, Real
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hdsp.analysis.checks import cell_columns, in_memory, time_of
@@ -54,6 +56,7 @@ from hdsp.analysis.topics import (
 )
 from hdsp.analysis.word_checks import word_check_columns
 from hdsp.analysis.words import label_word_columns, topic_word_columns
+from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check_seeds, check_whole
 from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning
@@ -76,23 +79,13 @@ from hdsp.numerics import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
 from hdsp.progress import display
 from hdsp.scaling import Scaling
-from hdsp.validation import (
-    check_choice,
-    check_content,
-    check_folder,
-    check_jobs,
-    check_not_dask,
-    check_positive,
-    check_seeds,
-    check_tolerance,
-    check_whole,
-)
 
 # A warning is given once this share of `n_components` is in use.
 _NEAR_CEILING = 0.95
 # Stochastic inference gains nothing on fewer documents.
 _SMALL = 20_000
-INFERENCES = ("batch", "stochastic")
+INITS = ("auto", "nmf", "words", "pairs", "lda", "random")
+_POSITIVE = Interval(Real, SMALLEST, LARGEST, closed="both")
 
 
 def _of_model(read: Callable[[FittedModel], Any]) -> Any:
@@ -250,6 +243,27 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # The model of the stream `_made_of`.
     _current: FittedModel
     _made_of: OpenStream | None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "max_components": [Interval(Integral, 1, None, closed="left")],
+        "scaling": "no_validation",
+        "content": [str, None],
+        "topic_prior": [_POSITIVE],
+        "corpus_concentration": [_POSITIVE, None],
+        "document_concentration": [_POSITIVE, None],
+        "init": [StrOptions(set(INITS)), "array-like"],
+        "seeds": "no_validation",
+        "inference": [StrOptions({"batch", "stochastic"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, LARGEST, closed="both")],
+        "executor": [str, None],
+        "n_jobs": [Integral, None],
+        "checkpoint": [str, os.PathLike, None],
+        "random_state": ["random_state", np.random.Generator],
+        "verbose": ["verbose"],
+    }
 
     def __init__(
         self,
@@ -1457,24 +1471,12 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check_settings(self) -> Priors:
         """Check all parameters, and return the hyperparameters."""
-        if self.n_components != "auto":
-            check_whole(self.n_components, "n_components", 1)
-        check_whole(self.max_components, "max_components", 1)
-        check_whole(self.max_iter, "max_iter", 1)
-        if self.batch_size is not None:
-            check_whole(self.batch_size, "batch_size", 1)
-        check_positive(self.topic_prior, "topic_prior")
-        for name in ("corpus_concentration", "document_concentration"):
-            if getattr(self, name) is not None:
-                check_positive(getattr(self, name), name)
-        check_choice(self.inference, INFERENCES, "inference", "HDSP")
-        check_tolerance(self.tol, "tol")
-        if not isinstance(self.verbose, bool):
-            check_whole(self.verbose, "verbose", 0)
-        check_jobs(self.n_jobs)
-        check_folder(self.checkpoint)
+        self._validate_params()
         check_executor(self.executor)
-        check_content(self.content)
+        if self.checkpoint is not None and Path(self.checkpoint).is_file():
+            raise ValueError(
+                f"`checkpoint` of HDSP must be a folder. Got the file {str(self.checkpoint)!r}."
+            )
         check_seeds(self.seeds, self._settings().largest)
         return Priors(
             topic_prior=float(self.topic_prior),

@@ -17,6 +17,7 @@ from hdsp.analysis.fitted import FitReport, FittedModel, Source, topic_tokens
 from hdsp.analysis.groups import TopicGroups
 from hdsp.analysis.new_documents import check_own_labels, read_counts
 from hdsp.analysis.reading import LeftOut, estimate_proportions
+from hdsp.checks import make_generator, quoted
 from hdsp.corpus import (
     Corpus,
     Labels,
@@ -55,7 +56,6 @@ from hdsp.model.shard_blocks import readable_parts
 from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.persistence import Checkpoint
 from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
-from hdsp.validation import make_generator, quoted
 
 # Of lists of tags, beyond which missing ones are told.
 _MOSTLY = 0.5

@@ -58,7 +58,7 @@ def test_a_corpus_is_immutable():
     [
         ({"counts": [1, 2]}, ValueError, "two dimensions, documents by columns. Got 1 dimension"),
         ({"counts": [[1], [1, 2]]}, ValueError, "must have rows of equal length. Got ragged rows."),
-        ({"counts": [["a"]]}, TypeError, "must hold real numbers. Got a matrix of type <U1."),
+        ({"counts": [["a"]]}, TypeError, "real numbers. Got a matrix: its type is <U1."),
         ({"counts": [[0, -1]]}, ValueError, "must be non-negative. Got -1.0 at row 0, column 1."),
         (
             {"counts": [[0], [np.nan]]},

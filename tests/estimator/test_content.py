@@ -140,9 +140,9 @@ def test_shards_have_versions_too(corpus, tmp_path):
 def test_stochastic_inference_learns_versions_too():
     corpus = speeches(n_documents=3000)[0]
     settings = {"inference": "stochastic", "batch_size": 256, "random_state": 0}
-    model = HDSP(30, content="party", **settings).fit(corpus)
+    model = HDSP(max_components=30, content="party", **settings).fit(corpus)
     assert shift(model) < 0.1
-    assert shift(HDSP(30, **settings).fit(corpus)) > 0.3
+    assert shift(HDSP(max_components=30, **settings).fit(corpus)) > 0.3
     versions = model._model.state.versions
     tokens = versions.by_group().sum(axis=(0, 2))
     assert tokens.sum() == pytest.approx(corpus.n_tokens, rel=0.02)

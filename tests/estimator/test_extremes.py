@@ -91,15 +91,10 @@ def test_huge_counts_leave_no_warning_of_numpy(factor, labels):
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        {"corpus_concentration": 1e300},
-        {"document_concentration": 1e-300},
-        {"predictive_concentration": 1e300},
-        {"topic_prior": 1e300},
-    ],
+    [{"corpus_concentration": 1e300}, {"document_concentration": 1e-300}, {"topic_prior": 1e300}],
 )
 def test_settings_that_cannot_be_computed_with_are_refused(settings):
-    with pytest.raises(ValueError, match=r"1e\+12. Got"):
+    with pytest.raises(ValueError, match=r"in the range \[1e-12, 1000000000000"):
         make(**settings).fit(COUNTS)
 
 

@@ -99,31 +99,25 @@ BAD_DATA = {
 }
 
 BAD_SETTINGS = {
-    "n_components": (
-        [0, -3, 2.5, 5.0, True, "5", None],
-        "`n_components` of HDSP must be a whole number of at least 1",
-    ),
-    "max_components": ([0, 1.5, "many"], "`max_components` of HDSP must be a whole number of at"),
-    "n_jobs": ([0, 1.5, "two"], "`n_jobs` of HDSP must be None or a whole number other than 0"),
-    "verbose": ([-1, "x"], "`verbose` of HDSP must be a whole number of at least 0"),
-    "max_iter": ([0, 1.5, None], "`max_iter` of HDSP must be a whole number of at least 1"),
-    "topic_prior": ([0, -0.1, np.nan, np.inf, "0.1"], "`topic_prior` of HDSP must be a positive"),
-    "corpus_concentration": ([0.0, "x"], "`corpus_concentration` of HDSP must be a positive"),
-    "document_concentration": ([-1.0, np.inf], "`document_concentration` of HDSP must be a pos"),
-    "tol": ([-1e-3, np.nan, np.inf, "small", None], "`tol` of HDSP must be a number, zero or more"),
-    "init": (
-        [
-            "kmeans",
-            None,
-            np.ones((5, N_WORDS)),
-            np.ones((6, N_WORDS + 1)),
-            np.ones(N_WORDS),
-            [["a"]],
-        ],
-        r"`init` of HDSP must be one of 'auto', 'nmf', 'words', 'pairs', 'lda', 'random' or an",
-    ),
-    "scaling": ([3, None, Categorical, ["tags"]], "`scaling` of HDSP must be 'auto', a formula"),
+    "n_components": [0, -3, 2.5, 5.0, "5", None],
+    "max_components": [0, 1.5, "many"],
+    "content": [3, ["party"]],
+    "topic_prior": [0, -0.1, np.nan, np.inf, "0.1"],
+    "corpus_concentration": [0.0, "x"],
+    "document_concentration": [-1.0, np.inf],
+    "init": ["kmeans", None],
+    "seeds": [["tax"], "tax"],
+    "inference": ["online", None],
+    "batch_size": [0, 2.5, "many"],
+    "max_iter": [0, 1.5, None],
+    "tol": [-1e-3, np.nan, np.inf, "small", None],
+    "executor": [3],
+    "n_jobs": [1.5, "two"],
+    "checkpoint": [3],
+    "random_state": [-1, "x", 1.5],
+    "verbose": [-1, "x"],
 }
+BAD_STARTS = [np.ones((5, N_WORDS)), np.ones((6, N_WORDS + 1)), np.ones(N_WORDS), [["a"]]]
 
 BAD_SCALINGS = {
     "an unknown name": ("automatic", "`scaling` of HDSP must be 'auto'.*Got 'automatic'"),
@@ -212,13 +206,21 @@ def test_an_unknown_column_beside_another_corpus_leaves_the_model_as_it_was():
     assert_refused(*fitted(), settings, other, None, "must be made of label columns")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [(name, value, text) for name, (values, text) in BAD_SETTINGS.items() for value in values],
-    ids=lambda part: repr(part)[:30].replace("\n", ""),
-)
-def test_bad_settings_are_refused_and_leave_the_model_as_it_was(name, value, message):
-    assert_refused(*fitted(), {name: value}, counts(), frame(), message)
+@pytest.mark.parametrize("name", BAD_SETTINGS)
+def test_invalid_parameters_are_named(name):
+    for value in BAD_SETTINGS[name]:
+        with pytest.raises((ValueError, TypeError), match=f"['`]{name}['`] .*must "):
+            make().set_params(**{name: value}).fit(counts(), labels=frame())
+
+
+def test_invalid_settings_leave_the_model_unchanged():
+    rule = r"`init` of HDSP must be one of 'auto', 'nmf', 'words', 'pairs', 'lda', 'random' or an"
+    for value in BAD_STARTS:
+        assert_refused(*fitted(), {"init": value}, counts(), frame(), rule)
+    for value in (3, None, Categorical, ["tags"]):
+        message = "`scaling` of HDSP must be 'auto', a formula"
+        assert_refused(*fitted(), {"scaling": value}, counts(), frame(), message)
+    assert_refused(*fitted(), {"n_components": 0}, counts(), frame(), "'n_components' parameter")
 
 
 @pytest.mark.parametrize("case", BAD_SCALINGS)

@@ -161,7 +161,7 @@ def test_topics_that_do_not_come_back_are_doubted(tmp_path):
     with pytest.warns(
         UnreliableTopicsWarning, match="halves of the documents share only [01] of 12"
     ):
-        model = make().fit(counts)
+        model = make(n_components=12).fit(counts)
     assert model.n_returning_ <= 1
     model.save(tmp_path / "model.hdsp")
     assert HDSP.load(tmp_path / "model.hdsp").n_returning_ == model.n_returning_

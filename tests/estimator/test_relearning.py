@@ -15,7 +15,7 @@ from hdsp.fit.relearn import match
 from hdsp.model import GlobalState
 from hdsp.numerics import sticks_from_weights
 
-SETTINGS = {"n_components": 12, "random_state": 0, "init": "nmf"}
+SETTINGS = {"max_components": 12, "random_state": 0, "init": "nmf"}
 
 
 def site(n_documents, number, seed=0, n_sites=4):

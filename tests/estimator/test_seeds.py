@@ -98,12 +98,12 @@ def test_a_fit_with_seeds_continues_from_its_checkpoint(model, corpus, tmp_path)
     [["tax"], {"budget": "tax"}, {"budget": []}, {"budget": [3]}, {3: ["tax"]}, {" ": ["tax"]}],
 )
 def test_seeds_that_are_none_are_refused(corpus, seeds):
-    with pytest.raises(ValueError, match="`seeds` of HDSP must map names of topics to lists"):
+    with pytest.raises(ValueError, match="`seeds` of HDSP must map topic names to lists"):
         HDSP(seeds=seeds).fit(corpus)
 
 
 def test_more_seeds_than_topics_are_refused(corpus):
-    with pytest.raises(ValueError, match=r"must not be more than the topics\. Got 2 for n_comp"):
+    with pytest.raises(ValueError, match=r"more than the 1 topic\. Got 2: raise n_comp"):
         HDSP(max_components=1, seeds=SEEDS).fit(corpus)
 
 

@@ -320,5 +320,5 @@ def test_a_document_of_weight_two_scores_as_two():
     assert model.score(counts, sample_weight=weight) == pytest.approx(expected)
     assert model.score(counts, sample_weight=np.ones(len(counts))) == model.score(counts)
     for wrong in (np.ones(3), np.full(len(counts), -1.0), np.full(len(counts), np.nan)):
-        with pytest.raises(ValueError, match=r"`sample_weight` of HDSP.score must be a number"):
+        with pytest.raises(ValueError, match=r"`sample_weight` of HDSP.score must be a non-neg"):
             model.score(counts, sample_weight=wrong)

@@ -21,7 +21,7 @@ def corpus_of(n_documents, seed=0, tags=(["news"], ["sport"], ["news", "art"])):
 
 
 def streamed(corpus, n_parts, **settings):
-    model = hdsp.HDSP(10, random_state=0, **settings)
+    model = hdsp.HDSP(max_components=10, random_state=0, **settings)
     for rows in np.array_split(np.arange(corpus.n_documents), n_parts):
         model.partial_fit(corpus[rows])
     return model
@@ -238,7 +238,7 @@ def test_topics_are_added_as_documents_come_up_to_the_ceiling_which_can_be_raise
         model.partial_fit(corpus[:40]).partial_fit(corpus[40:500])
         assert model.transform(corpus).shape[1] == 2
         at_ceiling = model.perplexity(corpus, given="completion")
-        model.set_params(n_components=30).partial_fit(corpus[500:])
+        model.set_params(max_components=30).partial_fit(corpus[500:])
     n_topics = model.transform(corpus).shape[1]
     assert 2 < n_topics <= 30
     assert model.n_topics_ > 2
@@ -327,7 +327,7 @@ def test_batch_inference_in_shards_is_as_good_as_in_memory(tmp_path):
 )
 def test_settings_are_checked(settings, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        hdsp.HDSP(5, **settings).fit(corpus_of(30))
+        hdsp.HDSP(max_components=5, **settings).fit(corpus_of(30))
 
 
 def test_seeded_topics_stay_in_a_stream():

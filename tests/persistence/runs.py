@@ -58,7 +58,7 @@ def make(kind, **settings):
 
 def make_search(**settings):
     """An estimator that tries five numbers of topics, and then fits with three."""
-    fixed = {"n_components": 12, "tol": 1e-3, "n_jobs": 1, "random_state": 3, "init": "nmf"}
+    fixed = {"max_components": 12, "tol": 1e-3, "n_jobs": 1, "random_state": 3, "init": "nmf"}
     return HDSP(**fixed | settings)
 
 

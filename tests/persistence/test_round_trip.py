@@ -85,7 +85,7 @@ def test_a_loaded_model_is_the_same_bit_for_bit(tmp_path_factory, drawn):
 def test_a_search_comes_back(tmp_path):
     model = make_search(random_state=0).fit(data())
     assert len(model.search_) > 1
-    assert len(model.components_) < model.n_components
+    assert len(model.components_) < model.max_components
     assert model.n_topics_range_[0] <= len(model.components_) <= model.n_topics_range_[1]
     model.save(tmp_path / "model.hdsp")
     loaded = HDSP.load(tmp_path / "model.hdsp")
@@ -95,7 +95,7 @@ def test_a_search_comes_back(tmp_path):
     assert loaded.predictive_concentration_ == model.predictive_concentration_
     assert loaded.history_ == model.history_
     assert_same(stored(loaded), stored(model))
-    assert loaded.n_components == 12
+    assert loaded.max_components == 12
     assert loaded.n_components == "auto"
 
 
@@ -244,7 +244,7 @@ def test_only_a_fitted_model_with_valid_settings_is_saved(tmp_path):
         HDSP().save(tmp_path / "model.hdsp")
     model = clone(mixed_model()[0])
     fit_quietly(model, *mixed_model()[1:]).set_params(max_iter=0)
-    with pytest.raises(ValueError, match="`max_iter` of HDSP must be"):
+    with pytest.raises(ValueError, match="'max_iter' parameter of HDSP must be"):
         model.save(tmp_path / "model.hdsp")
 
 

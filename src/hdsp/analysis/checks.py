@@ -17,11 +17,11 @@ from scipy.special import ndtri, stdtr
 from hdsp.analysis.documents import label_values
 from hdsp.analysis.new_documents import check_corpus
 from hdsp.analysis.topics import Columns, topic_part
+from hdsp.checks import check_known
 from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
 from hdsp.corpus.values import written_number
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling import LabelSpace
-from hdsp.validation import check_known
 
 # Means of fewer documents, or of fewer groups of them, are not normal.
 _FEWEST = 20

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
+from hdsp.checks import quoted
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.schema import BlockSchema
 from hdsp.corpus.values import level_name, written_number
 from hdsp.numerics import BoolArray, FloatArray
-from hdsp.validation import quoted
 
 # In standard deviations; beyond it, single precision overflows.
 _FARTHEST = 1e30

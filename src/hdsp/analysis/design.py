@@ -8,13 +8,13 @@ from scipy.sparse import csr_array, vstack
 
 from hdsp.analysis.contrasts import Setting
 from hdsp.analysis.softmax import group_rows
+from hdsp.checks import quoted
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.schema import BlockSchema
 from hdsp.exceptions import LabelDataWarning, warn_caller
 from hdsp.labels import Factor, Interaction, Ordered, Pooled, Spline, Term
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling import LabelSpace, LogLinear, Product
-from hdsp.validation import quoted
 
 # Of more columns than this, or than half of the documents, only the most frequent labels are
 # regressed jointly: a tenth as many as documents.

@@ -12,11 +12,7 @@ from hdsp.analysis.label_words import with_any
 from hdsp.analysis.new_documents import document_parts, read_documents, read_labels
 from hdsp.analysis.reading import WEIGHTS, Weight
 from hdsp.analysis.topics import Columns, name_column, word_share
-from hdsp.corpus import Corpus, Labels, as_labels, make_frame
-from hdsp.execution import make_executor
-from hdsp.model import Truth, document_log_likelihood, draw_documents, split_tokens
-from hdsp.numerics import FloatArray
-from hdsp.validation import (
+from hdsp.checks import (
     check_choice,
     check_known,
     check_share,
@@ -25,6 +21,10 @@ from hdsp.validation import (
     count_of,
     make_generator,
 )
+from hdsp.corpus import Corpus, Labels, as_labels, make_frame
+from hdsp.execution import make_executor
+from hdsp.model import Truth, document_log_likelihood, draw_documents, split_tokens
+from hdsp.numerics import FloatArray
 
 _TABLE_OWNER = "HDSP.document_topics"
 

@@ -33,6 +33,7 @@ from hdsp.analysis.reading import Reading, Weight
 from hdsp.analysis.regression import Estimates, LinearRegression, adjust_p, stack_estimates
 from hdsp.analysis.softmax import MOST_COLUMNS, SoftmaxRegression, group_rows, mean_bands
 from hdsp.analysis.topics import Columns, topic_part
+from hdsp.checks import check_known, check_share, check_whole, count_of, listed, quoted
 from hdsp.corpus import make_frame
 from hdsp.corpus.schema import BlockSchema
 from hdsp.exceptions import IntervalWarning, LabelDataWarning, warn_caller
@@ -40,7 +41,6 @@ from hdsp.execution import make_executor
 from hdsp.labels import Pooled, Spline
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling import LabelSpace
-from hdsp.validation import check_known, check_share, check_whole, count_of, listed, quoted
 
 # A numeric label with more values is shown at these quantiles.
 _MOST_VALUES, _QUANTILES = 10, (0.1, 0.25, 0.5, 0.75, 0.9)

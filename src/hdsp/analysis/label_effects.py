@@ -18,12 +18,12 @@ from hdsp.analysis.new_documents import check_words
 from hdsp.analysis.reading import WEIGHTS, LeftOut, Reading, Weight, estimate_proportions
 from hdsp.analysis.refits import refit_effects
 from hdsp.analysis.topics import Columns
+from hdsp.checks import check_choice, quoted
 from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
 from hdsp.fit import Run
 from hdsp.model import make_problem
 from hdsp.numerics import IntArray
 from hdsp.scaling import LabelSpace, Scaling, bind_labels
-from hdsp.validation import check_choice, quoted
 
 _OWNER = "HDSP.label_effects"
 # Labels that the table of topics looks at: those with the surest effects.

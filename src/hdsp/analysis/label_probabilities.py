@@ -17,10 +17,10 @@ from hdsp.analysis.label_regression import (
 )
 from hdsp.analysis.new_documents import document_parts
 from hdsp.analysis.softmax import group_rows
+from hdsp.checks import check_choice, check_flag, quoted
 from hdsp.corpus.values import level_name, written_number
 from hdsp.execution import make_executor
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.validation import check_choice, check_flag, quoted
 
 _OWNER = "HDSP.predict_labels"
 # Standard deviations from the mean of training, beyond which a number's topics are no guess.

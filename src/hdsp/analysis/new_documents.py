@@ -7,12 +7,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.analysis.fitted import FittedModel, Source
+from hdsp.checks import check_counts, check_indices, check_not_texts, count_rows
 from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers, warn_unknown
 from hdsp.corpus.fingerprint import fingerprint
 from hdsp.model import Problem, make_problem
 from hdsp.numerics import IntArray
 from hdsp.scaling import Design
-from hdsp.validation import check_counts, check_indices, check_not_texts, count_rows
 
 
 def read_counts(

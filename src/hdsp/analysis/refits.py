@@ -17,6 +17,7 @@ from hdsp.analysis.new_documents import training_problem
 from hdsp.analysis.reading import LeftOut, estimate_proportions
 from hdsp.analysis.regression import adjust_p
 from hdsp.analysis.topics import Columns, topic_part
+from hdsp.checks import check_whole, listed
 from hdsp.fit import (
     STARTS,
     Interruption,
@@ -29,7 +30,6 @@ from hdsp.fit import (
 from hdsp.metrics import match_topics
 from hdsp.model import GlobalState, Problem
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.validation import check_whole, listed
 
 # Topics that share at least this much probability count as the same topic.
 SAME = 0.5

@@ -14,10 +14,10 @@ import numpy as np
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.topics import Columns, name_column, top_words
+from hdsp.checks import quoted
 from hdsp.exceptions import UnreliableTopicsWarning
 from hdsp.metrics import topic_top_words
 from hdsp.numerics import FloatArray
-from hdsp.validation import quoted
 
 # Two topics are alike if they share this part of the words that set them apart from the corpus. In
 # real corpora next to no pair shares a third; half of it warns of every corpus, and twice of it

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hdsp.analysis.fitted import FittedModel
+from hdsp.checks import check_share, quoted
 from hdsp.metrics import frex, topic_top_words
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.validation import check_share, quoted
 
 # A table before it is a frame of some library.
 Columns: TypeAlias = dict[str, list[Any]]

@@ -14,6 +14,7 @@ from hdsp.analysis.new_documents import read_documents
 from hdsp.analysis.reading import LeftOut, estimate_proportions
 from hdsp.analysis.refits import fresh_start
 from hdsp.analysis.topics import Columns, topic_part
+from hdsp.checks import check_known, count_of
 from hdsp.corpus import Corpus
 from hdsp.fit import FitSource, Plan, Run, fit, fit_batch, topics_in_use
 from hdsp.metrics import match_topics
@@ -21,7 +22,6 @@ from hdsp.model import Problem, make_problem
 from hdsp.model.versions import expand_counts
 from hdsp.numerics import BoolArray
 from hdsp.scaling.content import MOST_LEVELS
-from hdsp.validation import check_known, count_of
 
 _OWNER = "HDSP.check_labels"
 _LEVEL = 0.9

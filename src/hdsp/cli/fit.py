@@ -132,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
             }
         )
         return
-    from hdsp.validation import count_of
+    from hdsp.checks import count_of
 
     output = printable(options.output)
     longest = sorted(seconds, key=lambda stage: -seconds[stage])[:_STAGES_SHOWN]

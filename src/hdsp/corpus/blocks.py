@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from hdsp.checks import check_not_infinite, quoted
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.values import LIST_TYPES, is_missing, level_name, written_date, written_number
 from hdsp.exceptions import LabelDataWarning
 from hdsp.numerics import FloatArray, csr_from_entries
-from hdsp.validation import check_not_infinite, quoted
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september"),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from hdsp.checks import check_counts, check_texts, check_words, count_of, row_positions
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.frames import is_frame
 from hdsp.corpus.groups import as_groups
@@ -19,7 +20,6 @@ from hdsp.corpus.schema import LabelSchema
 from hdsp.corpus.text import NoWordsError, TextSettings
 from hdsp.corpus.values import is_missing
 from hdsp.numerics import BLOCK_DOCUMENTS, frozen_csr
-from hdsp.validation import check_counts, check_texts, check_words, count_of, row_positions
 
 # The most documents of a part: those of a block of a fit.
 PART_SIZE = BLOCK_DOCUMENTS

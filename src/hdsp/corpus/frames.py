@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hdsp.checks import check_unique
 from hdsp.corpus.labels import Kind
 from hdsp.corpus.values import ValueGroup, groups_of
 from hdsp.numerics import FloatArray
-from hdsp.validation import check_unique
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.checks import count_of
 from hdsp.corpus.values import is_missing, level_name
 from hdsp.numerics import IntArray
-from hdsp.validation import count_of
 
 
 def as_groups(groups: Any, n_documents: int, owner: str) -> tuple[str, ...] | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.checks import check_length, check_unique, count_of, quoted, row_positions
 from hdsp.numerics import frozen_csr
-from hdsp.validation import check_length, check_unique, count_of, quoted, row_positions
 
 if TYPE_CHECKING:
     from hdsp.corpus.schema import BlockSchema

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, issparse
 
+from hdsp.checks import check_matrix, check_not_infinite, quoted
 from hdsp.corpus.blocks import number_block
 from hdsp.corpus.labels import Kind, LabelBlock
 from hdsp.numerics import csr_from_entries
-from hdsp.validation import check_matrix, check_not_infinite, quoted
 
 TAGS_NAME = "labels"
 NUMBERS_NAME = "numbers"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from hdsp.checks import check_length, quoted
 from hdsp.corpus.blocks import category_block, holds_dates, make_block, numeric_levels, tags_block
 from hdsp.corpus.frames import (
     column_kind,
@@ -19,7 +20,6 @@ from hdsp.corpus.frames import (
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
 from hdsp.corpus.matrices import matrix_blocks
 from hdsp.corpus.values import ValueGroup, groups_of, is_missing
-from hdsp.validation import check_length, quoted
 
 SEQUENCE_NAME = "label"
 

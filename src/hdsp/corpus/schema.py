@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
+from hdsp.checks import check_matrix, count_of, quoted
 from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
 from hdsp.corpus.matrices import column_name, matrix_blocks
@@ -17,7 +18,6 @@ from hdsp.corpus.parsing import from_matrix, read_labels
 from hdsp.corpus.word_counts import placed
 from hdsp.exceptions import LabelDataWarning, UnknownLabelWarning
 from hdsp.numerics import IntArray, csr_entries
-from hdsp.validation import check_matrix, count_of, quoted
 
 
 @dataclass(frozen=True)

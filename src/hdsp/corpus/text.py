@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp import progress
+from hdsp.checks import check_texts, check_words, quoted
 from hdsp.corpus.splitting import LETTERS, TOKENIZERS, stem_languages, warn_of_pairs
 from hdsp.corpus.stop_words import LANGUAGE_OF_CODE, LANGUAGES, read_stop_words
 from hdsp.corpus.word_choice import choose_words, is_common, most_frequent
 from hdsp.corpus.word_counts import count_texts, merged, stop_list, with_columns
-from hdsp.validation import check_texts, check_words, quoted
 
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
 # Nobody writes longer ones; a class of millions of characters takes gigabytes.

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import softmax
 
+from hdsp.checks import check_choice
 from hdsp.corpus import Corpus, Kind, LabelBlock, Labels
 from hdsp.numerics import BoolArray, FloatArray, draw_counts, draw_proportions
-from hdsp.validation import check_choice
 
 # Tokens that the prior of a topic's words is worth, and draws behind an expected proportion.
 _TOPIC_TOKENS = 100.0

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
+from hdsp.checks import quoted
 from hdsp.exceptions import FitWarning
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.validation import quoted
 
 # The share of a seeded topic's first words that its seeds are; the rest keep them company.
 _SEED_SHARE = 0.25

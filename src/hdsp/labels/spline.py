@@ -9,9 +9,9 @@ from scipy.interpolate import BSpline
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
+from hdsp.checks import check_positive
 from hdsp.labels.term import NO_EFFECT, Term, number_columns
 from hdsp.numerics import FloatArray
-from hdsp.validation import check_positive
 
 _DEGREE = 3
 # Numbers of which fewer different values are known have no curve, only a line.

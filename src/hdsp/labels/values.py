@@ -7,10 +7,10 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, hstack
 
+from hdsp.checks import quoted
 from hdsp.corpus.schema import BlockSchema
 from hdsp.labels.term import NO_EFFECT, Term, number_columns
 from hdsp.numerics import BoolArray, FloatArray, IntArray
-from hdsp.validation import quoted
 
 _MOST_VALUES = 50
 # Values are the same if they differ by less than this share of the smallest step between two.

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from hdsp.checks import check_tolerance, check_top_words
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.validation import check_tolerance, check_top_words
 
 # Pairs of words and documents at a time.
 _CELLS = 2**24

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from hdsp.checks import check_share, check_top_words
 from hdsp.numerics import IntArray
-from hdsp.validation import check_share, check_top_words
 
 
 def topic_diversity(top_words: IntArray) -> float:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from hdsp.checks import normalised_components
 from hdsp.metrics.coherence import topic_top_words
 from hdsp.numerics import FloatArray
-from hdsp.validation import normalised_components
 
 
 def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:

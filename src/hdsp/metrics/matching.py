@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from hdsp.checks import normalised_components
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.validation import normalised_components
 
 
 def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hdsp.checks import check_tolerance, check_top_words
 from hdsp.metrics.coherence import pair_npmi
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.validation import check_tolerance, check_top_words
 
 # Documents are counted in blocks of about this many tokens, to limit the memory in use.
 TOKENS_PER_BLOCK = 1_000_000

@@ -12,9 +12,9 @@ from hdsp.analysis.design import formula_of
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import own_regression
 from hdsp.analysis.reading import MANY_DOCUMENTS
+from hdsp.checks import count_of, listed, quoted
 from hdsp.corpus import Corpus, TextSettings
 from hdsp.numerics import library_versions
-from hdsp.validation import count_of, listed, quoted
 
 _STARTS = {
     "nmf": "a non-negative matrix factorisation of the documents",

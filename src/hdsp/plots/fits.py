@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from hdsp.checks import check_known
 from hdsp.plots.drawing import BLUE, GREEN, GREY, ORANGE, SERIES, axes_or_new, without_frame
-from hdsp.validation import check_known
 
 
 def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = None) -> Any:

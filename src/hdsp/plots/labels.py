@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.checks import check_known
 from hdsp.corpus import Corpus
 from hdsp.numerics import IntArray
 from hdsp.plots import drawing
-from hdsp.validation import check_known
 
 # The half width of a 90% interval in standard errors.
 _NINE_TENTHS = 1.645

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
+from hdsp.checks import check_choice
 from hdsp.plots import drawing
-from hdsp.validation import check_choice
 
 _WORDS = ("top_words", "frex_words", "distinctive_words")
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from hdsp import kernels
+from hdsp.checks import check_positive
 from hdsp.labels import Pooled, Term
 from hdsp.numerics import FloatArray, expected_log_gamma, gamma_divergence
 from hdsp.scaling.base import Design, DesignLimits, Parameters, ScalingFunction
-from hdsp.validation import check_positive
 
 
 class Categorical(ScalingFunction):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from hdsp.checks import check_known
 from hdsp.numerics import IntArray
 from hdsp.scaling.space import LabelSpace
-from hdsp.validation import check_known
 
 MOST_LEVELS = 50
 

@@ -4,10 +4,10 @@ from abc import abstractmethod
 
 import numpy as np
 
+from hdsp.checks import check_positive
 from hdsp.labels import Term
 from hdsp.numerics import FloatArray
 from hdsp.scaling.base import Design, Parameters, ScalingFunction
-from hdsp.validation import check_positive
 
 # Steps of an update, and how often each is halved before it is given up.
 _STEPS, _HALVINGS = 3, 12

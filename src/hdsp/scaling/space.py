@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
+from hdsp.checks import check_known, quoted
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.schema import LabelSchema
 from hdsp.exceptions import UnknownLabelWarning
@@ -21,7 +22,6 @@ from hdsp.scaling.formula import is_formula, parse_formula
 from hdsp.scaling.functions import FUNCTIONS
 from hdsp.scaling.loglinear import LogLinear, of_terms
 from hdsp.scaling.product import Product
-from hdsp.validation import check_known, quoted
 
 # In standard deviations; single precision changes values by less.
 _SAME_VALUE = 1e-4

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from hdsp import progress
+from hdsp.checks import quoted
 from hdsp.corpus.readers.columns import Batch, OrderedValues, TableFile, Wanted, check_columns
 from hdsp.corpus.readers.common import BinaryReader, read_error
 from hdsp.exceptions import ReadError
-from hdsp.validation import quoted
 
 _ROWS = 4096
 # The schema of a file, and a function from names of columns to batches that have them.

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from hdsp.checks import quoted
 from hdsp.corpus.blocks import make_block
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.readers.common import BinaryReader, read_error
 from hdsp.corpus.values import is_missing, level_name
 from hdsp.exceptions import ReadError
-from hdsp.validation import quoted
 
 # Values by column, of equal lengths: some rows of a table.
 Batch: TypeAlias = Mapping[str, Sequence[object]]

@@ -4,9 +4,9 @@ import csv
 from collections.abc import Iterator
 from itertools import islice
 
+from hdsp.checks import count_of
 from hdsp.corpus.readers.columns import Batch, TableFile, Wanted, check_columns, short_repr
 from hdsp.corpus.readers.common import LONGEST_LINE, Lines, read_error
-from hdsp.validation import count_of
 
 _BATCH = 1024
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hdsp.checks import count_of
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import words_like
 from hdsp.corpus.readers.common import (
@@ -20,7 +21,6 @@ from hdsp.corpus.readers.common import (
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import line_fields, number_batches
 from hdsp.numerics import BoolArray, FloatArray, IntArray, csr_from_entries
-from hdsp.validation import count_of
 
 # Whole numbers up to here are exact as floats.
 _LARGEST = 2**53

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from hdsp.checks import quoted
 from hdsp.corpus.blocks import make_block
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import KINDS, Kind, Labels
@@ -12,7 +13,6 @@ from hdsp.corpus.readers.entries import open_counts
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import is_number, pair_fields
 from hdsp.corpus.values import level_name
-from hdsp.validation import quoted
 
 _NAME = "labels"
 

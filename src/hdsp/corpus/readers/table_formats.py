@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 
+from hdsp.checks import quoted
 from hdsp.corpus.readers.columnar import (
     Opener,
     columnar_batches,
@@ -22,7 +23,6 @@ from hdsp.corpus.readers.columns import Batch, TableFile, Wanted
 from hdsp.corpus.readers.common import FileOrPath, check_file, name_of, open_binary, read_error
 from hdsp.corpus.readers.delimited import delimited_batches, delimited_columns
 from hdsp.corpus.readers.json_lines import json_batches, json_columns
-from hdsp.validation import quoted
 
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zstd")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from hdsp.checks import row_positions
 from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.moments import LabelMoments, added
@@ -19,7 +20,6 @@ from hdsp.corpus.schema import LabelSchema, column_moments
 from hdsp.corpus.stored.manifest import Manifest, read_manifest
 from hdsp.corpus.stored.shards import SelectedShard, Shard, joined, known_manifest
 from hdsp.corpus.text import TextSettings
-from hdsp.validation import row_positions
 
 
 def open_corpus(folder: str | os.PathLike[str]) -> "StoredCorpus":

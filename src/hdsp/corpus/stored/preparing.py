@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import progress
+from hdsp.checks import check_words
 from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
@@ -35,7 +36,6 @@ from hdsp.corpus.word_counts import Counter, in_threads
 from hdsp.corpus.word_table import PackedWords, WordTable
 from hdsp.numerics import FloatArray
 from hdsp.storage import AnyArray
-from hdsp.validation import check_words
 
 # The most characters of a draft's texts.
 _CHARACTERS = 1 << 24
