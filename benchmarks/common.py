@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from hdsp.corpus import Corpus
-from hdsp.datasets import collect_docstrings, load_docstrings
+from hdsp.datasets import load_docstrings
 from hdsp_studies.comparison import CorpusFolder, split_corpus
 from hdsp_studies.peers import ScalingProcess
 
@@ -35,7 +35,7 @@ def load(folder, name, *options, **named):
 def split_docstrings():
     """The built-in corpus, with words chosen by the training documents."""
     labels, settings = load_docstrings().labels, load_docstrings().text_settings
-    counts, words = settings.all_words.count([record.text for record in collect_docstrings()])
+    counts, words = settings.all_words.count(load_docstrings(as_frame=True)["text"].tolist())
     return split_corpus(Corpus(counts, words, labels), 0.2, 0, settings)
 
 

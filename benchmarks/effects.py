@@ -22,7 +22,7 @@ from common import RESULTS, load, parser, write
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Corpus, read_table
-from hdsp.datasets import add_placebo_tags
+from hdsp_studies.synthetic import add_placebo_tags
 
 N_TOPICS, N_WORDS, N_DOCUMENTS, WORDS = 10, 800, 1_000, 80
 # Standard deviations of base rates and of effects, in log proportions; and of documents, which have

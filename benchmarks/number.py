@@ -17,12 +17,12 @@ from common import fixed, load, parser, write
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, read_table
-from hdsp.datasets import make_corpus
 from hdsp.metrics import match_topics
 from hdsp.model import Truth, draw_documents
 from hdsp.scaling import Constant
 from hdsp_studies.comparison import fit_and_measure
 from hdsp_studies.peers import FitSettings, ScalingProcess, make_peer
+from hdsp_studies.synthetic import make_corpus
 
 # Topics, their weights, overlap and words per document; 3,000 documents, 2,000 words.
 KNOWN = {

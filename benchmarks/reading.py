@@ -26,7 +26,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from hdsp import TextSettings
 from hdsp.corpus.word_counts import stop_list
-from hdsp.datasets import collect_docstrings
+from hdsp.datasets import load_docstrings
 
 _WAYS = {"words": TextSettings(), "phrases of two": TextSettings(ngrams=2)}
 
@@ -35,7 +35,7 @@ def texts_of(folder):
     """The texts of every corpus, by name."""
     from pyarrow import parquet
 
-    yield "docstrings", [record.text for record in collect_docstrings()]
+    yield "docstrings", load_docstrings(as_frame=True)["text"].tolist()
     for path in sorted(folder.glob("*.parquet")):
         yield path.stem, parquet.read_table(path, columns=["text"])["text"].to_pylist()
 

@@ -332,7 +332,7 @@ def by_stream(data, seed):
 def numbers(data, seed, number_by="elbow"):
     """The numbers of topics that are found, in real text and where twenty are drawn."""
     from hdsp import HDSP
-    from hdsp.datasets import make_corpus
+    from hdsp_studies.synthetic import make_corpus
 
     models = []
     for name in CORPORA:

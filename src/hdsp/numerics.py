@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
-from scipy.special import gammaln, psi, softmax
+from scipy.sparse import csr_array
+from scipy.special import gammaln, psi
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
@@ -162,35 +162,3 @@ def parts_of(rows: IntArray, size: int = BLOCK_DOCUMENTS) -> Iterator[IntArray]:
     """The rows in parts of `size`."""
     for first in range(0, len(rows), size):
         yield rows[first : first + size]
-
-
-def draw_proportions(shape: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """One Dirichlet vector per row of parameters [M, K], however small they are."""
-    # Gamma(a) is Gamma(a + 1) U^(1/a), on the log scale: tiny shapes would all become zero.
-    log_draw = np.log(rng.gamma(shape + 1.0)) + np.log1p(-rng.random(shape.shape)) / shape
-    return np.asarray(softmax(log_draw, axis=1))
-
-
-def draw_counts(
-    proportions: FloatArray, word_share: FloatArray, lengths: IntArray, rng: np.random.Generator
-) -> csr_array:
-    """Simulated counts [M, V]: for each token a topic by `proportions` [M, K], then a word.
-
-    `word_share` [K, V] are the topics, `lengths` [M] the tokens of documents. The time grows with
-    the number of tokens and with M K, not with M V.
-
-    >>> share = np.array([[1.0, 0.0], [0.0, 1.0]])
-    >>> draw_counts(share, share, np.array([2, 3]), np.random.default_rng(0)).toarray().tolist()
-    [[2.0, 0.0], [0.0, 3.0]]
-    """
-    shape = (len(proportions), word_share.shape[1])
-    tokens = rng.multinomial(lengths, proportions)
-    rows, columns = [], []
-    for number, share in zip(tokens.T, word_share, strict=True):
-        rows.append(np.repeat(np.arange(shape[0]), number))
-        # Rounding may leave the sum short of 1; dividing by it keeps all draws below V.
-        cumulated = np.cumsum(share)
-        cumulated /= cumulated[-1]
-        columns.append(np.searchsorted(cumulated, rng.random(len(rows[-1])), side="right"))
-    places = (np.concatenate(rows), np.concatenate(columns))
-    return csr_array(coo_array((np.ones(len(places[0])), places), shape=shape))

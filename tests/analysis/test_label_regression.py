@@ -12,7 +12,7 @@ from hdsp import HDSP
 from hdsp.analysis import label_regression
 from hdsp.analysis.label_regression import STRENGTH, word_evidence
 from hdsp.corpus import LabelSchema
-from hdsp.datasets import LabelDesign, make_corpus
+from hdsp_studies.synthetic import LabelDesign, make_corpus
 
 TRAIN = 1_200
 

@@ -7,7 +7,7 @@ import pytest
 
 from hdsp import HDSP
 from hdsp.analysis.documents import bootstrap_interval
-from hdsp.datasets import make_corpus
+from hdsp_studies.synthetic import make_corpus
 
 
 def completion(model, test, concentration):

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array, vstack
 from hdsp import HDSP, Corpus
 from hdsp.analysis.reading import LeftOut, estimate_proportions, folds
 from hdsp.analysis.regression import LinearRegression
-from hdsp.datasets import make_corpus
 from hdsp.execution import InProcess, fit_documents
 from hdsp.metrics import match_topics
 from hdsp.model import LocalSettings, expected_tokens, make_problem
 from hdsp.model.completion import group_share
+from hdsp_studies.synthetic import make_corpus
 from tests.analysis.corpora import draw_counts, draw_topics, left_out, read_with
 from tests.reference.reading import read_document
 

@@ -6,7 +6,6 @@ import pytest
 
 from hdsp import Corpus, simulate
 from hdsp.cli import main
-from hdsp.datasets import DocstringRecord
 
 
 def small_corpus():
@@ -28,9 +27,10 @@ def small_corpus():
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     corpus = small_corpus()
-    monkeypatch.setattr("hdsp.datasets.load_docstrings", lambda: corpus)
-    records = [DocstringRecord(f"f{i}", "", "", "function", 1, "word1") for i in range(120)]
-    monkeypatch.setattr("hdsp.datasets.collect_docstrings", lambda: records)
+    frame = pd.DataFrame({"name": [f"f{i}" for i in range(120)], "text": "word1"})
+    monkeypatch.setattr(
+        "hdsp.datasets.load_docstrings", lambda *, as_frame=False: frame if as_frame else corpus
+    )
     monkeypatch.chdir(tmp_path)
     return corpus
 

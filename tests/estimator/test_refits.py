@@ -11,9 +11,9 @@ from hdsp import HDSP, Corpus
 from hdsp.analysis import refits
 from hdsp.analysis.effects import pool_refits
 from hdsp.analysis.regression import Estimates
-from hdsp.datasets import LabelDesign, make_corpus
 from hdsp.fit import initial_state
 from hdsp.progress import Lines
+from hdsp_studies.synthetic import LabelDesign, make_corpus
 
 
 @pytest.fixture(scope="module")

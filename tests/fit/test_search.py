@@ -5,7 +5,6 @@ import pytest
 
 from hdsp import HDSP, Corpus
 from hdsp.corpus import LabelSchema
-from hdsp.datasets import make_corpus
 from hdsp.fit import Run
 from hdsp.fit.history import TrialRecord
 from hdsp.fit.number import ELASTICITY, Scores, elbow_number, settles
@@ -13,6 +12,7 @@ from hdsp.fit.search import Search
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem
 from hdsp.scaling import bind_labels
+from hdsp_studies.synthetic import make_corpus
 
 NUMBERS = (9, 14, 21, 32, 48, 72, 108, 162)
 

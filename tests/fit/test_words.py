@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from hdsp import HDSP
-from hdsp.datasets import make_corpus
 from hdsp.fit import pairs, words
 from hdsp.fit.pairs import factorise_pairs, pair_topics
 from hdsp.fit.words import cooccurrence, ppmi, word_space
 from hdsp.metrics import match_topics
+from hdsp_studies.synthetic import make_corpus
 
 
 def counted(seed, n_documents=12, n_words=7):

@@ -1,7 +1,7 @@
 """Plain twins of the measures in `hdsp.metrics`, written for reading."""
 
 from itertools import combinations, permutations
-from math import exp, log, prod, sqrt
+from math import exp, log, prod
 
 import numpy as np
 
@@ -24,67 +24,6 @@ def npmi(top_words, counts):
     return np.array(
         [np.mean([pair(i, j) for i, j in combinations(topic, 2)]) for topic in top_words]
     )
-
-
-def umass(top_words, counts, smoothing=1.0):
-    """Sum over pairs of a lighter word given a heavier one; `counts` is dense [M, V]."""
-    documents = [set(np.flatnonzero(row)) for row in counts]
-
-    def number(*words):
-        return sum(set(words) <= document for document in documents)
-
-    def pair(heavier, lighter):
-        n_heavier = number(heavier) or len(documents)
-        return log((number(heavier, lighter) + smoothing) / n_heavier)
-
-    return np.array([sum(pair(i, j) for i, j in combinations(topic, 2)) for topic in top_words])
-
-
-def c_v(top_words, documents, window=110, eps=1e-12):
-    """Mean cosine of each word's NPMI vector with their sum, every window written out as a set."""
-    windows = [
-        set(document[start : start + window])
-        for document in map(list, documents)
-        for start in range(max(len(document) - window + 1, 1))
-    ]
-
-    def share(*words):
-        return sum(set(words) <= held for held in windows) / len(windows)
-
-    def npmi(i, j):
-        if share(i) == 0 or share(j) == 0:
-            return 0.0
-        if i == j:
-            return 1.0
-        joint = share(i, j) + eps
-        if joint == 0:
-            return -1.0
-        if joint >= 1:
-            return 0.0
-        return log(joint / (share(i) * share(j))) / -log(joint)
-
-    def cosine(left, right):
-        lengths = sqrt(sum(x * x for x in left)) * sqrt(sum(x * x for x in right))
-        return sum(x * y for x, y in zip(left, right, strict=True)) / lengths if lengths else 0.0
-
-    def coherence(topic):
-        vectors = [[npmi(i, j) for j in topic] for i in topic]
-        total = [sum(column) for column in zip(*vectors, strict=True)]
-        return sum(cosine(vector, total) for vector in vectors) / len(topic)
-
-    return np.array([coherence(list(topic)) for topic in top_words])
-
-
-def inverted_rbo(top_words, p=0.9):
-    """One minus the mean, over pairs of topics, of extrapolated rank-biased overlap."""
-
-    def overlap(left, right):
-        n = len(left)
-        common = [len(set(left[:depth]) & set(right[:depth])) for depth in range(1, n + 1)]
-        seen = sum((1 - p) * p**d * x / (d + 1) for d, x in enumerate(common))
-        return seen + p**n * common[-1] / n
-
-    return 1 - np.mean([overlap(list(a), list(b)) for a, b in combinations(top_words, 2)])
 
 
 def shares(components):

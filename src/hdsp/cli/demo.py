@@ -79,12 +79,16 @@ def demo_corpus() -> "Corpus":
 
 def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:
     """Write the report of a model of docstrings, with their names and texts."""
-    from hdsp.datasets import collect_docstrings
+    from hdsp.datasets import load_docstrings
 
-    docstrings = collect_docstrings()
-    named = corpus.replaced(ids=tuple(one.name for one in docstrings))
-    texts = [one.text for one in docstrings]
-    model.report(path, named, texts=texts, title="Docstrings of NumPy, SciPy and scikit-learn")
+    docstrings = load_docstrings(as_frame=True)
+    named = corpus.replaced(ids=tuple(docstrings["name"]))
+    model.report(
+        path,
+        named,
+        texts=docstrings["text"].tolist(),
+        title="Docstrings of NumPy, SciPy and scikit-learn",
+    )
 
 
 def _print_topics(topics: Table, n_in_use: int) -> None:

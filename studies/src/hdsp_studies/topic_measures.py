@@ -1,16 +1,142 @@
-"""Coherence within sliding windows: do a topic's leading words relate alike to one another?"""
+"""Measures that others report: C_v, UMass and inverted rank-biased overlap."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hdsp.checks import check_tolerance, check_top_words
-from hdsp.metrics.coherence import pair_npmi
-from hdsp.numerics import FloatArray, IntArray
+from hdsp.checks import check_share, check_tolerance, check_top_words
+from hdsp.metrics import co_documents, pair_npmi
+from hdsp_studies.types import FloatArray, IntArray
 
 # Documents are counted in blocks of about this many tokens, to limit the memory in use.
 TOKENS_PER_BLOCK = 1_000_000
+
+
+def umass(top_words: IntArray, counts: Any, smoothing: float = 1.0) -> FloatArray:
+    """Return the UMass coherence of each topic, in its original form.
+
+    With D(i) the number of documents that hold word i and D(i, j) the number that hold both,
+
+        UMass = Σ_{m = 2 ... n} Σ_{l < m} ln( (D(w_m, w_l) + 1) / D(w_l) ),
+
+    for w_1 ... w_n from the heaviest word down: how surely a document with the heavier word of a
+    pair holds the lighter one too [1]_. Nearer zero is better; smoothing may lift it a little above
+    zero. It is a sum over n (n - 1) / 2 pairs, so compare topics at equal n only, and it
+    depends on the number of documents through the smoothing. Words found in most documents score
+    well beside any others: a topic of stop words has a good UMass.
+
+    Libraries differ. topica's `u_mass` is this sum. gensim's is the mean over pairs, with 1e-12
+    added to D(w_m, w_l) / M in place of one document:
+    ``umass(top_words, counts, smoothing=1e-12 * M) / (n * (n - 1) / 2)``. tomotopy's is a mean,
+    too, with 1e-12 added to D(w_m, w_l) / D(w_l). So small a constant lets a single pair that never
+    co-occurs outweigh all others.
+
+    Where D(w_l) is 0 the formula has no value. Such a pair counts ln(1 / M), the least there is,
+    as `npmi` counts -1, so that words which never occur cannot raise the score (gensim and topica
+    count 0).
+
+    Parameters
+    ----------
+    top_words : int array of shape [T, n]
+        Word indices of each topic, distinct within a row, n >= 2, heaviest first: see
+        `topic_top_words`. Their order matters.
+    counts : sparse or dense array of shape [M, V]
+        Word counts of the reference documents. Only the columns of top words are touched.
+    smoothing : float, default=1.0
+        Documents added to every D(w_m, w_l), more than 0.
+
+    Returns
+    -------
+    float array of shape [T]
+        One sum per topic. A plain twin is `tests/reference/measures.py`.
+
+    References
+    ----------
+    .. [1] Mimno, Wallach, Talley, Leenders and McCallum, Optimizing semantic coherence in topic
+       models, EMNLP 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([[1, 2, 0], [3, 1, 0], [0, 1, 1], [0, 0, 4]])
+    >>> umass(np.array([[0, 1], [1, 2]]), counts).round(3)
+    array([ 0.405, -0.405])
+    """
+    together, n_documents = co_documents(top_words, counts, owner="umass")
+    if not (np.isfinite(smoothing) and smoothing > 0):
+        raise ValueError(
+            f"`smoothing` of umass must be finite and more than 0. Got {smoothing}. Leave it at 1."
+        )
+    heavier, lighter = np.triu_indices(together.shape[1], k=1)
+    documents = together[:, heavier, heavier]
+    # A word in no document counts as one that is in all of them, and never with the other.
+    documents[documents == 0] = n_documents
+    logarithms = np.log((together[:, heavier, lighter] + smoothing) / documents)
+    return np.asarray(logarithms.sum(axis=1))
+
+
+def inverted_rbo(top_words: IntArray, p: float = 0.9) -> float:
+    """Return one minus the mean rank-biased overlap of all pairs of topics.
+
+    Where `topic_diversity` asks only whether words are shared, this asks how high up: two topics
+    with the same first words are more alike than two with the same last words. With X_d the number
+    of words common to the first d of both lists, the overlap of two lists of n words is
+
+        RBO = (1 - p) Σ_{d = 1 ... n} p^{d-1} X_d / d  +  p^n X_n / n,
+
+    the extrapolated form of Webber et al. [1]_ for lists of equal length: the agreement seen at
+    depth n is taken to continue, so that equal lists have an RBO of exactly 1. The measure is 1
+    where no two topics share a word, and 0 where all lists are equal [2]_.
+
+    Parameters
+    ----------
+    top_words : int array of shape [T, n]
+        Word indices of each topic, T >= 2, distinct within a row, heaviest first: see
+        `topic_top_words`. Their order matters.
+    p : float, default=0.9
+        Weight on depth, between 0 and 1: each next rank counts p times as much. The smaller, the
+        more the first words decide. At 0.9 the first 10 ranks carry 86 % of the weight.
+
+    Returns
+    -------
+    float
+        A plain twin is `tests/reference/measures.py`.
+
+    References
+    ----------
+    .. [1] Webber, Moffat and Zobel, A similarity measure for indefinite rankings, ACM Transactions
+       on Information Systems 28(4), 2010.
+    .. [2] Bianchi, Terragni and Hovy, Pre-training is a hot topic, ACL 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(inverted_rbo(np.array([[0, 1, 2], [0, 3, 4]])), 3)
+    0.585
+    >>> round(inverted_rbo(np.array([[1, 2, 0], [3, 4, 0]])), 3)
+    0.73
+    """
+    top_words = np.asarray(top_words)
+    check_top_words(top_words, owner="inverted_rbo", at_least=1)
+    check_share(p, "p", "inverted_rbo")
+    n_topics, n = top_words.shape
+    if n_topics < 2:
+        raise ValueError(
+            f"`top_words` of inverted_rbo must have at least two topics to compare. Got {n_topics}."
+            " Leave this measure out for a model with a single topic."
+        )
+    _, words = np.unique(top_words, return_inverse=True)
+    words = words.reshape(top_words.shape)
+    # All pairs at once: a word among the first d of f topics is common to f (f - 1) / 2 pairs.
+    topics_with = np.zeros(words.max() + 1)
+    overlap = 0.0
+    for depth in range(1, n + 1):
+        topics_with += np.bincount(words[:, depth - 1], minlength=topics_with.size)
+        agreement = (topics_with * (topics_with - 1) / 2).sum() / depth
+        overlap += (1 - p) * p ** (depth - 1) * agreement
+    overlap += p**n * agreement
+    return float(1 - overlap / (n_topics * (n_topics - 1) / 2))
 
 
 def c_v(
