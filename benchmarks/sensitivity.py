@@ -91,24 +91,19 @@ CONSTANTS = {
     "shards": ("hdsp.fit.passes:_LABEL_ROUNDS",),
     "stream": ("hdsp.fit.stream:WORD_DOCUMENTS", "hdsp.fit.relearn:_FACTOR"),
     "kernels": (
-        "hdsp.kernels.cvb0.active_set:ACTIVE_SHARE",
-        "hdsp.kernels.cvb0.active_set:_ACTIVE_R",
-        "hdsp.kernels.cvb0.solver:_FIRST_ROUND",
-        "hdsp.kernels.cvb0.solver:_FOLLOWS",
-        "hdsp.kernels.cvb0.iteration:_LONGEST_STEP",
-        "hdsp.kernels.cvb0.iteration:_LEAST_PART",
-        "hdsp.kernels.cvb0.iteration:_WORSE",
-        "hdsp.kernels.cvb0.iteration:_EXTRAPOLATED",
+        "hdsp.model.completion:_ACTIVE_SHARE",
+        "hdsp.kernels.reading:_ACTIVE_R",
+        "hdsp.kernels.reading:_TURNS",
+        "hdsp.kernels.reading:_FIRST_TURN",
+        "hdsp.kernels.reading:_LONGEST_STEP",
+        "hdsp.kernels.reading:_LEAST_SHARE",
+        "hdsp.kernels.reading:_EXTRAPOLATED",
         "hdsp.kernels.documents:_NEWTON_STEPS",
         "hdsp.kernels.terms:_SMALL_SHARE",
     ),
 }
 # Shares near 1 and factors above it: what is halved and doubled is their distance from 1.
-FROM_ONE = {
-    "hdsp.fit.search:_STEP",
-    "hdsp.fit.search:_CLOSE",
-    "hdsp.kernels.cvb0.active_set:_ACTIVE_R",
-}
+FROM_ONE = {"hdsp.fit.search:_STEP", "hdsp.fit.search:_CLOSE", "hdsp.kernels.reading:_ACTIVE_R"}
 NOT_BY_DEFAULT = ("kernels",)
 CORPORA = {"rcv1_subset": 30, "clothing_reviews": 20}
 N_TRAIN, N_TEST, N_SEEDS = 1_000, 400, 4

@@ -50,7 +50,6 @@ from hdsp.fit import (
     survey_shards,
     topics_in_use,
 )
-from hdsp.kernels import compile_ahead
 from hdsp.model import DocumentState, GlobalState, Priors, Problem, make_problem, seed_prior
 from hdsp.model.shard_blocks import readable_parts
 from hdsp.numerics import FloatArray, IntArray, sample_rows
@@ -561,8 +560,6 @@ def running(
         stack.enter_context(here)
         if where is not here:
             stack.enter_context(where)
-        elif settings.n_threads > 1:
-            compile_ahead()
         run = Run(
             settings.max_iter,
             settings.tol,

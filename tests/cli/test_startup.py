@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from hdsp import HDSP, simulate
-from hdsp.cli.main import main, make_parser
+from hdsp.cli.main import make_parser
 
 SLOW = ("numba", "scipy", "pandas", "sklearn", "numpy", "pyarrow", "rich")
 PROGRAM = f"""
@@ -58,14 +58,3 @@ def test_answers_of_the_model_alone_import_no_library_of_tables(command, tmp_pat
     status, out, err = run(command, str(tmp_path / "model.hdsp"))
     assert (status, err) == (0, "['scipy', 'numpy']\n")
     assert out
-
-
-@pytest.mark.parametrize(
-    ("options", "n_calls"), [([], 1), (["--jobs", "1"], 0), (["--processes"], 0)]
-)
-def test_a_fit_compiles_while_it_reads(options, n_calls, monkeypatch, tmp_path):
-    calls = []
-    monkeypatch.setattr("hdsp.kernels.compile_ahead", lambda: calls.append(1))
-    fit = ["fit", str(tmp_path / "missing.csv"), "-o", str(tmp_path / "model.hdsp")]
-    assert main([*fit, *options]) == 2
-    assert len(calls) == n_calls

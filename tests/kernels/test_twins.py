@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln, psi
 
 from hdsp import kernels
-from hdsp.kernels import sparse_product
 from hdsp.kernels.documents import _solve_tangent
 from hdsp.kernels.special import ARITHMETIC, digamma_and_log_gamma, exp_digamma, fast_exp, fast_log
 from tests.reference import documents, factors, likelihood, scaling, softmax, terms, topics
@@ -315,7 +314,7 @@ def test_factor_kernels(seed):
     matrix = csr_array(rng.random((9, 7)) * (rng.random((9, 7)) < 0.6))
     dense = rng.normal(size=(7, 5))
     np.testing.assert_allclose(
-        sparse_product(matrix, dense), matrix @ dense, rtol=1e-10, atol=1e-12
+        kernels.sparse_product(matrix, dense), matrix @ dense, rtol=1e-10, atol=1e-12
     )
     fixed = rng.random((7, 5))
     fixed[:, 2] = 0.0

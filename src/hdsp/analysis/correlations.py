@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from hdsp import kernels
 from hdsp.analysis.reading import folds
-from hdsp.kernels import sparse_product
 from hdsp.model import GlobalState, Problem
 from hdsp.model.completion import group_share
 from hdsp.numerics import BoolArray, FloatArray, IntArray, sample_rows
@@ -108,7 +108,7 @@ def correlate_topics(
     expected, n_versions = expected[rows, :n_topics], len(problem.content) + 1
     share = group_share(state)[:, :n_topics].astype(np.float32)
     reading, clear = _read_words(share, expected.mean(axis=0), n_versions)
-    found = sparse_product(entries.astype(np.float32), reading).astype(np.float64)
+    found = kernels.sparse_product(entries.astype(np.float32), reading).astype(np.float64)
     weight = np.minimum(lengths / lengths.mean(), 1.0)
     by_pair, squares = weight / (lengths * (lengths - 1.0)), entries.power(2)
     # Weighted sums of products of 1, expected proportions m and estimated ones theta, by part.

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from hdsp import kernels
 from hdsp.analysis.label_regression import WeighedDocuments
 from hdsp.analysis.softmax import group_rows
-from hdsp.kernels import run_ranges, sparse_product
+from hdsp.kernels import run_ranges
 from hdsp.numerics import FloatArray
 
 # Factors are learned from at most this many documents.
@@ -144,7 +144,7 @@ def learn_word_factors(
     first, group = group_rows(labels)
     member = csr_array((np.ones(len(group), dtype=np.float32), (group, np.arange(len(group)))))
     labels = csc_array(labels[first])
-    expected = sparse_product(member, np.ascontiguousarray(expected, dtype=np.float32))
+    expected = kernels.sparse_product(member, np.ascontiguousarray(expected, dtype=np.float32))
     share = word_share.astype(np.float32)
 
     def learn(first: int, last: int) -> tuple[Any, ...]:

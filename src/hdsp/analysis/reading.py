@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp import kernels
 from hdsp.execution import InProcess, fit_documents
-from hdsp.kernels import run_together, sparse_product
+from hdsp.kernels import run_together
 from hdsp.model import (
     DocumentState,
     GlobalState,
@@ -236,7 +237,7 @@ def estimate_proportions(
         condition = max(condition, alike)
         for part in parts_of(np.flatnonzero(fold == number)):
             entries = problem.entries[part].astype(np.float32)
-            estimate = sparse_product(entries, reader)
+            estimate = kernels.sparse_product(entries, reader)
             known = estimate[:, -1:]
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = np.where(known > 0, estimate[:, :-1] / known, np.nan)

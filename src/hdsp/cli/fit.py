@@ -92,10 +92,6 @@ def run(options: argparse.Namespace) -> None:
     """Read, fit, save, and say what came of it."""
     check_output(options.output)
     seeds = None if options.seeds is None else _read_seeds(options.seeds)
-    if options.jobs != 1 and not (options.dask or options.processes):
-        from hdsp.kernels import compile_ahead
-
-        compile_ahead()
     with printed_warnings(), opened_corpus(options) as corpus:
         from hdsp.estimator import HDSP
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp import kernels
 from hdsp.execution.executor import Executor, InProcess, Step
-from hdsp.kernels import sparse_product
 from hdsp.model import (
     Block,
     BlockProblem,
@@ -110,7 +110,7 @@ def sum_tokens(
     if fit.documents is not None:
         if is_alone(member):
             return fit.documents.token_counts
-        return sparse_product(member, fit.documents.token_counts)
+        return kernels.sparse_product(member, fit.documents.token_counts)
     view = make_view(fit.state, problem.scaling, problem.dtype)
 
     def step(number: int) -> FloatArray:

@@ -15,7 +15,7 @@ from hdsp import kernels
 from hdsp.fit.pairs import STEPS, pair_topics
 from hdsp.fit.seeding import place_seeds
 from hdsp.fit.words import RESTARTS, WordSpace, word_space
-from hdsp.kernels import run_ranges, sparse_product
+from hdsp.kernels import run_ranges
 from hdsp.model import GlobalState, Problem
 from hdsp.model.seeds import NOT_SEEDED, add_seeds
 from hdsp.model.state import padded
@@ -299,14 +299,14 @@ def nmf_topics(
 def _factorise(rows: csr_array, words: FloatArray, n_sweeps: int) -> FloatArray:
     """The loadings of documents [M, K], after sweeps that change `words` [V, K], too."""
     columns = csr_array(rows.T)
-    target = sparse_product(rows, words)
+    target = kernels.sparse_product(rows, words)
     loadings, ahead, moved = target.copy(), words.copy(), np.empty_like(words)
     for sweep in range(n_sweeps):
         if sweep:
-            target = sparse_product(rows, ahead)
+            target = kernels.sparse_product(rows, ahead)
         _descend(ahead, target, loadings, 1 if sweep else 3)
         moved[:] = ahead
-        _descend(loadings, sparse_product(columns, loadings), moved, 1)
+        _descend(loadings, kernels.sparse_product(columns, loadings), moved, 1)
         np.subtract(moved, words, out=ahead)
         ahead *= _EXTRAPOLATION if sweep else 0.0
         ahead += moved
@@ -344,7 +344,7 @@ def _kmeans(rows: csr_array, n_topics: int, rng: np.random.Generator) -> FloatAr
     """Unit centres [T, V] of spherical k-means."""
     centres = _seeds(rows, n_topics, rng)
     for _ in range(_KMEANS_PASSES):
-        nearest = sparse_product(rows, np.ascontiguousarray(centres.T)).argmax(axis=1)
+        nearest = kernels.sparse_product(rows, np.ascontiguousarray(centres.T)).argmax(axis=1)
         member = csr_array(
             (np.ones(len(nearest), np.float32), (nearest, np.arange(len(nearest)))),
             shape=(n_topics, len(nearest)),

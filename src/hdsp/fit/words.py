@@ -12,7 +12,8 @@ import numpy as np
 from scipy.linalg import lu
 from scipy.sparse import csr_array
 
-from hdsp.kernels import run_ranges, sparse_product
+from hdsp import kernels
+from hdsp.kernels import run_ranges
 from hdsp.numerics import FloatArray, IntArray
 
 # Dimensions of the word vectors, at most, and the steps in which they are found.
@@ -107,9 +108,9 @@ def _leading(
     for _ in range(_POWER_ITERATIONS):
         for factor in (rows, columns):
             # Only the space that it spans matters; a triangular factor takes it away fastest.
-            basis = lu(sparse_product(factor, basis), permute_l=True)[0]
-    basis = np.linalg.qr(sparse_product(rows, basis))[0]
-    _, size, within = np.linalg.svd(sparse_product(columns, basis), full_matrices=False)
+            basis = lu(kernels.sparse_product(factor, basis), permute_l=True)[0]
+    basis = np.linalg.qr(kernels.sparse_product(rows, basis))[0]
+    _, size, within = np.linalg.svd(kernels.sparse_product(columns, basis), full_matrices=False)
     return (basis @ within.T)[:, :n_dimensions], size[:n_dimensions]
 
 

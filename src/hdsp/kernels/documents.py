@@ -1,6 +1,4 @@
-"""The document step (equations 11 to 13) over a run of documents."""
-
-from typing import Any
+"""A pass: the document step (equations 11 to 13), the word table and the word counts (14)."""
 
 import numpy as np
 from numba import njit
@@ -9,6 +7,7 @@ from hdsp.kernels.special import DEVICE, exp_digamma, fill, kernel, largest, scr
 
 _SMALLEST_NORM = 1e-30
 _SMALLEST_WEIGHT = 1e-20
+_SMALLEST_ENTRY = 1e-20
 _NEWTON_STEPS = 30
 # Words of a tile are padded to whole vector registers.
 _LANES = 8
@@ -17,16 +16,7 @@ _ITERATIONS_OF_A_TILE = 2
 
 
 @njit(**DEVICE)
-def _gather(
-    start: Any,
-    stop: Any,
-    indices: Any,
-    counts: Any,
-    table: Any,
-    e: Any,
-    token_weight: Any,
-    out: Any,
-) -> None:
+def _gather(start, stop, indices, counts, table, e, token_weight, out):
     """``w_i = c_i / sum_k B_ik e_k`` and ``out[k] = sum_i w_i B_ik`` (equation 13)."""
     n_topics = e.shape[0]
     zero = table.dtype.type(0.0)
@@ -68,9 +58,7 @@ def _gather(
 
 
 @njit(**DEVICE)
-def _fill_tile(
-    start: Any, stop: Any, indices: Any, table: Any, active: Any, n_active: Any, tile: Any
-) -> None:
+def _fill_tile(start, stop, indices, table, active, n_active, tile):
     """``tile[j, i] = B_ik`` for the document's words i and its active topics k = active[j]."""
     for i in range(start, stop):
         row = table[indices[i]]
@@ -79,9 +67,7 @@ def _fill_tile(
 
 
 @njit(**DEVICE)
-def _gather_tile(
-    n_active: Any, n_words: Any, tile: Any, counts: Any, e: Any, weights: Any, out: Any
-) -> None:
+def _gather_tile(n_active, n_words, tile, counts, e, weights, out):
     """As `_gather`, on a tile [active topics, words]: the words run along vector registers."""
     floor = tile.dtype.type(_SMALLEST_NORM)
     for i in range(n_words):
@@ -125,9 +111,7 @@ def _gather_tile(
 
 
 @njit(**DEVICE)
-def _solve_tangent(
-    length: Any, prior_total: Any, shape: Any, rate: Any, xi: Any, upper: Any, tolerance: Any
-) -> Any:
+def _solve_tangent(length, prior_total, shape, rate, xi, upper, tolerance):
     """The root of ``sum_k a_k / (rho_k xi + N) = 1`` (equation 12).
 
     Since ``sum_k a_k = N + beta``, it is the root of ``xi = beta / S(xi)`` with
@@ -157,7 +141,7 @@ def _solve_tangent(
 
 
 @njit(**DEVICE)
-def _choose_active(prune: Any, e: Any, active: Any) -> Any:
+def _choose_active(prune, e, active):
     """The number of topics with e_k of at least `prune` times the largest, listed in `active`.
 
     0 if `active` has no room for them.
@@ -177,25 +161,25 @@ def _choose_active(prune: Any, e: Any, active: Any) -> Any:
 
 @kernel
 def solve_documents(
-    first: Any,
-    last: Any,
-    indptr: Any,
-    indices: Any,
-    counts: Any,
-    table: Any,
-    prior_shape: Any,
-    rate: Any,
-    lengths: Any,
-    warm: Any,
-    topic_weight: Any,
-    max_iter: Any,
-    tol: Any,
-    prune: Any,
-    token_counts: Any,
-    xi: Any,
-    weight: Any,
-    token_weight: Any,
-) -> int:
+    first,
+    last,
+    indptr,
+    indices,
+    counts,
+    table,
+    prior_shape,
+    rate,
+    lengths,
+    warm,
+    topic_weight,
+    max_iter,
+    tol,
+    prune,
+    token_counts,
+    xi,
+    weight,
+    token_weight,
+):
     """Solve for q(pi) of documents ``first`` to ``last`` (equations 11 to 13).
 
     Plain twin: ``tests/reference/documents.py``.
@@ -344,3 +328,61 @@ def solve_documents(
                 e[active[j]] = active_e[j]
                 n[active[j]] = active_n[j]
     return iterations
+
+
+@kernel
+def fill_word_table(first, last, topics, inverse_total, table):
+    """``table[i, k] = exp(E ln phi_ki)`` for words ``first`` to ``last``.
+
+    `topics` [V, K] holds the Dirichlet parameters, `inverse_total` [K] is
+    ``exp(-psi(sum_i lambda_ki))``, zero for padding. Entries below 1e-20 become zero, because
+    arithmetic on subnormal products is slow. Plain twin:
+    ``tests/reference/topics.py``.
+    """
+    smallest = table.dtype.type(_SMALLEST_ENTRY)
+    zero = table.dtype.type(0.0)
+    for i in range(first, last):
+        for k in range(topics.shape[1]):
+            value = exp_digamma(topics[i, k]) * inverse_total[k]
+            table[i, k] = value if value > smallest else zero
+
+
+@kernel
+def add_word_counts(
+    first, last, word_indptr, documents, positions, token_weight, weight, table, out
+):
+    """Add a block's expected word counts ``sum_m c_mi gamma_mik`` to words ``first`` to ``last``.
+
+    The block is read in word order (`word_indptr`, `documents`, `positions`: its CSC form, with
+    positions into `token_weight`), so that each row of `out` has one writer and one order of
+    summation for any number of threads. Plain twin: ``tests/reference/topics.py``.
+    """
+    n_topics = table.shape[1]
+    gathered = scratch(n_topics, table.dtype)
+    for i in range(first, last):
+        start = word_indptr[i]
+        stop = word_indptr[i + 1]
+        if start == stop:
+            continue
+        fill(gathered, table.dtype.type(0.0))
+        j = start
+        while j + 4 <= stop:
+            e0 = weight[documents[j]]
+            e1 = weight[documents[j + 1]]
+            e2 = weight[documents[j + 2]]
+            e3 = weight[documents[j + 3]]
+            w0 = token_weight[positions[j]]
+            w1 = token_weight[positions[j + 1]]
+            w2 = token_weight[positions[j + 2]]
+            w3 = token_weight[positions[j + 3]]
+            for k in range(n_topics):
+                gathered[k] += w0 * e0[k] + w1 * e1[k] + w2 * e2[k] + w3 * e3[k]
+            j += 4
+        while j < stop:
+            e0 = weight[documents[j]]
+            w0 = token_weight[positions[j]]
+            for k in range(n_topics):
+                gathered[k] += w0 * e0[k]
+            j += 1
+        for k in range(n_topics):
+            out[i, k] += gathered[k] * table[i, k]

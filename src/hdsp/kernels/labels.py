@@ -5,8 +5,6 @@ exposure, and keep it up to date as they change one label's weights after anothe
 by column (`indptr`, `documents`, `values`: the CSC form of the design).
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -14,9 +12,7 @@ from hdsp.kernels.special import DEVICE, fill, kernel, scratch
 
 
 @kernel
-def sweep_gamma_weights(
-    indptr: Any, documents: Any, load: Any, label_shape: Any, prior_rate: Any, label_rate: Any
-) -> None:
+def sweep_gamma_weights(indptr, documents, load, label_shape, prior_rate, label_rate):
     """Update b'_kj of each label in turn (equation 15).
 
     `label_shape` [J, K] holds the new a'_kj, and `label_rate` [J, K] b'_kj, which is replaced;
@@ -55,9 +51,7 @@ def sweep_gamma_weights(
 
 
 @njit(**DEVICE)
-def _loads_after(
-    first: Any, last: Any, documents: Any, values: Any, load: Any, step: Any, out: Any
-) -> None:
+def _loads_after(first, last, documents, values, load, step, out):
     """``out[k] = sum_m load_mk exp(r_m step_k)`` over the documents of one label."""
     fill(out, 0.0)
     for i in range(first, last):
@@ -69,15 +63,8 @@ def _loads_after(
 
 @kernel
 def sweep_normal_weights(
-    indptr: Any,
-    documents: Any,
-    values: Any,
-    load: Any,
-    prior_shape: Any,
-    variance: Any,
-    label_weights: Any,
-    label_spread: Any,
-) -> None:
+    indptr, documents, values, load, prior_shape, variance, label_weights, label_spread
+):
     """One Newton step with halving on w_kj of each label in turn (equation 16).
 
     `prior_shape` [K] is beta p_k, `label_weights` [J, K] is replaced; `load` must have been

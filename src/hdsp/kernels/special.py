@@ -16,8 +16,9 @@ from numba.core.options import DefaultOptions
 from numba.extending import overload, register_jitable
 
 from hdsp import progress
-from hdsp.kernels.ahead import TITLE
 
+# Shown while code is compiled.
+TITLE = "Compiling, at first use only"
 # Sums may be reordered so that they vectorise; divisions may not become approximate reciprocals,
 # which vector code would take and scalar code not. A vectorised loop falls back to scalar code
 # where arrays lie too close in memory, so the two must agree, and loops that both store and sum
@@ -87,7 +88,7 @@ class _Compiling(event.Listener):
             gc.enable()
 
 
-event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]
+event.register("numba:compile", _Compiling())
 
 _LOG2E = np.float32(1.4426950408889634)
 _HALF_LOG_2PI = 0.9189385332046727
@@ -95,20 +96,20 @@ _HALF_LOG_2PI = 0.9189385332046727
 
 # Loops in place of NumPy's slices and reductions, whose general forms take seconds to compile.
 @register_jitable(forceinline=True, **ARITHMETIC)
-def scratch(length: Any, dtype: Any) -> Any:
+def scratch(length, dtype):
     """A working array that is not too close to others in memory."""
     return np.empty(length + PADDING, dtype)[:length]
 
 
 @register_jitable(**INLINED)
-def fill(row: Any, value: Any) -> None:
+def fill(row, value):
     """``row[:] = value`` for a one-dimensional array and a number."""
     for i in range(row.shape[0]):
         row[i] = value
 
 
 @register_jitable(**INLINED)
-def largest(row: Any) -> Any:
+def largest(row):
     """``row.max()`` of a one-dimensional array."""
     result = row[0]
     for i in range(row.shape[0]):
@@ -117,7 +118,7 @@ def largest(row: Any) -> Any:
 
 
 @register_jitable(**INLINED)
-def smallest(row: Any) -> Any:
+def smallest(row):
     """``row.min()`` of a one-dimensional array."""
     result = row[0]
     for i in range(row.shape[0]):
@@ -126,7 +127,7 @@ def smallest(row: Any) -> Any:
 
 
 @register_jitable(**INLINED)
-def _exp_of_negative(x: Any) -> Any:
+def _exp_of_negative(x):
     """exp(x) in float32 for x <= 0; exact zero below -80, so that no subnormal appears."""
     scaled = max(x, np.float32(-80.0)) * _LOG2E
     whole = np.int32(scaled - np.float32(0.5))
@@ -145,7 +146,7 @@ def _exp_of_negative(x: Any) -> Any:
 
 
 @register_jitable(**INLINED)
-def _exp_digamma_float32(a: Any) -> Any:
+def _exp_digamma_float32(a):
     y = a + np.float32(4.0)
     r = np.float32(1.0) / y
     u = a * (a + np.float32(3.0))
@@ -160,7 +161,7 @@ def _exp_digamma_float32(a: Any) -> Any:
 
 
 @register_jitable(**INLINED)
-def _digamma_series(y: Any) -> Any:
+def _digamma_series(y):
     """ln y - psi(y) for y >= 8, to 1e-15."""
     r = 1.0 / y
     r2 = r * r
@@ -169,7 +170,7 @@ def _digamma_series(y: Any) -> Any:
 
 
 @register_jitable(**INLINED)
-def digamma_and_log_gamma(a: Any) -> Any:
+def digamma_and_log_gamma(a):
     """psi(a) and ln Gamma(a) for a > 0, by shifting the argument above 8.
 
     Plain twin: ``scipy.special.psi`` and ``scipy.special.gammaln``.
@@ -200,7 +201,7 @@ def digamma_and_log_gamma(a: Any) -> Any:
 
 
 @register_jitable(**INLINED)
-def _exp_digamma_float64(a: Any) -> Any:
+def _exp_digamma_float64(a):
     y = a
     harmonic = 0.0
     for _ in range(8):
@@ -211,14 +212,14 @@ def _exp_digamma_float64(a: Any) -> Any:
 
 
 @register_jitable(**INLINED)
-def _exp_float32(x: Any) -> Any:
+def _exp_float32(x):
     """exp(x) in float32 for |x| <= 80: a reciprocal turns the sign of a positive argument."""
     small = _exp_of_negative(-abs(x))
     return small if x <= np.float32(0.0) else np.float32(1.0) / small
 
 
 @register_jitable(**INLINED)
-def _log_float32(x: Any) -> Any:
+def _log_float32(x):
     """ln(x) in float32 for positive, normal x, to about one unit in the last place."""
     bits = np.float32(x).view(np.int32)
     # The exponent that leaves a mantissa in [2/3, 4/3).
@@ -240,7 +241,7 @@ def _log_float32(x: Any) -> Any:
 # Compiled code calls the functions below, each in the precision of its argument.
 
 
-def exp_digamma(x: Any) -> Any:
+def exp_digamma(x):
     """exp(psi(x)), the geometric mean of a Gamma(x, 1) variable; zero where it underflows.
 
     Plain twin: ``numpy.exp(scipy.special.psi(x))``.
@@ -248,7 +249,7 @@ def exp_digamma(x: Any) -> Any:
     raise NotImplementedError("exp_digamma is only called from compiled code.")
 
 
-def fast_log(x: Any) -> Any:
+def fast_log(x):
     """ln(x) of a positive number, in a form the compiler can vectorise in float32.
 
     Plain twin: ``numpy.log``.
@@ -256,7 +257,7 @@ def fast_log(x: Any) -> Any:
     raise NotImplementedError("fast_log is only called from compiled code.")
 
 
-def fast_exp(x: Any) -> Any:
+def fast_exp(x):
     """exp(x) for |x| <= 80, in a form the compiler can vectorise in float32.
 
     Plain twin: ``numpy.exp``.

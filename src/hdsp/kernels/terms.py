@@ -1,18 +1,18 @@
-"""Terms of the bound with gamma functions: those of q(phi) and of documents."""
-
-from typing import Any
+"""Terms of the bound with gamma functions: of q(phi), of documents, and of merged topics."""
 
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, digamma_and_log_gamma, fast_log, kernel, scratch
+from hdsp.kernels.special import DEVICE, digamma_and_log_gamma, fast_log, fill, kernel, scratch
 
 # Tokens of less than this share of the prior shape enter by a second-order expansion.
 _SMALL_SHARE = 1e-4
+# Fewer tokens than this are rounding.
+_SMALLEST_COUNT = 1e-12
 
 
 @njit(**DEVICE)
-def _fill_prior_functions(prior_shape: Any, out: Any) -> None:
+def _fill_prior_functions(prior_shape, out):
     """psi, ln Gamma and the derivative of psi at a0, [3, K]; zeros where a0 is padding."""
     for k in range(prior_shape.shape[0]):
         out[0, k] = out[1, k] = out[2, k] = 0.0
@@ -25,7 +25,7 @@ def _fill_prior_functions(prior_shape: Any, out: Any) -> None:
 
 
 @kernel
-def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: Any) -> None:
+def dirichlet_terms(first, last, topics, topic_prior, out):
     """``out[i] = sum_k ln G(l_ik) - ln G(eta) + (eta - l_ik) psi(l_ik)`` for words of q(phi).
 
     Plain twin: ``tests/reference/terms.py``.
@@ -48,15 +48,7 @@ def dirichlet_terms(first: Any, last: Any, topics: Any, topic_prior: Any, out: A
 
 
 @kernel
-def mean_proportions(
-    first_topic: Any,
-    token_counts: Any,
-    prior_shape: Any,
-    lengths: Any,
-    xi: Any,
-    rate: Any,
-    out: Any,
-) -> None:
+def mean_proportions(first_topic, token_counts, prior_shape, lengths, xi, rate, out):
     """``out[m, q] = (a0_k + n_mk) / (rho_mk + N_m / xi_m)``, k = first_topic + q (equation 11).
 
     `rate` and `out` [M, Q] hold some topics only. Plain twin: ``tests/reference/terms.py``.
@@ -70,23 +62,23 @@ def mean_proportions(
 
 @kernel
 def fill_document_terms(
-    first: Any,
-    last: Any,
-    size: Any,
-    indptr: Any,
-    counts: Any,
-    lengths: Any,
-    prior_shape: Any,
-    rate: Any,
-    token_counts: Any,
-    xi: Any,
-    weight: Any,
-    token_weight: Any,
-    words: Any,
-    tangent: Any,
-    proportions: Any,
-    log_proportion: Any,
-) -> None:
+    first,
+    last,
+    size,
+    indptr,
+    counts,
+    lengths,
+    prior_shape,
+    rate,
+    token_counts,
+    xi,
+    weight,
+    token_weight,
+    words,
+    tangent,
+    proportions,
+    log_proportion,
+):
     """Terms (6) to (9) of the bound without E[ln rho], of documents ``first`` to ``last``.
 
     Takes what `solve_documents` writes. Writes the terms `words`, `tangent` and `proportions` [M],
@@ -145,3 +137,74 @@ def fill_document_terms(
         words[m] = log_norms + weighted - carried
         tangent[m] = -length * (np.log(np.float64(xi[m])) + np.float64(mean_sum) / xi[m] - 1.0)
         proportions[m] = gap + shape_sum - pull - load
+
+
+@kernel
+def sum_log_gamma(first, last, word_counts, prior, out):
+    """``out[q] = sum_i ln G(prior + n_qi) - ln G(prior)`` for topics `first` to `last`.
+
+    `word_counts` [Q, V] holds n. Plain twin: ``tests/reference/moves.py``.
+    """
+    _, log_prior = digamma_and_log_gamma(prior)
+    for q in range(first, last):
+        total = 0.0
+        for i in range(word_counts.shape[1]):
+            n = np.float64(word_counts[q, i])
+            if n > 0.0:
+                _, log_gamma = digamma_and_log_gamma(prior + n)
+                total += log_gamma - log_prior
+        out[q] = total
+
+
+@kernel
+def sum_proportion_terms(first, last, token_counts, prior_shape, rate, per_xi, out):
+    """``out[q] = sum_m ln G(a_mq) - ln G(a0_q) - a_mq ln b_mq`` for topics `first` to `last`.
+
+    With a = a0 + n and b = rho + N / xi (equation 11); `token_counts` [M, Q] holds n, `rate` [M, Q]
+    rho and `per_xi` [M] N / xi. Plain twin: ``tests/reference/moves.py``.
+    """
+    n_topics = last - first
+    log_prior = np.empty(n_topics)
+    total = np.empty(n_topics)
+    fill(total, 0.0)
+    for j in range(n_topics):
+        _, log_prior[j] = digamma_and_log_gamma(np.float64(prior_shape[first + j]))
+    for m in range(token_counts.shape[0]):
+        for j in range(n_topics):
+            q = first + j
+            n = np.float64(token_counts[m, q])
+            a0 = np.float64(prior_shape[q])
+            if n > 0.0:
+                _, log_gamma = digamma_and_log_gamma(a0 + n)
+                total[j] += log_gamma - log_prior[j]
+            total[j] -= (a0 + n) * np.log(np.float64(rate[m, q]) + np.float64(per_xi[m]))
+    for j in range(n_topics):
+        out[first + j] = total[j]
+
+
+@kernel
+def sum_pair_entropies(
+    first, last, size, indptr, indices, token_weight, weight, table, token_counts, pairs, out
+):
+    """The entropy of words that is lost where two topics become one, for each pair of topics.
+
+    With t_j = c_i gamma_ij: the sum of ``t_j ln t_j + t_k ln t_k - (t_j + t_k) ln (t_j + t_k)``
+    over the words of documents `first` to `last`. It is added to ``out[first // size]`` [Q], so
+    that ranges can be summed in order. Plain twin: ``tests/reference/moves.py``.
+    """
+    row = out[first // size]
+    for m in range(first, last):
+        for q in range(pairs.shape[0]):
+            j = pairs[q, 0]
+            k = pairs[q, 1]
+            if token_counts[m, j] <= 0.0 or token_counts[m, k] <= 0.0:
+                continue
+            total = 0.0
+            for i in range(indptr[m], indptr[m + 1]):
+                word = indices[i]
+                one = np.float64(token_weight[i] * weight[m, j] * table[word, j])
+                other = np.float64(token_weight[i] * weight[m, k] * table[word, k])
+                if one > _SMALLEST_COUNT and other > _SMALLEST_COUNT:
+                    both = one + other
+                    total += one * np.log(one / both) + other * np.log(other / both)
+            row[q] += total

@@ -1,7 +1,5 @@
 """Words of texts: runs of characters, numbered as they first occur, and counted by document."""
 
-from typing import Any
-
 import numpy as np
 from numba.extending import register_jitable
 
@@ -17,7 +15,7 @@ _IN_RUN, _IN_WORD = np.uint8(1), np.uint8(2)
 
 
 @register_jitable(**INLINED)
-def _character(text: Any, position: Any) -> Any:
+def _character(text, position):
     """Code point and number of bytes of the character at a position of a text in UTF-8."""
     byte = np.int64(text[position])
     if byte < 0x80:
@@ -31,17 +29,7 @@ def _character(text: Any, position: Any) -> Any:
 
 
 @register_jitable(**INLINED)
-def _place(
-    table: Any,
-    hashes: Any,
-    starts: Any,
-    lasts: Any,
-    known: Any,
-    code: Any,
-    text: Any,
-    start: Any,
-    last: Any,
-) -> Any:
+def _place(table, hashes, starts, lasts, known, code, text, start, last):
     """Where a word is in an open table, or the free place where it belongs.
 
     `table` has numbers of words from 1, and 0 where it is free; they start and end in the text
@@ -62,19 +50,7 @@ def _place(
 
 
 @kernel
-def find_words(
-    text: Any,
-    ends: Any,
-    kinds: Any,
-    shortest: Any,
-    at_start: Any,
-    at_end: Any,
-    ids: Any,
-    stops: Any,
-    starts: Any,
-    lasts: Any,
-    table: Any,
-) -> Any:
+def find_words(text, ends, kinds, shortest, at_start, at_end, ids, stops, starts, lasts, table):
     """Number the words of M documents, which are runs of characters of a kind, as they occur.
 
     `text` holds the documents in UTF-8, `ends` [M] where each of them ends. `kinds` has 1 for
@@ -132,7 +108,7 @@ def find_words(
 
 
 @kernel
-def count_ids(ids: Any, stops: Any, seen: Any, place: Any, columns: Any, counts: Any) -> None:
+def count_ids(ids, stops, seen, place, columns, counts):
     """Count how often each number occurs in each of M documents.
 
     The numbers of the documents follow one another in `ids`, and end at `stops` [M]. Each distinct
@@ -154,20 +130,20 @@ def count_ids(ids: Any, stops: Any, seen: Any, place: Any, columns: Any, counts:
 
 @kernel
 def merge_words(
-    text: Any,
-    starts: Any,
-    lasts: Any,
-    known: Any,
-    n_known: Any,
-    known_starts: Any,
-    known_lasts: Any,
-    hashes: Any,
-    table: Any,
-    is_open: Any,
-    share: Any,
-    n_shares: Any,
-    numbers: Any,
-) -> Any:
+    text,
+    starts,
+    lasts,
+    known,
+    n_known,
+    known_starts,
+    known_lasts,
+    hashes,
+    table,
+    is_open,
+    share,
+    n_shares,
+    numbers,
+):
     """Number words as those of a table, in which new ones are entered if it `is_open`.
 
     Words start and end in `text` at `starts` and `lasts`; the `n_known` words of the table in

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import kernels
-from hdsp.kernels import csr_arrays, run_ranges
+from hdsp.kernels import run_ranges
 from hdsp.model.differing import update_versions, version_share
 from hdsp.model.documents import expected_rates, pad
 from hdsp.model.problem import Problem
@@ -25,6 +25,8 @@ _PREDICTED_RANGE = 128
 # A document that has not settled by then changes by little more than the tolerance.
 _MAX_ITER = 100
 _TOL = 1e-3
+# Topics with less than this share of a document's tokens are solved in closed form.
+_ACTIVE_SHARE = 2e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,7 @@ def predict_proportions(
     tol : float, default=1e-3
         The share of a document's tokens that may still move when it stops.
     """
-    indptr, indices, data = csr_arrays(counts)
+    indptr, indices, data = kernels.csr_arrays(counts)
     dtype = word_share.dtype
     arguments = (
         indptr,
@@ -117,15 +119,10 @@ def predict_proportions(
         np.asarray(counts.sum(axis=1)).astype(dtype),
         _MAX_ITER,
         dtype.type(tol),
+        dtype.type(_ACTIVE_SHARE),
         out,
     )
-    kernel, make_memory = kernels.predict_documents, kernels.make_memory
-
-    def predict(first: int, last: int) -> None:
-        memory = make_memory(indptr[first : last + 1], word_share.shape[1], dtype)
-        kernel(first, last, *arguments, memory)
-
-    run_ranges(predict, counts.shape[0], _PREDICTED_RANGE)
+    run_ranges(kernels.predict_documents, counts.shape[0], _PREDICTED_RANGE, *arguments)
 
 
 def make_predictive_view(state: GlobalState, scaling: ScalingFunction) -> PredictiveView:

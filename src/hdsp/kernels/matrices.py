@@ -1,18 +1,19 @@
 """Sparse products, and non-negative coordinate descent for the matrix-factorisation start."""
 
-from typing import Any
-
+import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
 
+from hdsp.kernels.parallel import run_ranges
 from hdsp.kernels.special import DEVICE, fast_exp, fill, kernel
+from hdsp.numerics import FloatArray, IntArray
 
+_ROW_RANGE = 512
 _LARGEST_EXPONENT = 60.0
 
 
 @kernel
-def multiply_rows(
-    first: Any, last: Any, indptr: Any, indices: Any, data: Any, dense: Any, out: Any
-) -> None:
+def multiply_rows(first, last, indptr, indices, data, dense, out):
     """``out[m] = sum_i x_mi dense[i]`` for CSR rows ``first`` to ``last``. Twin: ``X @ dense``."""
     n_columns = dense.shape[1]
     for m in range(first, last):
@@ -41,7 +42,7 @@ def multiply_rows(
 
 
 @kernel
-def exponentiate(values: Any) -> None:
+def exponentiate(values):
     """``values = exp(values)`` in place, [M, K], with exponents limited to -60 ... 60."""
     limit = values.dtype.type(_LARGEST_EXPONENT)
     for m in range(values.shape[0]):
@@ -51,7 +52,7 @@ def exponentiate(values: Any) -> None:
 
 
 @kernel
-def descend_rows(gram: Any, gradient: Any, n_sweeps: Any, rows: Any) -> None:
+def descend_rows(gram, gradient, n_sweeps, rows):
     """Non-negative coordinate descent on ``row gram row^T / 2 - target row`` for each row.
 
     `gram` is [K, K]; `rows` [M, K] is replaced, after `n_sweeps` passes over the coordinates, and
@@ -72,6 +73,38 @@ def descend_rows(gram: Any, gradient: Any, n_sweeps: Any, rows: Any) -> None:
 
 
 @njit(**DEVICE)
-def _add_row(out: Any, factor: Any, row: Any) -> None:
+def _add_row(out, factor, row):
     for j in range(out.shape[0]):
         out[j] += factor * row[j]
+
+
+def csr_arrays(matrix: csr_array) -> tuple[IntArray, IntArray, FloatArray]:
+    """The arrays of a CSR matrix, with the index types that kernels are compiled for."""
+    indptr = matrix.indptr.astype(np.int64, copy=False)
+    return indptr, matrix.indices.astype(np.int32, copy=False), matrix.data
+
+
+def sparse_product(matrix: csr_array, dense: FloatArray) -> FloatArray:
+    """``matrix @ dense``, [M, K], for a CSR matrix and a dense one of the same dtype."""
+    out = np.empty((matrix.shape[0], dense.shape[1]), dtype=dense.dtype)
+    run_ranges(
+        multiply_rows,
+        matrix.shape[0],
+        _ROW_RANGE,
+        *csr_arrays(matrix),
+        np.ascontiguousarray(dense),
+        out,
+    )
+    return out
+
+
+def exp_product(matrix: csr_array, dense: FloatArray) -> FloatArray:
+    """``exp(matrix @ dense)`` in the dtype of the CSR matrix, [M, K].
+
+    Exponents are limited to -60 ... 60: beyond, they only say "never" or "always".
+    """
+    dense = np.ascontiguousarray(dense, dtype=matrix.dtype)
+    out = np.empty((matrix.shape[0], dense.shape[1]), dtype=matrix.dtype)
+    multiply_rows(0, len(out), *csr_arrays(matrix), dense, out)
+    exponentiate(out)
+    return out
