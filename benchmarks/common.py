@@ -6,7 +6,12 @@ Real corpora are Parquet files in a folder that is not part of the project. Name
 
 import argparse
 import csv
+import json
 import os
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 from hdsp.corpus import Corpus
@@ -14,6 +19,7 @@ from hdsp.datasets import load_docstrings
 from hdsp_studies.comparison import CorpusFolder, split_corpus
 from hdsp_studies.peers import ScalingProcess
 
+ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 NAMES = ("medline_mesh", "rcv1_subset", "ohsumed23")
 
@@ -60,3 +66,29 @@ def write(name, rows):
 def digits(value, n):
     """A number with n digits after the point; nothing for what a model cannot do."""
     return "" if value is None else f"{value:.{n}f}"
+
+
+@contextmanager
+def checkout(commit):
+    """The source trees to compare by name: "before" at a commit, if there is one, and "now"."""
+    if commit is None:
+        yield {"now": ROOT}
+        return
+    git = ["git", "-C", str(ROOT), "worktree"]
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "before"
+        subprocess.run([*git, "add", "--detach", "-q", str(tree), commit], check=True)
+        try:
+            yield {"before": tree, "now": ROOT}
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+def run_version(tree, script, arguments):
+    """The JSON that a script's `--measure` prints with the packages of a source tree."""
+    parts = [tree / "src", tree / "studies/src", ROOT / "benchmarks"]
+    path = os.pathsep.join(map(str, parts))
+    command = [sys.executable, script, "--measure", json.dumps(arguments)]
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    out = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(out.stdout.splitlines()[-1])

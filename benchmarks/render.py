@@ -7,7 +7,6 @@ A page names a table by a pair of comments: <!-- table NAME --> and <!-- end -->
 
 import csv
 import re
-from functools import partial
 from pathlib import Path
 from statistics import mean
 
@@ -24,41 +23,6 @@ ROOT = Path(__file__).parent.parent
 def rows(name):
     with (RESULTS / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
-
-
-def number(text):
-    value = float(text)
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def quality():
-    columns = ["regression", "exact", "ratio", "completion", "npmi", "passes", "seconds"]
-    return table(
-        ["corpus", "model", *columns],
-        [
-            [row["corpus"], row["model"], *[number(row[column]) for column in columns]]
-            for row in rows("quality")
-        ],
-    )
-
-
-def headline():
-    by_corpus = {}
-    for row in rows("quality"):
-        by_corpus.setdefault(row["corpus"], {})[row["model"]] = row
-    return table(
-        ["corpus", "from labels alone", "HDP, no labels", "half of the words and labels", "NPMI"],
-        [
-            [
-                corpus,
-                number(models["HDSP"]["regression"]),
-                number(models["HDP"]["regression"]),
-                number(models["HDSP"]["completion"]),
-                number(models["HDSP"]["npmi"]),
-            ]
-            for corpus, models in by_corpus.items()
-        ],
-    )
 
 
 def effects():
@@ -116,47 +80,6 @@ def times(name):
     return [float(seconds) for seconds in found.values()]
 
 
-def sensitivity(part):
-    """What half and twice each constant change; bold where it is more than other seeds do."""
-    found = [row for row in rows("sensitivity") if row["part"] == part]
-    (usual, *seeds) = [row for row in found if not row["constant"]]
-    by_constant = {}
-    for row in found:
-        if row["constant"]:
-            by_constant.setdefault(row["constant"], []).append(row)
-    return table(
-        ["constant", "in", "half", "twice", "why"],
-        [
-            [
-                f"`{name.partition(':')[2]}`",
-                f"`{name.partition(':')[0].removeprefix('hdsp.')}`",
-                *[moved(row, usual, seeds) for row in pair],
-                pair[0]["reason"],
-            ]
-            for name, pair in by_constant.items()
-        ],
-    )
-
-
-def moved(row, usual, seeds):
-    """The measures that differ from the usual ones, with the value that they belong to."""
-    texts = [row["fails"]] if row["fails"] else []
-    for name in ("completion", "given labels", "label loss"):
-        if row[name]:
-            unit = float(usual[name])
-            change, *others = (
-                100.0 * (float(r[name]) - float(usual[name])) / unit for r in (row, *seeds)
-            )
-            # Losses are stored to half a percent.
-            if abs(change) >= (0.05 if name in ("completion", "given labels") else 0.5):
-                text = f"{name} {change:+.1f} %"
-                texts.append(f"**{text}**" if abs(change) > max(map(abs, others)) else text)
-    for name in ("topics", "range"):
-        if row[name] != usual[name]:
-            texts.append(f"{name} {row[name]}")
-    return f"{row['value']}: {', '.join(texts) or 'the same'}"
-
-
 def corpora():
     return table(["file", "from"], [[f"`{name}.parquet`", text] for name, text in ORIGINS.items()])
 
@@ -166,13 +89,7 @@ def main():
         "reproduction": reproduction,
         "reproduction_time": reproduction_time,
         "corpora": corpora,
-        "quality": quality,
-        "headline": headline,
         "effects": effects,
-        **{
-            f"sensitivity_{part}": partial(sensitivity, part)
-            for part in dict.fromkeys(row["part"] for row in rows("sensitivity"))
-        },
     }
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text()

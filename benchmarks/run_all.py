@@ -10,28 +10,15 @@ from pathlib import Path
 from common import parser
 
 BENCHMARKS = (
-    "quality",
-    "number",
-    "defaults",
-    "document_step",
-    "fits",
-    "stages",
-    "transform",
-    "cost",
-    "labels",
-    "terms",
-    "correlations",
-    "seeds",
-    "content",
-    "label_words",
-    "reading",
-    "streams",
-    "sensitivity",
-    "effects",
-    "effects_seeds",
-    "given_labels",
+    ["quality"],
+    ["number"],
+    ["effects"],
+    ["fits"],
+    ["stages"],
+    ["stages", "--step"],
+    ["cost"],
+    ["streams"],
 )
-WITHOUT_DATA = ("startup", "report", "simulate", "cluster")
 
 
 def main():
@@ -39,11 +26,11 @@ def main():
     if chosen.data is None:
         raise SystemExit("Name the folder of the corpora with --data or HDSP_DATA.")
     folder = Path(__file__).parent
-    for name in BENCHMARKS:
+    for name, *arguments in BENCHMARKS:
         print(f"== {name}", flush=True)
-        script = str(folder / f"{name}.py")
-        subprocess.run([sys.executable, script, "--data", str(chosen.data)], check=True)
-    for name in (*WITHOUT_DATA, "render"):
+        command = [sys.executable, str(folder / f"{name}.py"), "--data", str(chosen.data)]
+        subprocess.run([*command, *arguments], check=True)
+    for name in ("startup", "render"):
         subprocess.run([sys.executable, str(folder / f"{name}.py")], check=True)
 
 

@@ -2,14 +2,11 @@
 
     python benchmarks/startup.py
 
-Writes benchmarks/results/startup.csv, CPU seconds of whole programs, how many of these a second
-process took beside the first, and how many functions were compiled (each for one type of
-arguments); and compilation.csv, the CPU seconds that each kernel of the first of the small fits
-takes to compile.
+Writes benchmarks/results/startup.csv: CPU seconds of whole programs, and how many functions were
+compiled, each for one type of arguments.
 """
 
 import csv
-import json
 import os
 import resource
 import statistics
@@ -21,40 +18,18 @@ from pathlib import Path
 
 from common import write
 
-# The CPU seconds of processes that the program has started.
-BESIDE = """
-import atexit, resource, sys
-def tell():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(used.ru_utime + used.ru_stime, file=sys.stderr)
-atexit.register(tell)
-"""
 COMMAND = "import sys; from hdsp.cli import main; sys.exit(main())"
 FIT = """
-import json, sys, time, warnings
+import sys, warnings
 import hdsp
-from numba.core import event
 
-class Compiling(event.Listener):
-    begun, seconds = [], []
-
-    def on_start(self, event):
-        self.begun.append(time.process_time())
-
-    def on_end(self, event):
-        took = time.process_time() - self.begun.pop()
-        if not self.begun:
-            self.seconds.append((event.data["dispatcher"].__name__, took))
-
-event.register("numba:compile", Compiling())
 warnings.simplefilter("ignore")
 corpus, _ = hdsp.simulate([["a"], ["b"]] * 200, n_topics=5, random_state=0)
 hdsp.HDSP(max_components=20, n_jobs=int(sys.argv[1]), random_state=0).fit(corpus)
-json.dump(Compiling.seconds, sys.stdout)
 """
 TABLE = ["--category", "label", "--topics", "20", "-q"]
-# What is done, the program and its arguments, how often (the median is kept), and whether the cache
-# is empty at first; else it is the one that the program above has left.
+# The name, the program and its arguments, the number of runs (the median counts), and whether the
+# cache is empty at first. Otherwise it is the one that the program above left.
 MEASURED = (
     ("python, which does nothing", "", (), 9, False),
     ("import hdsp", "import hdsp", (), 9, False),
@@ -85,18 +60,17 @@ MEASURED = (
 
 
 def run(program, arguments, folder, cache):
-    """CPU seconds of a program, those of them beside its first process, and what it printed."""
+    """CPU seconds of a program."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    finished = subprocess.run(
-        [sys.executable, "-c", BESIDE + program, *arguments],
+    subprocess.run(
+        [sys.executable, "-c", program, *arguments],
         env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
         cwd=folder,
         capture_output=True,
         check=True,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, float(finished.stderr.split()[-1]), finished.stdout
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def write_texts(file):
@@ -114,19 +88,15 @@ def write_texts(file):
 
 
 def measured(folder):
-    """The rows of the table; those about kernels are written between them."""
+    """The rows of the table."""
     cache = folder / "cache 0"
     for number, (name, program, arguments, repeats, is_empty) in enumerate(MEASURED):
         cache = folder / f"cache {number}" if is_empty else cache
         before = len(list(cache.rglob("*.nbc")))
-        found = [run(program, arguments, folder, cache) for _ in range(repeats)]
-        if program == FIT and arguments == ("1",) and is_empty:
-            kernels = sorted(json.loads(found[0][2]), key=lambda row: -row[1])
-            write("compilation", ({"kernel": k, "CPU seconds": f"{s:.2f}"} for k, s in kernels))
+        seconds = [run(program, arguments, folder, cache) for _ in range(repeats)]
         yield {
             "first use": name,
-            "CPU seconds": f"{statistics.median(cpu for cpu, _, _ in found):.2f}",
-            "beside": f"{statistics.median(beside for _, beside, _ in found):.2f}",
+            "CPU seconds": f"{statistics.median(seconds):.2f}",
             "compiled": len(list(cache.rglob("*.nbc"))) - before,
         }
 

@@ -1,10 +1,10 @@
-"""Stochastic inference: a million documents, other libraries, curves, and open streams.
+"""Stochastic inference and streams: a million documents, other libraries, orders, shards.
 
-    python benchmarks/streams.py [million] [peers] [curves] [stream] [orders] [shards] --data FOLDER
+    python benchmarks/streams.py [million] [peers] [curves] [orders] [shards] --data FOLDER
 
 Documents are drawn from a model of medline_mesh: 72 words on average, 52 labels, and written to
 shards in a temporary folder. Every fit has a process of its own, whose largest memory is shown.
-Writes benchmarks/results/streams_*.csv. Vowpal Wabbit is compared if `vowpalwabbit` is installed.
+Writes benchmarks/results/streams_*.csv.
 """
 
 import json
@@ -31,7 +31,7 @@ N_TOPICS, N_TEST, LENGTH = 100, 4_000, 72.0
 SIZES = (100_000, 1_000_000)
 # Documents that other libraries are given: some need minutes for these.
 N_PEERS = 40_000
-PARTS = ("million", "peers", "curves", "stream", "orders", "shards")
+PARTS = ("million", "peers", "curves", "orders", "shards")
 # Corpora that come in twenty parts, how they are read, and how they are sorted.
 N_PARTS, SEEDS = 20, (0, 1, 2)
 SORTED = {
@@ -148,12 +148,9 @@ def peers(_, folder):
         ("gensim", N_PEERS),
         ("sklearn", N_PEERS),
         ("topica", N_PEERS),
-        ("vw", N_PEERS),
     ):
         task = {"folder": str(folder / str(size)), "test": str(folder / "test")}
         row = child(kind=name, inference="stochastic", memory=False, **task)
-        if row is None:
-            continue
         rate = size / row["seconds"]
         own = rate if size == max(SIZES) else own
         yield {
@@ -235,37 +232,6 @@ def fit_topica(task):
     return row | {"completion": scored(topics, np.ones(N_TOPICS), task)}
 
 
-def fit_vw(task):
-    try:
-        from vowpalwabbit import Workspace
-    except ImportError:
-        return None
-    counts, documents = bags(task)
-    with tempfile.TemporaryDirectory() as folder:
-        path, saved = Path(folder) / "documents", Path(folder) / "topics"
-        lines = ("| " + " ".join(f"{word}:{number}" for word, number in row) for row in documents)
-        path.write_text("\n".join(lines) + "\n")
-        bits = int(np.ceil(np.log2(counts.shape[1])))
-        arguments = (
-            f"--lda {N_TOPICS} --lda_D {len(documents)} --minibatch 256 --power_t 0.5 -b {bits} "
-            f"--lda_alpha 0.1 --lda_rho 0.05 --initial_t 1 --noconstant "
-            f"-d {path} --readable_model {saved}"
-        )
-
-        def fit():
-            model = Workspace(arguments)
-            model.run_parser()
-            model.finish()
-
-        _, row = measured(fit)
-        topics = np.full((N_TOPICS, counts.shape[1]), 1e-12)
-        for line in saved.read_text().splitlines():
-            parts = line.split()
-            if len(parts) == N_TOPICS + 1 and parts[0].isdigit() and int(parts[0]) < len(topics.T):
-                topics[:, int(parts[0])] = np.array(parts[1:], dtype=np.float64)
-    return row | {"completion": scored(topics, np.ones(N_TOPICS), task)}
-
-
 def curves(data, _):
     """Perplexity against seconds: the same fit, ended after so many passes."""
     for name in ("medline_mesh", "ohsumed23"):
@@ -322,15 +288,14 @@ def orders(data, _):
 
 
 def shards(data, _):
-    """Fits of documents in memory, on disk, and in processes."""
+    """Fits of documents in memory and on disk."""
     for name in ("rcv1_subset", "amazon_4domains", "medline_mesh"):
         train, test = load(data, name)[:2]
         with tempfile.TemporaryDirectory() as folder:
             train.write(f"{folder}/corpus")
             stored = hdsp.open_corpus(f"{folder}/corpus")
-            for seed, where in product((0, 1), ("memory", "disk", "processes")):
-                settings = {"executor": "processes"} if where == "processes" else {}
-                model = hdsp.HDSP(random_state=seed, **settings)
+            for seed, where in product((0, 1), ("memory", "disk")):
+                model = hdsp.HDSP(random_state=seed)
                 model.fit(train if where == "memory" else stored)
                 words = topic_top_words(model.components_, 10)
                 yield {
@@ -358,70 +323,8 @@ def arranged(corpus, order, seed):
     return np.lexsort((rng.random(corpus.n_documents), first))
 
 
-def stream(_, folder):
-    """A million documents in which words and labels keep appearing."""
-    yield from child(kind="stream", folder=str(folder / str(SIZES[1])), test=str(folder / "test"))
-
-
-def fit_stream(task):
-    corpus, test = hdsp.open_corpus(task["folder"]), hdsp.open_corpus(task["test"])[:]
-    rng = np.random.default_rng(0)
-    # A word, and a label, is not used before its time; the first tenth of them from the start.
-    word_time = rng.random(corpus.n_words) - 0.5
-    label_time = rng.random(len(corpus.schema.names)) - 0.5
-    model = hdsp.HDSP(N_TOPICS, random_state=0)
-    found, seen, began = [], 0, time.perf_counter()
-    for number, part in enumerate(corpus.parts()):
-        now = seen / corpus.n_documents
-        block = part.labels.blocks[0]
-        words = np.flatnonzero(word_time <= now)
-        carried = block.values[:, np.flatnonzero(label_time <= now)].tolil().rows
-        names = [block.columns[j] for j in np.flatnonzero(label_time <= now)]
-        tags = [[names[j] for j in row] for row in carried]
-        labels = hdsp.Labels.from_tags(tags, block.name)
-        model.partial_fit(
-            hdsp.Corpus(part.counts[:, words], [part.words[i] for i in words], labels)
-        )
-        seen += part.n_documents
-        if number + 1 in (1, 4, 16, 64, 122) or seen == corpus.n_documents:
-            took = time.perf_counter() - began
-            known = {word: i for i, word in enumerate(test.words)}
-            columns = [known[word] for word in model.words_]
-            held = hdsp.Corpus(test.counts[:, columns], model.words_, test.labels)
-            completion = model.perplexity(held, given="completion")
-            given = model.perplexity(held, given="labels")
-            found.append(
-                {
-                    "documents": f"{seen:,}",
-                    "words": len(model.words_),
-                    "labels": len(model.label_names_),
-                    "documents a second": f"{seen / took:,.0f}",
-                    "peak MB": round(peak_memory()),
-                    "completion": digits(completion, 1),
-                    "given labels": digits(given, 1),
-                }
-            )
-            # The clock stops while predictions are made.
-            began = time.perf_counter() - took
-    return found
-
-
-CHILDREN = {
-    "hdsp": fit_hdsp,
-    "gensim": fit_gensim,
-    "sklearn": fit_sklearn,
-    "topica": fit_topica,
-    "vw": fit_vw,
-    "stream": fit_stream,
-}
-ROWS = {
-    "million": million,
-    "peers": peers,
-    "curves": curves,
-    "stream": stream,
-    "orders": orders,
-    "shards": shards,
-}
+CHILDREN = {"hdsp": fit_hdsp, "gensim": fit_gensim, "sklearn": fit_sklearn, "topica": fit_topica}
+ROWS = {"million": million, "peers": peers, "curves": curves, "orders": orders, "shards": shards}
 
 if __name__ == "__main__":
     main()
