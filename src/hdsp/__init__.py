@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from hdsp.labels import Pooled as Pooled
     from hdsp.labels import Spline as Spline
     from hdsp.labels import Term as Term
-    from hdsp.model import simulate as simulate
+    from hdsp.model.simulate import simulate as simulate
     from hdsp.scaling import Categorical as Categorical
     from hdsp.scaling import Constant as Constant
     from hdsp.scaling import Custom as Custom
@@ -104,7 +104,7 @@ _HOMES = {
     "read_svmlight": "corpus",
     "read_table": "corpus",
     "read_uci": "corpus",
-    "simulate": "model",
+    "simulate": "model.simulate",
     "testing": "testing",
 }
 __all__ = list(_HOMES)

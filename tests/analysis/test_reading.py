@@ -13,7 +13,7 @@ from hdsp.analysis.regression import LinearRegression
 from hdsp.execution import InProcess, fit_documents
 from hdsp.metrics import match_topics
 from hdsp.model import LocalSettings, expected_tokens, make_problem
-from hdsp.model.completion import group_share
+from hdsp.model.reading import group_share
 from hdsp_studies.synthetic import make_corpus
 from tests.analysis.corpora import draw_counts, draw_topics, left_out, read_with
 from tests.reference.reading import read_document

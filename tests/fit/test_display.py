@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hdsp.fit.display import FitDisplay, settling_pass
+from hdsp.fit.run import FitDisplay, settling_pass
 from hdsp.progress import Task
 
 

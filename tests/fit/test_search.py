@@ -6,9 +6,8 @@ import pytest
 from hdsp import HDSP, Corpus
 from hdsp.corpus import LabelSchema
 from hdsp.fit import Run
-from hdsp.fit.history import TrialRecord
-from hdsp.fit.number import ELASTICITY, Scores, elbow_number, settles
-from hdsp.fit.search import Search
+from hdsp.fit.run import TrialRecord
+from hdsp.fit.search import ELASTICITY, Scores, Search, elbow_number, settles
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem
 from hdsp.scaling import bind_labels

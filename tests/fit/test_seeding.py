@@ -11,9 +11,9 @@ from hdsp import FitWarning
 from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.fit.merge import Merge, merged_state, propose_merges, take_snapshot
 from hdsp.fit.passes import DocumentsHere
-from hdsp.fit.seeding import find_seeds, place_seeds
+from hdsp.fit.start import find_seeds, place_seeds
 from hdsp.model import Fit, LocalSettings, Priors, expected_tokens, make_problem, seed_prior
-from hdsp.model.by_topic import word_terms
+from hdsp.model.bound import word_terms
 from hdsp.scaling import Constant
 from tests.fit.test_merge import even_corpus
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from hdsp import HDSP
-from hdsp.fit import pairs, words
-from hdsp.fit.pairs import factorise_pairs, pair_topics
-from hdsp.fit.words import cooccurrence, ppmi, word_space
+from hdsp.fit import start
+from hdsp.fit.start import cooccurrence, factorise_pairs, pair_topics, ppmi, word_space
 from hdsp.metrics import match_topics
 from hdsp_studies.synthetic import make_corpus
 
@@ -62,11 +61,11 @@ def test_short_texts_whose_documents_say_too_little():
 def test_long_documents_give_some_of_their_words(monkeypatch):
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(1.0, size=(50, 40)).astype(float))
-    monkeypatch.setattr(words, "_MOST_PAIRS", 50 * 25)
-    fewer = words._fewer_words(counts, rng)
+    monkeypatch.setattr(start, "_MOST_PAIRS", 50 * 25)
+    fewer = start._fewer_words(counts, rng)
     assert np.diff(fewer.indptr).max() == 5
     assert (fewer.toarray() <= counts.toarray()).all()
-    topics = words.word_space(counts, rng).clusters(3, rng)
+    topics = start.word_space(counts, rng).clusters(3, rng)
     # All words of documents are in their topics all the same.
     np.testing.assert_allclose(topics.sum(axis=1), counts.sum(axis=0))
 
@@ -133,7 +132,7 @@ def test_words_beyond_the_most_frequent_are_of_their_neighbours_topics(monkeypat
     corpus, truth = make_corpus(
         3_000, n_topics=4, n_words=120, document_length=20, overlap=0.1, random_state=0
     )
-    monkeypatch.setattr(pairs, "_MOST_WORDS", 60)
+    monkeypatch.setattr(start, "_MOST_WORDS", 60)
     rng = np.random.default_rng(0)
     topics = pair_topics(word_space(corpus.counts, rng), 4, 0.05, rng)
     assert (match_topics(truth.word_share, topics.T)[1] <= 0.3).all()

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array, vstack
 
 from hdsp import kernels
 from hdsp.kernels import use_threads
-from hdsp.model.completion import predict_proportions
 from hdsp.model.documents import pad
+from hdsp.model.reading import predict_proportions
 from hdsp.model.state import padded
 from tests.reference import cvb0
 

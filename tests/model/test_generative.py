@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 from hdsp import HDSP, Categorical, LogLinear, simulate
 from hdsp.model import draw_documents
-from hdsp.model.generative import _draw_words, draw_truth
+from hdsp.model.simulate import _draw_words, draw_truth
 from hdsp.numerics import normalised_gamma_mean
 
 

@@ -10,20 +10,22 @@ from hdsp.execution import InProcess, fit_documents
 from hdsp.fit import initial_state
 from hdsp.model import GlobalState, LocalSettings, Priors, elbo, global_step, make_problem
 from hdsp.model.bound import topic_terms
-from hdsp.model.completion import group_share, make_predictive_view
-from hdsp.model.differing import (
+from hdsp.model.documents import word_factors, word_table
+from hdsp.model.reading import group_share, make_predictive_view
+from hdsp.model.versions import (
     Parts,
     TreePrior,
+    Versions,
     choose_differing,
     differing_words,
+    expand_counts,
     topic_values,
     update_shares,
     update_strength,
     update_versions,
     with_differing,
+    word_spread,
 )
-from hdsp.model.documents import word_factors, word_table
-from hdsp.model.versions import Versions, expand_counts, word_spread
 from hdsp.numerics import sticks_from_weights
 from hdsp.scaling import Constant
 from tests.problems import bound_scaling, draw_seeds

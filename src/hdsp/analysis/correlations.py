@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 from hdsp import kernels
 from hdsp.analysis.reading import folds
 from hdsp.model import GlobalState, Problem
-from hdsp.model.completion import group_share
+from hdsp.model.reading import group_share
 from hdsp.numerics import BoolArray, FloatArray, IntArray, sample_rows
 
 # Standard errors come from leaving out each of so many parts of the documents.

@@ -18,9 +18,9 @@ from hdsp.model import (
     Statistics,
     expected_tokens,
 )
-from hdsp.model.completion import group_share
-from hdsp.model.differing import update_versions
+from hdsp.model.reading import group_share
 from hdsp.model.updates import update_topics
+from hdsp.model.versions import update_versions
 from hdsp.numerics import BoolArray, FloatArray, IntArray, parts_of
 
 # Documents are left out of topics in so many parts. Halves would leave topics of few documents with

@@ -6,7 +6,7 @@ from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_words import WordRatios, factor_ratios, word_ratios
 from hdsp.analysis.topics import Columns, name_column
 from hdsp.checks import check_known, check_share, check_whole
-from hdsp.model.completion import group_share
+from hdsp.model.reading import group_share
 from hdsp.numerics import FloatArray, IntArray
 
 

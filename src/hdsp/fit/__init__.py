@@ -3,17 +3,25 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.fit.display import FitDisplay, fit_display
-from hdsp.fit.history import History, PassRecord, TrialRecord, topics_in_use
-from hdsp.fit.number import NUMBERS_BY
 from hdsp.fit.passes import fit_batch
 from hdsp.fit.relearn import Relearned, Renumbering, go_on
-from hdsp.fit.run import AfterPass, Interruption, Resumed, Run, interrupting_at_once
+from hdsp.fit.run import (
+    AfterPass,
+    FitDisplay,
+    History,
+    Interruption,
+    PassRecord,
+    Resumed,
+    Run,
+    TrialRecord,
+    fit_display,
+    interrupting_at_once,
+    topics_in_use,
+)
 from hdsp.fit.sample import Sample, Survey, SurveyDocuments
-from hdsp.fit.search import Search
-from hdsp.fit.seeding import find_seeds
+from hdsp.fit.search import NUMBERS_BY, Search
 from hdsp.fit.shard_batches import ShardBatches
-from hdsp.fit.start import STARTS, initial_state
+from hdsp.fit.start import STARTS, find_seeds, initial_state
 from hdsp.fit.stochastic import (
     AfterStep,
     PassSoFar,

@@ -10,15 +10,14 @@ from scipy.sparse import csr_array
 from hdsp import kernels
 from hdsp.execution import Step
 from hdsp.execution.passes import FittedBlock
-from hdsp.fit.history import History
 from hdsp.fit.passes import Documents, ascend
-from hdsp.fit.run import Run
+from hdsp.fit.run import History, Run
 from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
-from hdsp.model.by_topic import TopicWeights, proportion_terms, word_terms
-from hdsp.model.differing import Parts, TreePrior, best_values, topic_values, update_versions
+from hdsp.model.bound import TopicWeights, proportion_terms, word_terms
 from hdsp.model.documents import word_factors
-from hdsp.model.seeds import add_seeds, seed_sets
+from hdsp.model.priors import add_seeds, seed_sets
+from hdsp.model.versions import Parts, TreePrior, best_values, topic_values, update_versions
 from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
 from hdsp.scaling import DesignLimits, Parameters, ScalingFunction, take_topics
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from hdsp.execution import Kept, Step, sum_documents
 from hdsp.execution.passes import FitDocuments, FittedBlock, LabelSums, SumLabels
-from hdsp.fit.history import History
-from hdsp.fit.run import Run
+from hdsp.fit.run import History, Run
 from hdsp.kernels import run_ranges
 from hdsp.model import (
     BlockProblem,
@@ -30,7 +29,7 @@ from hdsp.model import (
     global_step,
     make_view,
 )
-from hdsp.model.by_topic import TopicWeights, token_proportions
+from hdsp.model.bound import TopicWeights, token_proportions
 from hdsp.model.updates import update_scaling_from_sums
 from hdsp.numerics import IntArray
 from hdsp.scaling import DesignLimits, Parameters, ScalingFunction

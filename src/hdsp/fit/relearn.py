@@ -13,9 +13,8 @@ from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels, LabelSchema
 from hdsp.corpus.moments import Moments
-from hdsp.fit.halves import SAME, likeness
 from hdsp.fit.run import Run
-from hdsp.fit.search import MOST_FITTED
+from hdsp.fit.search import MOST_FITTED, SAME, likeness
 from hdsp.fit.stream import FAR, OpenStream, absorb, stream_of, with_labels, with_words
 from hdsp.fit.stream_labels import check_numbers
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit

@@ -5,19 +5,24 @@ k-means++ seeds gives the first factors, and hierarchical alternating least squa
 on the sparse matrix, in float32.
 """
 
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lu, qr
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from hdsp import kernels
-from hdsp.fit.pairs import STEPS, pair_topics
-from hdsp.fit.seeding import place_seeds
-from hdsp.fit.words import RESTARTS, WordSpace, word_space
+from hdsp.checks import quoted
+from hdsp.exceptions import FitWarning
 from hdsp.kernels import run_ranges
 from hdsp.model import GlobalState, Problem
-from hdsp.model.seeds import NOT_SEEDED, add_seeds
+from hdsp.model.priors import NOT_SEEDED, add_seeds
 from hdsp.model.state import padded
 from hdsp.model.versions import Versions, word_spread
 from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
@@ -39,6 +44,102 @@ _QUICK_SWEEPS, _QUICK_STEPS = 5, 17
 _SMOOTHING = 0.5
 # Tokens that each group is taken to have of a word beside those that it has, as all groups do.
 _COMMON_TOKENS = 5.0
+
+
+# The first centres of k-means are chosen among at most this many documents.
+_SEEDING_DOCUMENTS = 2_000
+# Passes of k-means, which is only where the factorisation starts.
+_KMEANS_PASSES = 3
+_ROW_RANGE, _GRAM_RANGE = 256, 1_024
+# Columns below this share of the largest column's sum of squares count as empty.
+_EMPTY = 1e-12
+
+
+# Dimensions of the word vectors, at most, and the steps in which they are found.
+_MOST_DIMENSIONS, _POWER_ITERATIONS = 100, 4
+_FURTHER_DIMENSIONS = 10
+# Pairs of words in documents that are looked at; of long documents fewer words.
+_MOST_PAIRS = 20_000_000
+# The frequency of the second word of a pair counts with this power: pairs with rare words would
+# otherwise seem to go together too much.
+_POWER = 0.75
+# Clusterings, and the passes of each.
+RESTARTS, _PASSES = 3, 20
+# Seeds of clusters are chosen among at most this many documents.
+_CLUSTER_SEEDING_DOCUMENTS = 4_000
+# Documents at a time.
+_DOCUMENTS = 1_024
+
+
+# Topics are first learned for the most frequent words: pairs of all would be too many.
+_MOST_WORDS = 1_000
+# Clusters for each topic, and the passes that find them: they are only where steps begin.
+_TIMES, _CLUSTER_PASSES = 2, 10
+# Steps of expectation maximisation, with all clusters and with those that are chosen.
+STEPS, _LAST_STEPS = 45, 6
+# Each goes so many times as far as the maximum, in logarithms (over-relaxation), which takes little
+# more than half of the steps. Longer ones find fewer topics (1.8), and from 2 on do not settle.
+_STEP_LENGTH = 1.5
+# Words at a time.
+_WORDS = 128
+# The share of pairs whose words are of one topic, to begin with.
+_SAME = 0.5
+_SMALLEST = 1e-9
+
+
+# The share of a seeded topic's first words that its seeds are; the rest keep them company.
+_SEED_SHARE = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class WordSpace:
+    """Documents, pairs of words that share them, and a vector of every word.
+
+    Attributes
+    ----------
+    counts : sparse array of shape [M, V]
+        Word counts of the documents.
+    pairs : sparse array of shape [V, V]
+        How often two tokens of a document are these words.
+    vectors : float array of shape [V, n]
+        The words' vectors, the most important dimension first, times how rare words are.
+    """
+
+    counts: csr_array
+    pairs: csr_array
+    vectors: FloatArray
+
+    def clusters(
+        self,
+        n_clusters: int,
+        rng: np.random.Generator,
+        n_restarts: int = RESTARTS,
+        n_passes: int = _PASSES,
+    ) -> FloatArray:
+        """Tokens of each word in clusters of documents among the vectors of their words, [V, n].
+
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters.
+        rng : numpy.random.Generator
+            Chooses the seeds.
+        n_restarts : int, default=3
+            Clusterings from other seeds, of which the closest is taken.
+        n_passes : int, default=20
+            The most passes of each.
+        """
+        vectors = np.asarray(self.counts @ self.vectors[:, :n_clusters], dtype=np.float32)
+        norms = np.linalg.norm(vectors, axis=1)
+        rows = np.flatnonzero(norms > 0)
+        if not len(rows):
+            return np.zeros((self.counts.shape[1], n_clusters))
+        vectors = vectors[rows] / norms[rows, None]
+        clusterings = [_cluster(vectors, n_clusters, rng, n_passes) for _ in range(n_restarts)]
+        cluster, _ = max(clusterings, key=lambda found: found[1])
+        shape = (n_clusters, self.counts.shape[0])
+        member = csr_array((np.ones(len(rows)), (cluster, rows)), shape=shape)
+        return np.asarray((member @ self.counts).T.toarray())
 
 
 class WordSpaces:
@@ -237,15 +338,6 @@ def lda_topics(
     return np.asarray(lda.fit(counts).components_.T)
 
 
-# The first centres of k-means are chosen among at most this many documents.
-_SEEDING_DOCUMENTS = 2_000
-# Passes of k-means, which is only where the factorisation starts.
-_KMEANS_PASSES = 3
-_ROW_RANGE, _GRAM_RANGE = 256, 1_024
-# Columns below this share of the largest column's sum of squares count as empty.
-_EMPTY = 1e-12
-
-
 def nmf_topics(
     counts: csr_array,
     n_topics: int,
@@ -370,3 +462,309 @@ def _seeds(rows: csr_array, n_topics: int, rng: np.random.Generator) -> FloatArr
         distance = np.minimum(distance, np.maximum(1.0 - similarity, 0.0))
     index: IntArray = np.array(seeds)
     return np.asarray(sample[index].toarray(), dtype=np.float32)
+
+
+def word_space(counts: csr_array, rng: np.random.Generator) -> WordSpace:
+    """The space of the words of some documents [M, V]."""
+    # Pairs are the largest arrays of a fit: single precision will do for a start.
+    counts = csr_array(counts, dtype=np.float32)
+    pairs = cooccurrence(_fewer_words(counts, rng))
+    left, size = _leading(ppmi(pairs), min(_MOST_DIMENSIONS, counts.shape[1]), rng)
+    documents = np.bincount(counts.indices, minlength=counts.shape[1])
+    rarity = np.log((1.0 + counts.shape[0]) / (1.0 + documents)) + 1.0
+    return WordSpace(counts, pairs, left * np.sqrt(size) * rarity[:, None])
+
+
+def _leading(
+    matrix: csr_array, n_dimensions: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Left singular vectors [V, n] and singular values [n], by randomised subspace iteration.
+
+    As scikit-learn's `randomized_svd`, but in single precision and on threads.
+    """
+    rows = csr_array(matrix, dtype=np.float32, copy=False)
+    columns = csr_array(rows.T)
+    n_tried = min(n_dimensions + _FURTHER_DIMENSIONS, rows.shape[0])
+    basis = rng.normal(size=(rows.shape[1], n_tried)).astype(np.float32)
+    for _ in range(_POWER_ITERATIONS):
+        for factor in (rows, columns):
+            # Only the space that it spans matters; a triangular factor takes it away fastest.
+            basis = lu(kernels.sparse_product(factor, basis), permute_l=True)[0]
+    basis = np.linalg.qr(kernels.sparse_product(rows, basis))[0]
+    _, size, within = np.linalg.svd(kernels.sparse_product(columns, basis), full_matrices=False)
+    return (basis @ within.T)[:, :n_dimensions], size[:n_dimensions]
+
+
+def cooccurrence(counts: csr_array) -> csr_array:
+    """How often two tokens of a document are these words, added over documents, [V, V].
+
+    ``sum_m (x_m x_m^T - diag x_m) / (N_m (N_m - 1))``: an unbiased estimate of the joint
+    probabilities of two tokens of a document, which weighs all documents alike.
+    """
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+    weight = np.where(lengths > 1.0, 1.0 / np.maximum(lengths * (lengths - 1.0), 1e-300), 0.0)
+    weighted = csr_array(counts.multiply(weight[:, None].astype(counts.dtype)))
+    found = csr_array(weighted.T @ counts)
+    found.sort_indices()
+    # In place, as below: these are the largest arrays of a fit.
+    present = np.flatnonzero(found.diagonal())
+    found[present, present] = (found.diagonal() - np.asarray(weighted.sum(axis=0)))[present]
+    return found
+
+
+def ppmi(joint: csr_array) -> csr_array:
+    """Positive pointwise mutual information, max(0, ln q_ij / (r_i c_j)), [V, V]."""
+    total = np.maximum(np.asarray(joint.sum(axis=1), dtype=np.float64), 0.0)
+    context = total**_POWER
+    context /= max(float(context.sum()), 1e-300)
+    found = csr_array(joint, copy=True)
+    for row, (first, last) in enumerate(pairwise(joint.indptr.tolist())):
+        expected = np.maximum(total[row] * context[joint.indices[first:last]], 1e-300)
+        own = np.log(np.maximum(joint.data[first:last].astype(np.float64), 1e-300) / expected)
+        found.data[first:last] = np.maximum(own, 0.0)
+    found.eliminate_zeros()
+    return found
+
+
+def _fewer_words(counts: csr_array, rng: np.random.Generator) -> csr_array:
+    """The documents, with so many random ones of their words that their pairs are not too many."""
+    most = max(int(np.sqrt(_MOST_PAIRS / max(counts.shape[0], 1))), 2)
+    sizes = np.diff(counts.indptr)
+    if sizes.max(initial=0) <= most:
+        return counts
+    rows = np.repeat(np.arange(counts.shape[0]), sizes)
+    kept = sizes[rows] <= most
+    long = np.flatnonzero(~kept)
+    order = np.lexsort((rng.random(len(long)), rows[long]))
+    first = np.cumsum(sizes * (sizes > most)) - sizes
+    rank = np.arange(len(long)) - first[rows[long]]
+    kept[long[order[rank < most]]] = True
+    indptr = np.concatenate([[0], np.cumsum(np.minimum(sizes, most))])
+    return csr_array((counts.data[kept], counts.indices[kept], indptr), shape=counts.shape)
+
+
+def _cluster(
+    vectors: FloatArray, n_clusters: int, rng: np.random.Generator, n_passes: int
+) -> tuple[IntArray, float]:
+    """The cluster of each unit vector by spherical k-means, and how close vectors are to them."""
+    sample = vectors[rng.permutation(len(vectors))[:_CLUSTER_SEEDING_DOCUMENTS]]
+    distance = np.ones(len(sample))
+    seeds = []
+    for _ in range(n_clusters):
+        seeds.append(int(rng.choice(len(sample), p=distance / distance.sum())))
+        away = 1.0 - sample @ sample[seeds[-1]]
+        distance = np.minimum(distance, np.maximum(away, 1e-9))
+    centres = sample[seeds]
+    cluster, closeness = np.full(len(vectors), -1), np.empty(len(vectors), dtype=np.float32)
+
+    def assign(first: int, last: int) -> None:
+        similarity = vectors[first:last] @ centres.T
+        cluster[first:last] = similarity.argmax(axis=1)
+        closeness[first:last] = similarity.max(axis=1)
+
+    for _ in range(n_passes):
+        before = cluster.copy()
+        run_ranges(assign, len(vectors), _DOCUMENTS)
+        if (before == cluster).all():
+            break
+        member = csr_array(
+            (np.ones(len(cluster), np.float32), (cluster, np.arange(len(cluster)))),
+            shape=(n_clusters, len(cluster)),
+        )
+        sums = np.asarray(member @ vectors)
+        norms = np.linalg.norm(sums, axis=1, keepdims=True)
+        centres = np.where(norms > 0.0, sums / np.maximum(norms, 1e-30), centres)
+    return cluster, float(closeness.sum(dtype=np.float64))
+
+
+def pair_topics(
+    space: WordSpace,
+    n_topics: int,
+    topic_prior: float,
+    rng: np.random.Generator,
+    n_steps: int = STEPS,
+) -> FloatArray:
+    """Expected tokens of each word in topics, [V, T].
+
+    Parameters
+    ----------
+    space : WordSpace
+        The documents and their words.
+    n_topics : int
+        The number of topics T.
+    topic_prior : float
+        What every word has in a cluster besides its tokens.
+    rng : numpy.random.Generator
+        Chooses the seeds of clusters.
+    n_steps : int, default=45
+        Steps of expectation maximisation with all clusters.
+    """
+    counts, pairs = space.counts, space.pairs
+    clusters = space.clusters(_TIMES * n_topics, rng, 1, _CLUSTER_PASSES)
+    frequency = np.maximum(np.asarray(pairs.sum(axis=1)), 0.0)
+    if not frequency.any():
+        return np.zeros((counts.shape[1], n_topics))
+    common = np.sort(np.argsort(-frequency, kind="stable")[:_MOST_WORDS])
+    joint = np.maximum(pairs[common][:, common].toarray(), 0.0).astype(np.float32)
+    joint /= max(float(joint.sum()), 1e-30)
+    words = (clusters[common] + topic_prior).astype(np.float32)
+    words, together = factorise_pairs(joint, words / words.sum(axis=0), n_steps)
+    chosen = _unmixed(joint, words, together.sum(axis=1), n_topics)
+    words, together = factorise_pairs(joint, words[:, chosen], _LAST_STEPS)
+    found = np.zeros((counts.shape[1], n_topics))
+    found[common] = words * together.sum(axis=1)
+    rare = np.setdiff1d(np.arange(counts.shape[1]), common)
+    if len(rare):
+        # A rare word is of the topics of the words that it shares documents with.
+        own = np.maximum(frequency[common] / frequency[common].sum(), 1e-30)
+        found[rare] = pairs[rare][:, common] @ (words @ together / own[:, None]) / frequency.sum()
+    found = np.maximum(found, 0.0)
+    return np.asarray(found * (counts.sum() / max(float(found.sum()), 1e-300)))
+
+
+def factorise_pairs(
+    joint: FloatArray, words: FloatArray, n_steps: int
+) -> tuple[FloatArray, FloatArray]:
+    """Over-relaxed steps of expectation maximisation for Q ~ Phi S Phi^T.
+
+    Parameters
+    ----------
+    joint : float array of shape [W, W]
+        Q, the shares of pairs of words; symmetric.
+    words : float array of shape [W, T]
+        The word shares Phi to start from; columns sum to 1.
+    n_steps : int
+        The number of steps.
+
+    Returns
+    -------
+    words : float array of shape [W, T]
+        The word shares.
+    together : float array of shape [T, T]
+        The shares S of pairs of topics.
+    """
+    n_topics = words.shape[1]
+    apart = np.float32((1.0 - _SAME) / n_topics**2)
+    together = np.eye(n_topics, dtype=np.float32) * np.float32(_SAME / n_topics) + apart
+    length = np.float32(_STEP_LENGTH)
+    new = np.empty_like(words)
+
+    def step(first: int, last: int) -> FloatArray:
+        own = words[first:last]
+        ratio = (own @ together) @ words.T
+        np.divide(joint[first:last], np.maximum(ratio, 1e-12), out=ratio)
+        weighted = ratio @ words
+        new[first:last] = own * (weighted @ together) ** length
+        return np.asarray(own.T @ weighted)
+
+    for _ in range(n_steps):
+        together = together * sum(run_ranges(step, len(words), _WORDS)) ** length
+        together /= together.sum()
+        words = new / np.maximum(new.sum(axis=0), 1e-30) + np.float32(_SMALLEST)
+    return words, together
+
+
+def _unmixed(joint: FloatArray, words: FloatArray, size: FloatArray, n_topics: int) -> FloatArray:
+    """The T topics that differ most from mixtures of each other, in order.
+
+    By a QR decomposition with pivots: the next topic is the one of which those before it explain
+    least. A mixture of topics, and one that is there twice, has little left.
+    """
+    frequency = np.maximum(joint.sum(axis=1), _SMALLEST)
+    scaled = words / np.sqrt(frequency)[:, None] * np.sqrt(size)
+    _, order = qr(scaled, mode="r", pivoting=True)
+    return np.asarray(np.sort(order[:n_topics]))
+
+
+def find_seeds(seeds: Mapping[str, Sequence[str]], words: Sequence[str]) -> list[IntArray]:
+    """The places of seed words among `words`, one array per seeded topic.
+
+    Warns of words that the corpus does not have; a topic with no other raises.
+    """
+    place = {word: i for i, word in enumerate(words)}
+    unknown = [word for seed in seeds.values() for word in seed if word not in place]
+    found: list[IntArray] = [
+        np.unique([place[word] for word in seed if word in place]).astype(np.int64)
+        for seed in seeds.values()
+    ]
+    for (name, seed), own in zip(seeds.items(), found, strict=True):
+        if not len(own):
+            raise ValueError(
+                f"`seeds` of HDSP has no word for {name!r} that the corpus counts. Got "
+                f"{quoted(seed)}. Choose other words, or have rarer ones counted (min_df); counts "
+                "know no words unless X is a Corpus, or a frame with words as columns."
+            )
+    if unknown:
+        warnings.warn(
+            f"`seeds` of HDSP names words that the corpus does not count, and that steer nothing: "
+            f"{quoted(dict.fromkeys(unknown))}.",
+            FitWarning,
+            stacklevel=6,
+        )
+    return found
+
+
+def place_seeds(
+    counts: csr_array, seeds: csr_array, word_share: FloatArray
+) -> tuple[FloatArray, IntArray]:
+    """Start topics from seeds in place of those that resemble them most.
+
+    Parameters
+    ----------
+    counts : sparse array of shape [M, V]
+        The documents.
+    seeds : sparse array of shape [S, V]
+        The prior's tokens of seed words.
+    word_share : float array of shape [V, T]
+        Initial topics; columns sum to 1.
+
+    Returns
+    -------
+    word_share : float array of shape [V, T]
+        The same, with seeded topics.
+    seeded : int array of shape [S]
+        The topics that are seeded.
+    """
+    frequency = np.asarray(counts.sum(axis=0), dtype=np.float64)
+    frequency /= frequency.sum()
+    profile = _company(counts, seeds, frequency)
+    profile = (1.0 - _SMOOTHING) * profile + _SMOOTHING * frequency[:, None]
+    # What topics have beyond the words of the whole corpus tells them apart.
+    likeness = _unit(profile - frequency[:, None]).T @ _unit(word_share - frequency[:, None])
+    _, seeded = linear_sum_assignment(-likeness)
+    result = word_share.copy()
+    # A topic that is only half the one wanted would keep its other half.
+    result[:, seeded] = profile
+    return result, seeded.astype(np.int64)
+
+
+def _company(counts: csr_array, seeds: csr_array, frequency: FloatArray) -> FloatArray:
+    """Seed words, and words that documents use more where seed words are, [V, S].
+
+    A document has the weight of its seed words' inverse document frequencies, squared, so that
+    those with several of them count most; and all of its words together count as one.
+    """
+    present = csr_array((np.sign(counts.data), counts.indices, counts.indptr), shape=counts.shape)
+    held = np.maximum(np.asarray(present.sum(axis=0), dtype=np.float64), 1.0)
+    carried = csr_array((np.ones(seeds.nnz), seeds.indices, seeds.indptr), shape=seeds.shape)
+    rare = csr_array(carried.multiply(np.log1p(counts.shape[0] / held)))
+    lengths = np.maximum(np.asarray(counts.sum(axis=1), dtype=np.float64), 1e-300)
+    weight = (present @ rare.T).toarray() ** 2 / lengths[:, None]
+    used = np.asarray(counts.T @ weight, dtype=np.float64)
+    used /= np.maximum(used.sum(axis=0), 1e-300)
+    own = carried.toarray().T > 0
+    gained = np.where(own, 0.0, np.maximum(used - frequency[:, None], 0.0))
+    # Words that no document has, or no company, are left with those of the corpus.
+    return np.asarray(
+        _SEED_SHARE * _column_shares(np.where(own, frequency[:, None] + 1e-12, 0.0), frequency)
+        + (1.0 - _SEED_SHARE) * _column_shares(gained, frequency)
+    )
+
+
+def _column_shares(columns: FloatArray, otherwise: FloatArray) -> FloatArray:
+    total = columns.sum(axis=0)
+    return np.where(total > 0, columns / np.maximum(total, 1e-300), otherwise[:, None])
+
+
+def _unit(columns: FloatArray) -> FloatArray:
+    return np.asarray(columns / np.maximum(np.sqrt((columns**2).sum(axis=0)), 1e-300))

@@ -13,8 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.execution import sum_documents
-from hdsp.fit.history import History
-from hdsp.fit.run import Run
+from hdsp.fit.run import History, Run
 from hdsp.fit.shard_batches import ShardBatches, loaded_ahead
 from hdsp.model import (
     BoundTerms,
@@ -25,8 +24,8 @@ from hdsp.model import (
     elbo,
     expected_tokens,
 )
-from hdsp.model.differing import update_versions
 from hdsp.model.updates import update_scaling_from_sums, update_topics, update_weights
+from hdsp.model.versions import update_versions
 from hdsp.numerics import FloatArray
 from hdsp.scaling import DesignLimits, Parameters, mix_labels, scale_labels
 

@@ -22,9 +22,8 @@ from hdsp.model import (
     make_block,
     make_predictive_view,
 )
-from hdsp.model.differing import update_versions
-from hdsp.model.seeds import add_seeds
-from hdsp.model.versions import word_spread
+from hdsp.model.priors import add_seeds
+from hdsp.model.versions import update_versions, word_spread
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling import Design, DesignLimits, LabelSpace, Scaling, move_labels
 

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from hdsp.corpus import LabelSchema
-from hdsp.fit.halves import count_returning
-from hdsp.fit.history import History
 from hdsp.fit.merge import merge_topics
 from hdsp.fit.passes import ascend, documents_of
-from hdsp.fit.run import Resumed, Run
+from hdsp.fit.run import History, Resumed, Run
 from hdsp.fit.sample import Survey, SurveyDocuments
-from hdsp.fit.search import Search
+from hdsp.fit.search import Search, count_returning
 from hdsp.fit.shard_batches import ShardBatches
 from hdsp.fit.start import WordSpaces, common_words, initial_state
 from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream

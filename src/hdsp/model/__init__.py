@@ -4,7 +4,18 @@ Internal: names here may change without notice.
 """
 
 from hdsp.model.bound import elbo
-from hdsp.model.completion import (
+from hdsp.model.documents import DocumentView, LocalSettings, block_step, make_view
+from hdsp.model.priors import Priors, seed_prior
+from hdsp.model.problem import (
+    Block,
+    BlockProblem,
+    BlockSource,
+    Problem,
+    ShardedProblem,
+    make_block,
+    make_problem,
+)
+from hdsp.model.reading import (
     HeldOut,
     PredictiveView,
     document_log_likelihood,
@@ -13,19 +24,7 @@ from hdsp.model.completion import (
     word_log_likelihood,
     word_share,
 )
-from hdsp.model.documents import DocumentView, LocalSettings, block_step, make_view
-from hdsp.model.generative import Truth, draw_documents, simulate
-from hdsp.model.problem import (
-    Block,
-    BlockProblem,
-    BlockSource,
-    Priors,
-    Problem,
-    ShardedProblem,
-    make_block,
-    make_problem,
-)
-from hdsp.model.seeds import seed_prior
+from hdsp.model.simulate import Truth, draw_documents
 from hdsp.model.state import BoundTerms, DocumentState, Fit, GlobalState, Statistics
 from hdsp.model.updates import expected_proportions, expected_tokens, global_step
 from hdsp.model.versions import NO_CONTENT, Versions
@@ -61,7 +60,6 @@ __all__ = [
     "make_problem",
     "make_view",
     "seed_prior",
-    "simulate",
     "split_tokens",
     "word_log_likelihood",
     "word_share",

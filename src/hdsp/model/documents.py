@@ -8,9 +8,9 @@ from scipy.special import psi
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
-from hdsp.model.differing import version_table
 from hdsp.model.problem import Block
 from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics, padded
+from hdsp.model.versions import version_table
 from hdsp.numerics import BoolArray, FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 

@@ -9,41 +9,12 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.model.priors import Priors
 from hdsp.model.versions import NO_CONTENT, expand_counts
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray, IntArray
 from hdsp.scaling import Design, DesignLimits, ScalingFunction
 
 _FLOAT32: np.dtype[np.floating] = np.dtype(np.float32)
-
-
-@dataclass(frozen=True)
-class Priors:
-    """The hyperparameters that are not learned.
-
-    Attributes
-    ----------
-    topic_prior : float
-        The Dirichlet parameter eta of every word in a topic.
-    corpus_concentration, document_concentration : tuple of two floats, or None
-        (shape, rate) of the gamma priors of alpha and beta; with None the concentration keeps
-        its initial value.
-    seeds : sparse array of shape [S, V] or None, default=None
-        What the words of seeded topics have beyond `topic_prior` (`hdsp.model.seeds`).
-    """
-
-    topic_prior: float
-    corpus_concentration: tuple[float, float] | None
-    document_concentration: tuple[float, float] | None
-    seeds: csr_array | None = field(default=None, compare=False)
-
-    @property
-    def n_seeded(self) -> int:
-        """How many topics are seeded."""
-        return 0 if self.seeds is None else int(self.seeds.shape[0])
-
-    def for_part(self, share: float) -> "Priors":
-        """The priors of a part of the corpus: seeds are worth a share of its tokens."""
-        return self if self.seeds is None else replace(self, seeds=csr_array(self.seeds * share))
 
 
 @dataclass(frozen=True, eq=False)

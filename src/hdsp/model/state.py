@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.model.seeds import NOT_SEEDED
+from hdsp.model.priors import NOT_SEEDED
 from hdsp.model.versions import NO_CONTENT, Versions
 from hdsp.numerics import (
     BLOCK_DOCUMENTS,

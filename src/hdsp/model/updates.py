@@ -8,11 +8,11 @@ from scipy.sparse import csr_array
 from scipy.special import expit, gammaln, logit, psi
 
 from hdsp.kernels import run_ranges
-from hdsp.model.differing import update_versions
 from hdsp.model.documents import mean_proportions
-from hdsp.model.problem import BlockProblem, Priors, Problem
-from hdsp.model.seeds import add_seeds
+from hdsp.model.priors import Priors, add_seeds
+from hdsp.model.problem import BlockProblem, Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
+from hdsp.model.versions import update_versions
 from hdsp.numerics import FloatArray, weights_from_sticks
 from hdsp.scaling import DesignLimits, Parameters, take_topics
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.model import GlobalState, Versions
-from hdsp.model.seeds import NOT_SEEDED
+from hdsp.model.priors import NOT_SEEDED
 from hdsp.numerics import IntArray
 from hdsp.persistence.manifest import positive
 from hdsp.scaling import Product, ScalingFunction

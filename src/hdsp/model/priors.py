@@ -5,6 +5,8 @@ the topic `GlobalState.seeded[s]`. Every function here changes or corrects those
 the symmetric prior gives.
 """
 
+from dataclasses import dataclass, field, replace
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import gammaln, psi
@@ -13,6 +15,36 @@ from hdsp.numerics import FloatArray, IntArray
 
 # No topic is steered.
 NOT_SEEDED: IntArray = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Priors:
+    """The hyperparameters that are not learned.
+
+    Attributes
+    ----------
+    topic_prior : float
+        The Dirichlet parameter eta of every word in a topic.
+    corpus_concentration, document_concentration : tuple of two floats, or None
+        (shape, rate) of the gamma priors of alpha and beta; with None the concentration keeps
+        its initial value.
+    seeds : sparse array of shape [S, V] or None, default=None
+        What the words of seeded topics have beyond `topic_prior` (`hdsp.model.priors`).
+    """
+
+    topic_prior: float
+    corpus_concentration: tuple[float, float] | None
+    document_concentration: tuple[float, float] | None
+    seeds: csr_array | None = field(default=None, compare=False)
+
+    @property
+    def n_seeded(self) -> int:
+        """How many topics are seeded."""
+        return 0 if self.seeds is None else int(self.seeds.shape[0])
+
+    def for_part(self, share: float) -> "Priors":
+        """The priors of a part of the corpus: seeds are worth a share of its tokens."""
+        return self if self.seeds is None else replace(self, seeds=csr_array(self.seeds * share))
 
 
 def seed_prior(word_sets: list[IntArray], word_tokens: FloatArray, strength: float) -> csr_array:

@@ -11,11 +11,10 @@ from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
-from hdsp.model.differing import update_versions, version_share
 from hdsp.model.documents import expected_rates, pad
 from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, padded
-from hdsp.model.versions import Versions, expand_counts, word_spread
+from hdsp.model.versions import Versions, expand_counts, update_versions, version_share, word_spread
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray
 from hdsp.scaling import Design, Parameters, ScalingFunction
 
