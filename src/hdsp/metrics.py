@@ -163,6 +163,7 @@ def exclusivity(components: FloatArray, n: int = 10) -> FloatArray:
     Returns
     -------
     float array of shape [T]
+        Mean exclusivity of each topic.
 
     Examples
     --------
@@ -200,6 +201,7 @@ def frex(components: FloatArray, weight: float = 0.5) -> FloatArray:
     Returns
     -------
     float array of shape [T, V]
+        One score for each word of each topic.
 
     References
     ----------
