@@ -80,6 +80,8 @@ class StoredCorpus(Corpus):
         Names of the M documents; reads the whole corpus, if there are any.
     groups : tuple of str or None
         Groups of the M documents; reads the whole corpus, if there are any.
+    reading : ReadingSettings or None
+        How the texts, labels and ids were read.
     """
 
     _folder: Path
