@@ -78,7 +78,7 @@ def make_step(train):
     from hdsp import HDSP
     from hdsp.model import GlobalState, LocalSettings, Priors, block_step, make_problem, make_view
     from hdsp.numerics import sticks_from_weights
-    from hdsp.scaling import bind_labels
+    from hdsp.scaling.design import bind_labels
 
     model = HDSP(N_TOPICS, random_state=0).fit(train)
     schema = model.label_schema_

@@ -24,7 +24,7 @@ import hdsp
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import GlobalState, HeldOut
 from hdsp.numerics import sticks_from_weights
-from hdsp.scaling import Constant
+from hdsp.scaling.functions import Constant
 from hdsp_studies.comparison.corpora import Reading
 
 N_TOPICS, N_TEST, LENGTH = 100, 4_000, 72.0

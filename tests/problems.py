@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from hdsp.model import GlobalState, Priors, make_problem
 from hdsp.numerics import sticks_from_weights
-from hdsp.scaling import Categorical, Constant, LogLinear, Product
+from hdsp.scaling.functions import Categorical, Constant, LogLinear, Product
 
 SCALINGS = ("constant", "categorical", "loglinear", "product")
 

@@ -42,50 +42,50 @@ if TYPE_CHECKING:
     from hdsp.exceptions import StreamWarning as StreamWarning
     from hdsp.exceptions import UnknownLabelWarning as UnknownLabelWarning
     from hdsp.exceptions import UnreliableTopicsWarning as UnreliableTopicsWarning
-    from hdsp.labels import Factor as Factor
-    from hdsp.labels import Interaction as Interaction
-    from hdsp.labels import Ordered as Ordered
-    from hdsp.labels import Pooled as Pooled
-    from hdsp.labels import Spline as Spline
-    from hdsp.labels import Term as Term
     from hdsp.model.simulate import simulate as simulate
-    from hdsp.scaling import Categorical as Categorical
-    from hdsp.scaling import Constant as Constant
-    from hdsp.scaling import Custom as Custom
-    from hdsp.scaling import LogLinear as LogLinear
-    from hdsp.scaling import Monotone as Monotone
-    from hdsp.scaling import Power as Power
-    from hdsp.scaling import ScalingFunction as ScalingFunction
-    from hdsp.scaling import Softplus as Softplus
+    from hdsp.scaling.functions import Categorical as Categorical
+    from hdsp.scaling.functions import Constant as Constant
+    from hdsp.scaling.functions import LogLinear as LogLinear
+    from hdsp.scaling.functions import ScalingFunction as ScalingFunction
+    from hdsp.scaling.links import Custom as Custom
+    from hdsp.scaling.links import Monotone as Monotone
+    from hdsp.scaling.links import Power as Power
+    from hdsp.scaling.links import Softplus as Softplus
+    from hdsp.scaling.terms import Factor as Factor
+    from hdsp.scaling.terms import Interaction as Interaction
+    from hdsp.scaling.terms import Ordered as Ordered
+    from hdsp.scaling.terms import Pooled as Pooled
+    from hdsp.scaling.terms import Spline as Spline
+    from hdsp.scaling.terms import Term as Term
 
 # Where each public name is; a submodule is its own.
 _HOMES = {
     "HDSP": "estimator",
-    "Categorical": "scaling",
+    "Categorical": "scaling.functions",
     "NotSavedWarning": "exceptions",
     "ClusterError": "exceptions",
-    "Constant": "scaling",
+    "Constant": "scaling.functions",
     "Corpus": "corpus",
-    "Custom": "scaling",
+    "Custom": "scaling.links",
     "IntervalWarning": "exceptions",
     "LabelDataWarning": "exceptions",
-    "Factor": "labels",
-    "Interaction": "labels",
+    "Factor": "scaling.terms",
+    "Interaction": "scaling.terms",
     "Labels": "corpus",
-    "LogLinear": "scaling",
-    "Monotone": "scaling",
+    "LogLinear": "scaling.functions",
+    "Monotone": "scaling.links",
     "FitWarning": "exceptions",
     "StreamWarning": "exceptions",
     "ModelFileError": "exceptions",
-    "Ordered": "labels",
-    "Pooled": "labels",
-    "Power": "scaling",
+    "Ordered": "scaling.terms",
+    "Pooled": "scaling.terms",
+    "Power": "scaling.links",
     "ReadError": "exceptions",
-    "ScalingFunction": "scaling",
+    "ScalingFunction": "scaling.functions",
     "UnreliableTopicsWarning": "exceptions",
-    "Softplus": "scaling",
-    "Spline": "labels",
-    "Term": "labels",
+    "Softplus": "scaling.links",
+    "Spline": "scaling.terms",
+    "Term": "scaling.terms",
     "TextSettings": "corpus",
     "TopicRegression": "analysis.effects",
     "UnknownLabelWarning": "exceptions",

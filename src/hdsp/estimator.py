@@ -78,7 +78,7 @@ from hdsp.model import Priors
 from hdsp.numerics import FloatArray
 from hdsp.persistence import load_model, not_usable, save_model
 from hdsp.progress import display
-from hdsp.scaling import Scaling
+from hdsp.scaling.design import Scaling
 
 # A warning is given once this share of `n_components` is in use.
 _NEAR_CEILING = 0.95

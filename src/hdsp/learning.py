@@ -54,7 +54,7 @@ from hdsp.model import DocumentState, GlobalState, Priors, Problem, make_problem
 from hdsp.model.shard_blocks import readable_parts
 from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.persistence import Checkpoint
-from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
+from hdsp.scaling.design import LabelDesign, Scaling, bind_labels, content_columns
 
 # Of lists of tags, beyond which missing ones are told.
 _MOSTLY = 0.5
@@ -309,7 +309,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
 def make_fitted(
     problem: Problem | None,
     state: GlobalState,
-    space: LabelSpace,
+    space: LabelDesign,
     priors: Priors,
     source: Source,
     report: FitReport,
@@ -331,7 +331,7 @@ def make_fitted(
         The documents in memory; None if a `sample` stands for them.
     state : GlobalState
         The fitted state.
-    space : LabelSpace
+    space : LabelDesign
         The labels, and how they scale topics.
     priors : Priors
         Hyperparameters.

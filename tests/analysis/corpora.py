@@ -11,7 +11,7 @@ from hdsp import HDSP, Corpus
 from hdsp.analysis.reading import LeftOut, estimate_proportions
 from hdsp.execution import InProcess
 from hdsp.model import LocalSettings, make_problem
-from hdsp.scaling import Constant
+from hdsp.scaling.functions import Constant
 
 
 def draw_topics(n_topics, n_words, overlap=0.0, seed=0):

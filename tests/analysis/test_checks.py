@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Corpus
 from hdsp.analysis.checks import Cell, check_sentence, make_cells, measure_misfit
-from hdsp.scaling import bind_labels
+from hdsp.scaling.design import bind_labels
 from tests.analysis.corpora import M, T, fitted, labelled
 
 

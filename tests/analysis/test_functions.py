@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from hdsp import HDSP, Categorical, Corpus, Custom, LogLinear, Monotone, Power, Softplus
-from hdsp.labels import Spline
+from hdsp.scaling.terms import Spline
 from tests.analysis.corpora import draw_counts, draw_topics
 
 T = 4

@@ -11,7 +11,7 @@ from hdsp.fit.stochastic import fit_stochastic, start_stream
 from hdsp.model import GlobalState, Priors, ShardedProblem
 from hdsp.model.shard_blocks import Encoding, ShardBlock
 from hdsp.numerics import sticks_from_weights
-from hdsp.scaling import bind_labels
+from hdsp.scaling.design import bind_labels
 
 SHARD = 40
 

@@ -31,7 +31,8 @@ from hdsp.model import (
     global_step,
     make_problem,
 )
-from hdsp.scaling import Constant, bind_labels
+from hdsp.scaling.design import bind_labels
+from hdsp.scaling.functions import Constant
 from tests.problems import SCALINGS, problems
 from tests.reference import moves as plain
 from tests.reference.bound import Documents, bound_terms

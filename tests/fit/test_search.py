@@ -10,7 +10,7 @@ from hdsp.fit.run import TrialRecord
 from hdsp.fit.search import ELASTICITY, Scores, Search, elbow_number, settles
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem
-from hdsp.scaling import bind_labels
+from hdsp.scaling.design import bind_labels
 from hdsp_studies.synthetic import make_corpus
 
 NUMBERS = (9, 14, 21, 32, 48, 72, 108, 162)

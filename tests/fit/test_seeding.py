@@ -14,7 +14,7 @@ from hdsp.fit.passes import DocumentsHere
 from hdsp.fit.start import find_seeds, place_seeds
 from hdsp.model import Fit, LocalSettings, Priors, expected_tokens, make_problem, seed_prior
 from hdsp.model.bound import word_terms
-from hdsp.scaling import Constant
+from hdsp.scaling.functions import Constant
 from tests.fit.test_merge import even_corpus
 
 

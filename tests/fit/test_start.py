@@ -13,7 +13,7 @@ from hdsp.fit.start import _kmeans, _seeds, nmf_topics
 from hdsp.kernels import use_threads
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem
-from hdsp.scaling import Constant
+from hdsp.scaling.functions import Constant
 
 PRIORS = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
 

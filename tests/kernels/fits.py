@@ -14,7 +14,7 @@ from hdsp import HDSP, Categorical, LogLinear, TextSettings, simulate
 from hdsp.execution import InProcess, fit_documents
 from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
 from hdsp.numerics import sticks_from_weights
-from hdsp.scaling import Constant
+from hdsp.scaling.functions import Constant
 
 
 def simulated():

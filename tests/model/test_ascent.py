@@ -32,7 +32,7 @@ from hdsp.model.updates import (
     update_sticks,
     update_topics,
 )
-from hdsp.scaling import Constant
+from hdsp.scaling.functions import Constant
 from tests.problems import SCALINGS, problems
 from tests.reference.bound import bound_terms, full_documents
 

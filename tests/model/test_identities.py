@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, vstack
 from hdsp.execution import InProcess, fit_documents
 from hdsp.fit import Run, fit_batch
 from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
-from hdsp.scaling import Constant, take_topics
+from hdsp.scaling.functions import Constant, take_topics
 from tests.problems import bound_scaling, problems
 
 HERE = InProcess()

@@ -27,7 +27,7 @@ from hdsp.model.versions import (
     word_spread,
 )
 from hdsp.numerics import sticks_from_weights
-from hdsp.scaling import Constant
+from hdsp.scaling.functions import Constant
 from tests.problems import bound_scaling, draw_seeds
 from tests.reference import versions as plain
 

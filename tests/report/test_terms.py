@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 
 from hdsp import HDSP, Corpus
-from tests.labels.test_terms import N_TOPICS, SCALING, curved, table
 from tests.report.corpora import fit, make_corpus, reviews
 from tests.report.test_page import as_rows, expected_table, table_rows
+from tests.scaling.test_terms import N_TOPICS, SCALING, curved, table
 
 
 def test_what_if_follows_curves_and_interactions(open_page, tmp_path):

@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 
 from hdsp import Categorical, Custom, LogLinear, Monotone, Power, Softplus
 from hdsp.corpus import Labels, LabelSchema
-from hdsp.scaling import Product, ScalingFunction, bind_labels
+from hdsp.scaling.design import bind_labels
+from hdsp.scaling.functions import Product, ScalingFunction
 from hdsp.testing import check_scaling, make_case
 
 

@@ -12,19 +12,17 @@ from scipy.stats import norm
 import hdsp
 from hdsp.corpus import Labels, LabelSchema
 from hdsp.model.updates import stick_objective
-from hdsp.scaling import (
-    FUNCTIONS,
+from hdsp.scaling.design import bind_labels
+from hdsp.scaling.functions import (
     Categorical,
     Constant,
-    Custom,
     DesignLimits,
     LogLinear,
-    Monotone,
     PointFunction,
     Product,
     ScalingFunction,
-    bind_labels,
 )
+from hdsp.scaling.links import FUNCTIONS, Custom, Monotone
 from hdsp.testing import check_scaling, make_case
 
 

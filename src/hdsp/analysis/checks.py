@@ -21,7 +21,7 @@ from hdsp.checks import check_known
 from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
 from hdsp.corpus.values import written_number
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.scaling import LabelSpace
+from hdsp.scaling.design import LabelDesign
 
 # Means of fewer documents, or of fewer groups of them, are not normal.
 _FEWEST = 20
@@ -48,13 +48,13 @@ class Cell:
 
 
 def make_cells(
-    space: LabelSpace, values: csr_array, time: FloatArray | None = None, time_name: str = ""
+    space: LabelDesign, values: csr_array, time: FloatArray | None = None, time_name: str = ""
 ) -> list[Cell]:
     """Cells of labels that enough documents are in.
 
     Parameters
     ----------
-    space : LabelSpace
+    space : LabelDesign
         The labels, and which of them the model takes.
     values : sparse array of shape [M, n_labels]
         The documents' labels.

@@ -12,9 +12,10 @@ from hdsp.checks import quoted
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.schema import BlockSchema
 from hdsp.exceptions import LabelDataWarning, warn_caller
-from hdsp.labels import Factor, Interaction, Ordered, Pooled, Spline, Term
 from hdsp.numerics import BoolArray, FloatArray, IntArray
-from hdsp.scaling import LabelSpace, LogLinear, Product
+from hdsp.scaling.design import LabelDesign
+from hdsp.scaling.functions import LogLinear, Product
+from hdsp.scaling.terms import Factor, Interaction, Ordered, Pooled, Spline, Term
 
 # Of more columns than this, or than half of the documents, only the most frequent labels are
 # regressed jointly: a tenth as many as documents.
@@ -24,7 +25,7 @@ _WRITTEN: dict[type, str] = {Ordered: "o", Factor: "factor", Spline: "s"}
 _NOTHING = 1e-9
 
 
-def regression_space(space: LabelSpace, values: csr_array) -> LabelSpace:
+def regression_space(space: LabelDesign, values: csr_array) -> LabelDesign:
     """The label space of regressions: numbers inside custom functions enter as splines."""
     if not space.functions:
         return space
@@ -41,7 +42,7 @@ def regression_space(space: LabelSpace, values: csr_array) -> LabelSpace:
     return _with_terms(space, terms)
 
 
-def level_space(space: LabelSpace) -> tuple[LabelSpace, list[str]]:
+def level_space(space: LabelDesign) -> tuple[LabelDesign, list[str]]:
     """The same space with an indicator for each value of an ordered label, and column names."""
     names = {block.name: space.schema.names[own] for block, own in _blocks(space.schema)}
     terms: list[Term] = []
@@ -62,7 +63,7 @@ def level_space(space: LabelSpace) -> tuple[LabelSpace, list[str]]:
     return _with_terms(space, terms), shown
 
 
-def formula_of(space: LabelSpace) -> str:
+def formula_of(space: LabelDesign) -> str:
     """The formula of a label space, as R writes it."""
     parts = []
     for term, own in zip(space.terms, space.slices, strict=True):
@@ -81,7 +82,7 @@ def _blocks(schema: LabelSchema) -> list[tuple[BlockSchema, slice]]:
     return list(zip(schema.blocks, schema.slices().values(), strict=True))
 
 
-def _with_terms(space: LabelSpace, terms: Sequence[Term]) -> LabelSpace:
+def _with_terms(space: LabelDesign, terms: Sequence[Term]) -> LabelDesign:
     """A log-linear space of other terms, each used if the one in its place was."""
     used = [
         bool(space.used[part].any())
@@ -90,10 +91,10 @@ def _with_terms(space: LabelSpace, terms: Sequence[Term]) -> LabelSpace:
     ]
     split = [np.flatnonzero(used).tolist()]
     scaling = Product(LogLinear(), split=split, n_labels=len(used))
-    return LabelSpace(space.schema, tuple(terms), scaling)
+    return LabelDesign(space.schema, tuple(terms), scaling)
 
 
-def partial_columns(space: LabelSpace) -> list[BoolArray]:
+def partial_columns(space: LabelDesign) -> list[BoolArray]:
     """The columns of documents of which one label, or none, is known; tags are never missing."""
     tags = {block.name for block in space.schema.blocks if block.kind == "tags"}
     others = [{block.name} for block in space.schema.blocks if block.name not in tags]
@@ -102,7 +103,7 @@ def partial_columns(space: LabelSpace) -> list[BoolArray]:
     return [np.repeat([set(term.columns) <= own for term in space.terms], width) for own in kept]
 
 
-def pooled_groups(space: LabelSpace, values: csr_array) -> IntArray | None:
+def pooled_groups(space: LabelDesign, values: csr_array) -> IntArray | None:
     """The clusters that ``(1 | g)`` of a formula makes, [M]; -1 is missing, None without any."""
     found = None
     for term in space.terms:
@@ -123,7 +124,7 @@ class DesignMatrix:
 
     Attributes
     ----------
-    space : LabelSpace
+    space : LabelDesign
         The labels and terms.
     matrix : float array of shape [M, 1 + p]
         An intercept, and the columns of the documents that are regressed.
@@ -141,7 +142,7 @@ class DesignMatrix:
         Documents that were left out because a label is missing.
     """
 
-    space: LabelSpace
+    space: LabelDesign
     matrix: FloatArray
     columns: IntArray
     names: list[str]
@@ -197,7 +198,7 @@ class DesignMatrix:
 
 
 def make_design(
-    space: LabelSpace, values: csr_array, usable: BoolArray, weights: FloatArray, owner: str
+    space: LabelDesign, values: csr_array, usable: BoolArray, weights: FloatArray, owner: str
 ) -> DesignMatrix:
     """The design matrix of documents with these labels.
 
@@ -206,7 +207,7 @@ def make_design(
 
     Parameters
     ----------
-    space : LabelSpace
+    space : LabelDesign
         The labels and terms.
     values : sparse array of shape [M, n_labels]
         The documents' labels.
@@ -289,7 +290,7 @@ def _in_regression(term: object) -> bool:
 
 
 def _choose_columns(
-    space: LabelSpace, design: csr_array, absent: FloatArray
+    space: LabelDesign, design: csr_array, absent: FloatArray
 ) -> tuple[IntArray, dict[int, str]]:
     """Columns without those that follow from the other columns of their own term.
 
@@ -345,7 +346,7 @@ def _is_redundant(by_column: csr_array, own: IntArray, absent: FloatArray) -> bo
     return complete and len(known) > 0 and bool(np.ptp(known) < _NOTHING)
 
 
-def _may_be_rare(space: LabelSpace) -> BoolArray:
+def _may_be_rare(space: LabelDesign) -> BoolArray:
     """Columns that are tags or levels of labels without interactions, [J]."""
     found = np.zeros(space.n_columns, dtype=np.bool_)
     for term, part in zip(space.terms, space.slices, strict=True):

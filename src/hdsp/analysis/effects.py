@@ -38,9 +38,9 @@ from hdsp.corpus import make_frame
 from hdsp.corpus.schema import BlockSchema
 from hdsp.exceptions import IntervalWarning, LabelDataWarning, warn_caller
 from hdsp.execution import make_executor
-from hdsp.labels import Pooled, Spline
 from hdsp.numerics import BoolArray, FloatArray, IntArray
-from hdsp.scaling import LabelSpace
+from hdsp.scaling.design import LabelDesign
+from hdsp.scaling.terms import Pooled, Spline
 
 # A numeric label with more values is shown at these quantiles.
 _MOST_VALUES, _QUANTILES = 10, (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -72,7 +72,7 @@ class TopicRegression:
         The model.
     reading : Reading
         The documents with their labels.
-    space : LabelSpace
+    space : LabelDesign
         The labels and the form of their effects.
     weight : str, default="documents"
         Whether each document weighs the same (``"documents"``), or each token (``"tokens"``).
@@ -104,7 +104,7 @@ class TopicRegression:
         self,
         fitted: FittedModel,
         reading: Reading,
-        space: LabelSpace,
+        space: LabelDesign,
         weight: Weight = "documents",
         formula: str | None = None,
     ) -> None:
@@ -120,7 +120,7 @@ class TopicRegression:
     def _design(self) -> DesignMatrix:
         return self._make_design(self._space)
 
-    def _make_design(self, space: LabelSpace) -> DesignMatrix:
+    def _make_design(self, space: LabelDesign) -> DesignMatrix:
         reading = self._reading
         weights = reading.document_weights(self.weight)
         return make_design(space, reading.values, reading.read, weights, "TopicRegression")

@@ -42,7 +42,8 @@ from hdsp.numerics import (
     normalised_gamma_mean,
     sample_rows,
 )
-from hdsp.scaling import Design, LabelSpace, ScalingFunction
+from hdsp.scaling.design import LabelDesign
+from hdsp.scaling.functions import Design, ScalingFunction
 
 # As many training documents are weighed for the regressions of labels on words.
 _MOST_WEIGHED = 10_000
@@ -160,7 +161,7 @@ class FittedModel:
     ----------
     state : GlobalState
         Topics, sticks, concentrations and the scaling function's parameters.
-    space : LabelSpace
+    space : LabelDesign
         The labels of training, and how they scale topics.
     priors : Priors
         The hyperparameters.
@@ -193,7 +194,7 @@ class FittedModel:
     """
 
     state: GlobalState
-    space: LabelSpace
+    space: LabelDesign
     priors: Priors
     reading: Reading
     carriers: FloatArray
@@ -259,7 +260,7 @@ class FittedModel:
         return self.space.used_labels
 
     @cached_property
-    def regression_space(self) -> LabelSpace:
+    def regression_space(self) -> LabelDesign:
         """The labels as regressions take them."""
         return regression_space(self.space, self.reading.values)
 
@@ -348,7 +349,7 @@ class FittedModel:
         return learn_softmax(documents, [word_share(left_out.without(n)) for n in range(FOLDS)])
 
     def regress(
-        self, space: LabelSpace, reading: Reading, weight: Weight, missing: bool = False
+        self, space: LabelDesign, reading: Reading, weight: Weight, missing: bool = False
     ) -> SoftmaxRegression:
         """The softmax regression of documents' proportions on labels, some of them `missing`."""
         weights = np.where(reading.read, reading.document_weights(weight), 0.0)

@@ -23,7 +23,7 @@ from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
 from hdsp.fit import Run
 from hdsp.model import make_problem
 from hdsp.numerics import IntArray
-from hdsp.scaling import LabelSpace, Scaling, bind_labels
+from hdsp.scaling.design import LabelDesign, Scaling, bind_labels
 
 _OWNER = "HDSP.label_effects"
 # Labels that the table of topics looks at: those with the surest effects.
@@ -98,7 +98,7 @@ def estimate_effects(
     return TopicRegression(fitted, reading, space, weight, name)
 
 
-def _bind(formula: Scaling, schema: LabelSchema, reading: Reading, groups: Any) -> LabelSpace:
+def _bind(formula: Scaling, schema: LabelSchema, reading: Reading, groups: Any) -> LabelDesign:
     """The labels of a formula; a column that names groups is no label unless the formula has it."""
     if isinstance(formula, str) and formula == "auto" and isinstance(groups, str):
         kept = [block for block in schema.blocks if block.name != groups]

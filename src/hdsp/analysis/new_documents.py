@@ -12,7 +12,7 @@ from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers, warn_unknow
 from hdsp.corpus.fingerprint import fingerprint
 from hdsp.model import Problem, make_problem
 from hdsp.numerics import IntArray
-from hdsp.scaling import Design
+from hdsp.scaling.functions import Design
 
 
 def read_counts(

@@ -21,7 +21,7 @@ from hdsp.metrics import match_topics
 from hdsp.model import Problem, make_problem
 from hdsp.model.versions import expand_counts
 from hdsp.numerics import BoolArray
-from hdsp.scaling.content import MOST_LEVELS
+from hdsp.scaling.design import MOST_LEVELS
 
 _OWNER = "HDSP.check_labels"
 _LEVEL = 0.9

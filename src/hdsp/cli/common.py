@@ -229,7 +229,8 @@ def formula_columns(text: str | None) -> list[str]:
     """The columns of labels that a formula names."""
     if text is None:
         return []
-    from hdsp.scaling import Product, parse_formula
+    from hdsp.scaling.formula import parse_formula
+    from hdsp.scaling.functions import Product
 
     found = parse_formula(written_formula(text))
     factors = found.factors if isinstance(found, Product) else (found,)

@@ -23,7 +23,7 @@ from hdsp.model import (
 )
 from hdsp.model.documents import mean_proportions, solve_block
 from hdsp.numerics import FloatArray
-from hdsp.scaling import Design, Parameters, ScalingFunction
+from hdsp.scaling.functions import Design, Parameters, ScalingFunction
 
 
 def fit_documents(

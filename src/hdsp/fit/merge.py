@@ -19,7 +19,7 @@ from hdsp.model.documents import word_factors
 from hdsp.model.priors import add_seeds, seed_sets
 from hdsp.model.versions import Parts, TreePrior, best_values, topic_values, update_versions
 from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
-from hdsp.scaling import DesignLimits, Parameters, ScalingFunction, take_topics
+from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction, take_topics
 
 # Labels cannot scale a single topic.
 FEWEST_TOPICS = 2

@@ -32,7 +32,7 @@ from hdsp.model import (
 from hdsp.model.bound import TopicWeights, token_proportions
 from hdsp.model.updates import update_scaling_from_sums
 from hdsp.numerics import IntArray
-from hdsp.scaling import DesignLimits, Parameters, ScalingFunction
+from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction
 
 # Exact updates of the labels' weights of a merged topic, and pairs of topics per task of a thread.
 _EXACT_UPDATES = 2

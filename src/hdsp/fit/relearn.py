@@ -20,7 +20,7 @@ from hdsp.fit.stream_labels import check_numbers
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit
 from hdsp.model import GlobalState, HeldOut, Priors, make_problem
 from hdsp.numerics import BoolArray, FloatArray, IntArray
-from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
+from hdsp.scaling.design import LabelDesign, Scaling, bind_labels, content_columns
 
 # Topics are learned again once there are so many times the documents, of few and of many: what the
 # sample says of many has hardly changed by then.
@@ -178,8 +178,8 @@ def _relearned(
 
 
 def _standardised(
-    space: LabelSpace, design: csr_array, scaling: Scaling
-) -> tuple[LabelSpace, csr_array]:
+    space: LabelDesign, design: csr_array, scaling: Scaling
+) -> tuple[LabelDesign, csr_array]:
     """The space and the values of labels, with numbers standardised by these documents."""
     values = csr_array(space.values(design), dtype=np.float64, copy=True)
     columns, blocks = space.schema.slices(), []

@@ -15,7 +15,8 @@ from scipy.sparse import csr_array, vstack
 from hdsp.execution import Step
 from hdsp.model import Block
 from hdsp.numerics import BoolArray, FloatArray, IntArray
-from hdsp.scaling import Design, LabelSpace
+from hdsp.scaling.design import LabelDesign
+from hdsp.scaling.functions import Design
 
 # Documents in the uniform sample.
 MOST_DOCUMENTS = 40_000
@@ -161,7 +162,7 @@ class Survey:
     word_tokens: FloatArray
     carriers: FloatArray
 
-    def designed(self, space: LabelSpace) -> "Survey":
+    def designed(self, space: LabelDesign) -> "Survey":
         """The survey of values of labels, with their design in the place of the values."""
         design = csr_array(space.design(self.sample.design), dtype=np.float32)
         return replace(

@@ -27,7 +27,7 @@ from hdsp.model import (
 from hdsp.model.updates import update_scaling_from_sums, update_topics, update_weights
 from hdsp.model.versions import update_versions
 from hdsp.numerics import FloatArray
-from hdsp.scaling import DesignLimits, Parameters, mix_labels, scale_labels
+from hdsp.scaling.functions import DesignLimits, Parameters, mix_labels, scale_labels
 
 # The rate of step t is (delay + t)^-decay.
 _DELAY, _DECAY = 10.0, 0.7

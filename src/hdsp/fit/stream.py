@@ -25,7 +25,8 @@ from hdsp.model import (
 from hdsp.model.priors import add_seeds
 from hdsp.model.versions import update_versions, word_spread
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.scaling import Design, DesignLimits, LabelSpace, Scaling, move_labels
+from hdsp.scaling.design import LabelDesign, Scaling
+from hdsp.scaling.functions import Design, DesignLimits, move_labels
 
 # A word joins the model once so many documents have it.
 WORD_DOCUMENTS = 5
@@ -51,7 +52,7 @@ class OpenStream:
         How many different ones were seen.
     words : tuple of str
         The V words.
-    space : LabelSpace
+    space : LabelDesign
         The labels, and how they scale topics.
     priors : Priors
         Hyperparameters.
@@ -67,7 +68,7 @@ class OpenStream:
     sample: Sample
     n_documents: int
     words: tuple[str, ...]
-    space: LabelSpace
+    space: LabelDesign
     priors: Priors
     seed: int
     learned: int
@@ -92,7 +93,7 @@ def open_stream(
     problem: Problem,
     state: GlobalState,
     words: tuple[str, ...],
-    space: LabelSpace,
+    space: LabelDesign,
     executor: Executor,
     seed: int,
     batch_size: int | None,
@@ -150,7 +151,7 @@ def _multiplied(state: GlobalState, before: Priors, after: Priors, factor: float
 
 def stream_from(
     state: GlobalState,
-    space: LabelSpace,
+    space: LabelDesign,
     labels: csr_array,
     carriers: FloatArray,
     n_documents: int,

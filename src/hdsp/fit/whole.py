@@ -18,7 +18,7 @@ from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
 from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_problem
 from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
 from hdsp.numerics import FloatArray
-from hdsp.scaling import LabelSpace, Scaling, bind_labels, content_columns
+from hdsp.scaling.design import LabelDesign, Scaling, bind_labels, content_columns
 
 # Where documents have more words than this on average, those of a document say enough of it.
 _LONG = 100.0
@@ -190,7 +190,7 @@ class FitSource:
         What is fitted.
     known : Problem
         The documents in memory in which the fit begins: all, or a uniform sample.
-    space : LabelSpace
+    space : LabelDesign
         The labels, and how they scale topics.
     survey : Survey or None, default=None
         The sample of shards, and sums over all documents; None where all are in memory.
@@ -202,7 +202,7 @@ class FitSource:
 
     problem: Problem | ShardedProblem
     known: Problem
-    space: LabelSpace
+    space: LabelDesign
     survey: Survey | None = None
     batches: ShardBatches | None = None
     seed: int = 0

@@ -13,7 +13,7 @@ from hdsp.model.problem import BlockProblem
 from hdsp.model.state import BoundTerms, GlobalState, Statistics
 from hdsp.model.versions import version_terms
 from hdsp.numerics import FloatArray, IntArray, log_gamma_density
-from hdsp.scaling import Design, Parameters, ScalingFunction, take_topics
+from hdsp.scaling.functions import Design, Parameters, ScalingFunction, take_topics
 
 
 def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> BoundTerms:

@@ -12,7 +12,7 @@ from hdsp.model.problem import Block
 from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics, padded
 from hdsp.model.versions import version_table
 from hdsp.numerics import BoolArray, FloatArray
-from hdsp.scaling import Design, Parameters, ScalingFunction
+from hdsp.scaling.functions import Design, Parameters, ScalingFunction
 
 # Documents and words per task of a thread; fixed, so that results do not depend on the number of
 # threads.

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from hdsp.model.priors import Priors
 from hdsp.model.versions import NO_CONTENT, expand_counts
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray, IntArray
-from hdsp.scaling import Design, DesignLimits, ScalingFunction
+from hdsp.scaling.functions import Design, DesignLimits, ScalingFunction
 
 _FLOAT32: np.dtype[np.floating] = np.dtype(np.float32)
 

@@ -16,7 +16,7 @@ from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, padded
 from hdsp.model.versions import Versions, expand_counts, update_versions, version_share, word_spread
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray
-from hdsp.scaling import Design, Parameters, ScalingFunction
+from hdsp.scaling.functions import Design, Parameters, ScalingFunction
 
 # Documents a thread takes at a time; fixed, so that results do not depend on threads.
 _DOCUMENT_RANGE = 64

@@ -14,7 +14,8 @@ from hdsp.corpus.stored import StoredCorpus
 from hdsp.model.problem import Block, make_block
 from hdsp.model.versions import NO_CONTENT
 from hdsp.numerics import IntArray
-from hdsp.scaling import Design, LabelSpace
+from hdsp.scaling.design import LabelDesign
+from hdsp.scaling.functions import Design
 
 # Shards that a process keeps while their documents are drawn in a random order.
 SHARDS_AT_ONCE = 8
@@ -37,7 +38,7 @@ class Encoding:
 
     Attributes
     ----------
-    space : LabelSpace
+    space : LabelDesign
         The labels of training.
     content : int array of shape [G]
         The columns of the design whose documents have their own versions of topics, if any.
@@ -45,7 +46,7 @@ class Encoding:
         By which a process knows the encoding again that another one sent.
     """
 
-    space: LabelSpace
+    space: LabelDesign
     content: IntArray = field(default_factory=NO_CONTENT.copy)
     key: str = field(default_factory=lambda: uuid4().hex)
 

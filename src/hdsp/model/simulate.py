@@ -9,7 +9,8 @@ from scipy.special import softmax
 from hdsp.checks import count_rows
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
 from hdsp.numerics import FloatArray, IntArray, weights_from_sticks
-from hdsp.scaling import Design, Scaling, ScalingFunction, bind_labels
+from hdsp.scaling.design import Scaling, bind_labels
+from hdsp.scaling.functions import Design, ScalingFunction
 
 # Documents whose proportions and tokens are in memory at once.
 _DOCUMENTS_AT_ONCE = 4096

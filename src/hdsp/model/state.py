@@ -15,7 +15,7 @@ from hdsp.numerics import (
     sticks_from_weights,
     weights_from_sticks,
 )
-from hdsp.scaling import DesignLimits, Parameters, take_topics
+from hdsp.scaling.functions import DesignLimits, Parameters, take_topics
 
 # Topics are padded to whole vector registers in the compiled document step.
 _PADDING = 16

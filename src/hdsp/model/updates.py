@@ -14,7 +14,7 @@ from hdsp.model.problem import BlockProblem, Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
 from hdsp.model.versions import update_versions
 from hdsp.numerics import FloatArray, weights_from_sticks
-from hdsp.scaling import DesignLimits, Parameters, take_topics
+from hdsp.scaling.functions import DesignLimits, Parameters, take_topics
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0

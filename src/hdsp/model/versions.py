@@ -14,7 +14,7 @@ from scipy.special import gammaln, psi
 
 from hdsp.model.priors import Priors, add_seeds, prior_at, prior_totals
 from hdsp.numerics import BoolArray, FloatArray, IntArray
-from hdsp.scaling import Design
+from hdsp.scaling.functions import Design
 
 if TYPE_CHECKING:
     from hdsp.model.state import GlobalState

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from hdsp.corpus import LabelSchema
-from hdsp.labels import TERMS, Term
 from hdsp.persistence.settings import plain
-from hdsp.scaling import FUNCTIONS, LabelSpace, Product, ScalingFunction, bind_labels
+from hdsp.scaling.design import LabelDesign, bind_labels
+from hdsp.scaling.functions import Product, ScalingFunction
+from hdsp.scaling.links import FUNCTIONS
+from hdsp.scaling.terms import TERMS, Term
 from hdsp.storage import LARGEST, WrongContents
 
 
@@ -54,7 +56,7 @@ def decode_term(data: Mapping[str, Any]) -> Term:
     return TERMS[data["term"]](*data["columns"], **data["settings"])
 
 
-def encode_space(space: LabelSpace) -> dict[str, Any]:
+def encode_space(space: LabelDesign) -> dict[str, Any]:
     """The scaling function, and what terms have learned, in the order of the design."""
     return {
         "scaling": encode_scaling(space.scaling),
@@ -62,7 +64,7 @@ def encode_space(space: LabelSpace) -> dict[str, Any]:
     }
 
 
-def decode_space(data: Mapping[str, Any], schema: LabelSchema) -> LabelSpace:
+def decode_space(data: Mapping[str, Any], schema: LabelSchema) -> LabelDesign:
     """The space of labels that `encode_space` wrote."""
     scaling, learned = decode_scaling(data["scaling"]), data["learned"]
     terms = bind_labels(scaling, schema).terms

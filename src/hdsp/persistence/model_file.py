@@ -24,7 +24,9 @@ from hdsp.persistence.expressions import decode_scaling, decode_space, encode_sc
 from hdsp.persistence.settings import is_seed, plain
 from hdsp.persistence.states import put_state, take_state
 from hdsp.persistence.streams import put_open_stream, take_open_stream
-from hdsp.scaling import LabelSpace, ScalingFunction, is_formula, of_terms
+from hdsp.scaling.design import LabelDesign
+from hdsp.scaling.formula import is_formula
+from hdsp.scaling.functions import ScalingFunction, of_terms
 from hdsp.storage import (
     LARGEST,
     UNREADABLE,
@@ -267,7 +269,7 @@ def _put_answers(arrays: dict[str, AnyArray], model: FittedModel) -> dict[str, A
 
 
 def _decode_answers(
-    numbers: dict[str, Any], arrays: StoredArrays, space: LabelSpace, state: GlobalState
+    numbers: dict[str, Any], arrays: StoredArrays, space: LabelDesign, state: GlobalState
 ) -> dict[str, Any]:
     """What was computed before the model was saved."""
     schema, n_topics, n_words = space.schema, state.n_topics, len(state.topics)

@@ -9,7 +9,7 @@ from hdsp.model import GlobalState, Versions
 from hdsp.model.priors import NOT_SEEDED
 from hdsp.numerics import IntArray
 from hdsp.persistence.manifest import positive
-from hdsp.scaling import Product, ScalingFunction
+from hdsp.scaling.functions import Product, ScalingFunction
 from hdsp.storage import AnyArray, StoredArrays, put_all, require
 
 

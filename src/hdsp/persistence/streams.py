@@ -9,7 +9,7 @@ from hdsp.analysis.fitted import FittedModel
 from hdsp.fit import OpenStream, PassSoFar, Sample, Stream
 from hdsp.model import BoundTerms, GlobalState
 from hdsp.persistence import manifest as get
-from hdsp.scaling import DesignLimits
+from hdsp.scaling.functions import DesignLimits
 from hdsp.storage import AnyArray, StoredArrays, put_sparse, put_texts, require
 
 _BY_LABEL = ("label_total", "carriers", "label_steps")

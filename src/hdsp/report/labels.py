@@ -8,10 +8,9 @@ from scipy.sparse import csr_array
 
 from hdsp.analysis.contrasts import percentile_ends
 from hdsp.analysis.fitted import FittedModel
-from hdsp.labels import Table, Term
-from hdsp.labels.term import stored_column
 from hdsp.numerics import FloatArray
 from hdsp.report.packing import pack_exact
+from hdsp.scaling.terms import Table, Term, stored_column
 
 # Values of a table, at least.
 _POINTS = 513

@@ -8,11 +8,8 @@ from typing import NoReturn
 
 from hdsp.checks import quoted
 from hdsp.corpus import Kind
-from hdsp.labels import Factor, Interaction, Ordered, Pooled, Spline, Term
-from hdsp.scaling.base import ScalingFunction
-from hdsp.scaling.categorical import Categorical
-from hdsp.scaling.constant import Constant
-from hdsp.scaling.loglinear import LogLinear
+from hdsp.scaling.functions import Categorical, Constant, LogLinear, ScalingFunction
+from hdsp.scaling.terms import Factor, Interaction, Ordered, Pooled, Spline, Term
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<quoted>`[^`]*`)|(?P<name>[^\W\d][\w.]*)|(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d+)?)"

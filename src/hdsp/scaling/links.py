@@ -1,11 +1,22 @@
-"""Scales that grow more slowly than the exponential, and scales that only rise or only fall."""
+"""Functions that are not log-linear: growing slowly, rising or falling only, or a user's own."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from hdsp.labels import Ramps, Term
 from hdsp.numerics import FloatArray
-from hdsp.scaling.base import Design
-from hdsp.scaling.point import PointFunction
+from hdsp.scaling.functions import (
+    Categorical,
+    Constant,
+    Design,
+    LogLinear,
+    Parameters,
+    PointFunction,
+    ScalingFunction,
+)
+from hdsp.scaling.terms import Ramps, Slots, Term
 
 # Below it, the softplus is the exponential to the last digit.
 _LOWEST = -40.0
@@ -139,3 +150,203 @@ class Monotone(PointFunction):
 def _chained(design: Design, slope: FloatArray) -> FloatArray:
     """r_mj times the slope of a function of the score, [J, M, T]."""
     return np.asarray(design.toarray().T[:, :, None] * slope)
+
+
+# Takes labels [J, M, 1] and weights [W, T]; returns [M, T], or such an array for each weight.
+LogScale = Callable[[FloatArray, FloatArray], Any]
+
+
+class Custom(PointFunction):
+    """A scaling function of one's own, by its log scale: s_mk = exp(log_scale(r_m, w_k)).
+
+    It counts from labels that are all 0 (the mean of a number, the absence of a tag), where the
+    scale is 1, as it is for labels that are missing.
+
+    Parameters
+    ----------
+    *columns : str or Term
+        Label columns; without names, all that no other factor takes.
+    log_scale : callable
+        Takes labels and weights, and returns the log scale of documents. ``labels[j]`` is a column
+        of the labels of all documents, [M, 1], numbers in standard units; ``weights[i]`` are the
+        weights of all topics, [T]. An expression of these is [M, T], as it should be. Where weights
+        are 0, labels must do nothing, and the first change of some weight must do something.
+    n_weights : int or None, default=None
+        The number of a topic's weights; None is one for each column of labels. For more weights
+        than that, the columns must be named, and the last be a number.
+    gradient : callable, "jax" or None, default=None
+        Takes the same, and returns for each weight the derivative of the log scale by it, [M, T].
+        ``"jax"`` derives `log_scale`, which must then be written with ``jax.numpy``; None takes
+        central differences.
+    variance : float, default=1.0
+        The variance of the weights' normal prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def levelling(labels, weights):
+    ...     return weights[0] * np.tanh(labels[0] * np.exp(weights[1]))
+    >>> Custom("price", log_scale=levelling, n_weights=2)
+    Custom('price', log_scale=levelling, n_weights=2, variance=1.0)
+    """
+
+    def __init__(
+        self,
+        *columns: str | Term,
+        log_scale: LogScale,
+        n_weights: int | None = None,
+        gradient: LogScale | Literal["jax"] | None = None,
+        variance: float = 1.0,
+    ) -> None:
+        if not callable(log_scale) or not (gradient in (None, "jax") or callable(gradient)):
+            raise TypeError(
+                "`log_scale` of Custom must be a function of labels and weights, and `gradient` "
+                f"such a function, 'jax' or None. Got {log_scale!r} and {gradient!r}."
+            )
+        if n_weights is not None and (type(n_weights) is not int or n_weights < 1):
+            raise ValueError(
+                "`n_weights` of Custom must be a whole number of at least 1, or None. "
+                f"Got {n_weights!r}."
+            )
+        if gradient == "jax":
+            _jax()
+        self._written = (*columns,)
+        self._slots = max((n_weights or 0) - len(columns), 0) if columns else 0
+        if self._slots and not isinstance(columns[-1], str):
+            raise ValueError(
+                f"Custom has {n_weights} weights and {len(columns)} columns of labels: the last "
+                f"must then be the name of a number. Got {columns[-1]!r}."
+            )
+        if self._slots:
+            columns = (*columns[:-1], Slots(str(columns[-1]), n=self._slots))
+        super().__init__(*columns, variance=variance)
+        self.function, self.n_weights, self.gradient = log_scale, n_weights, gradient
+
+    def __repr__(self) -> str:
+        parts = [*map(repr, self._written), f"log_scale={_name(self.function)}"]
+        if self.n_weights is not None:
+            parts.append(f"n_weights={self.n_weights}")
+        if self.gradient is not None:
+            parts.append(f"gradient={_name(self.gradient)}")
+        return f"Custom({', '.join(parts)}, variance={self.variance!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Custom) or repr(self) != repr(other):
+            return False
+        return self.function is other.function and self.gradient == other.gradient
+
+    __hash__ = ScalingFunction.__hash__
+
+    def initial(self, n_topics: int, n_labels: int) -> Parameters:
+        """w = 0, with the prior's variance; raises unless labels then do nothing."""
+        if self.n_weights is not None and self.n_weights > n_labels:
+            raise ValueError(
+                f"`n_weights` of Custom is {self.n_weights}, for {n_labels} columns of labels. "
+                "Name these columns, the last of them a number, for more weights than columns."
+            )
+        start = super().initial(n_topics, n_labels)
+        if n_topics and n_labels:
+            labels = csr_array(np.array([[-1.0], [1.0]]) * np.ones(n_labels))
+            scale = self.log_scale(start["weight"], labels)
+            if not np.allclose(scale, 0.0, atol=1e-12):
+                raise ValueError(
+                    "`log_scale` of Custom must not depend on labels where all weights are 0. "
+                    f"From 0, it changes to {scale[0, 0]:.4g} at -1 and {scale[1, 0]:.4g} at 1."
+                )
+            if not np.abs(self.log_scale_gradient(start["weight"], labels)).max() > 1e-9:
+                raise ValueError(
+                    "`log_scale` of Custom must change with some weight where all weights are 0, "
+                    "or nothing could be learned: write exp(w) for a weight that others multiply."
+                )
+        return start
+
+    def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
+        """ln s_mk, less that of labels that are all 0, [M, T]."""
+        labels, document = self._labels(design)
+        found = self._values(labels, weights)
+        return np.asarray((found - found[0])[document])
+
+    def log_scale_gradient(self, weights: FloatArray, design: Design) -> FloatArray:
+        """As `gradient` says, less those of labels that are all 0, [J, M, T]."""
+        if self.gradient is None:
+            return super().log_scale_gradient(weights, design)
+        labels, document = self._labels(design)
+        found = self._derivatives(labels, weights)
+        return np.asarray((found - found[:, :1])[:, document])
+
+    def _labels(self, design: Design) -> tuple[FloatArray, Any]:
+        """The different labels [U, J] of documents, after labels that are all 0; and whose."""
+        dense = design[:, : design.shape[1] - self._slots].toarray().astype(np.float64)
+        different, document = np.unique(dense, axis=0, return_inverse=True)
+        return np.vstack([np.zeros(dense.shape[1]), different]), document.reshape(-1) + 1
+
+    def _values(self, labels: FloatArray, weights: FloatArray) -> FloatArray:
+        found = self._call(self.function, labels, weights)
+        return _checked(found, (len(labels), len(weights)), "log_scale")
+
+    def _derivatives(self, labels: FloatArray, weights: FloatArray) -> FloatArray:
+        """Of labels [U, J], [W, U, T]; 0 for weights that the function does not use."""
+        shape = (len(labels), len(weights))
+        n_used = self.n_weights or weights.shape[1]
+        found = np.zeros((weights.shape[1], *shape))
+        if callable(self.gradient):
+            given: Sequence[Any] = self._call(self.gradient, labels, weights)
+            if len(given) != n_used:
+                raise ValueError(
+                    f"`gradient` of Custom must return one array for each of {n_used} weights. "
+                    f"Got {len(given)}."
+                )
+            for out, one in zip(found, given, strict=False):
+                out[:] = _checked(one, shape, "gradient")
+        else:
+            jax = _jax()
+
+            def function(weights: Any) -> Any:
+                return self.function(labels.T[:, :, None], weights)
+
+            with jax.enable_x64(True):
+                used = jax.numpy.asarray(weights.T[:n_used])
+                for j in range(n_used):
+                    along = jax.numpy.zeros_like(used).at[j].set(1.0)
+                    found[j] = _checked(jax.jvp(function, (used,), (along,))[1], shape, "gradient")
+        return found
+
+    def _call(self, function: LogScale, labels: FloatArray, weights: FloatArray) -> Any:
+        used = np.asarray(weights.T[: self.n_weights], dtype=np.float64)
+        if self.gradient != "jax":
+            return function(labels.T[:, :, None], used)
+        with _jax().enable_x64(True):
+            return np.asarray(function(labels.T[:, :, None], used))
+
+
+def _checked(found: Any, shape: tuple[int, int], name: str) -> FloatArray:
+    """An array of documents and topics; raises where it is none."""
+    try:
+        return np.broadcast_to(np.asarray(found, dtype=np.float64), shape)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"`{name}` of Custom must return numbers [M, T] = {list(shape)} for labels[j] of shape "
+            f"[M, 1] and weights[i] of shape [T]. Got the shape {list(np.shape(found))}."
+        ) from None
+
+
+def _name(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else getattr(value, "__name__", repr(value))
+
+
+def _jax() -> Any:
+    try:
+        import jax
+    except ImportError:
+        raise ImportError(
+            "`gradient='jax'` of Custom needs JAX: pip install 'hdsp[jax]', or leave `gradient` "
+            "out for differences."
+        ) from None
+    return jax
+
+
+# The functions that model files name. A file holds no code, and so no function of a user's own.
+FUNCTIONS: dict[str, type[ScalingFunction]] = {
+    function.__name__: function
+    for function in (Categorical, Constant, LogLinear, Monotone, Power, Softplus)
+}

@@ -8,7 +8,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics import FloatArray
-from hdsp.scaling import Design, DesignLimits, Parameters, Product, ScalingFunction, take_topics
+from hdsp.scaling.functions import (
+    Design,
+    DesignLimits,
+    Parameters,
+    Product,
+    ScalingFunction,
+    take_topics,
+)
 
 # Rounding of sums over a few dozen documents.
 _ROUNDING = 1e-9

@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from hdsp.corpus import Kind, Labels, LabelSchema
 from hdsp.corpus.labels import KINDS, LabelBlock
 from hdsp.exceptions import LabelDataWarning
-from hdsp.labels import Term
-from hdsp.labels.term import stored_column
-from hdsp.scaling import LabelSpace, LogLinear, ScalingFunction, bind_labels
+from hdsp.scaling.design import LabelDesign, bind_labels
+from hdsp.scaling.functions import LogLinear, ScalingFunction
+from hdsp.scaling.terms import Term, stored_column
 
 _DOCUMENTS, _LEVELS = 60, 3
 _ROUNDING = 1e-9
@@ -34,7 +34,7 @@ class TermCase:
         A scaling function with the term, and with what it needs besides.
     labels : Labels
         Labels of documents, some of them missing.
-    space : LabelSpace
+    space : LabelDesign
         The space that they make.
     values : sparse array of shape [M, n_labels]
         The values of the labels.
@@ -43,7 +43,7 @@ class TermCase:
     term: Term
     scaling: ScalingFunction
     labels: Labels
-    space: LabelSpace
+    space: LabelDesign
     values: csr_array
 
     @property
@@ -51,7 +51,7 @@ class TermCase:
         """The term, bound to the labels."""
         return self.space.depends(self.term.columns[0])[-1]
 
-    def parts(self, space: LabelSpace, values: csr_array) -> list[csr_array]:
+    def parts(self, space: LabelDesign, values: csr_array) -> list[csr_array]:
         """The columns that the term is made from."""
         slices, design = space.schema.slices(), space.design(values)
         if self.term.main:
@@ -66,7 +66,7 @@ class TermCase:
 
 
 def check_term(term: Term) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Named checks that a term keeps the contract of `hdsp.labels.Term`.
+    """Named checks that a term keeps the contract of `hdsp.Term`.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def check_term(term: Term) -> Iterator[tuple[str, Callable[[], None]]]:
 
     Examples
     --------
-    >>> from hdsp.labels import Spline
+    >>> from hdsp import Spline
     >>> for name, check in check_term(Spline("day")):
     ...     check()
     """

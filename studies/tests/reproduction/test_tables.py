@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from hdsp.scaling import LogLinear
+from hdsp.scaling.functions import LogLinear
 from hdsp_studies.comparison import CorpusFolder, Reading
 from hdsp_studies.peers import FitSettings
 from hdsp_studies.reproduction import STUDIES

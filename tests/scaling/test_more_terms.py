@@ -25,7 +25,7 @@ from hdsp import (
 from hdsp.cli import main
 from hdsp.corpus import LabelSchema
 from hdsp.report.labels import form_view
-from hdsp.scaling import bind_labels
+from hdsp.scaling.design import bind_labels
 
 N_DOCUMENTS = 600
 

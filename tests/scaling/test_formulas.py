@@ -19,7 +19,7 @@ from hdsp import (
     Pooled,
     Spline,
 )
-from hdsp.scaling import parse_formula
+from hdsp.scaling.formula import parse_formula
 
 KINDS = {
     "ideology": "category",

@@ -11,7 +11,9 @@ from hdsp import HDSP, Categorical, Corpus, LogLinear, open_corpus
 from hdsp.analysis.contrasts import Contrast, contrast_settings
 from hdsp.analysis.design import make_design
 from hdsp.corpus import Labels, LabelSchema
-from hdsp.labels import (
+from hdsp.metrics import match_topics
+from hdsp.scaling.design import bind_labels
+from hdsp.scaling.terms import (
     TERMS,
     Factor,
     Interaction,
@@ -20,13 +22,11 @@ from hdsp.labels import (
     Ordered,
     Pooled,
     Ramps,
+    Slots,
     Spline,
     Tags,
     Term,
 )
-from hdsp.labels.room import Slots
-from hdsp.metrics import match_topics
-from hdsp.scaling import bind_labels
 from hdsp.testing import check_term
 
 EXAMPLES = {

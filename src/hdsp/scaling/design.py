@@ -13,15 +13,19 @@ from hdsp.checks import check_known, quoted
 from hdsp.corpus.labels import Labels
 from hdsp.corpus.schema import LabelSchema
 from hdsp.exceptions import UnknownLabelWarning
-from hdsp.labels import Factor, Ordered, Pooled, Term, TermProduct, plain_term
 from hdsp.numerics import BoolArray, FloatArray, IntArray
-from hdsp.scaling.base import Design, ScalingFunction
-from hdsp.scaling.categorical import Categorical
-from hdsp.scaling.constant import Constant
 from hdsp.scaling.formula import is_formula, parse_formula
-from hdsp.scaling.functions import FUNCTIONS
-from hdsp.scaling.loglinear import LogLinear, of_terms
-from hdsp.scaling.product import Product
+from hdsp.scaling.functions import (
+    Categorical,
+    Constant,
+    Design,
+    LogLinear,
+    Product,
+    ScalingFunction,
+    of_terms,
+)
+from hdsp.scaling.links import FUNCTIONS
+from hdsp.scaling.terms import Factor, Ordered, Pooled, Term, TermProduct, plain_term
 
 # In standard deviations; single precision changes values by less.
 _SAME_VALUE = 1e-4
@@ -40,7 +44,7 @@ class FunctionColumns(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LabelSpace:
+class LabelDesign:
     """How labels become a design, and what its columns do to topics.
 
     Attributes
@@ -212,12 +216,12 @@ class LabelSpace:
                     values = csr_array(hstack(sides, format="csr"))
         return values
 
-    def grown(self, schema: LabelSchema, scaling: Scaling) -> "LabelSpace":
+    def grown(self, schema: LabelSchema, scaling: Scaling) -> "LabelDesign":
         """The space of a schema with further labels; what terms have learned stays."""
         learned = {term: term.fitted for term in self.terms}
         return bind_labels(scaling, schema, learned=learned)
 
-    def positions_in(self, grown: "LabelSpace") -> IntArray:
+    def positions_in(self, grown: "LabelDesign") -> IntArray:
         """The column in a grown space of each column here, [J]: label columns grow at their end."""
         found = []
         places = dict(zip(grown.terms, zip(grown.terms, grown.slices, strict=True), strict=True))
@@ -247,7 +251,7 @@ def bind_labels(
     schema: LabelSchema,
     values: csr_array | None = None,
     learned: Mapping[Term, Mapping[str, list[float]] | None] | None = None,
-) -> LabelSpace:
+) -> LabelDesign:
     """The space of labels in which a scaling function scales topics.
 
     Parameters
@@ -297,7 +301,7 @@ def bind_labels(
             names[name] = bound[-1].names
             if parts:
                 parts[name] = bound[-1].expand([parts[name]])
-    unbound = LabelSpace(schema, tuple(bound), Constant())
+    unbound = LabelDesign(schema, tuple(bound), Constant())
     place = dict(zip(wanted, unbound.slices, strict=True))
     of_column = dict(zip(slices, unbound.slices, strict=False))
     chosen: list[ScalingFunction] = []
@@ -316,7 +320,7 @@ def bind_labels(
     if not chosen:
         return unbound
     bound_scaling = Product(*chosen, split=split, n_labels=unbound.n_columns)
-    return LabelSpace(schema, unbound.terms, bound_scaling)
+    return LabelDesign(schema, unbound.terms, bound_scaling)
 
 
 def _default_factors(
@@ -437,3 +441,40 @@ def _check_main_effects(factors: Iterable[ScalingFunction], effective: set[str])
                     f"`scaling` of HDSP has {term!r} without {missing[0]!r} by itself: name it in "
                     "a factor too."
                 )
+
+
+MOST_LEVELS = 50
+
+
+def content_columns(space: LabelDesign, name: str | None) -> IntArray:
+    """The columns of the design that tell the groups of documents, [G]; none without a name.
+
+    Parameters
+    ----------
+    space : LabelDesign
+        The labels, and how they scale topics.
+    name : str or None
+        The category, the parameter `content` of HDSP.
+    """
+    if name is None:
+        return np.empty(0, dtype=np.int64)
+    schema = space.schema
+    check_known(name, schema.slices(), "content", "HDSP", "a column of the labels")
+    if (kind := schema.kind(name)) != "category":
+        raise ValueError(
+            f"`content` of HDSP takes a category, each of whose levels has its own version of "
+            f"topics. {name!r} is of kind {kind}: pass it as a column of strings."
+        )
+    columns = schema.slices()[name]
+    if (n_levels := columns.stop - columns.start) > MOST_LEVELS:
+        raise ValueError(
+            f"`content` of HDSP takes a category of at most {MOST_LEVELS} levels, each of which "
+            f"has its own version of every topic. {name!r} has {n_levels}: join levels that speak "
+            "alike."
+        )
+    if not space.used_labels[columns].all():
+        raise ValueError(
+            f"`content` of HDSP names the category {name!r}, which `scaling` leaves out. Add it to "
+            "`scaling`: groups that speak differently may also speak of other things."
+        )
+    return np.asarray(space.own[columns], dtype=np.int64)

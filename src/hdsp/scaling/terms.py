@@ -1,0 +1,972 @@
+"""Terms: how label columns become columns of a design.
+
+A *label column* is what people have: tags, a category, a number. A *term* makes columns of the
+design from one or more of them. A term is first what a user writes, such as ``Spline("day")``, and
+then bound to the columns that it is made from. `hdsp.testing.check_term` tells whether a term
+keeps the contract.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.interpolate import BSpline
+from scipy.linalg import eigh
+from scipy.sparse import csr_array, hstack
+
+from hdsp.checks import check_positive, quoted
+from hdsp.corpus import Kind
+from hdsp.corpus.schema import BlockSchema
+from hdsp.numerics import BoolArray, FloatArray, IntArray, csr_from_entries
+
+# Points at which a term of a number is tabulated.
+_POINTS = 129
+# What values are multiplied by where they have no effect by themselves. A power of 2, so that they
+# can be had back to the last bit; so small that whatever is learned of them is nothing.
+NO_EFFECT = 2.0**-40
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The columns of a term at values of its number, for those who cannot call `Term.expand`.
+
+    Attributes
+    ----------
+    values : float array of shape [G]
+        Values of the number in standard units, in order.
+    columns : float array of shape [G, n]
+        The term's columns there; between two values they are nearly straight.
+    """
+
+    values: FloatArray
+    columns: FloatArray
+
+
+def stored_column(values: FloatArray) -> csr_array:
+    """A sparse column [M, 1] in which every value is stored, zeros too."""
+    n = len(values)
+    return csr_array((values, np.zeros(n, dtype=np.int64), np.arange(n + 1)), shape=(n, 1))
+
+
+def number_columns(values: csr_array, functions: FloatArray, value_scale: float) -> csr_array:
+    """Stored numbers [M, 1] times `value_scale`, then functions [n_stored, n] of them."""
+    n_columns = 1 + functions.shape[1]
+    rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+    entries = np.column_stack([value_scale * values.data, functions])
+    stored = entries != 0.0
+    stored[:, 0] = True
+    places = np.broadcast_to(np.arange(n_columns), entries.shape)
+    return csr_from_entries(
+        np.repeat(rows, stored.sum(axis=1)),
+        places[stored],
+        entries[stored],
+        (values.shape[0], n_columns),
+    )
+
+
+class Term(ABC):
+    """Columns of the design that are made from label columns.
+
+    A *main* term is made from the values of one label column (indicators of tags or levels, or a
+    number in standard units), and its first columns are these values times `value_scale`, so that
+    values can be had back from a design: every label column has one main term. Other terms are made
+    from the columns of the main terms of their label columns.
+
+    Terms multiply like scaling functions: ``Categorical("dept") * Spline("day")``. A term is then a
+    `LogLinear` of it.
+
+    Parameters
+    ----------
+    *columns : str
+        The names of the label columns.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the label columns.
+    sources : tuple of tuple of str
+        The names of the columns that a bound term is made from, for each label column.
+    fitted : mapping of str to list
+        What a bound term has learned from training, as plain lists of numbers.
+    main : bool
+        Whether the term holds the values of its label column.
+    n_sources : int
+        How many label columns the term takes.
+    kinds : frozenset of str
+        The kinds of label columns it takes, of ``"tags"``, ``"category"``, ``"number"``.
+    exclusive : bool
+        Whether a document has at most one of the columns, whose effects are compared with each
+        other.
+    value_scale : float
+        1, or `NO_EFFECT` where the values have no effect by themselves, only the further columns.
+    """
+
+    main: ClassVar[bool] = True
+    n_sources: ClassVar[int] = 1
+    kinds: ClassVar[frozenset[str]] = frozenset({"tags", "category", "number"})
+    exclusive: bool = False
+
+    def __init__(self, *columns: str) -> None:
+        name = type(self).__name__
+        if len(columns) != self.n_sources or not all(isinstance(c, str) for c in columns):
+            raise TypeError(
+                f"{name} takes {self.n_sources} names of label columns. Got {columns!r}."
+            )
+        if len(set(columns)) < len(columns):
+            raise ValueError(f"{name} takes different label columns. Got {columns[0]!r} twice.")
+        self.columns = columns
+        self.sources: tuple[tuple[str, ...], ...] = ()
+        self.fitted: Mapping[str, list[float]] = {}
+
+    def __repr__(self) -> str:
+        settings = [f"{key}={value!r}" for key, value in self.settings().items()]
+        return f"{type(self).__name__}({', '.join([*map(repr, self.columns), *settings])})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __mul__(self, other: "Term | TermProduct") -> "TermProduct":
+        return TermProduct(self) * other
+
+    def settings(self) -> dict[str, Any]:
+        """The term's own settings, by the names that its constructor takes."""
+        return {}
+
+    @property
+    def value_scale(self) -> float:
+        """What the values are multiplied by in the first columns of a main term."""
+        return 1.0
+
+    @property
+    def learns_from(self) -> tuple[str, ...]:
+        """The label columns that `learn` sees."""
+        return self.columns
+
+    def bound(
+        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
+    ) -> Self:
+        """The term, made from columns of these names.
+
+        Parameters
+        ----------
+        sources : sequence of sequence of str
+            For each label column the names of its values, or of its main term's columns.
+        fitted : mapping of str to list or None, default=None
+            What `learn` returned.
+        """
+        copy = type(self)(*self.columns, **self.settings())
+        copy.sources = tuple(map(tuple, sources))
+        copy.fitted = dict(fitted or {})
+        return copy
+
+    def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
+        """What the term learns from training, such as knots: plain lists of numbers.
+
+        Parameters
+        ----------
+        parts : sequence of sparse array
+            Some training documents' columns of each of `learns_from`; a stored value is an observed
+            one.
+        unit : float, default=1.0
+            How much of the number one standard unit is.
+        """
+        return {}
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the n columns of a bound term."""
+
+    @abstractmethod
+    def expand(self, parts: Sequence[csr_array]) -> csr_array:
+        """The term's columns [M, n] of documents, from those of its sources.
+
+        Nothing is stored where a source has nothing, so that missing labels have no effect.
+        """
+
+    @property
+    def indicator(self) -> BoolArray:
+        """Which columns hold only 0 and 1, [n]."""
+        return np.zeros(len(self.names), dtype=np.bool_)
+
+    def table(self, low: float, high: float) -> Table | None:
+        """The columns along a number, between two values; None for other terms."""
+        own = self.indicator[: len(self.sources[0])]
+        if self.n_sources > 1 or len(self.sources[0]) > 1 or own.any():
+            return None
+        values = self.points(low, high)
+        return Table(values, self.expand([stored_column(values)]).toarray())
+
+    def points(self, low: float, high: float) -> FloatArray:
+        """The values of a number at which `table` is made: dense where columns bend."""
+        return np.linspace(low, high, _POINTS)
+
+    @property
+    def products(self) -> tuple[tuple[int, int], ...]:
+        """For each column the columns of the two sources that it is the product of, if it is."""
+        return ()
+
+
+class TermProduct:
+    """Terms that are multiplied with each other, before a scaling function takes them.
+
+    Parameters
+    ----------
+    *terms : Term
+        The terms.
+    """
+
+    def __init__(self, *terms: Term) -> None:
+        self.terms = terms
+
+    def __mul__(self, other: "Term | TermProduct") -> "TermProduct":
+        if isinstance(other, Term):
+            return TermProduct(*self.terms, other)
+        if isinstance(other, TermProduct):
+            return TermProduct(*self.terms, *other.terms)
+        return NotImplemented
+
+    def __repr__(self) -> str:
+        return " * ".join(map(repr, self.terms))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TermProduct) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return hash(self.terms)
+
+
+class Number(Term):
+    """Numbers in standard units."""
+
+    kinds = frozenset({"number"})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the values."""
+        return self.sources[0]
+
+    def expand(self, parts: Sequence[csr_array]) -> csr_array:
+        """The values themselves, [M, n]."""
+        return parts[0]
+
+
+class Tags(Number):
+    """An indicator of each tag, of which a document may have several."""
+
+    kinds = frozenset({"tags"})
+
+    @property
+    def indicator(self) -> BoolArray:
+        """All columns hold only 0 and 1."""
+        return np.ones(len(self.names), dtype=np.bool_)
+
+
+class Levels(Tags):
+    """An indicator of each level of a category, of which a document has at most one."""
+
+    kinds = frozenset({"category"})
+    exclusive = True
+
+
+def plain_term(name: str, kind: Kind) -> Term:
+    """The plain term of a label column."""
+    terms: dict[Kind, type[Term]] = {"tags": Tags, "category": Levels, "number": Number}
+    return terms[kind](name)
+
+
+class Pooled(Tags):
+    """An indicator of each level or tag, whose effects share a variance that is learned.
+
+    With `parents`, levels are nested in those of another category, such as authors in venues: the
+    parent has effects of its own, and a level's effect is how it differs from them. A document that
+    has a level and no parent gets the parent that most training documents with this level have; of
+    a level that training did not have, its parent is what is known.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of the category or of the tags.
+    parents : str or None, default=None
+        The name of the category whose levels these belong to.
+
+    Examples
+    --------
+    >>> Pooled("author", parents="venue")
+    Pooled('author', parents='venue')
+    """
+
+    kinds = frozenset({"tags", "category"})
+
+    def __init__(self, *columns: str, parents: str | None = None) -> None:
+        super().__init__(*columns)
+        if parents is not None and (not isinstance(parents, str) or parents in columns):
+            raise ValueError(
+                f"`parents` of {columns[0]!r} must be the name of another label column. "
+                f"Got {parents!r}."
+            )
+        self.parents = parents
+
+    def settings(self) -> dict[str, Any]:
+        """The parents, if there are any."""
+        return {} if self.parents is None else {"parents": self.parents}
+
+    @property
+    def learns_from(self) -> tuple[str, ...]:
+        """The label, and its parents."""
+        return self.columns if self.parents is None else (*self.columns, self.parents)
+
+    def bound(
+        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
+    ) -> Self:
+        """The term of levels; what it has learned says whether they exclude each other."""
+        copy = super().bound(sources, fitted)
+        copy.exclusive = bool(copy.fitted.get("exclusive", [0.0])[0])
+        return copy
+
+    def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
+        """Whether a document has at most one of them; the position of each one's parent, or -1."""
+        learned = {"exclusive": [float(np.diff(parts[0].indptr).max(initial=0) <= 1)]}
+        if self.parents is not None:
+            together = csr_array(parts[0].T @ parts[1])
+            # Older releases of SciPy give a column.
+            most = np.asarray(together.argmax(axis=1)).ravel()
+            parent = np.where(np.diff(together.indptr) > 0, most, -1)
+            learned["parent"] = parent.astype(np.float64).tolist()
+        return learned
+
+    def implied(self, own: csr_array, parents: csr_array) -> csr_array:
+        """The values of parents [M, n], with those that levels imply where there are none."""
+        parent = np.asarray(self.fitted.get("parent", []), dtype=np.int64)
+        known = np.flatnonzero((parent >= 0) & (parent < parents.shape[1]))
+        belongs = csr_array(
+            (np.ones(len(known)), (known, parent[known])), shape=(own.shape[1], parents.shape[1])
+        )
+        lacking = np.diff(parents.indptr) == 0
+        found = csr_array(csr_array(own.multiply(lacking[:, None])) @ belongs)
+        rows = np.flatnonzero(np.diff(found.indptr))
+        if not len(rows):
+            return parents
+        # Of several tags, the parent that most have.
+        most = np.asarray(found[rows].argmax(axis=1)).ravel()
+        added = csr_array((np.ones(len(rows)), (rows, most)), shape=parents.shape)
+        return csr_array(parents + added)
+
+
+_MOST_VALUES = 50
+# Values are the same if they differ by less than this share of the smallest step between two.
+_SAME = 1e-3
+
+
+class Factor(Term):
+    """A number as a category: each of its values has an effect of its own.
+
+    Values that training did not have do nothing.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of a number of at most 50 different values.
+
+    Examples
+    --------
+    >>> Factor("rating")
+    Factor('rating')
+    """
+
+    kinds = frozenset({"number"})
+
+    def __init__(self, *columns: str) -> None:
+        super().__init__(*columns)
+
+    def bound(
+        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
+    ) -> Self:
+        """The term of the values that its label column has."""
+        copy = super().bound(sources, fitted or {"values": [], "basis": []})
+        if "number" in self.kinds and len(sources[0]) != 1 and not copy.has_levels:
+            raise ValueError(
+                f"{type(self).__name__} takes a single number. {self.columns[0]!r} has "
+                f"{len(sources[0])} columns."
+            )
+        n_values, n_entries = len(copy.fitted["values"]), len(copy.fitted["basis"])
+        uneven = n_entries % n_values if n_values else n_entries
+        if uneven or not (np.diff(copy._values) > 0).all():
+            raise ValueError("The values of a term must rise, and each have as many columns.")
+        return copy
+
+    @property
+    def value_scale(self) -> float:
+        """The number itself has no line."""
+        return NO_EFFECT
+
+    def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
+        """The values of a number, or the positions of levels, and the columns of each."""
+        if self.has_levels:
+            counts = np.bincount(parts[0].indices, minlength=parts[0].shape[1])
+            values = np.arange(len(counts), dtype=np.float64)
+        else:
+            values, counts = np.unique(np.asarray(parts[0].data, np.float64), return_counts=True)
+        if len(values) > _MOST_VALUES:
+            name, instead = self.columns[0], "Categorical" if self.has_levels else "Spline"
+            raise ValueError(
+                f"{type(self).__name__} takes labels of at most {_MOST_VALUES} different values. "
+                f"{name!r} has {len(values)}: use {instead}({name!r}) instead."
+            )
+        return {"values": values.tolist(), "basis": self._basis(counts).ravel().tolist()}
+
+    def _basis(self, counts: IntArray) -> FloatArray:
+        """The columns of each value, [L, n]."""
+        return np.eye(len(counts))
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether the label is a category."""
+        return False
+
+    @property
+    def _values(self) -> FloatArray:
+        return np.asarray(self.fitted["values"], dtype=np.float64)
+
+    @property
+    def _columns(self) -> FloatArray:
+        n_values = max(len(self.fitted["values"]), 1)
+        return np.asarray(self.fitted["basis"], dtype=np.float64).reshape(n_values, -1)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The label's own names, and one for each further column."""
+        further = range(1, self._columns.shape[1] + 1)
+        return (*self.sources[0], *(f"{self.columns[0]} (value {i})" for i in further))
+
+    @property
+    def indicator(self) -> BoolArray:
+        """All columns but the number itself."""
+        return np.arange(len(self.names)) > 0
+
+    def points(self, low: float, high: float) -> FloatArray:
+        """Values, and either side of the places where one takes over from the next."""
+        values = self._values
+        if len(values) < 2:
+            return super().points(low, high)
+        places, _ = self._steps()
+        beside = _SAME**2 * np.diff(values).min()
+        found = np.concatenate([values, places - beside, places + beside])
+        return np.unique(np.concatenate([[low, high], found[(found > low) & (found < high)]]))
+
+    def _steps(self) -> tuple[FloatArray, FloatArray]:
+        """Where numbers begin to count as another value; and the columns from there on.
+
+        The first columns are those before all places.
+        """
+        values, columns = self._values, self._columns
+        width = _SAME * np.diff(values).min(initial=1.0)
+        places = np.column_stack([values - width, values + width]).ravel()
+        between = np.zeros((len(places) + 1, columns.shape[1]))
+        between[1::2] = columns
+        return places, between
+
+    def expand(self, parts: Sequence[csr_array]) -> csr_array:
+        """The values without an effect, then the columns of each, [M, n]."""
+        part = csr_array(parts[0])
+        if not len(self._values):
+            functions = np.zeros((part.nnz, 0))
+        else:
+            places, columns = self._steps()
+            functions = columns[np.searchsorted(places, part.data.astype(np.float64))]
+        return number_columns(part, functions, self.value_scale)
+
+
+class Ordered(Factor):
+    """An effect for each value of an ordered label, such as a rating or a wave: neighbours alike.
+
+    The effects are a random walk along the values: what changes from one value to the next has a
+    variance that is learned. A number that training did not have counts as the nearest one.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of a number of at most 50 different values, or of a category.
+    levels : list of str or None, default=None
+        The levels of a category from the lowest to the highest. It can be left out where levels are
+        written as numbers, and where they are in order as in a table's ordered categorical column.
+
+    Examples
+    --------
+    >>> Ordered("rating")
+    Ordered('rating')
+    >>> Ordered("size", levels=["small", "large"])
+    Ordered('size', levels=['small', 'large'])
+    """
+
+    kinds = frozenset({"number", "category"})
+
+    def __init__(self, *columns: str, levels: Sequence[str] | None = None) -> None:
+        super().__init__(*columns)
+        if levels is not None and (
+            isinstance(levels, str)
+            or not all(isinstance(level, str) for level in levels)
+            or len(set(levels)) < max(len(levels), 2)
+        ):
+            raise ValueError(
+                "`levels` of Ordered must be a list of two or more different levels, as strings. "
+                f"Got {levels!r}."
+            )
+        self.levels = None if levels is None else list(levels)
+
+    def settings(self) -> dict[str, Any]:
+        """The order of levels, if it was given."""
+        return {} if self.levels is None else {"levels": self.levels}
+
+    @property
+    def has_levels(self) -> bool:
+        """A number's only source has the name of its label column."""
+        return self.sources[0] != self.columns
+
+    def value_names(self, block: BlockSchema) -> tuple[str, ...]:
+        """The names of values, such as ``"rating=2"``."""
+        if self.has_levels:
+            return tuple(self.sources[0])
+        numbers = self._values * block.scale[0] + block.mean[0]
+        return tuple(f"{block.name}={number:.6g}" for number in numbers)
+
+    def _order(self) -> IntArray:
+        """The positions of levels from the lowest to the highest."""
+        prefix = f"{self.columns[0]}="
+        found = [name.removeprefix(prefix) for name in self.sources[0]]
+        if self.levels is not None:
+            if absent := [level for level in found if level not in self.levels]:
+                raise ValueError(
+                    f"`levels` of {self!r} must have all levels of the label. It lacks "
+                    f"{quoted(absent)}."
+                )
+            return np.argsort([self.levels.index(level) for level in found], kind="stable")
+        try:
+            return np.argsort([float(level) for level in found], kind="stable")
+        except ValueError:
+            # Levels without an order of their own are sorted by name.
+            if len(found) > 2 and found == sorted(found):
+                raise ValueError(
+                    f"Ordered needs the order of the levels of {self.columns[0]!r}: write "
+                    f"Ordered({self.columns[0]!r}, levels=[...]), from the lowest to the highest "
+                    f"of {quoted(found)}."
+                ) from None
+            return np.arange(len(found))
+
+    def _basis(self, counts: IntArray) -> FloatArray:
+        """Functions of values that are uncorrelated in training, the smoothest first, [L, n].
+
+        Each is scaled so that a coefficient of variance 1 has the same expected sum of squared
+        changes from value to value: coefficients that share a variance make a random walk.
+        """
+        n_values = len(counts)
+        if n_values < 2:
+            return np.zeros((n_values, 0))
+        order = self._order() if self.has_levels else np.arange(n_values)
+        share = np.maximum(counts[order], 1) / np.maximum(counts, 1).sum()
+        changes = np.diff(np.eye(n_values), axis=0)
+        without = np.eye(n_values) - share
+        size, axes = np.linalg.eigh(without.T @ (share[:, None] * without))
+        axes = without @ (axes[:, 1:] / np.sqrt(size[1:]))
+        rough, turn = eigh(axes.T @ changes.T @ changes @ axes)
+        basis = np.empty((n_values, n_values - 1))
+        basis[order] = axes @ turn / np.sqrt(np.maximum(rough / rough[0], 1.0))
+        return basis
+
+    @property
+    def indicator(self) -> BoolArray:
+        """None: levels themselves have no effect."""
+        return np.zeros(len(self.names), dtype=np.bool_)
+
+    def _steps(self) -> tuple[FloatArray, FloatArray]:
+        """The nearest value counts."""
+        values = self._values
+        return (values[1:] + values[:-1]) / 2.0, self._columns
+
+    def expand(self, parts: Sequence[csr_array]) -> csr_array:
+        """The values without an effect, then the functions, [M, n]."""
+        if not self.has_levels:
+            return super().expand(parts)
+        levels = csr_array(parts[0])
+        basis, n_known = self._columns, len(self._values)
+        # Levels that came later have no columns yet.
+        known = basis if n_known else np.zeros((0, 0))
+        further = np.zeros((levels.shape[1], known.shape[1]))
+        further[:n_known] = known
+        both = [self.value_scale * levels, levels @ csr_array(further)]
+        return csr_array(hstack(both, format="csr"))
+
+
+_DEGREE = 3
+# Numbers of which fewer different values are known have no curve, only a line.
+_FEWEST_VALUES = 4
+# Points of a table between two knots, and in all, where there are many periods.
+_POINTS_BETWEEN, _MOST_POINTS = 17, 20_000
+
+
+class Curve(Term):
+    """A number, and functions of it between knots that are learned.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of the number.
+    n_knots : int, default=5
+        The number of intervals, each with as many training documents.
+
+    Attributes
+    ----------
+    part : str
+        What the names of the functions call each.
+    """
+
+    kinds = frozenset({"number"})
+    part: ClassVar[str]
+
+    def __init__(self, *columns: str, n_knots: int = 5) -> None:
+        super().__init__(*columns)
+        if type(n_knots) is not int or not 1 <= n_knots <= 100:
+            name = type(self).__name__
+            raise ValueError(f"`n_knots` of {name} must be 1 to 100. Got {n_knots!r}.")
+        self.n_knots = n_knots
+
+    def settings(self) -> dict[str, Any]:
+        """The number of intervals."""
+        return {"n_knots": self.n_knots}
+
+    def bound(
+        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
+    ) -> Self:
+        """The curve of the one number that its label column has."""
+        if len(sources[0]) != 1:
+            raise ValueError(
+                f"{type(self).__name__} takes a single number. {self.columns[0]!r} has "
+                f"{len(sources[0])} columns."
+            )
+        return super().bound(sources, fitted or self.learn([csr_array((0, 1))]))
+
+    @abstractmethod
+    def functions(self, values: FloatArray) -> FloatArray:
+        """The functions at values of the number, [M, n]."""
+
+    @property
+    def _knots(self) -> FloatArray:
+        return np.asarray(self.fitted["knots"], dtype=np.float64)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The number's own name, and one for each function."""
+        (name,) = self.sources[0]
+        n_functions = self.functions(np.zeros(0)).shape[1]
+        return (name, *(f"{name} ({self.part} {i + 1})" for i in range(n_functions)))
+
+    def expand(self, parts: Sequence[csr_array]) -> csr_array:
+        """The number, and the functions at its values, [M, n]."""
+        values = csr_array(parts[0])
+        found = self.functions(values.data.astype(np.float64))
+        return number_columns(values, found, self.value_scale)
+
+
+class Spline(Curve):
+    """A cubic spline of a number: its line, and the ways in which it may bend.
+
+    The columns besides the line are the spline's Demmler-Reinsch functions: in training they are
+    uncorrelated with each other and with the line, and each is scaled so that a coefficient of
+    variance 1 has the same expected roughness, the integral of the squared second derivative. So
+    coefficients that share a variance make a smoothing spline, whose smoothing is learned with the
+    variance; the line has a variance of its own. Beyond the outermost knots curves go on as they
+    end.
+
+    With a period, as for months and hours, the curve and its slope go on where they began, and
+    there is no line.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of the number.
+    n_knots : int, default=5
+        The number of intervals, each with as many training documents; with a period, each as long.
+    period : float or None, default=None
+        After how much of the number the curve begins again: 12 for months, 24 for hours. Dates
+        count in years, so that 1 is a year; a week is 7 / 365.25.
+
+    Examples
+    --------
+    >>> Spline("month", period=12)
+    Spline('month', n_knots=5, period=12.0)
+    """
+
+    part = "bend"
+
+    def __init__(self, *columns: str, n_knots: int = 5, period: float | None = None) -> None:
+        super().__init__(*columns, n_knots=n_knots)
+        if period is not None:
+            check_positive(period, "period", "Spline")
+        if period is not None and n_knots < 3:
+            raise ValueError(f"Spline with a period needs `n_knots` of 3 or more. Got {n_knots}.")
+        self.period = None if period is None else float(period)
+
+    def settings(self) -> dict[str, Any]:
+        """The number of knots, and the period if there is one."""
+        period = {} if self.period is None else {"period": self.period}
+        return super().settings() | period
+
+    def bound(
+        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
+    ) -> Self:
+        """The spline of the one number that its label column has."""
+        copy = super().bound(sources, fitted)
+        knots = copy._knots
+        n_splines = len(knots) - _DEGREE - 1
+        fits = len(copy.fitted["coefficients"]) % max(n_splines, 1) == 0
+        # Of curves that come round, the period is between the inner knots.
+        empty = (
+            self.period is not None
+            and not (knots[_DEGREE:-_DEGREE] > knots[_DEGREE : _DEGREE + 1]).any()
+        )
+        if len(knots) and (n_splines < 1 or not fits or (np.diff(knots) < 0).any() or empty):
+            raise ValueError("A spline's knots must rise, and its coefficients be one per spline.")
+        return copy
+
+    @property
+    def value_scale(self) -> float:
+        """A period has no line."""
+        return 1.0 if self.period is None else NO_EFFECT
+
+    def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
+        """Knots, and the coefficients of the functions in B-splines."""
+        values = np.asarray(parts[0].data, dtype=np.float64)
+        if self.period is None:
+            different = np.unique(values)
+            fewest = _FEWEST_VALUES
+        else:
+            period = self.period / unit
+            start = values.min(initial=np.inf)
+            values = start + np.mod(values - start, period) if len(values) else values
+            # Months are the same month whatever year they are of, but for rounding.
+            different = np.unique(np.round((values - start) / period, 9) % 1.0)
+            fewest = 2
+        if len(different) < fewest:
+            return {"knots": [], "coefficients": []}
+        if self.period is None:
+            inner = np.unique(np.quantile(values, np.linspace(0.0, 1.0, self.n_knots + 1)))
+            knots = np.concatenate([np.full(_DEGREE, inner[0]), inner, np.full(_DEGREE, inner[-1])])
+            to_splines = np.eye(len(knots) - _DEGREE - 1)
+            # What a line explains is taken out: of the functions, in training.
+            greville = np.array(
+                [knots[i + 1 : i + 1 + _DEGREE].mean() for i in range(len(to_splines))]
+            )
+            free = np.column_stack([np.ones_like(greville), greville])
+        else:
+            step = period / self.n_knots
+            knots = start + step * np.arange(-_DEGREE, self.n_knots + _DEGREE + 1)
+            # The last splines are the first ones again.
+            places = np.arange(self.n_knots + _DEGREE) % self.n_knots
+            to_splines = np.eye(self.n_knots)[places]
+            free = np.ones((self.n_knots, 1))
+        basis = BSpline(knots, to_splines, _DEGREE)(values)
+        without = np.eye(len(free)) - free @ np.linalg.lstsq(basis @ free, basis, rcond=None)[0]
+        gram = (basis @ without).T @ (basis @ without) / len(values)
+        roughness = to_splines.T @ _roughness(knots) @ to_splines
+        # Directions that are uncorrelated in training, from the smoothest to the roughest.
+        n_free = min(len(free), len(different)) - free.shape[1]
+        size, axes = np.linalg.eigh(gram)
+        axes = axes[:, -n_free:] / np.sqrt(size[-n_free:])
+        rough, turn = eigh(axes.T @ roughness @ axes)
+        coefficients = without @ axes @ turn / np.sqrt(np.maximum(rough / rough[0], 1.0))
+        return {
+            "knots": knots.tolist(),
+            "coefficients": (to_splines @ coefficients).ravel().tolist(),
+        }
+
+    @property
+    def _coefficients(self) -> FloatArray:
+        n_splines = max(len(self._knots) - _DEGREE - 1, 1)
+        return np.asarray(self.fitted["coefficients"], dtype=np.float64).reshape(n_splines, -1)
+
+    def points(self, low: float, high: float) -> FloatArray:
+        """As many values between any two knots."""
+        knots = np.unique(self._knots)
+        if not len(knots):
+            return super().points(low, high)
+        if self.period is not None:
+            step = knots[1] - knots[0]
+            n_points = _POINTS_BETWEEN * ((high - low) / step + 2.0)
+            if n_points > _MOST_POINTS:
+                return np.linspace(low, high, _MOST_POINTS)
+            first, last = np.floor((np.array([low, high]) - knots[0]) / step)
+            knots = knots[0] + step * np.arange(first, last + 2.0)
+        within = np.linspace(knots[:-1], knots[1:], _POINTS_BETWEEN, axis=1).ravel()
+        return np.unique(np.concatenate([[low, high], within[(within > low) & (within < high)]]))
+
+    def functions(self, values: FloatArray) -> FloatArray:
+        """The ways in which the curve bends, at values of the number, [M, n]."""
+        knots, coefficients = self._knots, self._coefficients
+        if not coefficients.shape[1]:
+            return np.zeros((len(values), 0))
+        if self.period is None:
+            inside = np.clip(values, knots[0], knots[-1])
+        else:
+            first, last = knots[_DEGREE], knots[-_DEGREE - 1]
+            inside = first + np.mod(values - first, last - first)
+        return np.asarray(BSpline(knots, coefficients, _DEGREE)(inside))
+
+
+def _roughness(knots: FloatArray) -> FloatArray:
+    """The integrals of products of the splines' second derivatives, [n, n]."""
+    n_splines = len(knots) - _DEGREE - 1
+    second = BSpline(knots, np.eye(n_splines), _DEGREE).derivative(2)
+    inner = np.unique(knots[_DEGREE : len(knots) - _DEGREE])
+    # Second derivatives are lines between knots: Simpson's rule is exact for their products.
+    width = np.diff(inner)
+    total = np.zeros((n_splines, n_splines))
+    for share, weight in ((0.0, 1.0), (0.5, 4.0), (1.0, 1.0)):
+        # Just inside each interval.
+        points = inner[:-1] + np.clip(share, 1e-9, 1.0 - 1e-9) * width
+        value = second(points)
+        total += value.T @ (value * (weight * width / 6.0)[:, None])
+    return total
+
+
+class Ramps(Curve):
+    """A number, and its parts between quantiles: how far it goes into each of n intervals.
+
+    The parts sum to the number, within the range of training. They count from the mean.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of the number.
+    n_knots : int, default=8
+        The number of intervals, each with as many training documents.
+    """
+
+    part = "part"
+
+    def __init__(self, *columns: str, n_knots: int = 8) -> None:
+        super().__init__(*columns, n_knots=n_knots)
+
+    def bound(
+        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
+    ) -> Self:
+        """The parts of the one number that its label column has."""
+        copy = super().bound(sources, fitted)
+        if (np.diff(copy._knots) <= 0).any():
+            raise ValueError("The knots of a term must rise.")
+        return copy
+
+    def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
+        """The quantiles at which intervals begin and end."""
+        if not parts[0].nnz:
+            return {"knots": []}
+        values = np.asarray(parts[0].data, dtype=np.float64)
+        knots = np.unique(np.quantile(values, np.linspace(0.0, 1.0, self.n_knots + 1)))
+        return {"knots": knots.tolist()}
+
+    def points(self, low: float, high: float) -> FloatArray:
+        """The knots too, where curves bend."""
+        knots = self._knots[(self._knots > low) & (self._knots < high)]
+        return np.unique(np.concatenate([super().points(low, high), knots]))
+
+    def functions(self, values: FloatArray) -> FloatArray:
+        """How far the number goes into each interval, [M, n]."""
+        first, last = self._knots[:-1], self._knots[1:]
+        return np.asarray(np.clip(values[:, None], first, last) - np.clip(0.0, first, last))
+
+
+class Interaction(Term):
+    """The products of the columns of two labels: the effect of one may depend on the other.
+
+    Parameters
+    ----------
+    *columns : str
+        The names of two label columns, whose own effects the model has besides.
+
+    Examples
+    --------
+    >>> Interaction("ideology", "day")
+    Interaction('ideology', 'day')
+    """
+
+    main = False
+    n_sources = 2
+
+    def __init__(self, *columns: str) -> None:
+        if len(columns) > self.n_sources:
+            raise ValueError(
+                f"Interaction takes two label columns, and not {', '.join(map(repr, columns))}: "
+                "products of three labels are not possible."
+            )
+        super().__init__(*columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One name for each pair of columns."""
+        first, second = self.sources
+        return tuple(f"{a} × {b}" for a in first for b in second)
+
+    @property
+    def products(self) -> tuple[tuple[int, int], ...]:
+        """The pairs, those of the first source's first column first."""
+        first, second = self.sources
+        return tuple((i, j) for i in range(len(first)) for j in range(len(second)))
+
+    def expand(self, parts: Sequence[csr_array]) -> csr_array:
+        """r_mi r_mj for each pair of columns whose values are both there, [M, n]."""
+        first, second = map(csr_array, parts)
+        per_row = np.diff(second.indptr)
+        rows = np.repeat(np.arange(first.shape[0]), np.diff(first.indptr))
+        # Each entry of the first meets every entry of the second in its row.
+        times = per_row[rows]
+        owner = np.repeat(np.arange(len(rows)), times)
+        place = np.arange(len(owner)) - np.repeat(np.cumsum(times) - times, times)
+        other = second.indptr[rows[owner]] + place
+        return csr_from_entries(
+            rows[owner],
+            first.indices[owner].astype(np.int64) * second.shape[1] + second.indices[other],
+            first.data[owner] * second.data[other],
+            (first.shape[0], first.shape[1] * second.shape[1]),
+        )
+
+
+class Slots(Term):
+    """A number, and columns that hold nothing, for a function of it with several weights.
+
+    Parameters
+    ----------
+    *columns : str
+        The name of the number.
+    n : int, default=1
+        The number of further columns.
+    """
+
+    kinds = frozenset({"number"})
+
+    def __init__(self, *columns: str, n: int = 1) -> None:
+        super().__init__(*columns)
+        self.n = n
+
+    def settings(self) -> dict[str, Any]:
+        """The number of further columns."""
+        return {"n": self.n}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The number's own name, and one for each further weight."""
+        further = range(2, self.n + 2)
+        return (*self.sources[0], *(f"{self.columns[0]} (weight {i})" for i in further))
+
+    def expand(self, parts: Sequence[csr_array]) -> csr_array:
+        """The number, and nothing, [M, 1 + n]."""
+        return number_columns(csr_array(parts[0]), np.zeros((parts[0].nnz, self.n)), 1.0)
+
+
+# The terms that users can name: model files find them here.
+TERMS: dict[str, type[Term]] = {
+    term.__name__: term for term in (Factor, Interaction, Ordered, Pooled, Ramps, Spline)
+}
