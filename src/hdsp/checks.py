@@ -311,6 +311,8 @@ def row_positions(key: Any, n_documents: int, owner: str) -> IntArray:
     if not isinstance(key, (slice, EllipsisType)):
         key = np.asarray(key)
         key = key.astype(np.int64) if key.size == 0 and key.dtype != np.bool_ else key
+        if key.ndim > 1:
+            raise IndexError(f"An index of {owner} must have one dimension. Got {key.ndim}.")
     try:
         return np.atleast_1d(np.arange(n_documents)[key])
     except IndexError as error:

@@ -231,7 +231,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     --------
     >>> import hdsp
     >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-    >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+    >>> model = hdsp.HDSP(random_state=0).fit(corpus)
     >>> model.transform(corpus).shape
     (100, 3)
     >>> model.expected_topics([["news"], ["sport"], []]).sum(axis=1).round(6).tolist()
@@ -259,7 +259,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, LARGEST, closed="both")],
         "executor": [str, None],
-        "n_jobs": [Integral, None],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
         "checkpoint": [str, os.PathLike, None],
         "random_state": ["random_state", np.random.Generator],
         "verbose": ["verbose"],
@@ -380,7 +384,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 100, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).partial_fit(corpus[:100])
+        >>> model = hdsp.HDSP(random_state=0).partial_fit(corpus[:100])
         >>> model.partial_fit(corpus[100:]).n_documents_
         200
         """
@@ -595,7 +599,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> fast = model.label_effects("news")
         >>> thorough = model.label_effects("news", refits=5)
         >>> len(fast) == len(thorough) == len(model.components_)
@@ -642,7 +646,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> effects = model.estimate_effects("~ tags")
         >>> effects.levels("tags")["value"].unique().tolist()
         ['news', 'sport']
@@ -693,7 +697,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> model.check_labels(corpus)["verdict"].unique().tolist()
         ['']
         """
@@ -923,7 +927,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> list(model.label_words("sport").columns)
         ['label', 'word', 'ratio', 'lower', 'upper', 'n']
         """
@@ -952,7 +956,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> table = model.document_topics(corpus)
         >>> list(table.columns), len(table)
         (['document', 'topic', 'proportion', 'tags'], 300)
@@ -980,7 +984,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> model.ldavis(corpus)["doc_topic_dists"].shape
         (100, 3)
         """
@@ -1026,7 +1030,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> model.typical_documents(corpus, n=1)["topic"].tolist()
         [0, 1, 2]
         >>> document = model.typical_documents(corpus, label="sport", n=1)["document"].item()
@@ -1090,7 +1094,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate(n_documents=200, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> model.topic_stability(corpus, n_fits=2)["found_in"].tolist()
         [2, 2, 2]
         """
@@ -1171,7 +1175,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> model.name_topics({0: "Budget", 2: "Football"}).topic_names_
         {0: 'Budget', 2: 'Football'}
         >>> model.name_topics({2: None}).topic_names_
@@ -1202,7 +1206,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
         >>> merged = model.merge_topics([0, 2])
         >>> merged.fitted_topics_
         ((0, 2), (1,))

@@ -19,14 +19,13 @@ TRAIN = 1_200
 
 @cache
 def fitted():
-    """A model of a logistic-normal corpus, whose words are far from independent given labels."""
+    """A model of documents with tags, a category and numbers."""
     corpus, _ = make_corpus(
         2_000,
         n_topics=8,
         n_words=300,
         document_length=150,
         labels=LabelDesign(null_tags=1, null_numbers=0),
-        prior="logistic-normal",
         random_state=0,
     )
     model = HDSP(8, random_state=0, n_jobs=1)

@@ -309,7 +309,7 @@ def test_evaluate(here, capsys):
         (["fit", "new.csv", "--text", "words", "-o", "m.hdsp"], "no column 'words'"),
         (["fit", "new.csv", "-o", "no/such/folder/m.hdsp"], "There is no folder"),
         (["fit", "new.csv", "--language", "klingon", "-o", "m.hdsp"], "language"),
-        (["fit", "new.csv", "--topics", "0", "-o", "m.hdsp"], "--topics must be"),
+        (["fit", "new.csv", "--topics", "0", "-o", "m.hdsp"], "int in the range [1, inf). Got 0"),
         (["fit", "letters", "--category", "sender", "-o", "m.hdsp"], "--metadata"),
         (["fit", "new.csv", "--format", "uci", "-o", "m.hdsp"], "--vocabulary"),
         (["topics", "new.csv"], "new.csv"),

@@ -24,7 +24,7 @@ def test_the_command_reads_seeds(tmp_path):
         ("{", "is no JSON"),
         ("[]", "must hold names of topics"),
         ("[" * 100_000, "is no JSON"),
-        ('{"a": "b"}', "--seeds must map names of topics to lists of words"),
+        ('{"a": "b"}', "--seeds must map topic names to lists of words"),
     ):
         (tmp_path / "seeds.json").write_text(text)
         status, _, error = run(tmp_path, *fit, "--seeds", str(tmp_path / "seeds.json"))

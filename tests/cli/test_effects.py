@@ -54,7 +54,7 @@ def test_other_documents_are_refused(folder, tmp_path, capsys):
 
 def test_one_refit_is_refused(folder, capsys):
     assert effects(folder, "--refits", "1", "--corpus", str(folder / "reviews.parquet")) == 2
-    assert "must be a whole number of at least 2. Got 1." in capsys.readouterr().err
+    assert "must be an integer >= 2. Got 1." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -86,15 +86,12 @@ def test_a_stored_zero_survives_every_selection(values, data):
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ((0, 1), "An index of Labels must select documents only. Got 2 dimensions."),
-        (
-            [True],
-            "A mask of Labels must have one entry for each of the 4 documents. Got shape (1,)",
-        ),
-        ([0.5], "must be a slice, integers or a mask in one dimension. Got [0.5]."),
-        ("x", "must be a slice, integers or a mask in one dimension. Got 'x'."),
-        ([[0], [1]], "must be a slice, integers or a mask in one dimension."),
-        (4, "An index of Labels must lie within its 4 documents. Got 4. Index from 0 to 3."),
+        ((0, 1), "An index of Labels must select documents only. Got (0, 1)."),
+        ([True], "Labels has 4 documents: boolean index did not match indexed array"),
+        ([0.5], "arrays used as indices must be of integer (or boolean) type."),
+        ("x", "arrays used as indices must be of integer (or boolean) type."),
+        ([[0], [1]], "An index of Labels must have one dimension. Got 2."),
+        (4, "Labels has 4 documents: index 4 is out of bounds"),
     ],
 )
 def test_wrong_indices(labels, key, message):

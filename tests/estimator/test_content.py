@@ -162,7 +162,7 @@ def test_refits_have_versions_too(model, corpus):
     ("settings", "message"),
     [
         ({"content": "side"}, "must be a column of the labels: 'party', 'kind'. Got"),
-        ({"content": 3}, "must be None or the name of a category of the labels. Got 3"),
+        ({"content": 3}, "'content' parameter of HDSP must be an instance of 'str' or None. Got 3"),
         ({"content": "party", "scaling": Categorical("kind")}, "which `scaling` leaves out"),
     ],
 )
@@ -182,12 +182,12 @@ def test_other_kinds_and_many_levels_are_refused(corpus):
 
 
 def test_streams_have_versions_too(tmp_path):
-    corpus, _, frame = speeches(n_documents=900)
+    corpus, _, frame = speeches(n_documents=800)
     frame["party"] = frame["party"].where(frame.index < 700, "new")
     stream = HDSP(max_components=30, content="party", init="nmf", random_state=0)
     parts = [
         Corpus(corpus.counts[rows], words=corpus.words, labels=frame[rows])
-        for rows in (slice(first, first + 100) for first in range(0, 900, 100))
+        for rows in (slice(first, first + 100) for first in range(0, 800, 100))
     ]
     for part in parts[:7]:
         # Words of the other party join later.
@@ -210,8 +210,8 @@ def test_streams_have_versions_too(tmp_path):
     versions = one._model.state.versions
     assert len(versions.columns) == 2
     tokens = versions.by_group().sum(axis=(0, 2))
-    assert tokens.sum() == pytest.approx(corpus.n_tokens, rel=1e-3)
-    assert tokens[0] == pytest.approx(corpus.counts[700:].sum(), rel=1e-3)
+    assert tokens.sum() == pytest.approx(corpus.n_tokens, rel=2e-3)
+    assert tokens[0] == pytest.approx(corpus.counts[700:].sum(), rel=2e-3)
     assert one.topic_words(0, by="party")["label"].nunique() == 2
 
 

@@ -97,7 +97,7 @@ def test_documents_of_a_label_carry_it_and_their_words_say_so(fitted):
 def test_other_labels_are_refused(fitted, label):
     with pytest.raises(ValueError, match="must be a tag or a level of the model: 'new', 'sale'"):
         fitted[0].typical_documents(fitted[1], label=label)
-    with pytest.raises(ValueError, match="`n` of HDSP must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="`n` of HDSP must be an integer >= 1"):
         fitted[0].typical_documents(fitted[1], n=0)
 
 

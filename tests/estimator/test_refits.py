@@ -147,7 +147,7 @@ def test_messages(model, corpus):
     with pytest.raises(ValueError, match="must be the documents that the model was fitted to"):
         model.label_effects(refits=5, corpus=corpus[::-1])
     for wrong in (0, 1, 2.5, True):
-        with pytest.raises(ValueError, match="`refits` of HDSP must be a whole number of at least"):
+        with pytest.raises(ValueError, match="`refits` of HDSP must be an integer >= "):
             model.label_effects(refits=wrong, corpus=corpus)
 
 

@@ -101,10 +101,10 @@ def test_facts_count_what_the_table_says(model, table):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"numbers": [1]}, "`numbers` of HDSP must be a whole number of at least 2. Got 1"),
-        ({"seeds": [0.5]}, "`seeds` of HDSP must be a whole number of at least 0. Got 0.5"),
+        ({"numbers": [1]}, "`numbers` of HDSP must be an integer >= 2. Got 1"),
+        ({"seeds": [0.5]}, "`seeds` of HDSP must be an integer >= 0. Got 0.5"),
         ({"labels": "c"}, "`labels` of HDSP.robustness: the model has no label 'c'"),
-        ({"level": 2}, "`level` of HDSP.robustness must lie between 0 and 1"),
+        ({"level": 2}, "`level` of HDSP.robustness must be between 0 and 1"),
     ],
 )
 def test_what_is_refused(model, corpus, arguments, message):

@@ -23,7 +23,7 @@ def corpus():
 def model(corpus):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return HDSP(max_components=20, seeds=SEEDS, random_state=0).fit(corpus)
+        return HDSP(max_components=20, seeds=SEEDS, random_state=1).fit(corpus)
 
 
 def test_seeds_name_topics_of_their_words(model):

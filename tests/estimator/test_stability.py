@@ -59,5 +59,5 @@ def test_other_words_are_refused_before_anything_is_fitted(model, corpus):
 
 
 def test_a_bad_number_of_fits_is_refused(model, corpus):
-    with pytest.raises(ValueError, match="`n_fits` of HDSP must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="`n_fits` of HDSP must be an integer >= 1"):
         model.topic_stability(corpus, n_fits=0)

@@ -89,5 +89,5 @@ def test_other_categories_are_sorted():
 
 def test_verbose_may_be_true(capsys):
     assert make(verbose=True).fit(COUNTS).n_iter_ == make(verbose=False).fit(COUNTS).n_iter_
-    with pytest.raises(ValueError, match="`verbose` of HDSP must be a whole number"):
+    with pytest.raises(ValueError, match="'verbose' parameter of HDSP must be"):
         make(verbose="yes").fit(COUNTS)

@@ -126,7 +126,7 @@ def doubled(stored):
 
 @pytest.mark.parametrize("executor", [None, "processes", "local"])
 def test_topics_that_are_there_twice_are_merged(stored, doubled, executor):
-    settings = {"n_components": 6, "init": doubled, "random_state": 0}
+    settings = {"max_components": 6, "init": doubled, "random_state": 0}
     memory = hdsp.HDSP(**settings).fit(stored[:])
     here = hdsp.HDSP(**settings, n_jobs=1).fit(stored)
     assert len(here.topic_weight_) == len(memory.topic_weight_) < 6
@@ -199,7 +199,7 @@ def test_an_executor_that_is_none_is_refused(stored, name):
     message = r"None, 'processes', 'local', 'dask' or .* begin with tcp://, tls://.* Got "
     with pytest.raises(ValueError, match=f"{message}{name!r}"):
         hdsp.HDSP(**SETTINGS, executor=name).fit(stored)
-    with pytest.raises(TypeError, match=r"`executor` of HDSP must be None, .* Got int\."):
+    with pytest.raises(TypeError, match=r"'executor' parameter of HDSP must be .* Got 3 instead"):
         hdsp.HDSP(**SETTINGS, executor=3).fit(stored)
 
 

@@ -299,7 +299,7 @@ def test_methods_tell_the_record(folder, model, corpus):
 
 @pytest.mark.usefixtures("without_figures")
 def test_methods_of_other_models(plain, corpus, tmp_path):
-    plain.merge_topics([1, 2]).paper(tmp_path / "plain")
+    plain.merge_topics([1, 2]).article(tmp_path / "plain")
     told = (tmp_path / "plain" / "methods.md").read_text()
     for part in (
         "the hierarchical Dirichlet process [@teh2006], a Bayesian",
@@ -345,7 +345,7 @@ def test_a_number_that_nobody_has_is_not_told(corpus, tmp_path):
     other = Corpus(corpus.counts, corpus.words, frame)
     model = HDSP(3, init="nmf", max_iter=3, tol=0.1, random_state=0)
     with pytest.warns(LabelDataWarning):
-        model.fit(other).paper(tmp_path / "paper", other)
+        model.fit(other).article(tmp_path / "paper", other)
     assert "`day`" not in (tmp_path / "paper" / "methods.md").read_text()
     assert not (tmp_path / "paper" / "curves.csv").exists()
 
@@ -408,23 +408,23 @@ def test_the_same_model_writes_the_same_files(folder, model, corpus, texts, tmp_
 
 def test_own_files_are_replaced_and_others_are_not(plain, tmp_path):
     folder = tmp_path / "paper"
-    plain.paper(folder)
+    plain.article(folder)
     record = json.loads((folder / "provenance.json").read_text())
     # A file of an earlier call that this one does not write.
     (folder / "old.pdf").write_bytes(b"old")
     record["files"]["old.pdf"] = sha256(b"old").hexdigest()
     (folder / "provenance.json").write_text(json.dumps(record))
-    plain.paper(folder)
+    plain.article(folder)
     assert not (folder / "old.pdf").exists()
     before = (folder / "methods.md").read_text()
     (folder / "methods.md").write_text("My own words.")
     with pytest.raises(FileExistsError, match=r"methods.md' is another or was changed since"):
-        plain.paper(folder)
+        plain.article(folder)
     assert (folder / "methods.md").read_text() == "My own words."
     (folder / "methods.md").write_text(before)
     (folder / "thesis.tex").write_text("")
     with pytest.raises(FileExistsError, match=r"replaces only files that it wrote.*thesis.tex' is"):
-        plain.paper(folder)
+        plain.article(folder)
 
 
 def test_a_record_of_elsewhere_removes_nothing(plain, tmp_path):
@@ -434,21 +434,21 @@ def test_a_record_of_elsewhere_removes_nothing(plain, tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "provenance.json").write_text(json.dumps(record))
-        plain.paper(folder)
+        plain.article(folder)
         assert (tmp_path / "precious").exists()
 
 
 def test_what_is_refused(model, corpus, texts, tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"`texts` of HDSP.paper needs the training documents"):
+    with pytest.raises(ValueError, match=r"`texts` of HDSP.article needs the training documents"):
         model.article(tmp_path, texts=texts)
-    with pytest.raises(ValueError, match=r"`robustness` of HDSP.paper needs the training docu"):
+    with pytest.raises(ValueError, match=r"`robustness` of HDSP.article needs the training docu"):
         model.article(tmp_path, robustness=True)
     for table in (3, pd.DataFrame({"topic": [1]})):
-        with pytest.raises(ValueError, match=r"`robustness` of HDSP.paper must be True, False or"):
+        with pytest.raises(ValueError, match=r"`robustness` of HDSP.article must be True, False"):
             model.article(tmp_path, robustness=table)
-    with pytest.raises(ValueError, match=r"`texts` of HDSP.paper must be one text for each of"):
+    with pytest.raises(ValueError, match=r"`texts` of HDSP.article must be one text for each of"):
         model.article(tmp_path, corpus, texts=texts[:3])
-    with pytest.raises(ValueError, match=r"`corpus` of HDSP.paper must be the documents that"):
+    with pytest.raises(ValueError, match=r"`corpus` of HDSP.article must be the documents that"):
         model.article(tmp_path, corpus[:20])
     (tmp_path / "file").write_text("")
     with pytest.raises(FileExistsError, match=r"file' is another or was .*: choose another folder"):

@@ -307,7 +307,7 @@ def test_quick_passes_share_a_checkpoint(tmp_path, monkeypatch):
 
 
 def test_what_a_checkpoint_needs(tmp_path):
-    with pytest.raises(ValueError, match="`checkpoint` of HDSP must be None or the path"):
+    with pytest.raises(ValueError, match="'checkpoint' parameter of HDSP must be"):
         make("kept", checkpoint=3).fit(data())
     file = tmp_path / "file"
     file.touch()

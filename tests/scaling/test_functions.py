@@ -169,7 +169,7 @@ def shape_of_documents(labels, weights):
         ),
         (lambda: Custom(log_scale=line, n_weights=0), ValueError, "`n_weights` of Custom must be"),
         (lambda: Custom(log_scale=line, variance=0), ValueError, "`variance` of Custom must be"),
-        (lambda: Softplus(variance=-1.0), ValueError, "`variance` of Softplus must be a positive"),
+        (lambda: Softplus(variance=-1.0), ValueError, "`variance` of Softplus must be a number"),
         (
             lambda: Custom(log_scale=line, n_weights=9).initial(2, 4),
             ValueError,

@@ -259,10 +259,10 @@ def test_products_flatten_and_print():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Categorical(weight_shape=0.0), "`weight_shape` of Categorical must be a positive"),
-        (lambda: LogLinear(variance=np.inf), "`variance` of LogLinear must be a positive number"),
+        (lambda: Categorical(weight_shape=0.0), "`weight_shape` of Categorical must be a number"),
+        (lambda: LogLinear(variance=np.inf), "`variance` of LogLinear must be a number"),
         (lambda: Product(), "Product needs at least one"),
-        (lambda: LogLinear(variance=-1.0), "`variance` of LogLinear must be a positive number"),
+        (lambda: LogLinear(variance=-1.0), "`variance` of LogLinear must be a number"),
     ],
 )
 def test_priors_must_be_positive(make, message):

@@ -89,7 +89,8 @@ def find_split_topics(regression: TopicRegression) -> list[SplitTopics]:
         return []
     estimates = regression._estimate(contrasts)
     effect = np.nan_to_num(estimates.value)
-    ratio = np.nan_to_num(np.abs(effect) / estimates.half_width(_LEVEL))
+    width = estimates.half_width(_LEVEL)
+    ratio = np.divide(np.abs(effect), width, out=np.zeros_like(effect), where=width > 0.0)
     sign = np.sign(effect) * (ratio > 1.0)
     opposite = sign[:, first] * sign[:, second] < 0.0
     sure = np.minimum(ratio[:, first], ratio[:, second]) * opposite

@@ -26,6 +26,7 @@ _MAX_ITER = 100
 _TOL = 1e-3
 # Topics with less than this share of a document's tokens are solved in closed form.
 _ACTIVE_SHARE = 2e-3
+_SMALLEST_PRIOR = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,9 @@ class PredictiveView:
         """
         counts = _by_group(counts, design, self.versions)
         width, dtype = self.word_share.shape[1], self.word_share.dtype
-        prior_shape = pad(concentration * self.topic_weight, width, dtype)
+        # Products of much smaller priors underflow in single precision.
+        prior_shape = np.maximum(concentration * self.topic_weight, _SMALLEST_PRIOR)
+        prior_shape = pad(prior_shape, width, dtype)
         out = np.empty((counts.shape[0], len(self.topic_weight)))
         for first in range(0, counts.shape[0], BLOCK_DOCUMENTS):
             rows = slice(first, first + BLOCK_DOCUMENTS)

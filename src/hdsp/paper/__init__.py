@@ -28,7 +28,7 @@ from hdsp.storage.delimited import guarded, write_delimited
 
 __all__ = ["check_paper_folder", "write_paper"]
 
-_OWNER = "HDSP.paper"
+_OWNER = "HDSP.article"
 # What was written, with checksums.
 _RECORD = "provenance.json"
 _WORDS, _TYPICAL = 10, 2
@@ -43,7 +43,7 @@ def write_paper(
     robustness: Any = False,
     refits: int | None = None,
 ) -> None:
-    """Write the files of `HDSP.paper`; effects are pooled over `refits` to resampled documents."""
+    """Write the files of `HDSP.article`. Effects pool `refits` to resampled documents."""
     path, fitted = Path(folder), model._model
     former = check_paper_folder(path)
     check_installed()

@@ -67,7 +67,7 @@ def test_other_things_are_refused(tmp_path):
 
 def test_a_fit_says_how_to_fit_a_dask_collection():
     array = dask.array.ones((4, 3))
-    with pytest.raises(TypeError, match=r"hdsp\.prepare_dask"):
+    with pytest.raises(TypeError, match=r"its to_parquet"):
         hdsp.HDSP(max_components=2).fit(array)
-    with pytest.raises(TypeError, match=r"hdsp\.prepare_dask"):
+    with pytest.raises(TypeError, match=r"its to_parquet"):
         hdsp.HDSP(max_components=2).partial_fit(array)
