@@ -15,7 +15,7 @@ from hdsp.analysis.softmax import (
     fit_softmax,
     group_documents,
     learn_softmax,
-    mean_bands,
+    mean_expected,
     predict,
     with_ones,
 )
@@ -179,7 +179,7 @@ def test_bands_agree_with_the_whole_hessian(columns, tolerance):
     settings = [(sparse[:3], np.full(3, 1 / 3)), (sparse[5:6], np.ones(1))]
     single = TopicGroups.single(T)
     parts = regression, sparse, proportions, np.ones(M), 1e-6, np.arange(M), settings
-    found = mean_bands(*parts, single, 0.9)
+    found = mean_expected(*parts, single).half_width(0.9)
     expected = predict(weights, sparse)
     excess = ((proportions - expected) ** 2).sum(axis=0) / (expected * (1 - expected)).sum(axis=0)
     excess *= M / (M - rows.shape[1])
@@ -207,7 +207,7 @@ def test_bands_cover_true_means():
         proportions = spread_around(predict(truth, design), rng)
         weights = fit_softmax(with_ones(design), 40 * proportions, 1e-2)
         parts = SoftmaxRegression(weights, 1e-2, 0), design, proportions, np.ones(200), 1e-4, None
-        half = mean_bands(*parts, settings, TopicGroups.single(T), 0.9)
+        half = mean_expected(*parts, settings, TopicGroups.single(T)).half_width(0.9)
         inside.append(np.abs(predict(weights, at) - predict(truth, at)) <= half)
     covered = np.mean(inside, axis=(0, 2))
     assert (covered > 0.84).all()
@@ -226,5 +226,6 @@ def test_bands_allow_for_groups():
         documents, own = csr_array(design[rows]), proportions[rows]
         weights = fit_softmax(with_ones(documents), 40 * own, 1e-2, tol=1e-12)
         parts = documents, own, np.ones(len(rows)), 1e-6, groups
-        half.append(mean_bands(SoftmaxRegression(weights, 1e-2, 0), *parts, settings, topics, 0.9))
+        own = SoftmaxRegression(weights, 1e-2, 0)
+        half.append(mean_expected(own, *parts, settings, topics).half_width(0.9))
     np.testing.assert_allclose(half[1], half[0], rtol=0.06)

@@ -388,7 +388,7 @@ def test_refits_are_pooled_by_rubins_rules():
     values = value + rng.normal(size=(n, 2, 3))
     error, degrees = rng.gamma(2.0, size=(2, 3)), np.array([[30.0], [80.0]])
     # Robust errors are the wider ones.
-    own = Estimates(value, error, 0.1 * error, degrees, 100.0)
+    own = Estimates(value, error, 0.1 * error, degrees, classical_degrees=100.0)
     mean, half, pooled, p = pool_refits(own, values, 0.9)
     for c in range(2):
         for k in range(3):

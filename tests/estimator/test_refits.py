@@ -81,7 +81,7 @@ def test_a_contrast_and_its_mirror_have_mirrored_limits(model, corpus):
 
 def test_refits_are_pooled_by_rubins_rules():
     """By the formulas of Rubin (1987) and of Barnard and Rubin (1999)."""
-    own = Estimates(*(np.array([[x]]) for x in (0.11, 0.04, 0.03, 30.0)), 90.0)
+    own = Estimates(*(np.array([[x]]) for x in (0.11, 0.04, 0.03, 30.0)), classical_degrees=90.0)
     values = np.array([0.10, 0.16, 0.07, 0.13]).reshape(4, 1, 1)
     between = (0.015**2 + 0.045**2 + 0.045**2 + 0.015**2) / 3
     total = 0.04**2 + 1.25 * between
@@ -96,7 +96,7 @@ def test_refits_are_pooled_by_rubins_rules():
 
 
 def test_without_differences_between_refits_intervals_are_those_of_the_model():
-    own = Estimates(*(np.array([[x]]) for x in (0.11, 0.03, 0.04, 30.0)), 1e6)
+    own = Estimates(*(np.array([[x]]) for x in (0.11, 0.03, 0.04, 30.0)), classical_degrees=1e6)
     found = pool_refits(own, np.full((5, 1, 1), 0.11), 0.9)
     np.testing.assert_allclose(np.ravel(found[:2]), [0.11, own.half_width(0.9)[0, 0]], rtol=1e-4)
 

@@ -31,7 +31,7 @@ from hdsp.analysis.design import (
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.reading import Reading, Weight
 from hdsp.analysis.regression import Estimates, LinearRegression, adjust_p, stack_estimates
-from hdsp.analysis.softmax import MOST_COLUMNS, SoftmaxRegression, group_rows, mean_bands
+from hdsp.analysis.softmax import MOST_COLUMNS, SoftmaxRegression, group_rows, mean_expected
 from hdsp.analysis.topics import Columns, topic_part
 from hdsp.checks import check_known, check_share, check_whole, count_of, listed, quoted
 from hdsp.corpus import make_frame
@@ -663,7 +663,7 @@ class TopicRegression:
         if self._space.n_columns > MOST_COLUMNS:
             return np.array(found), np.full((len(found), len(topics)), np.nan)
         lengths = reading.lengths[rows]
-        half = mean_bands(
+        known = mean_expected(
             self.softmax,
             csr_array(self._space.design(values)),
             reading.proportions[rows].astype(np.float64),
@@ -672,8 +672,8 @@ class TopicRegression:
             self._clusters,
             places,
             topics,
-            level,
         )
+        half = known.half_width(level)
         return np.array(found), half
 
     def _level_columns(

@@ -7,7 +7,7 @@ The interval is the wider of the two (Angrist and Pischke 2009, section 8.1).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -30,42 +30,31 @@ _ADDED, _NEGLIGIBLE = 128, 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Estimates of contrasts with their standard errors; all [C, T], NaN if not estimable.
+    """Estimates of contrasts [C, T] with a robust and a classical standard error, NaN if unknown.
 
-    Attributes
-    ----------
-    value : float array of shape [C, T]
-        The estimates.
-    robust, classical : float array of shape [C, T]
-        Both standard errors.
-    degrees : float array of shape [C, 1]
-        Degrees of freedom of the robust one.
-    classical_degrees : float
-        Those of the classical one.
+    `degrees` [C, 1] or [C, T] are degrees of freedom of the robust error, `classical_degrees` those
+    of the classical one.
     """
 
     value: FloatArray
     robust: FloatArray
     classical: FloatArray
     degrees: FloatArray
-    classical_degrees: float
+    classical_degrees: float = field(kw_only=True)
+
+    def _half_widths(self, level: float) -> tuple[FloatArray, FloatArray]:
+        quantile = (1.0 + level) / 2.0
+        robust = stdtrit(self.degrees, quantile) * self.robust
+        return robust, stdtrit(self.classical_degrees, quantile) * self.classical
 
     def half_width(self, level: float) -> FloatArray:
         """Half of the wider interval, [C, T]."""
-        quantile = (1.0 + level) / 2.0
-        return np.asarray(
-            np.maximum(
-                stdtrit(self.degrees, quantile) * self.robust,
-                stdtrit(self.classical_degrees, quantile) * self.classical,
-            )
-        )
+        return np.asarray(np.maximum(*self._half_widths(level)))
 
     def error(self, level: float = 0.9) -> FloatArray:
         """The standard error of the wider interval, [C, T]."""
-        quantile = (1.0 + level) / 2.0
-        wide = stdtrit(self.degrees, quantile) * self.robust
-        other = stdtrit(self.classical_degrees, quantile) * self.classical
-        return np.where(wide >= other, self.robust, self.classical)
+        robust, classical = self._half_widths(level)
+        return np.where(robust >= classical, self.robust, self.classical)
 
     @property
     def p(self) -> FloatArray:
@@ -78,13 +67,8 @@ class Estimates:
 
     def take(self, rows: IntArray | slice) -> "Estimates":
         """Some of the contrasts."""
-        return Estimates(
-            self.value[rows],
-            self.robust[rows],
-            self.classical[rows],
-            self.degrees[rows],
-            self.classical_degrees,
-        )
+        parts = (own[rows] for own in (self.value, self.robust, self.classical, self.degrees))
+        return Estimates(*parts, classical_degrees=self.classical_degrees)
 
 
 def intraclass_correlation(residuals: FloatArray, group: IntArray) -> FloatArray:
@@ -99,13 +83,28 @@ def intraclass_correlation(residuals: FloatArray, group: IntArray) -> FloatArray
 
 def stack_estimates(parts: Sequence[Estimates]) -> Estimates:
     """The contrasts of all parts."""
-    return Estimates(
-        np.concatenate([part.value for part in parts]),
-        np.concatenate([part.robust for part in parts]),
-        np.concatenate([part.classical for part in parts]),
-        np.concatenate([part.degrees for part in parts]),
-        parts[0].classical_degrees,
-    )
+    arrays = [(part.value, part.robust, part.classical, part.degrees) for part in parts]
+    joined = map(np.concatenate, zip(*arrays, strict=True))
+    return Estimates(*joined, classical_degrees=parts[0].classical_degrees)
+
+
+def _kish(square: FloatArray) -> FloatArray:
+    """Effective numbers of documents minus 1, from squared weights [M, C]; as degrees, at least 1.
+
+    Without groups they equal Bell and McCaffrey's degrees to 1%.
+    """
+    size = np.maximum((square**2).sum(axis=0), 1e-300)
+    return np.asarray(square.sum(axis=0) ** 2 / size - 1.0)
+
+
+def _satterthwaite(length: FloatArray, within: FloatArray, products: FloatArray) -> FloatArray:
+    """Bell and McCaffrey's degrees, [C]: (sum l)^2 / sum l^2 for eigenvalues l of diag(a) - I I'.
+
+    `length` [G, C] is a, `within` [G, C] the diagonal of I I', and `products` [C] the sum of its
+    squares.
+    """
+    squares = (length**2 - 2.0 * length * within).sum(axis=0) + products
+    return np.asarray((length - within).sum(axis=0) ** 2 / np.maximum(squares, 1e-300))
 
 
 def adjust_p(p: FloatArray) -> FloatArray:
@@ -120,25 +119,10 @@ def adjust_p(p: FloatArray) -> FloatArray:
 
 
 class LinearRegression:
-    """The least squares regression of proportions on a design.
+    """The least squares regression of proportions [M, T] on a design [M, p] with an intercept.
 
-    Parameters
-    ----------
-    design : float array of shape [M, p]
-        The columns, an intercept among them.
-    proportions : float array of shape [M, T]
-        What is regressed.
-    weights : float array of shape [M] or None, default=None
-        The weights of documents; None weighs them alike.
-    groups : int array of shape [M] or None, default=None
-        Documents of one group are not independent.
-
-    Attributes
-    ----------
-    kept : int array
-        The columns that are not combinations of columns before them.
-    dropped : int array
-        The others.
+    Documents of one group are not independent; `weights` None weighs them alike. Columns `dropped`
+    are combinations of columns before them, the others are `kept`.
     """
 
     def __init__(
@@ -156,8 +140,10 @@ class LinearRegression:
         # Cholesky's diagonal is what earlier columns leave of a column; jitter keeps it positive.
         gram = columns.T @ columns + _JITTER * np.eye(columns.shape[1])
         left = np.diag(cholesky(gram)) ** 2
-        self.kept = np.flatnonzero(left > _COLLINEAR)
-        self.dropped = np.flatnonzero(left <= _COLLINEAR)
+        self.kept, self.dropped = (
+            np.flatnonzero(left > _COLLINEAR),
+            np.flatnonzero(left <= _COLLINEAR),
+        )
         self._q, self._r = columns[:, self.kept], np.diag(norm[self.kept])
         # Cholesky QR, much faster than Householder's; twice, it is as orthogonal.
         for _ in range(2):
@@ -167,46 +153,42 @@ class LinearRegression:
         # What dropped columns are made of.
         self._made_of = solve_triangular(self._r, self._q.T @ scaled[:, self.dropped])
         projected = self._q.T @ (proportions * root[:, None])
-        self._coefficients = solve_triangular(self._r, projected)
-        self._residuals = proportions * root[:, None] - self._q @ projected
-        self.n_documents, self.rank = self._q.shape
-        self.n_columns, self.n_topics = design.shape[1], proportions.shape[1]
-        self._members: list[IntArray] | None = None
-        if groups is not None:
-            order = np.argsort(groups, kind="stable")
-            self._members = np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
+        self.coefficients = np.zeros((design.shape[1], proportions.shape[1]))
+        self.coefficients[self.kept] = solve_triangular(self._r, projected)
+        self.residuals = proportions * root[:, None] - self._q @ projected
+        self._leverage = np.minimum((self._q**2).sum(axis=1), _MOST_LEVERAGE)
+        self._groups = None if groups is None else np.unique(groups, return_inverse=True)[1]
 
-    @property
-    def coefficients(self) -> FloatArray:
-        """Coefficients [p, T]; 0 for dropped columns."""
-        found = np.zeros((self.n_columns, self.n_topics))
-        found[self.kept] = self._coefficients
-        return found
+    @cached_property
+    def _members(self) -> list[IntArray]:
+        """The documents of each group."""
+        assert self._groups is not None
+        order = np.argsort(self._groups, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(self._groups[order])) + 1)
 
     @property
     def degrees(self) -> float:
         """Degrees of freedom of the classical variance."""
-        if self._members is not None:
+        if self._groups is not None:
             return float(max(len(self._members) - 1, 1))
-        return float(max(self.n_documents - self.rank, 1))
+        return self._free
+
+    @property
+    def _free(self) -> float:
+        """Documents less columns."""
+        n_documents, rank = self._q.shape
+        return float(max(n_documents - rank, 1))
 
     @cached_property
     def variance(self) -> FloatArray:
         """The residual variance of each topic, [T]."""
-        return np.asarray((self._residuals**2).sum(axis=0) / max(self.n_documents - self.rank, 1))
+        return np.asarray((self.residuals**2).sum(axis=0) / self._free)
 
     @cached_property
-    def likeness(self) -> FloatArray:
-        """The intraclass correlation of residuals within groups, [T]."""
-        assert self._members is not None
-        group = np.empty(self.n_documents, dtype=np.int64)
-        for number, rows in enumerate(self._members):
-            group[rows] = number
-        return intraclass_correlation(self._residuals, group)
-
-    @cached_property
-    def _leverage(self) -> FloatArray:
-        return np.asarray(np.minimum((self._q**2).sum(axis=1), _MOST_LEVERAGE))
+    def _shared_variance(self) -> FloatArray:
+        """The residual covariance of two documents of a group, [T]."""
+        assert self._groups is not None
+        return self.variance * intraclass_correlation(self.residuals, self._groups)
 
     def is_estimable(self, contrasts: FloatArray) -> BoolArray:
         """Whether contrasts [C, p] lie in the row space of the design, [C]."""
@@ -222,8 +204,9 @@ class LinearRegression:
     def estimate(self, contrasts: FloatArray) -> Estimates:
         """Estimates of contrasts [C, p] of the coefficients."""
         size = _CHUNK
-        if self._members is not None:
-            size = max(_MOST_NUMBERS // (self.rank * (len(self._members) + self.rank)), 1)
+        if self._groups is not None:
+            rank = self._q.shape[1]
+            size = max(_MOST_NUMBERS // (rank * (len(self._members) + rank)), 1)
         starts = range(0, max(len(contrasts), 1), size)
         return stack_estimates([self._estimate(contrasts[i : i + size]) for i in starts])
 
@@ -232,46 +215,39 @@ class LinearRegression:
         contrasts = np.asarray(np.where(unknown[:, None], 0.0, contrasts))
         weight = self._weights(contrasts)
         square = weight**2
-        if self._members is None:
-            robust: FloatArray = (square / (1.0 - self._leverage[:, None])).T @ self._residuals**2
-            # Kish's effective number of documents: Bell and McCaffrey's degrees to 1%.
-            degrees = square.sum(axis=0) ** 2 / np.maximum((square**2).sum(axis=0), 1e-300) - 1.0
-            classical = square.sum(axis=0)[:, None] * self.variance
+        classical = square.sum(axis=0)[:, None] * self.variance
+        if self._groups is None:
+            robust: FloatArray = (square / (1.0 - self._leverage[:, None])).T @ self.residuals**2
+            degrees = _kish(square)
         else:
             robust, degrees, together = self._clustered(weight)
-            classical = square.sum(axis=0)[:, None] * self.variance
-            classical = classical + together[:, None] * self.variance * self.likeness
-        value = contrasts[:, self.kept] @ self._coefficients
+            classical = classical + together[:, None] * self._shared_variance
+        value = contrasts @ self.coefficients
         for part in (value, robust, classical):
             part[unknown] = np.nan
         degrees = np.maximum(degrees, 1.0)[:, None]
-        return Estimates(value, np.sqrt(robust), np.sqrt(classical), degrees, self.degrees)
+        errors = np.sqrt(robust), np.sqrt(classical)
+        return Estimates(value, *errors, degrees, classical_degrees=self.degrees)
 
     def _clustered(self, weight: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """CR2 variances [C, T], their degrees of freedom [C], and sums of products in groups [C].
 
-        With A_g = (I - Q_g Q_g')^-1/2, group g has the score w_g' A_g e_g. Bell and McCaffrey's
-        degrees are (sum l)^2 / sum l^2 for the eigenvalues l of G'G, with G's columns
-        (I - Q Q')_.g A_g w_g.
+        With A_g = (I - Q_g Q_g')^-1/2, group g has the score w_g' A_g e_g. The degrees are those of
+        G'G, with G's columns (I - Q Q')_.g A_g w_g.
         """
-        assert self._members is not None
-        n_contrasts = weight.shape[1]
-        variance = np.zeros((n_contrasts, self.n_topics))
+        n_groups, n_contrasts = len(self._members), weight.shape[1]
+        variance = np.zeros((n_contrasts, self.residuals.shape[1]))
         together = np.zeros(n_contrasts)
-        length = np.zeros((len(self._members), n_contrasts))
-        inner = np.zeros((len(self._members), n_contrasts, self.rank))
+        length = np.zeros((n_groups, n_contrasts))
+        inner = np.zeros((n_groups, n_contrasts, self._q.shape[1]))
         for number, rows in enumerate(self._members):
-            own = self._q[rows]
-            adjusted = self._adjust(own, weight[rows])
-            variance += (adjusted.T @ self._residuals[rows]) ** 2
+            adjusted = self._adjust(self._q[rows], weight[rows])
+            variance += (adjusted.T @ self.residuals[rows]) ** 2
             together += weight[rows].sum(axis=0) ** 2 - (weight[rows] ** 2).sum(axis=0)
             length[number] = (adjusted**2).sum(axis=0)
-            inner[number] = adjusted.T @ own
-        # Of the Gram matrix diag(l) - I I', the trace and the sum of squares.
-        within = (inner**2).sum(axis=2)
-        products = np.einsum("gcp,gcq->cpq", inner, inner)
-        squares = (length**2 - 2.0 * length * within).sum(axis=0) + (products**2).sum(axis=(1, 2))
-        degrees = (length - within).sum(axis=0) ** 2 / np.maximum(squares, 1e-300)
+            inner[number] = adjusted.T @ self._q[rows]
+        products = (np.einsum("gcp,gcq->cpq", inner, inner) ** 2).sum(axis=(1, 2))
+        degrees = _satterthwaite(length, (inner**2).sum(axis=2), products)
         return variance, degrees, np.maximum(together, 0.0)
 
     @staticmethod
@@ -284,15 +260,14 @@ class LinearRegression:
     def covariance(self, contrasts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The robust and the classical covariance of contrasts [C, p], [T, C, C] each."""
         weight = self._weights(contrasts)
-        plain = weight.T @ weight
-        if self._members is None:
+        classical = self.variance[:, None, None] * (weight.T @ weight)
+        if self._groups is None:
             scaled = weight / np.sqrt(1.0 - self._leverage)[:, None]
-            squares = self._residuals.T**2
-            robust = np.array([(scaled * own[:, None]).T @ scaled for own in squares])
-            return robust, self.variance[:, None, None] * plain
+            robust = [(scaled * own[:, None]).T @ scaled for own in self.residuals.T**2]
+            return np.array(robust), classical
         scores = np.array(
             [
-                self._adjust(self._q[rows], weight[rows]).T @ self._residuals[rows]
+                self._adjust(self._q[rows], weight[rows]).T @ self.residuals[rows]
                 for rows in self._members
             ]
         )
@@ -301,9 +276,8 @@ class LinearRegression:
         sums = np.array([left[rows].sum(axis=0) for rows in self._members])
         size, axes = np.linalg.eigh(sums.T @ sums - np.eye(len(scale)))
         axes = (right.T * scale) @ axes
-        together = self.likeness[:, None, None] * ((axes * np.maximum(size, 0.0)) @ axes.T)
-        robust = np.einsum("gct,gdt->tcd", scores, scores)
-        return robust, self.variance[:, None, None] * (plain + together)
+        shared = self._shared_variance[:, None, None] * ((axes * np.maximum(size, 0.0)) @ axes.T)
+        return np.einsum("gct,gdt->tcd", scores, scores), classical + shared
 
     def test(self, contrasts: FloatArray) -> tuple[int, FloatArray, FloatArray]:
         """Wald tests that all contrasts [C, p] are 0: their number, F statistics [T], p values [T].
@@ -311,13 +285,14 @@ class LinearRegression:
         As for intervals, the larger p value of both covariances counts.
         """
         contrasts = contrasts[self.is_estimable(contrasts)]
+        n_topics = self.residuals.shape[1]
         if not len(contrasts):
-            return 0, np.full(self.n_topics, np.nan), np.full(self.n_topics, np.nan)
+            return 0, np.full(n_topics, np.nan), np.full(n_topics, np.nan)
         left, size, _ = np.linalg.svd(contrasts[:, self.kept], full_matrices=False)
         contrasts = left[:, size > 1e-9 * size[0]].T @ contrasts
         n = len(contrasts)
-        value = (contrasts[:, self.kept] @ self._coefficients).T[:, :, None]
-        worst, p = np.full(self.n_topics, np.inf), np.zeros(self.n_topics)
+        value = (contrasts @ self.coefficients).T[:, :, None]
+        worst, p = np.full(n_topics, np.inf), np.zeros(n_topics)
         for covariance in self.covariance(contrasts):
             solved = np.linalg.pinv(covariance, hermitian=True) @ value
             ratio = (value * solved).sum(axis=(1, 2)) / n
@@ -337,32 +312,28 @@ class LinearRegression:
         known = size > _NEGLIGIBLE * np.maximum(length, 1e-300)
         size = np.where(known, size, np.nan)[:, None]
         # The residuals are orthogonal to the design.
-        value = np.asarray(columns.T @ self._residuals) / size
-        total = (self._residuals**2).sum(axis=0)
-        free = max(self.n_documents - self.rank - 1, 1)
-        classical = (total - size * value**2) / free / size
-        design, residuals = self._q.astype(np.float32), self._residuals.astype(np.float32)
+        value = np.asarray(columns.T @ self.residuals) / size
+        total = (self.residuals**2).sum(axis=0)
+        classical = (total - size * value**2) / max(self._free - 1.0, 1.0) / size
+        design, residuals = self._q.astype(np.float32), self.residuals.astype(np.float32)
 
         def robust(first: int, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
             part = slice(first, last)
             left = columns[:, part].toarray().astype(np.float32)
             left -= design @ products[part].T.astype(np.float32)
-            arguments = left, size[part, 0].astype(np.float32), value[part], residuals
-            if self._members is None:
-                return self._robust_added(*arguments)
-            return self._clustered_added(*arguments)
+            one = self._robust_added if self._groups is None else self._clustered_added
+            return one(left, size[part, 0].astype(np.float32), value[part], residuals)
 
         parts = zip(*run_ranges(robust, len(size), _ADDED), strict=True)
         variance, degrees, together = (np.concatenate(part) for part in parts)
-        if self._members is not None:
-            classical = classical + together[:, None] * self.variance * self.likeness
-        return Estimates(
-            value,
-            np.sqrt(np.maximum(variance, 0.0)),
-            np.sqrt(np.maximum(classical, 0.0)),
-            np.maximum(np.where(known, degrees, 1.0), 1.0)[:, None],
-            max(self.degrees - (self._members is None), 1),
-        )
+        free = self.degrees
+        if self._groups is None:
+            free = max(free - 1, 1)
+        else:
+            classical = classical + together[:, None] * self._shared_variance
+        errors = np.sqrt(np.maximum(variance, 0.0)), np.sqrt(np.maximum(classical, 0.0))
+        degrees = np.fmax(degrees, 1.0)[:, None]
+        return Estimates(value, *errors, degrees, classical_degrees=free)
 
     def _robust_added(
         self, left: FloatArray, size: FloatArray, value: FloatArray, residuals: FloatArray
@@ -373,22 +344,23 @@ class LinearRegression:
         scaled = square / (size**2 * (1.0 - hat))
         variance = scaled.T @ residuals**2 - 2.0 * value * ((scaled * left).T @ residuals)
         variance = variance + value**2 * (scaled * square).sum(axis=0)[:, None]
-        degrees = square.sum(axis=0) ** 2 / (square**2).sum(axis=0) - 1.0
-        return variance, degrees, np.zeros(len(size))
+        return variance, _kish(square), np.zeros(len(size))
 
     def _clustered_added(
         self, left: FloatArray, size: FloatArray, value: FloatArray, residuals: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """CR2 variances [C, T], degrees [C], and sums of products in groups [C]."""
-        assert self._members is not None
-        own = np.array([(left[rows] ** 2).sum(axis=0) for rows in self._members]) / size
-        sums = np.array([left[rows].sum(axis=0) for rows in self._members]) / size
+        own, sums = (
+            np.array(
+                [[(left[rows] ** 2).sum(axis=0), left[rows].sum(axis=0)] for rows in self._members]
+            ).swapaxes(0, 1)
+            / size
+        )
         free = 1.0 - np.minimum(own, _MOST_LEVERAGE)
         variance = np.zeros(value.shape)
         for number, rows in enumerate(self._members):
             score = (left[rows] / size).T @ residuals[rows] - own[number][:, None] * value
             variance += score**2 / free[number][:, None]
-        length, within = own / size / free, own**2 / size / free
-        squares = (length**2 - 2.0 * length * within).sum(axis=0) + within.sum(axis=0) ** 2
-        degrees = (length - within).sum(axis=0) ** 2 / np.maximum(squares, 1e-300)
+        within = own**2 / size / free
+        degrees = _satterthwaite(own / size / free, within, within.sum(axis=0) ** 2)
         return variance, degrees, np.maximum((sums**2).sum(axis=0) - 1.0 / size, 0.0)

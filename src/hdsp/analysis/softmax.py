@@ -5,17 +5,17 @@
 probabilities theta(r) phi, and EM steps follow. Held-out documents choose the ridge of both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack, vstack
-from scipy.special import softmax, stdtrit
+from scipy.special import softmax
 
 from hdsp import kernels
 from hdsp.analysis.groups import TopicGroups
-from hdsp.analysis.regression import intraclass_correlation
+from hdsp.analysis.regression import Estimates, intraclass_correlation
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 
 # Penalties that are tried, in squared coefficients per token, the strongest first.
@@ -40,17 +40,7 @@ _CLUSTERS = 400
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxRegression:
-    """Coefficients of the regression of topics on the columns of a design.
-
-    Attributes
-    ----------
-    weights : float array of shape [1 + J, T]
-        The intercept, and the coefficients.
-    ridge : float
-        The penalty on squared coefficients.
-    n_steps : int
-        EM steps that were made.
-    """
+    """Weights [1 + J, T], the intercept first, their ridge, and the EM steps that were made."""
 
     weights: FloatArray
     ridge: float
@@ -63,18 +53,9 @@ class SoftmaxRegression:
 
 @dataclass(frozen=True, eq=False)
 class LabelledWords:
-    """Documents, grouped by labels and fold.
+    """Documents, grouped by labels and fold: G different rows of labels after a column of ones.
 
-    Attributes
-    ----------
-    design : sparse array of shape [G, 1 + J]
-        Different rows of labels, with a column of ones first.
-    counts : sparse array of shape [G, V]
-        The words of the documents.
-    tokens : float array of shape [G, T]
-        Their tokens by topic, as they were read.
-    fold : int array of shape [G]
-        Their fold.
+    `counts` [G, V] are their words, and `tokens` [G, T] their tokens by topic, as they were read.
     """
 
     design: csr_array
@@ -117,20 +98,9 @@ def group_documents(
     fold: IntArray,
     weights: FloatArray,
 ) -> LabelledWords:
-    """Documents with equal labels and fold together, each weighted.
+    """Documents [M] with equal labels and fold together, each times its weight.
 
-    Parameters
-    ----------
-    design : sparse array of shape [M, J]
-        Labels.
-    counts : sparse array of shape [M, V]
-        Words.
-    proportions : float array of shape [M, T]
-        Proportions as they were read; negative ones count as 0.
-    fold : int array of shape [M]
-        Folds.
-    weights : float array of shape [M]
-        What counts are multiplied by.
+    Negative proportions count as 0.
     """
     first, group = group_rows(design, fold)
     member = csr_array(
@@ -152,24 +122,10 @@ def fit_softmax(
     max_iter: int = _MOST_ITER,
     tol: float = _TOL,
 ) -> FloatArray:
-    """The weights [1 + J, T] that minimise the penalised multinomial loss, by L-BFGS.
+    """The weights [1 + J, T] that minimise the penalised multinomial loss of tokens [G, T].
 
-    Coordinates are scaled by the diagonal of the Hessian.
-
-    Parameters
-    ----------
-    design : sparse array of shape [G, 1 + J]
-        Rows of labels, a column of ones first.
-    tokens : float array of shape [G, T]
-        Their tokens.
-    ridge : float
-        The penalty on squared coefficients, without the intercept.
-    start : float array of shape [1 + J, T] or None, default=None
-        Where to begin.
-    max_iter : int, default=200
-        The largest number of steps.
-    tol : float, default=1e-6
-        The relative change of the objective at which to stop.
+    By L-BFGS; coordinates are scaled by the diagonal of the Hessian. The design has a column of
+    ones first, whose weights have no penalty.
     """
     lengths = tokens.sum(axis=1, dtype=np.float64)
     total = max(float(lengths.sum()), 1e-12)
@@ -224,24 +180,11 @@ def regress_proportions(
     held_out: BoolArray,
     partial: Sequence[BoolArray] = (),
 ) -> SoftmaxRegression:
-    """The regression of unbiased proportions, which may be negative, on a design.
+    """The regression of unbiased proportions [M, T], which may be negative, on a design [M, J].
 
-    The objective is convex whatever the signs, and its ridge is the one that predicts held-out
-    proportions with the least squared error.
-
-    Parameters
-    ----------
-    design : sparse array of shape [M, J]
-        Labels.
-    proportions : float array of shape [M, T]
-        Unbiased proportions.
-    weights : float array of shape [M]
-        The tokens that each document counts for.
-    held_out : bool array of shape [M]
-        The documents that choose the ridge.
-    partial : sequence of bool array of shape [J], default=()
-        Columns that copies of the documents keep, so that the regression also holds for documents
-        with some labels missing.
+    The objective is convex whatever the signs, and its ridge is the one that predicts proportions
+    of `held_out` documents with the least squared error. Copies of the documents keep only the
+    columns of each of `partial`, so that it also holds for documents with some labels missing.
     """
     share = _PARTIAL if len(partial) else 0.0
 
@@ -262,32 +205,40 @@ def regress_proportions(
         return fit_softmax(with_ones(csr_array(labels[first])), tokens, ridge, start, tol=tol)
 
     inside, others = np.flatnonzero(held_out), np.flatnonzero(~held_out)
-    ridge, best, found = RIDGES[0], np.inf, None
-    for candidate in RIDGES if weights[inside].sum() > 0 < weights[others].sum() else ():
-        found = fit(others, candidate, found, _LOOSE)
-        errors = (proportions[inside] - predict(found, csr_array(design[inside]))) ** 2
-        if (error := float(weights[inside] @ errors.sum(axis=1))) >= best:
-            break
-        ridge, best = candidate, error
+    labels, wanted = csr_array(design[inside]), proportions[inside]
+
+    def score(found: FloatArray) -> float:
+        return -float(weights[inside] @ ((wanted - predict(found, labels)) ** 2).sum(axis=1))
+
+    ridge = RIDGES[0]
+    if weights[inside].sum() > 0 < weights[others].sum():
+        ridge, _, _ = _choose_ridge(lambda own, start: fit(others, own, start, _LOOSE), score)
     return SoftmaxRegression(fit(np.arange(len(weights)), ridge), ridge, 0)
+
+
+def _choose_ridge(
+    fit: Callable[[float, FloatArray | None], FloatArray], score: Callable[[FloatArray], float]
+) -> tuple[float, FloatArray | None, float]:
+    """The ridge before the first that scores no better, its weights, and their score."""
+    ridge, kept, best, weights = RIDGES[0], None, -np.inf, None
+    for candidate in RIDGES:
+        weights = fit(candidate, weights)
+        if (found := score(weights)) <= best:
+            break
+        ridge, kept, best = candidate, weights, found
+    return ridge, kept, best
 
 
 def learn_softmax(documents: LabelledWords, word_shares: list[FloatArray]) -> SoftmaxRegression:
     """The regression whose ridge and EM steps predict the words of the first fold best.
 
-    Parameters
-    ----------
-    documents : LabelledWords
-        Training documents.
-    word_shares : list of float array of shape [V, T]
-        E[phi] without each fold.
+    `word_shares` are E[phi], [V, T], without each fold.
     """
     shares = [share.astype(np.float32) for share in word_shares]
     inside = np.flatnonzero(documents.fold == 0)
     others = documents.take(np.flatnonzero(documents.fold != 0))
     held = documents.take(inside[:: -(-len(inside) // _MOST_HELD_OUT) or 1])
     held_counts, held_tokens = held.counts, max(float(held.counts.sum()), 1e-12)
-    row = np.repeat(np.arange(held_counts.shape[0]), np.diff(held_counts.indptr))
 
     def score(weights: FloatArray) -> float:
         out = np.zeros(held_counts.shape[0], dtype=np.float32)
@@ -303,20 +254,16 @@ def learn_softmax(documents: LabelledWords, word_shares: list[FloatArray]) -> So
         )
         return float(out.sum(dtype=np.float64)) / held_tokens
 
-    ridge, kept, best, n_steps = RIDGES[0], None, -np.inf, 0
-    if len(row) and others.tokens.sum() > 0:
-        weights = None
-        for candidate in RIDGES:
-            weights = fit_softmax(others.design, others.tokens, candidate, weights, tol=_LOOSE)
-            found = score(weights)
-            if found <= best:
-                break
-            ridge, kept, best = candidate, weights, found
+    ridge, kept, n_steps = RIDGES[0], None, 0
+    if held_counts.nnz and others.tokens.sum() > 0:
+        arguments = others.design, others.tokens
+        ridge, kept, best = _choose_ridge(
+            lambda own, start: fit_softmax(*arguments, own, start, tol=_LOOSE), score
+        )
         assert kept is not None
         while n_steps < _MOST_STEPS:
             kept = _em_step(others, shares, kept, ridge)
-            found = score(kept)
-            if found <= best + _GAIN:
+            if (found := score(kept)) <= best + _GAIN:
                 break
             best, n_steps = found, n_steps + 1
     tol = _LOOSE if n_steps else _TOL
@@ -344,42 +291,22 @@ def _em_step(
     return fit_softmax(documents.design, tokens, ridge, weights, max_iter=_ITER_OF_STEP, tol=_LOOSE)
 
 
-def mean_bands(
+def mean_expected(
     regression: SoftmaxRegression,
     design: csr_array,
     proportions: FloatArray,
     weights: FloatArray,
     ridge: float,
     groups: IntArray | None,
-    settings: Sequence[tuple[csr_array, FloatArray]],
+    places: Sequence[tuple[csr_array, FloatArray]],
     topics: TopicGroups,
-    level: float,
-) -> FloatArray:
-    """Half widths [S, T] of means of expected proportions over rows of designs: the delta method.
+) -> Estimates:
+    """Means [S, T] of expected proportions over rows of designs [U, J]: the delta method.
 
-    The wider of the sandwich and the quasi-likelihood interval. Clusters are groups of documents,
-    or random ones, which change no expectation of the sandwich variance and make it much cheaper.
-
-    Parameters
-    ----------
-    regression : SoftmaxRegression
-        The regression.
-    design : sparse array of shape [M, J]
-        The documents that it was fitted to.
-    proportions : float array of shape [M, T]
-        Their proportions.
-    weights : float array of shape [M]
-        Their weights.
-    ridge : float
-        The penalty per document.
-    groups : int array of shape [M] or None
-        Groups of documents that are not independent.
-    settings : sequence of pairs
-        Rows of a design [U, J], and their shares [U], which sum to 1.
-    topics : TopicGroups
-        Topics that are sums of the regression's.
-    level : float
-        The confidence level.
+    With a sandwich and a quasi-likelihood error. The regression was fitted to documents [M] with
+    these proportions and weights, with `ridge` as penalty per document; `places` are S designs with
+    the shares [U] of their rows. Clusters of the sandwich are groups of documents, or random ones,
+    which change no expectation of the variance and make it much cheaper.
     """
     first, group = group_rows(design)
     rows = csr_array(with_ones(csr_array(design[first])), dtype=np.float64)
@@ -389,21 +316,21 @@ def mean_bands(
     residual, spread = proportions - expected, expected * (1.0 - expected)
     n_topics = expected.shape[1]
     cluster = np.random.default_rng(0).permutation(n_documents) % _CLUSTERS
-    effect, degrees = np.ones(n_topics), float(max(n_documents - n_columns, 1))
+    free = float(max(n_documents - n_columns, 1))
+    dispersion = (share @ residual**2) / (share @ spread) * (n_documents / free)
     if groups is not None:
         _, cluster, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-        effect += intraclass_correlation(residual, cluster) * ((sizes**2).sum() / n_documents - 1.0)
-        degrees = float(max(len(sizes) - 1, 1))
-    dispersion = (share @ residual**2) / (share @ spread) * effect
-    dispersion *= n_documents / max(n_documents - n_columns, 1)
-    penalty = np.full(n_columns, ridge)
-    penalty[0] = 1e-9
-    places = [with_ones(one).astype(np.float32) for one, _ in settings]
-    at = [predict(regression.weights, one).astype(np.float32) for one, _ in settings]
+        effect = intraclass_correlation(residual, cluster) * ((sizes**2).sum() / n_documents - 1.0)
+        dispersion, free = dispersion * (1.0 + effect), float(max(len(sizes) - 1, 1))
+    penalty = np.append(1e-9, np.full(n_columns - 1, ridge))
+    designs = [with_ones(one).astype(np.float32) for one, _ in places]
+    at = [predict(regression.weights, one) for one, _ in places]
+    value = np.array([topics.sum(own @ one) for one, (_, own) in zip(at, places, strict=True)])
+    at = [one.astype(np.float32) for one in at]
     # dp_k = p_k (ds_k - sum_l p_l ds_l), averaged over rows, topic by topic l.
     n_clusters = int(cluster.max()) + 1
-    influence = np.zeros((len(settings), n_clusters, n_topics), dtype=np.float32)
-    classical = np.zeros((len(settings), n_topics))
+    influence = np.zeros((len(places), n_clusters, n_topics), dtype=np.float32)
+    classical = np.zeros((len(places), n_topics))
     for k in range(n_topics):
         # The information of Poisson counts: scores of all topics sum to 0.
         weighted = rows.copy()
@@ -412,24 +339,16 @@ def mean_bands(
         )
         inverse = np.linalg.inv((rows.T @ weighted).toarray() + np.diag(penalty))
         sums = csr_array((share * residual[:, k], (cluster, group)), (n_clusters, len(first)))
-        scores = (sums @ rows).toarray()
-        moves = (scores @ inverse).astype(np.float32)
-        for number, (_, weight) in enumerate(settings):
+        moves = ((sums @ rows).toarray() @ inverse).astype(np.float32)
+        for number, (_, weight) in enumerate(places):
             own = (weight * at[number][:, k]).astype(np.float32)
-            slope = places[number].T @ (own[:, None] * at[number])
-            own_slope = places[number].T @ own
-            influence[number] -= moves @ slope
-            influence[number, :, k] += moves @ own_slope
-            gradient = -slope.astype(np.float64)
-            gradient[:, k] += own_slope
+            gradient = -(designs[number].T @ (own[:, None] * at[number]))
+            gradient[:, k] += designs[number].T @ own
+            influence[number] += moves @ gradient
             classical[number] += (gradient * (inverse @ gradient)).sum(axis=0)
     square = topics.sum(influence.astype(np.float64)) ** 2
     total = square.sum(axis=1)
-    effective = np.maximum(total**2 / np.maximum((square**2).sum(axis=1), 1e-300) - 1.0, 1.0)
-    quantile = (1.0 + level) / 2.0
-    return np.asarray(
-        np.maximum(
-            stdtrit(effective, quantile) * np.sqrt(total * (effective + 1.0) / effective),
-            stdtrit(degrees, quantile) * np.sqrt(topics.sum(dispersion * classical)),
-        )
-    )
+    degrees = np.maximum(total**2 / np.maximum((square**2).sum(axis=1), 1e-300) - 1.0, 1.0)
+    robust = np.sqrt(total * (degrees + 1.0) / degrees)
+    quasi = np.sqrt(topics.sum(dispersion * classical))
+    return Estimates(value, robust, quasi, degrees, classical_degrees=free)

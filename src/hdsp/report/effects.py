@@ -87,7 +87,7 @@ def effect_view(
 
 def residual_covariance(fitted: FittedModel) -> FloatArray:
     """Covariances between topics of the linear regression's residuals, [T, T]."""
-    residuals = own_regression(fitted)._linear._residuals
+    residuals = own_regression(fitted)._linear.residuals
     return np.asarray(residuals.T @ residuals / len(residuals))
 
 
