@@ -54,7 +54,6 @@ from hdsp.analysis.topics import (
     topic_columns,
     word_columns,
 )
-from hdsp.analysis.word_checks import word_check_columns
 from hdsp.analysis.words import label_word_columns, topic_word_columns
 from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check_seeds, check_whole
 from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
@@ -68,7 +67,6 @@ from hdsp.learning import (
     Settings,
     learn,
     learn_further,
-    make_plan,
     read_training,
     refreshed,
     reopened,
@@ -655,9 +653,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with running(self._settings(), None) as run:
             return estimate_effects(fitted, formula, labels, corpus, groups, weight, run)
 
-    def check_labels(
-        self, corpus: Corpus, *, groups: Any = None, time: Any = None, words: str | None = None
-    ) -> Any:
+    def check_labels(self, corpus: Corpus, *, groups: Any = None, time: Any = None) -> Any:
         """Whether documents have the topics that their labels lead one to expect.
 
         By cell of labels (levels and tags, bins of numbers, pairs of labels), the mean proportions
@@ -673,21 +669,12 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         time : str, sequence or None, default=None
             A number or date of the corpus, ``"order"`` for the order of documents, or one number or
             date per document: its parts show whether effects drift.
-        words : str or None, default=None
-            A category, a number or a tag. Then the check is another: is its effect on topics one on
-            words? Documents are fitted twice more, which takes about as long as the fit did: once
-            with versions of topics, to find the words that the label predicts within topics, and
-            once without those words.
 
         Returns
         -------
         table
-            With `words`, one row per effect, the largest first: `label`, `topic`, its `name` if
-            topics have names and its `words`; `effect`, `lower`, `upper`; the same without the
-            words, `effect_without`, `lower_without`, `upper_without`; and the `verdict`,
-            ``"words"`` where a sure effect does not remain.
-            Otherwise one row per cell and topic, the largest misfit first: `label`, the column or
-            columns of labels; `cell`, their values; `n_documents`; `topic`, its `name` if topics
+            One row per cell and topic, the largest misfit first: `label`, the column or columns of
+            labels; `cell`, their values; `n_documents`; `topic`, its `name` if topics
             have names and its `words`; `found` and `expected`; their `difference`, its `error` and
             `z`; and the `verdict`, ``"curvature"`` in bins of a number, ``"interaction"`` at pairs
             of labels, ``"drift"`` in parts of time and ``"level"`` of a label by itself, where
@@ -701,18 +688,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.check_labels(corpus)["verdict"].unique().tolist()
         ['']
         """
-        return self._table(self._check_columns(corpus, groups, time, words))
+        return self._table(self._check_columns(corpus, groups, time))
 
-    def _check_columns(
-        self, corpus: Corpus, groups: Any = None, time: Any = None, words: str | None = None
-    ) -> Columns:
-        fitted, owner, settings = self._model, "HDSP.check_labels", self._settings()
-        with running(settings, None) as run:
-            if words is not None:
-                plan = make_plan(settings)
-                return word_check_columns(
-                    fitted, in_memory(corpus, owner), words, groups, plan, run
-                )
+    def _check_columns(self, corpus: Corpus, groups: Any = None, time: Any = None) -> Columns:
+        fitted, owner = self._model, "HDSP.check_labels"
+        with running(self._settings(), None) as run:
             corpus = in_memory(corpus, owner)
             reading, _ = read_corpus(fitted, corpus, groups, run, owner, own_labels=True)
             regression = TopicRegression(fitted, reading, fitted.space)

@@ -114,15 +114,14 @@ def warn_of_split_topics(regression: TopicRegression) -> None:
     words = top_words(model, _SPLIT_WORDS)
     names = [f"{k} ({' '.join(words[k])})" for k in topics]
     others = "" if len(found) == 1 else f", and {len(found) - 1} more pairs like these,"
-    checked, remedy = label, ""
+    remedy = ""
     if model.schema.kind(column) == "category":
-        checked = column
-        remedy = f"HDSP(content={checked!r}) gives groups their own words of a topic, and "
+        remedy = f" HDSP(content={column!r}) gives groups their own words of a topic."
     warnings.warn(
         f"Topics {names[0]} and {names[1]}{others} share {shared:.0%} of the words that "
         f"set them apart, and {quoted([label])} raises the one by {100 * up:.1f} points and lowers "
-        f"the other by {-100 * down:.1f}: they may be one subject in the words of two groups. "
-        f"{remedy}check_labels(corpus, words={checked!r}) shows effects without such words.",
+        f"the other by {-100 * down:.1f}: they may be one subject in the words of two groups."
+        f"{remedy}",
         UnreliableTopicsWarning,
         stacklevel=4,
     )

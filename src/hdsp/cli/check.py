@@ -6,7 +6,7 @@ from typing import Any
 from hdsp import progress
 from hdsp.cli import common
 from hdsp.cli.documents import read_documents
-from hdsp.cli.tables import Table, head
+from hdsp.cli.tables import head
 from hdsp.progress import printable
 
 _ORDER = "order"
@@ -22,7 +22,6 @@ def add_parser(commands: Any) -> None:
             "hdsp check model.hdsp --corpus reviews.parquet",
             "hdsp check model.hdsp --corpus posts.csv --formula '~ ideology + day' --group blog",
             "hdsp check model.hdsp --corpus posts.csv --time day -o cells.csv",
-            "hdsp check model.hdsp --corpus reviews.parquet --words department",
         ),
         run,
     )
@@ -38,11 +37,6 @@ def add_parser(commands: Any) -> None:
         help="test for change over time: a column of numbers or dates, or 'order' for the order of "
         "documents",
     )
-    parser.add_argument(
-        "--words",
-        metavar="LABEL",
-        help="compare the effects of a label with a fit that lacks the words it predicts",
-    )
     parser.add_argument("--most", type=int, default=10, help="rows printed (default: 10)")
     what = "documents with labels: those of the fit, or others"
     group = "a column of groups whose documents are not independent"
@@ -56,8 +50,6 @@ def run(options: argparse.Namespace) -> None:
     common.check_table_output(options.output)
     common.check_counts(options, "most")
     model = common.load(options)
-    if options.words is not None and (options.formula, options.time) != (None, None):
-        raise ValueError("--words cannot be combined with --formula or --time.")
     further = common.formula_columns(options.formula)
     if options.time not in (None, _ORDER):
         further.append(options.time)
@@ -65,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
         corpus = read_documents(options, model, further=further)
         with progress.task("Checking labels"):
             if options.formula is None:
-                table = model._check_columns(corpus, time=options.time, words=options.words)
+                table = model._check_columns(corpus, time=options.time)
             else:
                 from hdsp.analysis.checks import cell_columns, time_of
 
@@ -75,33 +67,16 @@ def run(options: argparse.Namespace) -> None:
                 time = None if time is None else time[regression._reading.rows]
                 table = cell_columns(regression, time, name)
     from hdsp.analysis.checks import check_sentence
-    from hdsp.analysis.word_checks import word_check_sentence
 
-    if options.words is not None:
-        name, sentence = "effects", word_check_sentence(table)
-    else:
-        name, sentence = "cells", check_sentence(table)
-    if common.is_answered(options, table, name, summary=sentence):
+    sentence = check_sentence(table)
+    if common.is_answered(options, table, "cells", summary=sentence):
         return
     shown = head(table, options.most)
-    if options.words is not None:
-        names = ["label", "topic", "points", "without its words"]
-        shown |= {"points": _points(shown), "without its words": _points(shown, "_without")}
-    else:
-        names = ["label", "cell", "documents", "topic", "found", "expected", "z"]
-        shown |= {name: common.percentages(shown[name]) for name in ("found", "expected")}
-        shown["documents"] = [f"{n:,}" for n in shown["n_documents"]]
-        shown["z"] = [f"{z:+.1f}" for z in shown["z"]]
+    names = ["label", "cell", "documents", "topic", "found", "expected", "z"]
+    shown |= {name: common.percentages(shown[name]) for name in ("found", "expected")}
+    shown["documents"] = [f"{n:,}" for n in shown["n_documents"]]
+    shown["z"] = [f"{z:+.1f}" for z in shown["z"]]
     if len(shown["label"]):
         common.print_columns({name: shown[name] for name in (*names, "verdict", "words")})
         print()
     print(printable(sentence))
-
-
-def _points(table: Table, suffix: str = "") -> list[str]:
-    """Effects in percentage points, with their intervals."""
-    parts = (table[name + suffix] for name in ("effect", "lower", "upper"))
-    return [
-        f"{100 * effect:+.1f} ({100 * lower:+.1f} to {100 * upper:+.1f})"
-        for effect, lower, upper in zip(*parts, strict=True)
-    ]

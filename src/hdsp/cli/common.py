@@ -49,7 +49,6 @@ _PHRASES = {
     "groups of documents, or no document has it.": "groups of documents, or no document has it. To "
     "estimate it, pass --corpus FILE and name it in --formula.",
     "raise max_iter or tol": "raise --max-iter or --tol",
-    "HDSP.check_labels with words=…": "--words",
     ", or use read_folder for a folder of texts": "",
     ", or use read_table for one file": "",
     "'pythainlp' for Thai, or a function": "'pythainlp' for Thai",
@@ -288,7 +287,6 @@ def with_option_names(text: str) -> str:
     for phrase, said in _PHRASES.items():
         text = text.replace(phrase, said)
     text = re.sub(r"HDSP\(content='(.*?)'\)", r"hdsp fit --content '\1'", text)
-    text = re.sub(r"check_labels\(corpus, words='(.*?)'\)", r"hdsp check --words '\1'", text)
     return _PARAMETER.sub(option, text)
 
 
