@@ -408,4 +408,4 @@ def test_a_formula_on_the_command_line(tmp_path, capsys):
     assert HDSP.load(model).scaling == "~ dept * s(day)"
     capsys.readouterr()
     assert main([*command, "--formula", "~ dept * log(day)"]) == 2
-    assert "has log() at position 10" in capsys.readouterr().err
+    assert "has 'log(day)' at position 10" in capsys.readouterr().err

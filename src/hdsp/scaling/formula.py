@@ -1,246 +1,192 @@
 """Formulas such as ``"~ ideology * s(day) + (1 | blog)"``: scaling functions, written short."""
 
+import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hdsp.checks import quoted
 from hdsp.corpus import Kind
 from hdsp.scaling.functions import Categorical, Constant, LogLinear, ScalingFunction
 from hdsp.scaling.terms import Factor, Interaction, Ordered, Pooled, Spline, Term
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<quoted>`[^`]*`)|(?P<name>[^\W\d][\w.]*)|(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
-    r"|(?P<sign>\S))",
-    re.IGNORECASE,
-)
+_NAME = re.compile(r"`[^`]*`|(?<![\w.])[^\W\d][\w.]*")
+# Whatever else a formula may have, once names are underscores.
+_STRAY = re.compile(r"[^\s0-9_.eE+*:()|,=-]")
 _LONGEST = 2_000
-_GRAMMAR = "write terms such as a + b, a * b, a:b, s(day), o(rating), factor(year) and (1 | author)"
-
-
-@dataclass(frozen=True)
-class _Token:
-    """A part of a formula: its kind, its text, and its position from 1."""
-
-    kind: str
-    text: str
-    position: int
-
-    @property
-    def shown(self) -> str:
-        return "nothing" if self.kind == "end" else repr(self.text)
-
-
-@dataclass(frozen=True)
-class _Label:
-    """A label column as a formula writes it: plain, or by a term."""
-
-    name: str
-    written: str
-    position: int
-    term: Term | None = None
+_GRAMMAR = (
+    "write terms such as a + b, a * b, a:b, s(day), o(rating), factor(year) and (1 | author), "
+    "and names of other characters `between backticks`"
+)
+_CURVE = "s() takes a number of knots and period=, each once"
 
 
 @dataclass
-class _Parser:
-    """The parser of one formula."""
+class _Reader:
+    """A formula as Python's parser sees it; the text tells names and positions."""
 
     text: str
     kinds: Mapping[str, Kind] | None
-    tokens: list[_Token] = field(default_factory=list)
-    place: int = 0
-    labels: dict[str, _Label] = field(default_factory=dict)
+    start: int = 0
+    labels: dict[str, Term | None] = field(default_factory=dict)
     products: dict[frozenset[str], Interaction] = field(default_factory=dict)
 
     def refuse(self, position: int, what: str, remedy: str) -> NoReturn:
         shown = self.text if len(self.text) <= 80 else f"{self.text[:77]}..."
         raise ValueError(f"The formula {shown!r} has {what} at position {position}: {remedy}.")
 
-    def split(self) -> None:
-        """Make tokens, and one that ends them."""
+    def refuse_node(self, node: ast.expr | ast.keyword, remedy: str) -> NoReturn:
+        written = self.written(node)
+        shown = written if len(written) <= 40 else f"{written[:37]}..."
+        self.refuse(self.position(node), repr(shown), remedy)
+
+    def position(self, node: ast.expr | ast.keyword) -> int:
+        return self.start + node.col_offset + 1
+
+    def written(self, node: ast.expr | ast.keyword) -> str:
+        end = node.end_col_offset or node.col_offset
+        return self.text[self.start + node.col_offset : self.start + end]
+
+    def parse(self) -> ast.expr:
+        """The expression after the tilde, each name in it as many underscores."""
         if len(self.text) > _LONGEST:
             raise ValueError(
                 f"A formula must have at most {_LONGEST} characters. Got {len(self.text)}."
             )
-        end = 0
-        for found in _TOKEN.finditer(self.text):
-            kind, end = str(found.lastgroup), found.end()
-            self.tokens.append(_Token(kind, found[kind], found.start(kind) + 1))
-        self.tokens.append(_Token("end", "", max(len(self.text), end) + 1))
-
-    @property
-    def next(self) -> _Token:
-        return self.tokens[self.place]
-
-    def take(self, sign: str) -> bool:
-        """Go past a sign if it comes next."""
-        found = self.next.kind == "sign" and self.next.text == sign
-        self.place += found
-        return found
-
-    def expect(self, sign: str, within: str) -> None:
-        if not self.take(sign):
-            found = self.next
-            what = f"no {sign!r} in {within}" if found.kind == "end" else repr(found.text)
-            self.refuse(found.position, what, f"{within} needs {sign!r} here")
-
-    def parse(self) -> ScalingFunction:
-        self.split()
-        if not self.take("~"):
+        if not is_formula(self.text):
             self.refuse(1, "no '~'", "a formula begins with '~' and says nothing before it")
-        self.term()
-        while self.take("+"):
-            self.term()
-        if (found := self.next).kind != "end":
-            self.refuse(found.position, repr(found.text), _GRAMMAR)
-        return self.scaling()
-
-    def term(self) -> None:
-        """An intercept, a pooled category, a label, or the product of two."""
-        found = self.next
-        if found.kind == "number" and found.text == "1":
-            self.place += 1
-            return
-        if self.take("("):
-            self.pooled(found.position)
-            return
-        first = self.label()
-        signs = ("*", ":")
-        if not any(map(self.take, signs)):
-            return
-        second = self.label()
-        if first.name == second.name:
-            self.refuse(found.position, f"{first.name!r} multiplied with itself", "name two labels")
-        third = self.next
-        if any(map(self.take, signs)):
-            what = f"a product of three labels, {self.text[found.position - 1 : third.position]!r}"
-            self.refuse(found.position, what, "only two labels can be multiplied")
-        pair = Interaction(first.name, second.name)
-        self.products.setdefault(frozenset(pair.columns), pair)
-
-    def pooled(self, position: int) -> None:
-        """A category after an opening bracket."""
-        one = self.next
-        if one.kind != "number" or one.text != "1":
-            remedy = "brackets hold (1 | author) and nothing else, so write products one by one"
-            self.refuse(position, "a bracket", remedy)
-        self.place += 1
-        if self.next.text in ("+", "*", ":"):
-            self.refuse(position, "slopes that differ", "only (1 | author) is possible")
-        self.expect("|", "(1 | author)")
-        name = self.name("(1 | author)")
-        self.expect(")", "(1 | author)")
-        written = f"(1 | {name})"
-        self.check_kind(name, written, position, ("tags", "category"))
-        self.add(_Label(name, written, position, Pooled(name)))
-
-    def label(self) -> _Label:
-        """A name, or a function of one."""
-        found = self.next
-        if found.kind == "name" and self.tokens[self.place + 1].text == "(":
-            return self.add(self.function())
-        if found.kind not in ("name", "quoted"):
-            remedy = "names of other characters are written `between backticks`"
-            self.refuse(found.position, found.shown, f"{_GRAMMAR}; {remedy}")
-        name = self.name("a term")
-        return self.add(_Label(name, name, found.position))
-
-    def name(self, within: str) -> str:
-        found = self.next
-        if found.kind not in ("name", "quoted"):
-            self.refuse(found.position, found.shown, f"{within} needs the name of a label here")
-        self.place += 1
-        name = found.text.strip("`") if found.kind == "quoted" else found.text
-        if self.kinds is not None and name not in self.kinds:
-            near = get_close_matches(name, self.kinds, n=3, cutoff=0.5)
-            known = f"did you mean {quoted(near)}" if near else f"there are {quoted(self.kinds)}"
-            remedy = known if self.kinds else "there are no labels"
-            self.refuse(found.position, f"{name!r}, which no label is called,", remedy)
-        return name
-
-    def function(self) -> _Label:
-        """s(day, 8, period=7), o(rating) or factor(year)."""
-        found = self.next
-        if found.text not in ("s", "o", "factor"):
-            remedy = "there are s() for curves, o() for ordered values and factor() for categories"
-            self.refuse(found.position, f"{found.text}()", f"{remedy}, so compute others before")
-        self.place += 2
-        within = f"{found.text}()"
-        name = self.name(within)
-        settings = self.settings(within) if found.text == "s" else {}
-        self.expect(")", within)
-        written = f"{found.text}({name})"
-        if found.text == "factor":
-            if self.kinds is not None and self.kinds[name] != "number":
-                return _Label(name, name, found.position)
-            return _Label(name, written, found.position, Factor(name))
-        allowed: tuple[Kind, ...] = ("number",) if found.text == "s" else ("number", "category")
-        self.check_kind(name, written, found.position, allowed)
-        if found.text == "o":
-            return _Label(name, written, found.position, Ordered(name))
-        n_knots, period = settings.get("n_knots", 5), settings.get("period")
+        # Python's own words and names of other characters are then names like any other.
+        plain = _NAME.sub(lambda name: "_" * len(name[0]), self.text).replace("~", " ", 1)
+        if stray := _STRAY.search(plain):
+            self.refuse(stray.start() + 1, repr(stray[0]), _GRAMMAR)
+        source = re.sub(r"\s", " ", plain).replace(":", "*").strip()
+        self.start = len(plain) - len(plain.lstrip())
         try:
-            whole = int(n_knots) if float(n_knots).is_integer() else n_knots
-            term = Spline(name, n_knots=whole, period=period)  # type: ignore[arg-type]
-        except ValueError as error:
-            self.refuse(found.position, written, str(error).rstrip(".").replace(". Got", ", not"))
-        return _Label(name, repr(term), found.position, term)
-
-    def settings(self, within: str) -> dict[str, float]:
-        """Numbers after the name in s(), of which the first may be the number of knots."""
-        settings: dict[str, float] = {}
-        while self.take(","):
-            found, key = self.next, "n_knots"
-            if found.kind == "name":
-                key = found.text
-                self.place += 1
-                self.expect("=", within)
-            if key not in ("n_knots", "period") or key in settings:
-                remedy = "s() takes a number of knots and period=, each once"
-                self.refuse(found.position, repr(found.text), remedy)
-            number = self.next
-            if number.kind != "number":
-                self.refuse(number.position, number.shown, f"{key} needs a number here")
-            self.place += 1
-            settings[key] = float(number.text)
-        return settings
-
-    def check_kind(self, name: str, written: str, position: int, allowed: tuple[Kind, ...]) -> None:
-        if self.kinds is not None and (kind := self.kinds[name]) not in allowed:
-            self.refuse(
-                position,
-                written,
-                f"it takes a {' or '.join(allowed)}, and {name!r} is "
-                f"{'a ' if kind != 'tags' else ''}{kind}",
-            )
-
-    def add(self, label: _Label) -> _Label:
-        """A label has one form in all terms."""
-        known = self.labels.setdefault(label.name, label)
-        if known.term != label.term:
-            self.refuse(
-                label.position,
-                f"{label.written} beside {known.written}",
-                f"write {label.name!r} in one way throughout",
-            )
-        return known
+            return ast.parse(source, mode="eval").body
+        except (SyntaxError, RecursionError, MemoryError) as error:
+            # A formula that ends too early has no place of its own.
+            place = self.start + (getattr(error, "offset", None) or len(source) + 1)
+            rest = self.text[place - 1 :].strip()
+            token = _NAME.match(rest)
+            what = repr(token[0] if token else rest[0]) if rest else "nothing"
+            self.refuse(place, what, _GRAMMAR)
 
     def scaling(self) -> ScalingFunction:
         """Categories in one factor, and everything else in another."""
+        for node in _summands(self.parse()):
+            self.term(node)
         categories: list[str | Term] = []
         others: list[str | Term] = []
-        for label in self.labels.values():
-            term = label.name if label.term is None else label.term
-            category = self.kinds is not None and self.kinds[label.name] != "number"
-            inside = category and (label.term is None or label.term.kinds <= Categorical.kinds)
-            (categories if inside else others).append(term)
+        for name, term in self.labels.items():
+            category = self.kinds is not None and self.kinds[name] != "number"
+            inside = category and (term is None or term.kinds <= Categorical.kinds)
+            (categories if inside else others).append(name if term is None else term)
         others += self.products.values()
         if not categories:
             return LogLinear(*others) if others else Constant()
         function = Categorical(*categories)
         return function * LogLinear(*others) if others else function
+
+    def term(self, node: ast.expr) -> None:
+        """An intercept, a pooled category, a label, or the product of two."""
+        match node:
+            case ast.Constant(value=1):
+                pass
+            case ast.BinOp(left=ast.Constant(value=1), op=ast.BitOr(), right=grouping):
+                name = self.name(grouping)
+                self.add(name, Pooled(name), node)
+            case ast.BinOp(op=ast.BitOr()):
+                self.refuse_node(node, "slopes cannot differ, only (1 | author) is possible")
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                for side in (left, right):
+                    if isinstance(side, ast.BinOp):
+                        remedy = "only two labels can be multiplied, so write products one by one"
+                        self.refuse_node(node, remedy)
+                first, second = self.label(left), self.label(right)
+                if first == second:
+                    self.refuse_node(node, "a product needs two different labels")
+                pair = Interaction(first, second)
+                self.products.setdefault(frozenset(pair.columns), pair)
+            case _:
+                self.label(node)
+
+    def label(self, node: ast.expr) -> str:
+        """A name, or a function of one: s(day, 8, period=7), o(rating) or factor(year)."""
+        if not isinstance(node, ast.Call):
+            name = self.name(node)
+            return self.add(name, None, node)
+        function = self.written(node.func)
+        if function not in ("s", "o", "factor"):
+            remedy = "there are s() for curves, o() for ordered values and factor() for categories"
+            self.refuse_node(node, f"{remedy}, so compute others before")
+        if not node.args:
+            self.refuse_node(node, f"{function}() needs the name of a label")
+        name = self.name(node.args[0])
+        if function == "s":
+            return self.add(name, self.curve(name, node), node)
+        if len(node.args) > 1 or node.keywords:
+            self.refuse_node(node, f"{function}() takes the name of a label and nothing else")
+        if function == "o":
+            return self.add(name, Ordered(name), node)
+        category = self.kinds is not None and self.kinds[name] != "number"
+        return self.add(name, None if category else Factor(name), node)
+
+    def curve(self, name: str, node: ast.Call) -> Spline:
+        """s(day, 8, period=7)."""
+        if len(node.args) > 2:
+            self.refuse_node(node.args[2], _CURVE)
+        given = [("n_knots", value) for value in node.args[1:]]
+        for keyword in node.keywords:
+            # The name alone, without what it is set to.
+            written = self.written(keyword).split("=")[0].strip()
+            if written not in ("n_knots", "period") or written in dict(given):
+                self.refuse(self.position(keyword), repr(written), _CURVE)
+            given.append((written, keyword.value))
+        settings: dict[str, Any] = {}
+        for key, value in given:
+            if not isinstance(value, ast.Constant) or type(value.value) not in (int, float):
+                self.refuse_node(value, f"{key} needs a number here")
+            settings[key] = value.value
+        try:
+            return Spline(name, **settings)
+        except ValueError as error:
+            self.refuse_node(node, str(error).rstrip(".").replace(". Got", ", not"))
+
+    def name(self, node: ast.expr) -> str:
+        """The name of a label."""
+        if not isinstance(node, ast.Name):
+            self.refuse_node(node, _GRAMMAR)
+        name = self.written(node).strip("`")
+        if self.kinds is not None and name not in self.kinds:
+            near = get_close_matches(name, self.kinds, n=3, cutoff=0.5)
+            known = f"did you mean {quoted(near)}" if near else f"there are {quoted(self.kinds)}"
+            what = f"{name!r}, which no label is called,"
+            self.refuse(self.position(node), what, known if self.kinds else "there are no labels")
+        return name
+
+    def add(self, name: str, term: Term | None, node: ast.expr) -> str:
+        """A label has one form in all terms, and its form takes labels of its kind."""
+        if term is not None and self.kinds is not None and self.kinds[name] not in term.kinds:
+            taken, kind = " or ".join(sorted(term.kinds, reverse=True)), self.kinds[name]
+            self.refuse_node(
+                node, f"it takes labels of kind {taken}, and {name!r} is of kind {kind}"
+            )
+        if self.labels.setdefault(name, term) != term:
+            self.refuse_node(node, f"write {name!r} in one way throughout")
+        return name
+
+
+def _summands(node: ast.expr) -> Iterator[ast.expr]:
+    """The terms of a sum, from left to right."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            waiting += [node.right, node.left]
+        else:
+            yield node
 
 
 def is_formula(value: object) -> bool:
@@ -277,4 +223,4 @@ def parse_formula(text: str, kinds: Mapping[str, Kind] | None = None) -> Scaling
     >>> parse_formula("~ dept + rating", {"dept": "category", "rating": "number"})
     Categorical('dept', weight_shape=1.0, weight_rate=1.0) * LogLinear('rating', variance=1.0)
     """
-    return _Parser(text, kinds).parse()
+    return _Reader(text, kinds).scaling()
