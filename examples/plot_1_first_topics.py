@@ -20,7 +20,7 @@ corpus
 # short; without it the fit searches for one.
 
 model = HDSP(30, scaling="~ module + kind + n_parameters", init="nmf", random_state=0).fit(corpus)
-model.topics(n_words=6)[["topic", "token_share", "top_words", "coherence"]].head(8)
+model.topics(n_words=6)[["topic", "share", "words", "coherence"]].head(8)
 
 # %%
 # What a label does to topics, with 90% intervals: here the change of a topic's expected share in

@@ -28,7 +28,7 @@ model = HDSP(3, scaling="~ asked * s(pid_rep)", random_state=0).fit(corpus)
 # The topics
 # ----------
 
-model.topics(n_words=10)[["topic", "token_share", "top_words"]]
+model.topics(n_words=10)[["topic", "share", "words"]]
 
 # %%
 # Two answers that are typical of the topic of crime, welfare and jobs:

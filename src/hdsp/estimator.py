@@ -772,19 +772,27 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         n_words : int, default=10
-            The number of words in `top_words`, `distinctive_words` and `frex_words`.
+            The number of words in `words`, `distinctive_words` and `frex_words`.
 
         Returns
         -------
         table
-            One row per topic: `topic`; `name`, if topics have names; `fitted_topics`, if some were
-            merged; `weight`; `token_share`; `top_words`; `distinctive_words`,
-            whose probability the topic raises most; `frex_words`, frequent in the topic and
-            exclusive to it (`hdsp.metrics.frex`); `coherence`, the mean NPMI of the ten top
-            words in the training documents; and, if there are labels, `raised_by` and
-            `lowered_by`, those that change the topic's expected proportion most, of labels whose
-            90 % interval excludes 0 (`label_effects`). Its library is that of the training labels,
-            otherwise pandas.
+            One row per topic: `topic`; its `name` (empty without one); `share` of the training
+            tokens; its most probable `words`; `distinctive_words`, whose probability the topic
+            raises most; `frex_words`, frequent in the topic and exclusive to it
+            (`hdsp.metrics.frex`); `coherence`, the mean NPMI of the ten top words in the training
+            documents; `weight`; `fitted_topics`, if some were merged; and, if there are labels,
+            `raised_by` and `lowered_by`, those that change the topic's expected proportion most, of
+            labels whose 90% interval excludes 0 (`label_effects`). Its library is that of the
+            training labels, otherwise pandas.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
+        >>> model = hdsp.HDSP(n_components=8, random_state=0).fit(corpus)
+        >>> list(model.topics(n_words=5).columns[:4])
+        ['topic', 'name', 'share', 'words']
         """
         return self._table(topic_columns(self._model, n_words, strongest_effects(self._model)))
 
@@ -834,8 +842,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         table
             One row per topic, the one with most of the word's tokens first: `topic`; `name`, if
             topics have names; `share`, the part of the word's tokens that the topic has;
-            `probability` of the word in the topic; and `top_words`. Its library is that of the
-            training labels, otherwise pandas.
+            `probability` of the word in the topic; and its most probable `words`. Its library is
+            that of the training labels, otherwise pandas.
         """
         return self._table(word_columns(self._model, word))
 

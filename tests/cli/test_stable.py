@@ -51,7 +51,7 @@ def test_stability_as_json_and_in_a_table(folder, tmp_path, capsys):
     assert all(0 <= topic["found_in"] <= 2 for topic in found["topics"])
     assert stable(folder, "-o", str(tmp_path / "topics.csv")) == 0
     table = pd.read_csv(tmp_path / "topics.csv")
-    assert {"similarity", "found_in", "top_words"} <= set(table.columns)
+    assert {"similarity", "found_in", "words"} <= set(table.columns)
 
 
 def test_no_fits_are_refused(folder, capsys):

@@ -108,7 +108,7 @@ def test_topics_of_a_word(fitted):
         assert sorted(found["topic"]) == list(range(5))
         assert found["share"].sum() == pytest.approx(1.0)
         assert found["share"].is_monotonic_decreasing
-        assert words[0] in found["top_words"][0].split()
+        assert words[0] in found["words"][0].split()
     tokens, position = model.topic_tokens_, model.words_.index("silk")
     share = model.components_ / model.components_.sum(axis=1, keepdims=True)
     expected = tokens * share[:, position]

@@ -129,7 +129,7 @@ def test_topics_are_in_order_and_say_where_they_are_from():
     model, _ = fitted()
     merged = model.merge_topics([[3, 5], [2, 6]])
     shown = table(merged.topics())
-    assert (np.diff(shown["token_share"]) <= 0).all()
+    assert (np.diff(shown["share"]) <= 0).all()
     assert set(shown["fitted_topics"]) == {"0", "1", "4", "3+5", "2+6"}
     coherence = table(model.topics())["coherence"]
     for own, value in zip(merged.fitted_topics_, shown["coherence"], strict=True):

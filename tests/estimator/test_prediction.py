@@ -355,22 +355,20 @@ def test_the_table_of_topics():
     model = fitted()
     topics = model.topics(n_words=3)
     assert list(topics.columns) == [
-        "topic",
-        "weight",
-        "token_share",
-        "top_words",
+        *("topic", "name", "share", "words"),
         "distinctive_words",
         "frex_words",
         "coherence",
+        "weight",
         "raised_by",
         "lowered_by",
     ]
     assert topics["topic"].tolist() == list(range(10))
     np.testing.assert_array_equal(topics["weight"], model.topic_weight_)
-    assert (np.diff(topics["token_share"]) <= 0).all()
+    assert (np.diff(topics["share"]) <= 0).all()
     tokens = (model.components_ - model.topic_prior).sum(axis=1)
-    np.testing.assert_allclose(topics["token_share"], tokens / counts.sum(), atol=1e-4)
-    assert topics["top_words"].tolist() == [" ".join(words) for words in model.top_words(3)]
+    np.testing.assert_allclose(topics["share"], tokens / counts.sum(), atol=1e-4)
+    assert topics["words"].tolist() == [" ".join(words) for words in model.top_words(3)]
     share = word_share(model)
     gain = share * np.log(share / (model.topic_weight_ @ share))
     distinctive = [

@@ -92,7 +92,7 @@ def test_files_are_those_that_apply(folder):
 def test_the_table_of_topics_is_the_models(folder, model, corpus, texts):
     found, expected = read(folder / "topics.csv"), model.topics()[: model.n_topics_]
     same_numbers(found, expected)
-    for name in ("top_words", "distinctive_words", "frex_words"):
+    for name in ("words", "distinctive_words", "frex_words"):
         assert [words.removeprefix("'") for words in found[name]] == expected[name].tolist()
     assert found["raised_by"].tolist() == [";".join(own) for own in expected["raised_by"]]
     typical = model.typical_documents(corpus, n=2, texts=texts)
@@ -226,7 +226,7 @@ def test_latex_has_the_shares_and_words_of_the_model(folder, model, texts):
     for k, row in enumerate(rows):
         name, share, words, frex = re.split(r" (?<!\\)& ", row.removesuffix(r" \\*"))
         assert unescaped(name) == f"{k} {model.topic_names_.get(k, '')}".strip()
-        assert share == rf"{100 * topics['token_share'][k]:.1f}\,\%"
+        assert share == rf"{100 * topics['share'][k]:.1f}\,\%"
         assert unescaped(words) == ", ".join(frequent[k])
         assert unescaped(frex).replace(", ", " ") == topics["frex_words"][k]
     quotes = re.findall(r"\\footnotesize ``(.*)''} \\\\$", table, flags=re.M)

@@ -118,13 +118,13 @@ def test_the_summary_shows_shares_and_words(corpus, ax):
     model = fit(corpus).name_topics({1: "Cost $5"})
     plots.summary(model, n=3, n_words=4, words="frex_words", ax=ax)
     table = model.topics(n_words=4)
-    np.testing.assert_array_equal([bar.get_width() for bar in ax.patches], table["token_share"][:3])
+    np.testing.assert_array_equal([bar.get_width() for bar in ax.patches], table["share"][:3])
     words = table["frex_words"][:3].tolist()
     words[1] = f"Cost $5: {words[1]}"
     assert [text.get_text() for text in ax.texts] == words
     assert names(ax) == ["0", "1", "2"]
     ax.figure.canvas.draw()
-    with pytest.raises(ValueError, match=r"`words` of hdsp.plots.summary must be one of 'top_wor"):
+    with pytest.raises(ValueError, match=r"`words` of hdsp.plots.summary must be one of 'wor"):
         plots.summary(model, words="lift")
 
 

@@ -61,10 +61,10 @@ def test_the_first_view_lists_the_models_topics(shown, model):
     assert rows.count() == model.n_topics_
     topics = model.topics()
     shares = values(page, ".topic-table tbody td.size")
-    np.testing.assert_allclose(shares, sorted(topics["token_share"])[::-1], rtol=1e-5)
+    np.testing.assert_allclose(shares, sorted(topics["share"])[::-1], rtol=1e-5)
     for row in (0, model.n_topics_ - 1):
         topic = int(rows.nth(row).get_attribute("data-topic"))
-        assert shares[row] == pytest.approx(topics["token_share"][topic], rel=1e-5)
+        assert shares[row] == pytest.approx(topics["share"][topic], rel=1e-5)
         found = rows.nth(row).locator("td.extra").nth(0).get_attribute("data-value")
         assert float(found) == pytest.approx(topics["coherence"][topic], rel=1e-5)
 
@@ -276,7 +276,7 @@ def test_topics_are_named_combined_saved_and_read_back(
     page.fill("#topic-name", "Footwear <b>")
     page.press("#topic-name", "Enter")
     assert "Footwear <b>" in page.inner_text('[data-topic="2"]')
-    shares = model.topics()["token_share"]
+    shares = model.topics()["share"]
     page.check('[data-topic="1"] input')
     page.check('[data-topic="3"] input')
     page.click("#combine")

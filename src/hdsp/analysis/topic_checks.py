@@ -149,7 +149,7 @@ def junk_columns(fitted: FittedModel) -> Columns:
     return {
         "topic": topics,
         **name_column(fitted, topics),
-        "token_share": share[topics].tolist(),
+        "share": share[topics].tolist(),
         "word": [word for _, word in found],
     }
 

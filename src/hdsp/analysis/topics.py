@@ -9,7 +9,7 @@ import numpy as np
 from hdsp.analysis.fitted import FittedModel
 from hdsp.checks import check_share, quoted
 from hdsp.metrics import frex, topic_top_words
-from hdsp.numerics import FloatArray, IntArray
+from hdsp.numerics import FloatArray
 
 # A table before it is a frame of some library.
 Columns: TypeAlias = dict[str, list[Any]]
@@ -28,7 +28,7 @@ def name_column(fitted: FittedModel, topics: Iterable[int]) -> Columns:
 def topic_part(fitted: FittedModel, topics: Iterable[int]) -> Columns:
     """The columns `topic`, `name` if topics have names, and `words`, of a row for each topic."""
     numbers = [int(k) for k in topics]
-    words = [" ".join(own) for own in top_words(fitted, _WORDS)]
+    words = joined(top_words(fitted, _WORDS))
     named = name_column(fitted, numbers)
     return {"topic": numbers, **named, "words": [words[k] for k in numbers]}
 
@@ -43,33 +43,44 @@ def frex_words(fitted: FittedModel, n: int) -> list[list[str]]:
     return _spelled(fitted, topic_top_words(frex(fitted.components), n))
 
 
+def distinctive_words(fitted: FittedModel, n: int) -> list[list[str]]:
+    """The words whose probability each topic raises most, by phi_ki ln(phi_ki / mean_i)."""
+    share = word_share(fitted)
+    gain = share * (np.log(share) - np.log(fitted.topic_weight @ share))
+    return _spelled(fitted, np.argsort(-gain, axis=1, kind="stable")[:, :n])
+
+
 def _spelled(fitted: FittedModel, rows: Iterable[Iterable[int]]) -> list[list[str]]:
     return [[fitted.source.words[i] for i in row] for row in rows]
+
+
+def joined(lists: Iterable[list[str]]) -> list[str]:
+    """The words of each topic as one text."""
+    return [" ".join(words) for words in lists]
 
 
 def topic_columns(
     fitted: FittedModel, n_words: int = 10, effects: Columns | None = None
 ) -> Columns:
     """The columns of `HDSP.topics`; `effects` are the columns of `HDSP.label_effects`."""
-    tokens = fitted.tokens
-    distinctive = distinctive_words(word_share(fitted), fitted.topic_weight, n_words)
-    columns: Columns = {"topic": list(range(len(tokens)))}
-    columns |= name_column(fitted, columns["topic"])
+    topics = range(len(fitted.groups))
+    columns: Columns = {
+        "topic": list(topics),
+        "name": [fitted.topic_names.get(k, "") for k in topics],
+        "share": (fitted.tokens / fitted.tokens.sum()).tolist(),
+        "words": joined(top_words(fitted, n_words)),
+        "distinctive_words": joined(distinctive_words(fitted, n_words)),
+        "frex_words": joined(frex_words(fitted, n_words)),
+        "coherence": fitted.coherence.tolist(),
+        "weight": fitted.topic_weight.tolist(),
+    }
     if fitted.merged_topics is not None:
         columns["fitted_topics"] = ["+".join(map(str, own)) for own in fitted.groups.members]
-    columns |= {
-        "weight": fitted.topic_weight.tolist(),
-        "token_share": (tokens / tokens.sum()).tolist(),
-        "top_words": [" ".join(own) for own in top_words(fitted, n_words)],
-        "distinctive_words": [" ".join(own) for own in _spelled(fitted, distinctive)],
-        "frex_words": [" ".join(own) for own in frex_words(fitted, n_words)],
-        "coherence": fitted.coherence.tolist(),
-    }
     if effects is not None and effects["label"]:
         effect, lower, upper = (
-            np.reshape(effects[name], (-1, len(tokens))) for name in ("effect", "lower", "upper")
+            np.reshape(effects[name], (-1, len(topics))) for name in ("effect", "lower", "upper")
         )
-        names, sure = effects["label"][:: len(tokens)], (lower > 0) | (upper < 0)
+        names, sure = effects["label"][:: len(topics)], (lower > 0) | (upper < 0)
         for name, signed in (("raised_by", effect), ("lowered_by", -effect)):
             size = np.where(sure, signed, 0.0)
             order = np.argsort(-size, axis=0, kind="stable")[:_ASSOCIATED].T
@@ -89,34 +100,33 @@ def word_columns(fitted: FittedModel, word: str) -> Columns:
             f"Got {word!r}. {f'Did you mean {quoted(near)}?' if near else 'It counts others.'}"
         )
     probability = word_share(fitted)[:, words.index(word)]
-    share = probability * fitted.tokens
-    share = share / share.sum()
-    order = np.argsort(-share, kind="stable")
-    top = top_words(fitted)
+    tokens = probability * fitted.tokens
+    order = np.argsort(-tokens, kind="stable")
+    texts = joined(top_words(fitted))
     return {
         "topic": order.tolist(),
         **name_column(fitted, order),
-        "share": share[order].tolist(),
+        "share": (tokens[order] / tokens.sum()).tolist(),
         "probability": probability[order].tolist(),
-        "top_words": [" ".join(top[k]) for k in order],
+        "words": [texts[k] for k in order],
     }
 
 
 def correlation_columns(fitted: FittedModel, level: float) -> Columns:
     """The columns of `HDSP.topic_correlations`."""
     check_share(level, "level", "HDSP.topic_correlations")
-    found = fitted.correlations
-    # Of a merged topic nothing is known.
+    correlations = fitted.correlations
+    # A merged topic has no correlations.
     number = np.full(fitted.state.n_topics, -1)
     for k, own in enumerate(fitted.groups.members):
         number[own[0]] = k if len(own) == 1 else -1
-    topics = np.sort(number[np.array(np.triu_indices(found.n_topics, 1))], axis=0)
-    rows = np.lexsort(topics[::-1])
-    rows = rows[topics[0, rows] >= 0]
-    first, second = topics[:, rows].tolist()
+    pairs = np.sort(number[np.array(np.triu_indices(correlations.n_topics, 1))], axis=0)
+    rows = np.lexsort(pairs[::-1])
+    rows = rows[pairs[0, rows] >= 0]
+    first, second = pairs[:, rows].tolist()
     columns: Columns = {"topic": first, **name_column(fitted, first), "other": second}
     columns |= {f"other_{name}": own for name, own in name_column(fitted, second).items()}
-    limits = np.stack(found.intervals(level), axis=1)[:, :, rows].reshape(6, -1)
+    limits = np.stack(correlations.intervals(level), axis=1)[:, :, rows].reshape(6, -1)
     names = ("correlation", "lower", "upper", "raw", "raw_lower", "raw_upper")
     return columns | dict(zip(names, limits.tolist(), strict=True))
 
@@ -124,16 +134,6 @@ def correlation_columns(fitted: FittedModel, level: float) -> Columns:
 def word_share(fitted: FittedModel) -> FloatArray:
     """E[phi], [T, V]; rows sum to 1."""
     return np.asarray(fitted.components / fitted.components.sum(axis=1, keepdims=True))
-
-
-def distinctive_words(word_share: FloatArray, topic_weight: FloatArray, n: int) -> IntArray:
-    """The words whose probability a topic raises most, by phi_ki ln(phi_ki / mean_i), [T, n].
-
-    `word_share` [T, V] is E[phi], and the mean is weighted by `topic_weight` [T].
-    """
-    overall = topic_weight @ word_share
-    gain = word_share * (np.log(word_share) - np.log(overall))
-    return np.argsort(-gain, axis=1, kind="stable")[:, :n]
 
 
 # Of fewer topics than this share that short fits to two halves of the documents share, and of a

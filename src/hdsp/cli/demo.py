@@ -95,7 +95,7 @@ def _print_topics(topics: Table, n_in_use: int) -> None:
     shown = min(_TOPICS_SHOWN, n_in_use)
     print(f"The {shown} largest of {n_in_use} topics in use:")
     for topic in range(shown):
-        print(f"  {topic:>3}  {topics['token_share'][topic]:6.1%}  {topics['top_words'][topic]}")
+        print(f"  {topic:>3}  {topics['share'][topic]:6.1%}  {topics['words'][topic]}")
 
 
 def _print_effects(

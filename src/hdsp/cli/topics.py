@@ -168,9 +168,9 @@ def run(options: argparse.Namespace) -> None:
     common.print_columns(
         {
             **_named(table),
-            "tokens": common.percentages(table["token_share"]),
+            "tokens": common.percentages(table["share"]),
             "coherence": ["" if value != value else f"{value:.2f}" for value in table["coherence"]],
-            "words": table["top_words"],
+            "words": table["words"],
             **_strongest_effects(effects, len(table["topic"]), len(fitted.groups)),
         }
     )
@@ -215,14 +215,17 @@ def _print_junk(fitted: "FittedModel", options: argparse.Namespace) -> None:
     if not table["word"]:
         print("No word of a topic looks like the remains of a web page.")
         return
-    tokens = common.percentages(table["token_share"])
+    tokens = common.percentages(table["share"])
     common.print_columns({**_named(table), "tokens": tokens, "word": table["word"]})
     print("Leave them out: write them to a file, one per line, and fit with --stop-words FILE.")
 
 
 def _named(table: Table) -> Table:
-    """The first columns of what is printed: topics, and their names where they have any."""
-    return {name: table[name] for name in ("topic", "name") if name in table}
+    """The first columns of what is printed: topics, and their names if they have any."""
+    return {
+        "topic": table["topic"],
+        **({"name": table["name"]} if any(table.get("name", ())) else {}),
+    }
 
 
 def _topics(text: str) -> list[int]:
@@ -284,10 +287,10 @@ def _print_stable(fitted: "FittedModel", table: Table, numbers: list[int]) -> No
     common.print_columns(
         {
             "topic": table["topic"],
-            "tokens": common.percentages(table["token_share"]),
+            "tokens": common.percentages(table["share"]),
             "in common": [f"{similarity:.2f}" for similarity in table["similarity"]],
             "found in": [f"{times} of {len(numbers)}" for times in table["found_in"]],
-            "words": table["top_words"],
+            "words": table["words"],
         }
     )
 
@@ -347,7 +350,7 @@ def _print_asked(fitted: "FittedModel", model: "HDSP | None", options: argparse.
     table: Table
     if options.find is not None or model is None:
         name, table = "topics", word_columns(fitted, options.find)
-        share, last = "share", "top_words"
+        share, last = "share", "words"
     else:
         options.file = options.documents
         with common.printed_warnings():

@@ -37,7 +37,7 @@ def escaped(text: str) -> str:
 def topic_table(fitted: FittedModel, topics: Columns, n_words: int, quotes: list[str]) -> str:
     """A longtable of topics: number and name, share, words, and texts in the columns `quotes`."""
     rows, lists = [], (top_words(fitted, n_words), frex_words(fitted, n_words))
-    for k, share in zip(topics["topic"], topics["token_share"], strict=True):
+    for k, share in zip(topics["topic"], topics["share"], strict=True):
         name = escaped(f"{k} {fitted.topic_names.get(k, '')}")
         words = " & ".join(escaped(", ".join(own[k])) for own in lists)
         # No page ends between a topic and its texts.

@@ -8,7 +8,7 @@ from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
 from hdsp.checks import check_choice
 from hdsp.plots import drawing
 
-_WORDS = ("top_words", "frex_words", "distinctive_words")
+_WORDS = ("words", "frex_words", "distinctive_words")
 
 
 def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: Any = None) -> Any:
@@ -51,7 +51,7 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
 
 
 def summary(
-    model: Any, *, n: int = 20, n_words: int = 5, words: str = "top_words", ax: Any = None
+    model: Any, *, n: int = 20, n_words: int = 5, words: str = "words", ax: Any = None
 ) -> Any:
     """The shares of topics in the corpus, with their names and words: an overview of a model.
 
@@ -63,8 +63,8 @@ def summary(
         How many topics: the largest.
     n_words : int, default=5
         How many words of each.
-    words : str, default="top_words"
-        Which words: ``"top_words"``, ``"frex_words"`` or ``"distinctive_words"`` of `HDSP.topics`.
+    words : str, default="words"
+        Which words: ``"words"``, ``"frex_words"`` or ``"distinctive_words"`` of `HDSP.topics`.
     ax : Axes, default=None
         Where to draw; None makes a figure.
 
@@ -75,7 +75,7 @@ def summary(
     """
     check_choice(words, _WORDS, "words", "hdsp.plots.summary")
     table = topic_columns(model._model, n_words)
-    share = np.asarray(table["token_share"][:n])
+    share = np.asarray(table["share"][:n])
     ax = drawing.axes_or_new(ax, 7.0, 0.8 + 0.24 * len(share))
     ax.barh(np.arange(len(share)), share, height=0.7, color=drawing.BLUE)
     for row, (size, own) in enumerate(zip(share, table[words], strict=False)):

@@ -35,7 +35,7 @@ def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
         "n": len(model.components_),
         "in_use": int(model.n_topics_),
         "weight": rounded(model.topic_weight_),
-        "share": rounded(table["token_share"]),
+        "share": rounded(table["share"]),
         "coherence": rounded(table["coherence"]),
         "distinctive": table["distinctive_words"],
         "junk": junk_sentence(model._model),

@@ -229,7 +229,7 @@ export function topicsView(room) {
         "topic",
         "name",
         "weight",
-        "token_share",
+        "share",
         "coherence",
         ...(stable ? ["similarity", "found_in"] : []),
         "words",
