@@ -14,6 +14,7 @@ from hdsp.fit.passes import DocumentsHere
 from hdsp.fit.start import find_seeds, place_seeds
 from hdsp.model import Fit, LocalSettings, Priors, expected_tokens, make_problem, seed_prior
 from hdsp.model.bound import word_terms
+from hdsp.model.priors import TopicPrior
 from hdsp.scaling.functions import Constant
 from tests.fit.test_merge import even_corpus
 
@@ -110,7 +111,9 @@ def test_words_terms_are_those_of_the_asymmetric_dirichlet():
     def log_beta(a):
         return gammaln(a).sum(axis=1) - gammaln(a.sum(axis=1))
 
-    found = word_terms(problem.priors, words, np.array([1, -1, 0]))
+    found = word_terms(
+        TopicPrior(0.05, csr_array(problem.priors.seeds[[1, 0]]), np.array([0, 2])), words
+    )
     np.testing.assert_allclose(found, log_beta(prior + words) - log_beta(prior), rtol=1e-6)
 
 

@@ -12,17 +12,17 @@ from hdsp.model import GlobalState, LocalSettings, Priors, elbo, global_step, ma
 from hdsp.model.bound import topic_terms
 from hdsp.model.documents import word_factors, word_table
 from hdsp.model.reading import group_share, make_predictive_view
+from hdsp.model.updates import update_versions
 from hdsp.model.versions import (
-    Parts,
-    TreePrior,
     Versions,
     choose_differing,
+    count_parts,
     differing_words,
     expand_counts,
+    prior_parts,
     topic_values,
     update_shares,
     update_strength,
-    update_versions,
     with_differing,
     word_spread,
 )
@@ -49,7 +49,7 @@ def drawn(seed, n_seeded=0):
     size = rng.gamma(2.0, 200.0, size=(N_TOPICS, 1, N_GROUPS))
     tokens = rng.poisson(size * share / share.sum(axis=1, keepdims=True)).transpose(1, 2, 0)
     tokens = tokens.reshape(-1, N_TOPICS) * rng.uniform(0.5, 1.0, size=(1, N_TOPICS))
-    versions = Versions.none(np.ones(N_WORDS), N_TOPICS, np.array([0, 1]), FLOAT64)
+    versions = Versions.initial(np.ones(N_WORDS), N_TOPICS, np.array([0, 1]), FLOAT64)
     state = GlobalState(
         np.ones((N_WORDS, N_TOPICS)),
         sticks_from_weights(np.full(N_TOPICS, 1.0 / N_TOPICS)),
@@ -110,10 +110,11 @@ def test_no_update_of_versions_lowers_the_bound(seed):
         assert reached[-1] - reached[-2] >= -ROUNDING * abs(reached[-1])
 
     check(replace(state.versions, tokens=tokens))
-    parts, tree = Parts.of(state.versions), TreePrior.of(priors, state.seeded, state.versions)
+    counts = count_parts(state.versions)
+    eta = prior_parts(state.versions, priors.of_topics(state.seeded))
     for _ in range(3):
-        check(update_shares(state.versions, parts, tree))
-        check(update_strength(state.versions, parts))
+        check(update_shares(state.versions, counts, eta))
+        check(update_strength(state.versions, counts))
     assert reached[-1] > reached[0] + 1.0
 
 
@@ -121,28 +122,29 @@ def test_no_update_of_versions_lowers_the_bound(seed):
 def test_values_of_topics_are_the_bound_at_the_shared_shares_optimum(seed):
     priors, state = drawn(seed)
     versions = state.versions
-    parts, tree = Parts.of(versions), TreePrior.of(priors, state.seeded, versions)
+    prior = priors.of_topics(state.seeded)
+    counts, eta = count_parts(versions), prior_parts(versions, prior)
     for _ in range(200):
-        versions = update_shares(versions, parts, tree)
+        versions = update_shares(versions, counts, eta)
     found = replace(state, versions=versions)
-    common = with_differing(versions, priors, state.seeded, *np.empty((2, 0), dtype=np.int64))[0]
+    common = with_differing(versions, prior, *np.empty((2, 0), dtype=np.int64))[0]
     gained = objective(priors, found, versions.tokens)
     gained -= objective(priors, replace(state, versions=common), versions.tokens)
-    assert topic_values(versions, parts, tree).sum() == pytest.approx(gained, rel=1e-6)
+    assert topic_values(versions, counts, eta).sum() == pytest.approx(gained, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_other_words_differ_only_where_that_raises_the_bound(seed):
     priors, state = drawn(seed)
-    parts = Parts.of(state.versions)
-    before = topic_values(state.versions, parts, TreePrior.of(priors, state.seeded, state.versions))
-    wrong = with_differing(
-        state.versions, priors, state.seeded, np.arange(N_TOPICS), np.arange(N_TOPICS)
-    )[0]
-    found = choose_differing(wrong, priors, state.seeded)
-    after = topic_values(found, Parts.of(found), TreePrior.of(priors, state.seeded, found))
-    of_wrong = topic_values(wrong, Parts.of(wrong), TreePrior.of(priors, state.seeded, wrong))
-    assert (after >= of_wrong - 1e-9).all()
+    prior = priors.of_topics(state.seeded)
+
+    def values(versions):
+        return topic_values(versions, count_parts(versions), prior_parts(versions, prior))
+
+    before = values(state.versions)
+    wrong = with_differing(state.versions, prior, np.arange(N_TOPICS), np.arange(N_TOPICS))[0]
+    after = values(choose_differing(wrong, prior))
+    assert (after >= values(wrong) - 1e-9).all()
     assert after.sum() == pytest.approx(before.sum(), rel=0.1)
 
 
@@ -153,7 +155,7 @@ def test_words_differ_where_groups_do():
     # The first word is of one group in both topics, the second in one topic.
     tokens[0, 1:] = [[60.0, 60.0], [0.0, 0.0]]
     tokens[1, 1:, 1] = [0.0, 60.0]
-    versions = Versions.none(np.ones(200), 2, np.array([0, 1]), FLOAT64)
+    versions = Versions.initial(np.ones(200), 2, np.array([0, 1]), FLOAT64)
     words, topics = differing_words(replace(versions, tokens=tokens.reshape(-1, 2)))
     found = set(zip(words.tolist(), topics.tolist(), strict=True))
     assert {(0, 0), (0, 1), (1, 1)} <= found

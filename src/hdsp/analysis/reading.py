@@ -19,8 +19,7 @@ from hdsp.model import (
     expected_tokens,
 )
 from hdsp.model.reading import group_share
-from hdsp.model.updates import update_topics
-from hdsp.model.versions import update_versions
+from hdsp.model.updates import update_topics, update_versions
 from hdsp.numerics import BoolArray, FloatArray, IntArray, parts_of
 
 # Documents are left out of topics in so many parts. Halves would leave topics of few documents with

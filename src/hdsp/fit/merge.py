@@ -16,8 +16,9 @@ from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
 from hdsp.model.bound import TopicWeights, proportion_terms, word_terms
 from hdsp.model.documents import word_factors
-from hdsp.model.priors import add_seeds, seed_sets
-from hdsp.model.versions import Parts, TreePrior, best_values, topic_values, update_versions
+from hdsp.model.priors import TopicPrior
+from hdsp.model.updates import update_versions
+from hdsp.model.versions import best_values, count_parts, prior_parts, topic_values
 from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
 from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction, take_topics
 
@@ -106,11 +107,6 @@ class Snapshot:
     table: FloatArray
     limits: DesignLimits
 
-    @property
-    def seed_sets(self) -> IntArray:
-        """The seed set that steers each topic, or -1, [T]."""
-        return seed_sets(self.state.n_topics, self.state.seeded)
-
     @cached_property
     def pooled_words(self) -> FloatArray:
         """Expected tokens of each word and topic, whatever the group, [T, V]."""
@@ -175,12 +171,12 @@ def propose_merges(snapshot: Snapshot) -> list[Merge]:
     function = documents.problem.scaling
     alone = TopicWeights(state.prior_shape, state.scaling)
     merged = documents.update_merged(pairs, alone.merged(pairs), snapshot.limits)
-    own = own_words(snapshot) + function.prior_terms(state.scaling)
+    before = words_before(snapshot) + function.prior_terms(state.scaling)
     gain = documents.sum(SumGains(function, snapshot.table, pairs, alone, merged))
     gain += np.concatenate(
-        run_ranges(lambda a, b: merged_words(snapshot, pairs[a:b]), len(pairs), _PAIR_RANGE)
+        run_ranges(lambda a, b: words_after(snapshot, pairs[a:b]), len(pairs), _PAIR_RANGE)
     )
-    gain += function.prior_terms(merged.scaling) - own[pairs].sum(axis=1)
+    gain += function.prior_terms(merged.scaling) - before[pairs].sum(axis=1)
     merges = [
         Merge((int(j), int(k)), float(gain[i]), take_topics(merged.scaling, [i]))
         for i, (j, k) in enumerate(pairs)
@@ -188,31 +184,32 @@ def propose_merges(snapshot: Snapshot) -> list[Merge]:
     return sorted(merges, key=lambda merge: -merge.gain)
 
 
-def own_words(snapshot: Snapshot) -> FloatArray:
+def words_before(snapshot: Snapshot) -> FloatArray:
     """The words' part of the bound by topic, [T]."""
-    priors, state = snapshot.documents.problem.priors, snapshot.state
-    terms = word_terms(priors, snapshot.pooled_words, snapshot.seed_sets)
-    versions = state.versions
+    priors, versions = snapshot.documents.problem.priors, snapshot.state.versions
+    prior = priors.of_topics(snapshot.state.seeded)
+    terms = word_terms(prior, snapshot.pooled_words)
     if versions is None:
         return terms
-    prior = TreePrior.of(priors, state.seeded, versions)
-    return terms + topic_values(versions, Parts.of(versions), prior)
+    return terms + topic_values(versions, count_parts(versions), prior_parts(versions, prior))
 
 
-def merged_words(snapshot: Snapshot, pairs: IntArray) -> FloatArray:
+def words_after(snapshot: Snapshot, pairs: IntArray) -> FloatArray:
     """The words' part of the bound of the topics that pairs would become, [Q]."""
-    priors, versions = snapshot.documents.problem.priors, snapshot.state.versions
-    words, sets = snapshot.pooled_words, snapshot.seed_sets
+    state, words = snapshot.state, snapshot.pooled_words
+    priors, versions = snapshot.documents.problem.priors, state.versions
     one, other = pairs.T
-    steered = np.maximum(sets[one], sets[other])
-    terms = word_terms(priors, words[one] + words[other], steered)
+    seed_set = np.full(state.n_topics, -1, dtype=np.int64)
+    seed_set[state.seeded] = np.arange(len(state.seeded))
+    seed_set = np.maximum(seed_set[one], seed_set[other])
+    seeded = np.flatnonzero(seed_set >= 0)
+    seeds = None if priors.seeds is None else csr_array(priors.seeds[seed_set[seeded]])
+    prior = TopicPrior(priors.topic_prior, seeds, seeded)
+    terms = word_terms(prior, words[one] + words[other])
     if versions is None:
         return terms
     tokens = np.ascontiguousarray((snapshot.topic_words[one] + snapshot.topic_words[other]).T)
-    seeded = np.flatnonzero(steered >= 0)
-    seeds = None if priors.seeds is None else csr_array(priors.seeds[steered[seeded]])
-    both = replace(versions, tokens=tokens, common=np.ones(len(pairs)))
-    return terms + best_values(both, replace(priors, seeds=seeds), seeded)
+    return terms + best_values(replace(versions, tokens=tokens, common=np.ones(len(pairs))), prior)
 
 
 def likely_pairs(topic_words: FloatArray, per_topic: float) -> IntArray:
@@ -324,5 +321,4 @@ def merged_state(
     if state.versions is not None:
         versions = state.versions.take(np.array([own[0] for own in members]))
         return update_versions(problem.priors, replace(merged, versions=versions), topics), members
-    topics += problem.dtype.type(problem.priors.topic_prior)
-    return replace(merged, topics=add_seeds(topics, problem.priors.seeds, seeded)), members
+    return replace(merged, topics=problem.priors.of_topics(seeded).add_to(topics)), members

@@ -22,7 +22,7 @@ from hdsp.checks import quoted
 from hdsp.exceptions import FitWarning
 from hdsp.kernels import run_ranges
 from hdsp.model import GlobalState, Problem
-from hdsp.model.priors import NOT_SEEDED, add_seeds
+from hdsp.model.priors import NOT_SEEDED
 from hdsp.model.state import padded
 from hdsp.model.versions import Versions, word_spread
 from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
@@ -212,9 +212,9 @@ def initial_state(
     word_share, size = word_share[:, order], size[order]
     seeded = np.argsort(order)[seeded]
     held = problem.n_tokens if n_tokens is None else n_tokens
-    topics = held * size * word_share + problem.priors.topic_prior
+    prior = problem.priors.of_topics(seeded)
     return GlobalState(
-        topics=add_seeds(topics, seeds, seeded).astype(problem.dtype),
+        topics=prior.add_to(held * size * word_share).astype(problem.dtype),
         sticks=sticks_from_weights(size),
         corpus_concentration=corpus_concentration,
         document_concentration=document_concentration,
@@ -228,7 +228,7 @@ def _versions(problem: Problem, n_topics: int) -> Versions | None:
     """Versions that are the shared words, where groups have versions."""
     if not len(problem.content):
         return None
-    return Versions.none(word_spread(problem.counts), n_topics, problem.content, problem.dtype)
+    return Versions.initial(word_spread(problem.counts), n_topics, problem.content, problem.dtype)
 
 
 def _start(

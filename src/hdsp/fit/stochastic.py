@@ -24,8 +24,12 @@ from hdsp.model import (
     elbo,
     expected_tokens,
 )
-from hdsp.model.updates import update_scaling_from_sums, update_topics, update_weights
-from hdsp.model.versions import update_versions
+from hdsp.model.updates import (
+    update_scaling_from_sums,
+    update_topics,
+    update_versions,
+    update_weights,
+)
 from hdsp.numerics import FloatArray
 from hdsp.scaling.functions import DesignLimits, Parameters, mix_labels, scale_labels
 

@@ -22,8 +22,8 @@ from hdsp.model import (
     make_block,
     make_predictive_view,
 )
-from hdsp.model.priors import add_seeds
-from hdsp.model.versions import update_versions, word_spread
+from hdsp.model.updates import update_versions
+from hdsp.model.versions import word_spread
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign, Scaling
 from hdsp.scaling.functions import Design, DesignLimits, move_labels
@@ -145,7 +145,7 @@ def _multiplied(state: GlobalState, before: Priors, after: Priors, factor: float
         tokens = state.versions.tokens * state.versions.tokens.dtype.type(factor)
         return update_versions(after, state, tokens, learn=False)
     tokens = np.maximum(expected_tokens(state, before) * factor, 0.0)
-    topics = add_seeds(tokens + after.topic_prior, after.seeds, state.seeded)
+    topics = after.of_topics(state.seeded).add_to(tokens)
     return replace(state, topics=topics.astype(state.topics.dtype))
 
 

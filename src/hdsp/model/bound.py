@@ -8,7 +8,7 @@ from scipy.special import gammaln, psi
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import WORD_RANGE, expected_rates
-from hdsp.model.priors import Priors, prior_totals, seed_bound, seed_word_terms
+from hdsp.model.priors import Priors, TopicPrior
 from hdsp.model.problem import BlockProblem
 from hdsp.model.state import BoundTerms, GlobalState, Statistics
 from hdsp.model.versions import version_terms
@@ -55,13 +55,13 @@ def topic_terms(state: GlobalState, priors: Priors) -> float:
         gap,
     )
     total = topics.sum(axis=0, dtype=np.float64)
-    prior_total = prior_totals(n_words, n_topics, topic_prior, priors.seeds, state.seeded)
+    prior = priors.of_topics(state.seeded)
+    prior_total = prior.totals(n_words, n_topics)
     whole = gammaln(prior_total) - gammaln(total) + (total - prior_total) * psi(total)
-    seeds = seed_bound(topics, topic_prior, priors.seeds, state.seeded)
-    terms = float(gap.sum() + whole.sum()) + seeds
+    terms = float(gap.sum() + whole.sum()) + prior.seed_bound(topics)
     if state.versions is None:
         return terms
-    return terms + version_terms(state, priors)
+    return terms + version_terms(state.versions, topics, prior)
 
 
 # Topics per task of a thread; fixed, so that results do not depend on the number of threads.
@@ -100,20 +100,13 @@ class TopicWeights:
         return TopicWeights(prior_shape, scaling)
 
 
-def word_terms(priors: Priors, topic_words: FloatArray, seed_sets: IntArray) -> FloatArray:
-    """ln B(eta + n_k) - ln B(eta), [Q], of topics with `topic_words` [Q, V].
-
-    `seed_sets` [Q] tells the seed set that steers each topic, or -1.
-    """
+def word_terms(prior: TopicPrior, topic_words: FloatArray) -> FloatArray:
+    """ln B(eta + n_k) - ln B(eta), [Q], of topics with `topic_words` [Q, V]."""
     out = np.empty(len(topic_words))
-    prior, seeds = priors.topic_prior, priors.seeds
-    run_ranges(
-        kernels.sum_log_gamma, len(out), _TOPIC_RANGE, np.ascontiguousarray(topic_words), prior, out
-    )
-    out += seed_word_terms(topic_words, prior, seeds, seed_sets)
-    steered = np.flatnonzero(seed_sets >= 0)
-    own = None if seeds is None else seeds[seed_sets[steered]]
-    prior_total = prior_totals(topic_words.shape[1], len(out), prior, own, steered)
+    words = np.ascontiguousarray(topic_words)
+    run_ranges(kernels.sum_log_gamma, len(out), _TOPIC_RANGE, words, prior.eta, out)
+    out += prior.seed_word_terms(topic_words)
+    prior_total = prior.totals(topic_words.shape[1], len(out))
     total = topic_words.sum(axis=1, dtype=np.float64)
     return np.asarray(out + gammaln(prior_total) - gammaln(prior_total + total))
 

@@ -107,7 +107,9 @@ def make_view(
 def word_factors(state: GlobalState, dtype: np.dtype[np.floating]) -> FloatArray:
     """The words' factors of the responsibilities, [V, K]: of the groups' words with versions."""
     table = word_table(state.topics, dtype)
-    return table if state.versions is None else version_table(table, state)
+    if state.versions is None:
+        return table
+    return version_table(state.versions, state.topics, table)
 
 
 def word_table(topics: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:

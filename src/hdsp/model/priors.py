@@ -1,8 +1,7 @@
-"""The prior of topics that seed words steer: eta, and more of it on their words.
+"""Hyperparameters, and the prior of topics over words: eta, and more of it on seed words.
 
-Seed set s is a row of `Priors.seeds` [S, V], which holds what its words have beyond eta, and steers
-the topic `GlobalState.seeded[s]`. Every function here changes or corrects those few entries of what
-the symmetric prior gives.
+Seed set s is a row of `Priors.seeds` [S, V], the tokens that its words have beyond eta, and steers
+the topic `GlobalState.seeded[s]`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ class Priors:
         (shape, rate) of the gamma priors of alpha and beta; with None the concentration keeps
         its initial value.
     seeds : sparse array of shape [S, V] or None, default=None
-        What the words of seeded topics have beyond `topic_prior` (`hdsp.model.priors`).
+        The tokens of seed words beyond `topic_prior` (`seed_prior`).
     """
 
     topic_prior: float
@@ -46,96 +45,93 @@ class Priors:
         """The priors of a part of the corpus: seeds are worth a share of its tokens."""
         return self if self.seeds is None else replace(self, seeds=csr_array(self.seeds * share))
 
+    def of_topics(self, seeded: IntArray) -> "TopicPrior":
+        """The prior of topics over words; seed sets steer the topics `seeded` [S]."""
+        return TopicPrior(self.topic_prior, self.seeds, seeded)
+
 
 def seed_prior(word_sets: list[IntArray], word_tokens: FloatArray, strength: float) -> csr_array:
     """The tokens [S, V] that seed words have beyond eta.
 
-    Parameters
-    ----------
-    word_sets : list of int arrays
-        The words of each seeded topic.
-    word_tokens : float array of shape [V]
-        The tokens of each word in the corpus.
-    strength : float
-        The prior's tokens for each token of the corpus.
+    `strength` is the prior's tokens for each token of the corpus, and `word_tokens` [V] counts
+    these.
     """
     words = np.concatenate([NOT_SEEDED, *word_sets])
     ends = np.cumsum([len(words) for words in word_sets])
-    # A word of the vocabulary that no document has is a seed all the same.
+    # A seed word that no document has counts as one token.
     tokens = strength * np.maximum(word_tokens[words], 1.0)
     return csr_array((tokens, words, np.append(0, ends)), shape=(len(ends), len(word_tokens)))
 
 
-def add_seeds(topics: FloatArray, seeds: csr_array | None, seeded: IntArray) -> FloatArray:
-    """Add the seeds' prior to `topics` [V, T], in place, and return them."""
-    if seeds is not None:
+@dataclass(frozen=True, eq=False)
+class TopicPrior:
+    """The Dirichlet prior of some topics over words.
+
+    Attributes
+    ----------
+    eta : float
+        The parameter of every word.
+    seeds : sparse array of shape [S, V] or None
+        What seed words have beyond it.
+    seeded : int array of shape [S]
+        The topic of each row of `seeds`.
+    """
+
+    eta: float
+    seeds: csr_array | None
+    seeded: IntArray
+
+    def _entries(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """The words, topics and tokens of all seeds."""
+        if self.seeds is None:
+            return NOT_SEEDED, NOT_SEEDED, np.empty(0)
+        topics = np.repeat(self.seeded, np.diff(self.seeds.indptr))
+        return self.seeds.indices, topics, self.seeds.data
+
+    def add_to(self, tokens: FloatArray, sign: float = 1.0) -> FloatArray:
+        """The prior plus `tokens` [V, T]: the parameters of q(phi); -1 subtracts the prior."""
+        words, topics, more = self._entries()
+        parameters = tokens + tokens.dtype.type(sign * self.eta)
         # A word is once in a row, and every row has its own topic.
-        topics[seeds.indices, _topics(seeds, seeded)] += seeds.data.astype(topics.dtype)
-    return topics
+        parameters[words, topics] += (sign * more).astype(tokens.dtype)
+        return np.asarray(parameters)
 
+    def totals(self, n_words: int, n_topics: int) -> FloatArray:
+        """The sum of the prior over words, [T]."""
+        total = np.full(n_topics, n_words * self.eta)
+        if self.seeds is not None:
+            total[self.seeded] += np.asarray(self.seeds.sum(axis=1))
+        return total
 
-def prior_totals(
-    n_words: int, n_topics: int, topic_prior: float, seeds: csr_array | None, seeded: IntArray
-) -> FloatArray:
-    """The sum of the prior over words, [T]."""
-    total = np.full(n_topics, n_words * topic_prior)
-    if seeds is not None:
-        total[seeded] += np.asarray(seeds.sum(axis=1))
-    return total
+    def at(self, words: IntArray, topics: IntArray) -> FloatArray:
+        """The prior of some words of topics, [F]."""
+        prior = np.full(len(words), self.eta)
+        if self.seeds is not None and len(words):
+            row_of_topic = np.full(int(max(topics.max(), self.seeded.max())) + 1, -1)
+            row_of_topic[self.seeded] = np.arange(len(self.seeded))
+            steered = np.flatnonzero(row_of_topic[topics] >= 0)
+            rows = row_of_topic[topics[steered]]
+            prior[steered] += np.asarray(self.seeds[rows, words[steered]]).ravel()
+        return prior
 
+    def seed_bound(self, parameters: FloatArray) -> float:
+        """What seeds add to sum_i ln Gamma(lambda_i) - ln Gamma(eta_i) + (eta_i - lambda_i) psi.
 
-def prior_at(
-    words: IntArray, topics: IntArray, topic_prior: float, seeds: csr_array | None, seeded: IntArray
-) -> FloatArray:
-    """The prior of some words of topics, [F]."""
-    prior = np.full(len(words), topic_prior)
-    if seeds is not None and len(words):
-        sets = np.full(int(max(topics.max(), seeded.max())) + 1, -1)
-        sets[seeded] = np.arange(len(seeded))
-        steered = np.flatnonzero(sets[topics] >= 0)
-        prior[steered] += np.asarray(seeds[sets[topics[steered]], words[steered]]).ravel()
-    return prior
+        `parameters` [V, T] are lambda, and psi is psi(lambda_i).
+        """
+        words, topics, more = self._entries()
+        at_seeds = parameters[words, topics].astype(np.float64)
+        gain = gammaln(self.eta) - gammaln(self.eta + more) + more * psi(at_seeds)
+        return float(gain.sum())
 
+    def seed_word_terms(self, topic_words: FloatArray) -> FloatArray:
+        """What seeds add to sum_i ln Gamma(eta_i + n_i) - ln Gamma(eta_i), [Q].
 
-def seed_bound(
-    topics: FloatArray, topic_prior: float, seeds: csr_array | None, seeded: IntArray
-) -> float:
-    """What sum_i ln Gamma(lambda_i) - ln Gamma(eta_i) + (eta_i - lambda_i) psi(lambda_i) gains.
-
-    That is, by seeds beyond `topic_prior`, for all topics [V, T].
-    """
-    if seeds is None:
-        return 0.0
-    found = topics[seeds.indices, _topics(seeds, seeded)].astype(np.float64)
-    gained = gammaln(topic_prior) - gammaln(topic_prior + seeds.data) + seeds.data * psi(found)
-    return float(gained.sum())
-
-
-def seed_word_terms(
-    topic_words: FloatArray, topic_prior: float, seeds: csr_array | None, seed_sets: IntArray
-) -> FloatArray:
-    """What sum_i ln Gamma(eta_i + n_i) - ln Gamma(eta_i) gains by seeds, [Q].
-
-    `topic_words` [Q, V] are tokens, and `seed_sets` [Q] the seed set of each topic, or -1.
-    """
-    gained = np.zeros(len(topic_words))
-    if seeds is None:
-        return gained
-    for topic in np.flatnonzero(seed_sets >= 0):
-        row = slice(*seeds.indptr[seed_sets[topic] : seed_sets[topic] + 2])
-        tokens = topic_words[topic, seeds.indices[row]].astype(np.float64)
-        for sign, prior in ((1.0, topic_prior + seeds.data[row]), (-1.0, topic_prior)):
-            gained[topic] += sign * (gammaln(prior + tokens) - gammaln(prior)).sum()
-    return gained
-
-
-def seed_sets(n_topics: int, seeded: IntArray) -> IntArray:
-    """The seed set of each topic, [T]; -1 for topics that none steers."""
-    found = np.full(n_topics, -1, dtype=np.int64)
-    found[seeded] = np.arange(len(seeded))
-    return found
-
-
-def _topics(seeds: csr_array, seeded: IntArray) -> IntArray:
-    """The topic of each stored entry."""
-    return np.repeat(seeded, np.diff(seeds.indptr))
+        `topic_words` [Q, V] are the tokens n.
+        """
+        words, topics, more = self._entries()
+        tokens = topic_words[topics, words].astype(np.float64)
+        prior = self.eta + more
+        gain = gammaln(prior + tokens) - gammaln(prior)
+        gain -= gammaln(self.eta + tokens) - gammaln(self.eta)
+        return np.bincount(topics, gain, minlength=len(topic_words)).astype(np.float64)

@@ -4,7 +4,7 @@ New documents are solved by CVB0: each token's topic is judged by the other toke
 (equation 22), which predicts better than the document step of a fit.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,9 +12,10 @@ from scipy.sparse import csr_array
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import expected_rates, pad
+from hdsp.model.priors import NOT_SEEDED, TopicPrior
 from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, padded
-from hdsp.model.versions import Versions, expand_counts, update_versions, version_share, word_spread
+from hdsp.model.versions import Versions, expand_counts, learn_versions, version_share, word_spread
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray
 from hdsp.scaling.functions import Design, Parameters, ScalingFunction
 
@@ -148,7 +149,9 @@ def word_share(state: GlobalState) -> FloatArray:
 def group_share(state: GlobalState) -> FloatArray:
     """E[phi] of the groups' words, [V (G + 1), T]; without versions those of all, [V, T]."""
     share = word_share(state)
-    return share if state.versions is None else version_share(state, share)
+    if state.versions is None:
+        return share
+    return version_share(state.versions, state.topics, share)
 
 
 def document_log_likelihood(
@@ -211,12 +214,12 @@ def _with_data(counts: csr_array, data: FloatArray) -> csr_array:
 def group_frequencies(problem: Problem) -> FloatArray:
     """The share of each word in the documents of each group, [V (G + 1)]: of a single topic."""
     tokens = np.asarray(problem.entries.sum(axis=0), dtype=np.float64)[:, None]
-    priors = replace(problem.priors, seeds=None)
-    versions = Versions.none(word_spread(problem.counts), 1, problem.content, tokens.dtype)
-    state = GlobalState(tokens[:1], np.empty(0), 1.0, 1.0, {}, versions=versions)
+    prior = TopicPrior(problem.priors.topic_prior, None, NOT_SEEDED)
+    versions = Versions.initial(word_spread(problem.counts), 1, problem.content, tokens.dtype)
     for _ in range(_GROUP_UPDATES):
-        state = update_versions(priors, state, tokens)
-    return version_share(state, word_share(state))[:, 0]
+        versions = learn_versions(versions, prior, tokens)
+    topics = prior.add_to(versions.pooled())
+    return version_share(versions, topics, topics / topics.sum(axis=0))[:, 0]
 
 
 # Concentrations that are tried are powers of two times the first, within these limits.

@@ -9,10 +9,10 @@ from scipy.special import expit, gammaln, logit, psi
 
 from hdsp.kernels import run_ranges
 from hdsp.model.documents import mean_proportions
-from hdsp.model.priors import Priors, add_seeds
+from hdsp.model.priors import Priors
 from hdsp.model.problem import BlockProblem, Problem
 from hdsp.model.state import DocumentState, GlobalState, Statistics
-from hdsp.model.versions import update_versions
+from hdsp.model.versions import learn_versions
 from hdsp.numerics import FloatArray, weights_from_sticks
 from hdsp.scaling.functions import DesignLimits, Parameters, take_topics
 
@@ -85,17 +85,25 @@ def update_topics(
 
     With versions of topics, `learn` also updates which words differ, and kappa.
     """
-    priors = problem.priors
     if state.versions is not None:
-        return update_versions(priors, state, statistics.word_counts, learn)
-    topics = statistics.word_counts + problem.dtype.type(priors.topic_prior)
-    return replace(state, topics=add_seeds(topics, priors.seeds, state.seeded))
+        return update_versions(problem.priors, state, statistics.word_counts, learn)
+    prior = problem.priors.of_topics(state.seeded)
+    return replace(state, topics=prior.add_to(statistics.word_counts))
+
+
+def update_versions(
+    priors: Priors, state: GlobalState, tokens: FloatArray, learn: bool = True
+) -> GlobalState:
+    """The words of topics and their versions, for tokens [V (G + 1), T] of the groups' words."""
+    assert state.versions is not None
+    prior = priors.of_topics(state.seeded)
+    versions = learn_versions(state.versions, prior, tokens, learn)
+    return replace(state, topics=prior.add_to(versions.pooled()), versions=versions)
 
 
 def expected_tokens(state: GlobalState, priors: Priors) -> FloatArray:
     """What topics hold beyond their prior, [V, T], in float64: `update_topics` backwards."""
-    tokens = state.topics.astype(np.float64) - priors.topic_prior
-    return add_seeds(tokens, None if priors.seeds is None else -priors.seeds, state.seeded)
+    return priors.of_topics(state.seeded).add_to(state.topics.astype(np.float64), -1.0)
 
 
 def update_scaling(problem: Problem, state: GlobalState, documents: DocumentState) -> Parameters:

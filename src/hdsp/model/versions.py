@@ -1,28 +1,39 @@
-"""Versions of topics: which words the groups of documents use differently, and their tokens.
+"""Versions of topics: groups of documents that use different words for the same topic.
 
-To the document step a word of group g is a word of its own, so that it knows nothing of groups:
-word i of group g is the word ``i (G + 1) + g``, and g = 0 are documents without a group. What
-versions are is told in `hdsp.model.versions`.
+To the document step a word of group g is a word of its own: word i of group g is the word
+``i (G + 1) + g``, and g = 0 are documents without a group.
+
+Most words of topic k are common to all groups: they have the same proportions chi_k to each other
+everywhere. Some differ. Group g divides its tokens of the topic between the common words together
+and each differing word by omega_kg ~ Dirichlet(kappa omega_k), where omega_k are the shared
+shares: equations 31 to 36. If no word differs, this is the model without versions.
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import gammaln, psi
 
-from hdsp.model.priors import Priors, add_seeds, prior_at, prior_totals
-from hdsp.numerics import BoolArray, FloatArray, IntArray
+from hdsp.model.priors import TopicPrior
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.functions import Design
-
-if TYPE_CHECKING:
-    from hdsp.model.state import GlobalState
 
 # No label tells groups.
 NO_CONTENT: IntArray = np.empty(0, dtype=np.int64)
 # kappa before any word is known to differ.
 _STRENGTH = 100.0
+# One word in twenty differs in nineteen of twenty topics, and the others in one of twenty.
+_LOG_ODDS = float(np.log(19.0))
+# Fewer tokens of a word tell nothing.
+_FEWEST_TOKENS = 1.0
+_LEAST_STRENGTH, _MOST_STRENGTH = 1.0, 1e6
+# The most that an update changes ln kappa, and less than which is not worth it.
+_LARGEST_STEP, _SMALL_STEP = 2.0, 1e-3
+# Updates of the shared shares of words that were not known to differ.
+_FIRST_UPDATES = 3
+_SMALLEST_ENTRY = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +68,10 @@ class Versions:
     strength: float = _STRENGTH
 
     @classmethod
-    def none(
+    def initial(
         cls, spread: FloatArray, n_topics: int, columns: IntArray, dtype: np.dtype[np.floating]
     ) -> "Versions":
-        """Versions before anything is known of them: all words are common."""
+        """Versions before the first pass: all words are common."""
         return cls(
             np.zeros((len(spread) * (len(columns) + 1), n_topics), dtype=dtype),
             columns,
@@ -88,6 +99,10 @@ class Versions:
     def pooled(self) -> FloatArray:
         """The tokens of all groups together, [V, T]."""
         return np.asarray(self.by_group().sum(axis=1))
+
+    def sum_by_topic(self, values: FloatArray) -> FloatArray:
+        """The sums [T] of the values [F] of differing words."""
+        return np.bincount(self.topics, values, minlength=self.n_topics).astype(np.float64)
 
     def take(self, order: IntArray) -> "Versions":
         """The topics in another order, or some of them."""
@@ -130,90 +145,61 @@ def expand_counts(counts: csr_array, design: Design, columns: IntArray) -> csr_a
     )
 
 
-# One word in twenty differs in nineteen of twenty topics, and the others in one of twenty.
-_LOG_ODDS = float(np.log(19.0))
-# Fewer tokens of a word tell nothing.
-_FEWEST_TOKENS = 1.0
-_LEAST_STRENGTH, _MOST_STRENGTH = 1.0, 1e6
-# The most that an update changes ln kappa, and less than which is not worth it.
-_LARGEST_STEP, _SMALL_STEP = 2.0, 1e-3
-# Updates of the shared shares of words that were not known to differ.
-_FIRST_UPDATES = 3
-_SMALLEST_ENTRY = 1e-20
+class Parts(NamedTuple):
+    """What versions divide: values of differing words [F], of the common ones [T], and of all [T].
 
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """Tokens by what versions divide: differing words, and all common ones together.
-
-    Attributes
-    ----------
-    pairs : float array of shape [F, G + 1]
-        Of each differing word of a topic.
-    totals : float array of shape [G + 1, T]
-        Of each topic.
-    common : float array of shape [G + 1, T]
-        Of each topic's common words.
+    Counts have an axis of groups besides: [F, G + 1], [G + 1, T] and [G + 1, T].
     """
 
     pairs: FloatArray
+    common: FloatArray
     totals: FloatArray
-    common: FloatArray
-
-    @classmethod
-    def of(cls, versions: Versions) -> "Parts":
-        """The parts of versions."""
-        by_group = versions.by_group()
-        pairs = by_group[versions.words, :, versions.topics].astype(np.float64)
-        totals = by_group.sum(axis=0, dtype=np.float64)
-        differing = np.array([by_topic(versions, column) for column in pairs.T])
-        # A difference of float32 sums.
-        return cls(pairs, totals, np.maximum(totals - differing, 0.0))
 
 
-def by_topic(versions: Versions, values: FloatArray) -> FloatArray:
-    """The sums [T] of the values [F] of differing words."""
-    return np.bincount(versions.topics, values, minlength=versions.n_topics).astype(np.float64)
+def count_parts(versions: Versions) -> Parts:
+    """Tokens by group."""
+    by_group = versions.by_group()
+    pairs = by_group[versions.words, :, versions.topics].astype(np.float64)
+    totals = by_group.sum(axis=0, dtype=np.float64)
+    differing = np.array([versions.sum_by_topic(column) for column in pairs.T])
+    # A difference of float32 sums.
+    return Parts(pairs, np.maximum(totals - differing, 0.0), totals)
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
-    """The shared shares of differing words and of all common ones, E[ln omega].
-
-    Attributes
-    ----------
-    pairs : float array of shape [F]
-        Of differing words.
-    common : float array of shape [T]
-        Of the common words together.
-    """
-
-    pairs: FloatArray
-    common: FloatArray
-
-    @classmethod
-    def of(cls, versions: Versions) -> "Shares":
-        """The shared shares of versions."""
-        total = psi(versions.common + by_topic(versions, versions.shared))
-        return cls(psi(versions.shared) - total[versions.topics], psi(versions.common) - total)
+def prior_parts(versions: Versions, prior: TopicPrior) -> Parts:
+    """The prior eta."""
+    pairs = prior.at(versions.words, versions.topics)
+    n_words = len(versions.tokens) // versions.n_groups
+    totals = prior.totals(n_words, versions.n_topics)
+    return Parts(pairs, totals - versions.sum_by_topic(pairs), totals)
 
 
-@dataclass(frozen=True, eq=False)
-class VersionSums:
+def topic_parts(versions: Versions, topics: FloatArray) -> Parts:
+    """The parameters of q(phi), `topics` [V, T]."""
+    pairs = topics[versions.words, versions.topics].astype(np.float64)
+    totals = topics.sum(axis=0, dtype=np.float64)
+    return Parts(pairs, totals - versions.sum_by_topic(pairs), totals)
+
+
+def shared_parts(versions: Versions) -> Parts:
+    """The Dirichlet parameters of the shared shares omega."""
+    total = versions.common + versions.sum_by_topic(versions.shared)
+    return Parts(versions.shared, versions.common, total)
+
+
+def _expected_log_shares(versions: Versions) -> tuple[FloatArray, FloatArray]:
+    """E[ln omega] of differing words [F] and of the common words together [T]."""
+    shared = shared_parts(versions)
+    total = psi(shared.totals)
+    return psi(shared.pairs) - total[versions.topics], psi(shared.common) - total
+
+
+class VersionSums(NamedTuple):
     """What the tokens of groups say at some shared shares and strength.
 
-    Attributes
-    ----------
-    pairs, common : float arrays of shape [F] and [T]
-        The tokens that the shared shares answer for (33).
-    value : float array of shape [T]
-        (32) by topic.
-    pull : float array of shape [T]
-        Those tokens times E[ln omega], by topic.
-    slope : float array of shape [T]
-        The tokens times the derivatives of (32).
-    rise : float
-        The derivative of all of (32) by ln kappa.
+    `pairs` [F] and `common` [T] are the tokens that the shared shares answer for (33), `value` [T]
+    is (32) by topic, `pull` [T] those tokens times E[ln omega], `slope` [T] the tokens times the
+    derivatives of (32), and `rise` the derivative of all of (32) by ln kappa.
     """
 
     pairs: FloatArray
@@ -224,127 +210,89 @@ class VersionSums:
     rise: float
 
 
-def sum_versions(versions: Versions, parts: Parts, strength: float | None = None) -> VersionSums:
+def sum_versions(versions: Versions, counts: Parts, strength: float | None = None) -> VersionSums:
     """The sums at the versions' shared shares, and at their strength or another one."""
     kappa = versions.strength if strength is None else strength
-    shares = Shares.of(versions)
-    log_x = np.log(kappa) + shares.pairs[:, None]
-    x, n = np.exp(log_x), parts.pairs[:, 1:]
+    log_share, log_common = _expected_log_shares(versions)
+    log_x = np.log(kappa) + log_share[:, None]
+    x, n = np.exp(log_x), counts.pairs[:, 1:]
     # Less than a token is no evidence that the group uses the word otherwise.
     some = n >= 1.0
     at = np.where(some, x + n, 1.0)
     pairs = np.where(some, x * (psi(at) - psi(x)), n).sum(axis=1)
     value = np.where(some, gammaln(at) - gammaln(x), n * log_x).sum(axis=1)
     slope = np.where(some, n * psi(at), n * log_x).sum(axis=1)
-    x_common, n_common = kappa * np.exp(shares.common), parts.common[1:]
-    totals = parts.totals[1:]
+    x_common, n_common = kappa * np.exp(log_common), counts.common[1:]
+    totals = counts.totals[1:]
     common = (x_common * (psi(x_common + n_common) - psi(x_common))).sum(axis=0)
     of_common = (gammaln(x_common + n_common) - gammaln(x_common)).sum(axis=0)
     of_all = (gammaln(kappa + totals) - gammaln(kappa)).sum(axis=0)
-    per_topic = by_topic(versions, value) + of_common - of_all
-    pull = by_topic(versions, pairs * shares.pairs) + common * shares.common
-    sloped = by_topic(versions, slope) + (n_common * psi(x_common + n_common)).sum(axis=0)
+    per_topic = versions.sum_by_topic(value) + of_common - of_all
+    pull = versions.sum_by_topic(pairs * log_share) + common * log_common
+    sloped = versions.sum_by_topic(slope) + (n_common * psi(x_common + n_common)).sum(axis=0)
     sloped -= (totals * psi(kappa + totals)).sum(axis=0)
     rise = pairs.sum() + common.sum() - kappa * (psi(kappa + totals) - psi(kappa)).sum()
     return VersionSums(pairs, common, per_topic, pull, sloped, float(rise))
 
 
-@dataclass(frozen=True, eq=False)
-class TreePrior:
-    """The prior eta of differing words, and of the common words together.
-
-    Attributes
-    ----------
-    pairs : float array of shape [F]
-        Of differing words.
-    common : float array of shape [T]
-        The sums over common words.
-    totals : float array of shape [T]
-        The sums over all words.
-    """
-
-    pairs: FloatArray
-    common: FloatArray
-    totals: FloatArray
-
-    @classmethod
-    def of(cls, priors: Priors, seeded: IntArray, versions: Versions) -> "TreePrior":
-        """The prior of versions."""
-        n_words = len(versions.tokens) // versions.n_groups
-        eta, seeds = priors.topic_prior, priors.seeds
-        pairs = prior_at(versions.words, versions.topics, eta, seeds, seeded)
-        totals = prior_totals(n_words, versions.n_topics, eta, seeds, seeded)
-        return cls(pairs, totals - by_topic(versions, pairs), totals)
-
-
-def version_table(table: FloatArray, state: "GlobalState") -> FloatArray:
+def version_table(versions: Versions, topics: FloatArray, table: FloatArray) -> FloatArray:
     """The words' factors of the responsibilities of the groups' words, [V (G + 1), K] (35).
 
-    `table` [V, K] is exp(psi(lambda) - psi(sum lambda)) of `state.topics`.
+    `table` [V, K] is exp(psi(lambda) - psi(sum lambda)) of `topics` [V, T].
     """
-    versions = state.versions
-    assert versions is not None
-    parts, shares, kappa = Parts.of(versions), Shares.of(versions), versions.strength
-    total, common = _common_totals(state, versions)
-    x, x_common = kappa * np.exp(shares.pairs), kappa * np.exp(shares.common)
-    per_token = psi(kappa + parts.totals)
-    log_factor = psi(x_common + parts.common) - per_token
-    log_factor[0] = shares.common
-    factor = np.exp(log_factor + psi(total) - psi(common)).astype(table.dtype)
+    counts, whole, kappa = count_parts(versions), topic_parts(versions, topics), versions.strength
+    log_share, log_common = _expected_log_shares(versions)
+    x, x_common = kappa * np.exp(log_share), kappa * np.exp(log_common)
+    per_token = psi(kappa + counts.totals)
+    log_factor = psi(x_common + counts.common) - per_token
+    log_factor[0] = log_common
+    factor = np.exp(log_factor + psi(whole.totals) - psi(whole.common)).astype(table.dtype)
     result = np.zeros((len(table), versions.n_groups, table.shape[1]), dtype=table.dtype)
-    np.multiply(table[:, None, : state.n_topics], factor[None], out=result[:, :, : state.n_topics])
-    n = parts.pairs
-    log_own = np.where(n >= 1.0, psi(x[:, None] + n), np.log(x)[:, None])
-    log_own -= per_token[:, versions.topics].T
-    log_own[:, 0] = shares.pairs
-    own = np.exp(log_own)
-    result[versions.words, :, versions.topics] = np.where(own > _SMALLEST_ENTRY, own, 0.0)
+    known = slice(versions.n_topics)
+    np.multiply(table[:, None, known], factor[None], out=result[:, :, known])
+    n = counts.pairs
+    log_differing = np.where(n >= 1.0, psi(x[:, None] + n), np.log(x)[:, None])
+    log_differing -= per_token[:, versions.topics].T
+    log_differing[:, 0] = log_share
+    differing = np.exp(log_differing)
+    differing = np.where(differing > _SMALLEST_ENTRY, differing, 0.0)
+    result[versions.words, :, versions.topics] = differing
     return result.reshape(-1, table.shape[1])
 
 
-def version_share(state: "GlobalState", share: FloatArray) -> FloatArray:
-    """E[phi] of the groups' words, [V (G + 1), T]; `share` [V, T] is that of `state.topics`."""
-    versions = state.versions
-    assert versions is not None
-    parts, kappa = Parts.of(versions), versions.strength
-    total, common = _common_totals(state, versions)
-    whole = versions.common + by_topic(versions, versions.shared)
-    shared, rest = versions.shared / whole[versions.topics], versions.common / whole
-    factor = (kappa * rest + parts.common) / (kappa + parts.totals)
+def version_share(versions: Versions, topics: FloatArray, share: FloatArray) -> FloatArray:
+    """E[phi] of the groups' words, [V (G + 1), T]; `share` [V, T] is that of `topics` [V, T]."""
+    counts, whole, kappa = count_parts(versions), topic_parts(versions, topics), versions.strength
+    shared = shared_parts(versions)
+    omega, rest = shared.pairs / shared.totals[versions.topics], shared.common / shared.totals
+    factor = (kappa * rest + counts.common) / (kappa + counts.totals)
     factor[0] = rest
-    result = share[:, None] * (factor * total / common)[None]
-    own = (kappa * shared[:, None] + parts.pairs) / (kappa + parts.totals[:, versions.topics].T)
-    own[:, 0] = shared
-    result[versions.words, :, versions.topics] = own
+    result = share[:, None] * (factor * whole.totals / whole.common)[None]
+    per_token = kappa + counts.totals[:, versions.topics].T
+    differing = (kappa * omega[:, None] + counts.pairs) / per_token
+    differing[:, 0] = omega
+    result[versions.words, :, versions.topics] = differing
     return np.asarray(result.reshape(-1, share.shape[1]))
 
 
-def _common_totals(state: "GlobalState", versions: Versions) -> tuple[FloatArray, FloatArray]:
-    """The sums of q(phi)'s parameters over all words and over common ones, [T]."""
-    total = state.topics.sum(axis=0, dtype=np.float64)
-    own = state.topics[versions.words, versions.topics].astype(np.float64)
-    return total, total - by_topic(versions, own)
-
-
-def version_terms(state: "GlobalState", priors: Priors) -> float:
+def version_terms(versions: Versions, topics: FloatArray, prior: TopicPrior) -> float:
     """What versions add to the bound of topics whose words are all common (34)."""
-    versions = state.versions
-    assert versions is not None
     if not len(versions.words):
         return 0.0
-    parts = Parts.of(versions)
-    prior, sums = TreePrior.of(priors, state.seeded, versions), sum_versions(versions, parts)
-    own = state.topics[versions.words, versions.topics].astype(np.float64)
-    total, common = _common_totals(state, versions)
-    whole = versions.common + by_topic(versions, versions.shared)
-    found = sums.value - sums.slope
-    # Of the common words alone, in place of all.
-    found -= by_topic(versions, _gap(own, prior.pairs))
-    found += _gap(total, prior.totals) - _gap(common, prior.common)
+    eta, whole, shared = (
+        prior_parts(versions, prior),
+        topic_parts(versions, topics),
+        shared_parts(versions),
+    )
+    sums = sum_versions(versions, count_parts(versions))
+    terms = sums.value - sums.slope
+    # Of the common words alone, instead of all.
+    terms -= versions.sum_by_topic(_gap(whole.pairs, eta.pairs))
+    terms += _gap(whole.totals, eta.totals) - _gap(whole.common, eta.common)
     # Of the shared shares.
-    found += by_topic(versions, _gap(versions.shared, prior.pairs))
-    found += _gap(versions.common, prior.common) - _gap(whole, prior.totals)
-    return float(found.sum())
+    terms += versions.sum_by_topic(_gap(shared.pairs, eta.pairs))
+    terms += _gap(shared.common, eta.common) - _gap(shared.totals, eta.totals)
+    return float(terms.sum())
 
 
 def _gap(parameter: FloatArray, prior: FloatArray) -> FloatArray:
@@ -352,22 +300,22 @@ def _gap(parameter: FloatArray, prior: FloatArray) -> FloatArray:
     return np.asarray(gammaln(parameter) - gammaln(prior) + (prior - parameter) * psi(parameter))
 
 
-def topic_values(versions: Versions, parts: Parts, prior: TreePrior) -> FloatArray:
+def topic_values(versions: Versions, counts: Parts, eta: Parts) -> FloatArray:
     """What versions add to ``ln B(eta + n_k) - ln B(eta)`` of all tokens, [T]; 0 if none differ.
 
     With the shared shares at their optimum for the tangent (33).
     """
-    sums = sum_versions(versions, parts)
-    n_pairs, n_common = parts.pairs.sum(axis=1), parts.common.sum(axis=0)
-    found = sums.value - sums.pull
-    # Of the common words alone, in place of all.
-    found += _rise(prior.totals, parts.totals.sum(axis=0)) - _rise(prior.common, n_common)
-    found -= by_topic(versions, _rise(prior.pairs, n_pairs))
+    sums = sum_versions(versions, counts)
+    n_pairs, n_common = counts.pairs.sum(axis=1), counts.common.sum(axis=0)
+    values = sums.value - sums.pull
+    # Of the common words alone, instead of all.
+    values += _rise(eta.totals, counts.totals.sum(axis=0)) - _rise(eta.common, n_common)
+    values -= versions.sum_by_topic(_rise(eta.pairs, n_pairs))
     # Of the shared shares.
-    held, rest = parts.pairs[:, 0] + sums.pairs, parts.common[0] + sums.common
-    found += by_topic(versions, _rise(prior.pairs, held)) + _rise(prior.common, rest)
-    found -= _rise(prior.totals, rest + by_topic(versions, held))
-    return np.asarray(found)
+    differing, rest = counts.pairs[:, 0] + sums.pairs, counts.common[0] + sums.common
+    values += versions.sum_by_topic(_rise(eta.pairs, differing)) + _rise(eta.common, rest)
+    values -= _rise(eta.totals, rest + versions.sum_by_topic(differing))
+    return np.asarray(values)
 
 
 def _rise(prior: FloatArray, tokens: FloatArray) -> FloatArray:
@@ -375,28 +323,28 @@ def _rise(prior: FloatArray, tokens: FloatArray) -> FloatArray:
     return np.asarray(gammaln(prior + tokens) - gammaln(prior))
 
 
-def update_shares(versions: Versions, parts: Parts, prior: TreePrior) -> Versions:
+def update_shares(versions: Versions, counts: Parts, eta: Parts) -> Versions:
     """The shared shares (33): they never lower the bound."""
-    sums = sum_versions(versions, parts)
+    sums = sum_versions(versions, counts)
     return replace(
         versions,
-        shared=prior.pairs + parts.pairs[:, 0] + sums.pairs,
-        common=prior.common + parts.common[0] + sums.common,
+        shared=eta.pairs + counts.pairs[:, 0] + sums.pairs,
+        common=eta.common + counts.common[0] + sums.common,
     )
 
 
-def update_strength(versions: Versions, parts: Parts) -> Versions:
+def update_strength(versions: Versions, counts: Parts) -> Versions:
     """kappa by a Newton step on its logarithm (36), shortened until (32) is no lower."""
     if not len(versions.words):
         return versions
     kappa = versions.strength
-    sums, above = (sum_versions(versions, parts, kappa * factor) for factor in (1.0, 1.01))
+    sums, above = (sum_versions(versions, counts, kappa * factor) for factor in (1.0, 1.01))
     curvature = (above.rise - sums.rise) / np.log(1.01)
     step = -sums.rise / curvature if curvature < 0.0 else np.sign(sums.rise)
     step = float(np.clip(step, -_LARGEST_STEP, _LARGEST_STEP))
     while abs(step) > _SMALL_STEP:
         proposed = float(np.clip(kappa * np.exp(step), _LEAST_STRENGTH, _MOST_STRENGTH))
-        if sum_versions(versions, parts, proposed).value.sum() > sums.value.sum():
+        if sum_versions(versions, counts, proposed).value.sum() > sums.value.sum():
             return replace(versions, strength=proposed)
         step *= 0.25
     return versions
@@ -419,9 +367,9 @@ def differing_words(versions: Versions, odds: float = _LOG_ODDS) -> tuple[IntArr
     of_word = n.sum(axis=1)
     expected = of_word[:, None] * share[:, topics].T
     ratio = (n * np.log(np.maximum(n, 1e-300) / np.maximum(expected, 1e-300))).sum(axis=1)
-    further = 0.5 * ((totals > 0.0).sum(axis=0)[topics] - 1)
-    spread = versions.spread[words]
-    evidence = ratio / spread - further * np.log1p(of_word / spread)
+    penalty = 0.5 * ((totals > 0.0).sum(axis=0)[topics] - 1)
+    repeats = versions.spread[words]
+    evidence = ratio / repeats - penalty * np.log1p(of_word / repeats)
     like = np.logaddexp(evidence + _LOG_ODDS, 0.0) - np.logaddexp(evidence, _LOG_ODDS)
     differing = np.bincount(words, like, minlength=len(by_group)) > _LOG_ODDS
     known = differing[words]
@@ -430,80 +378,59 @@ def differing_words(versions: Versions, odds: float = _LOG_ODDS) -> tuple[IntArr
 
 
 def with_differing(
-    versions: Versions, priors: Priors, seeded: IntArray, words: IntArray, topics: IntArray
-) -> tuple[Versions, Parts, TreePrior]:
-    """The same tokens where other words differ, with shared shares that answer them."""
-    found = replace(versions, words=words, topics=topics, shared=np.ones(len(words)))
-    parts, prior = Parts.of(found), TreePrior.of(priors, seeded, found)
-    found = replace(
-        found,
-        shared=prior.pairs + parts.pairs.sum(axis=1),
-        common=prior.common + parts.common.sum(axis=0),
+    versions: Versions, prior: TopicPrior, words: IntArray, topics: IntArray
+) -> tuple[Versions, FloatArray]:
+    """The same tokens where other words differ, and what this adds to the bound, [T]."""
+    changed = replace(versions, words=words, topics=topics, shared=np.ones(len(words)))
+    counts, eta = count_parts(changed), prior_parts(changed, prior)
+    changed = replace(
+        changed,
+        shared=eta.pairs + counts.pairs.sum(axis=1),
+        common=eta.common + counts.common.sum(axis=0),
     )
     for _ in range(_FIRST_UPDATES):
-        found = update_shares(found, parts, prior)
-    return found, parts, prior
+        changed = update_shares(changed, counts, eta)
+    return changed, topic_values(changed, counts, eta)
 
 
-def best_values(versions: Versions, priors: Priors, seeded: IntArray) -> FloatArray:
+def best_values(versions: Versions, prior: TopicPrior) -> FloatArray:
     """What versions add to the bound of topics [T] where the words differ that seem to, or none.
 
     Words that differ elsewhere differ at even odds, too: the higher bound counts.
     """
     values = np.zeros(versions.n_topics)
     for odds in (_LOG_ODDS, 0.0):
-        chosen = differing_words(versions, odds)
-        values = np.maximum(
-            values, topic_values(*with_differing(versions, priors, seeded, *chosen))
-        )
+        _, gained = with_differing(versions, prior, *differing_words(versions, odds))
+        values = np.maximum(values, gained)
     return values
 
 
-def choose_differing(versions: Versions, priors: Priors, seeded: IntArray) -> Versions:
+def choose_differing(versions: Versions, prior: TopicPrior) -> Versions:
     """Let other words differ, in the topics where that raises the bound."""
-    words, topics = differing_words(versions)
-    found, parts, prior = with_differing(versions, priors, seeded, words, topics)
-    before = topic_values(versions, Parts.of(versions), TreePrior.of(priors, seeded, versions))
-    better = topic_values(found, parts, prior) > before
-    return _joined(versions, found, better)
-
-
-def _joined(one: Versions, other: Versions, choose: BoolArray) -> Versions:
-    """`other` for the topics where `choose` [T] holds, `one` for the rest."""
-    kept, taken = ~choose[one.topics], choose[other.topics]
+    changed, after = with_differing(versions, prior, *differing_words(versions))
+    better = after > topic_values(versions, count_parts(versions), prior_parts(versions, prior))
+    kept, taken = ~better[versions.topics], better[changed.topics]
     return replace(
-        one,
-        words=np.concatenate([one.words[kept], other.words[taken]]),
-        topics=np.concatenate([one.topics[kept], other.topics[taken]]),
-        shared=np.concatenate([one.shared[kept], other.shared[taken]]),
-        common=np.where(choose, other.common, one.common),
+        versions,
+        words=np.concatenate([versions.words[kept], changed.words[taken]]),
+        topics=np.concatenate([versions.topics[kept], changed.topics[taken]]),
+        shared=np.concatenate([versions.shared[kept], changed.shared[taken]]),
+        common=np.where(better, changed.common, versions.common),
     )
 
 
-def update_versions(
-    priors: Priors, state: "GlobalState", tokens: FloatArray, learn: bool = True
-) -> "GlobalState":
-    """The words of topics and their versions, given the tokens of the groups' words.
+def learn_versions(
+    versions: Versions, prior: TopicPrior, tokens: FloatArray, choose: bool = True
+) -> Versions:
+    """The versions for the tokens of the groups' words, [V (G + 1), T].
 
-    Parameters
-    ----------
-    priors : Priors
-        Hyperparameters.
-    state : GlobalState
-        Where the shared shares start.
-    tokens : float array of shape [V (G + 1), T]
-        Expected tokens of the groups' words.
-    learn : bool, default=True
-        Whether to learn which words differ, and kappa; else these stay.
+    `choose` also learns which words differ, and kappa.
     """
-    assert state.versions is not None
-    versions = replace(state.versions, tokens=tokens)
-    pooled = versions.pooled() + tokens.dtype.type(priors.topic_prior)
-    topics = add_seeds(pooled, priors.seeds, state.seeded)
-    if learn:
-        versions = choose_differing(versions, priors, state.seeded)
-    parts, prior = Parts.of(versions), TreePrior.of(priors, state.seeded, versions)
-    versions = update_shares(versions, parts, prior)
-    if learn:
-        versions = update_shares(update_strength(versions, parts), parts, prior)
-    return replace(state, topics=topics, versions=versions)
+    versions = replace(versions, tokens=tokens)
+    if choose:
+        versions = choose_differing(versions, prior)
+    counts, eta = count_parts(versions), prior_parts(versions, prior)
+    versions = update_shares(versions, counts, eta)
+    if choose:
+        versions = update_shares(update_strength(versions, counts), counts, eta)
+    return versions
