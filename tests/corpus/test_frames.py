@@ -57,7 +57,7 @@ def test_importing_the_package_imports_no_table_library():
         # What scikit-learn imports by itself is not ours to save.
         "import sys, sklearn.base, sklearn.utils.validation; "
         "before = set(sys.modules); from hdsp import HDSP, datasets, read_table; "
-        "heavy = ('pandas', 'polars', 'pyarrow', 'narwhals', 'numba'); "
+        "heavy = ('pandas', 'polars', 'pyarrow', 'numba'); "
         "print([name for name in heavy if name in set(sys.modules) - before])"
     )
     result = subprocess.run(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from hdsp.corpus import Labels, as_labels, make_frame
-from hdsp.corpus.values import decimal_year, level_name
+from hdsp.corpus.columns import level_name, parse_number
 
 
 def content(labels):
@@ -151,11 +151,11 @@ def test_list_columns_of_other_kinds_are_tags():
 
 def test_times_with_a_zone_are_read_in_utc():
     zone = timezone(timedelta(hours=2))
-    assert decimal_year(datetime(2001, 7, 2, 14, tzinfo=zone)) == 2001.5
+    assert parse_number(datetime(2001, 7, 2, 14, tzinfo=zone)) == 2001.5
     times = pd.to_datetime(pd.Series(["2001-07-02 14:00"])).dt.tz_localize(zone)
     assert Labels.from_frame(pd.DataFrame({"t": times})).block("t").values.data.tolist() == [2001.5]
-    assert decimal_year(date(9999, 12, 31)) == 9999 + 364 / 365
-    assert decimal_year(date(2004, 7, 2)) == 2004.5
+    assert parse_number(date(9999, 12, 31)) == 9999 + 364 / 365
+    assert parse_number(date(2004, 7, 2)) == 2004.5
     array = pd.DataFrame(
         {"t": [np.datetime64("2001-07-02T12"), np.datetime64("NaT")]}, dtype=object
     )
@@ -239,7 +239,7 @@ def test_kinds_of_matrix_columns():
     message = "`kinds` must have one entry for each column of `matrix` of Labels.from_matrix. Got 1"
     with pytest.raises(ValueError, match=re.escape(message)):
         Labels.from_matrix([[1, 0]], kinds=["tags"])
-    with pytest.raises(ValueError, match=re.escape("`kinds` must be 'tags', 'number'. Got 'x'.")):
+    with pytest.raises(ValueError, match=re.escape("`kinds` must be 'tags' or 'number'. Got 'x'.")):
         Labels.from_matrix([[1]], kinds=["x"])
     message = "must be 0, 1 or NaN in a column of tags, and is such a column wherever training saw"
     with pytest.raises(ValueError, match=re.escape(message)):
@@ -310,8 +310,8 @@ UNSUPPORTED = (
         ({"a": ["b"]}, TypeError, UNSUPPORTED.format("dict")),
         (pl.LazyFrame({"a": [1]}), TypeError, UNSUPPORTED.format("LazyFrame")),
         ((x for x in "a"), TypeError, UNSUPPORTED.format("generator")),
-        (np.array([1.0]), TypeError, "Got a sequence of float64 in one dimension. Convert the"),
-        (pd.Series([1]), TypeError, "Got a sequence of int in one dimension."),
+        (np.array([1.0]), TypeError, "Got a sequence of float in one dimension. Convert the"),
+        (pd.Series([1]), TypeError, "Got a sequence of int64 in one dimension."),
         ([{"a": 1}], TypeError, "Got a sequence of dict in one dimension."),
         (np.zeros((1, 1, 1)), ValueError, "two dimensions, documents by columns. Got 3 dimension"),
         (np.array([["a"]]), TypeError, "real numbers. Got a matrix: its type is <U1."),
@@ -344,14 +344,14 @@ UNSUPPORTED = (
         (pd.DataFrame([[1, 2]], columns=[1, "1"]), ValueError, "unique column names. Got '1'"),
         (pl.DataFrame({"s": [{"a": 1}]}), TypeError, "Got a dict at row 0, column 's'."),
         (pa.table({"s": [{"a": 1}]}), TypeError, "Got a dict at row 0, column 's'."),
-        (pl.DataFrame({"s": [timedelta(1)]}), TypeError, "Got a timedelta at row 0, column 's'."),
+        (pl.DataFrame({"s": [timedelta(1)]}), TypeError, "Got a Timedelta at row 0, column 's'."),
         (pl.DataFrame({"s": [time(1)]}), TypeError, "Got a time at row 0, column 's'."),
-        (pl.DataFrame({"s": [[["a"]]]}), TypeError, "Got a list at row 0, column 's'. Flatten"),
+        (pl.DataFrame({"s": [[["a"]]]}), TypeError, "Got a ndarray at row 0, column 's'. Name a"),
         (pd.DataFrame({"s": [b"a"]}), TypeError, "Got a bytes at row 0, column 's'."),
         (
             pd.DataFrame({"s": ["a", None, 1]}, dtype=object),
             TypeError,
-            "one type in each column. Got text at row 0 and number at row 2 of column 's'.",
+            "one type in column 's'. Got text at row 0 and number at row 2.",
         ),
     ],
     ids=lambda part: type(part).__name__ if not isinstance(part, (str, type)) else str(part)[:40],

@@ -19,7 +19,7 @@ from hdsp.analysis.new_documents import check_corpus
 from hdsp.analysis.topics import Columns, topic_part
 from hdsp.checks import check_known
 from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
-from hdsp.corpus.values import written_number
+from hdsp.corpus.columns import parse_number
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign
 
@@ -259,7 +259,7 @@ def time_of(corpus: Corpus, time: Any, owner: str) -> tuple[FloatArray | None, s
 
 def read_times(time: Iterable[Any], n_documents: int, owner: str) -> FloatArray:
     """Numbers or dates as numbers, NaN where they are missing."""
-    numbers = np.array([written_number(value) for value in time], dtype=np.float64)
+    numbers = np.array([parse_number(value) for value in time], dtype=np.float64)
     if len(numbers) != n_documents or np.isnan(numbers).all():
         raise ValueError(
             f"`time` of {owner} must name a number or date of the corpus, be 'order', or have one "

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array, hstack
 
 from hdsp.checks import quoted
 from hdsp.corpus import LabelSchema
+from hdsp.corpus.columns import level_name, parse_number
 from hdsp.corpus.schema import BlockSchema
-from hdsp.corpus.values import level_name, written_number
 from hdsp.numerics import BoolArray, FloatArray
 
 # In standard deviations; beyond it, single precision overflows.
@@ -179,7 +179,7 @@ def _make_pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any, owne
 
 def standard_value(block: BlockSchema, value: Any, owner: str) -> float:
     """A number or date in the standard units of a numeric label."""
-    number = written_number(value)
+    number = parse_number(value)
     if number is None:
         raise ValueError(
             f"`contrast` of {owner} must be two numbers or dates, since {block.name!r} is "

@@ -18,7 +18,7 @@ from hdsp.analysis.label_regression import (
 from hdsp.analysis.new_documents import document_parts
 from hdsp.analysis.softmax import group_rows
 from hdsp.checks import check_choice, check_flag, quoted
-from hdsp.corpus.values import level_name, written_number
+from hdsp.corpus.columns import level_name, parse_number
 from hdsp.execution import make_executor
 from hdsp.numerics import FloatArray, IntArray
 
@@ -108,7 +108,7 @@ def _numbers(
     if values is None:
         # Values were standardised in single precision, which keeps six digits.
         return np.unique([float(f"{number:.6g}") for number in middle + unit * observed])
-    numbers = np.array([written_number(value) for value in values], dtype=np.float64)
+    numbers = np.array([parse_number(value) for value in values], dtype=np.float64)
     near = np.abs(numbers - middle) <= _FARTHEST * unit
     if not near.all():
         raise ValueError(

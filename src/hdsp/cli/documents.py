@@ -119,7 +119,7 @@ def texts_of(options: argparse.Namespace, column: str) -> Iterator[str]:
 def _with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":
     """The corpus in which categories whose levels are all numbers or dates are numbers."""
     from hdsp.corpus import Labels
-    from hdsp.corpus.blocks import numeric_levels
+    from hdsp.corpus.columns import numeric_levels
 
     blocks = [
         (numeric_levels(block) if block.name in names else None) or block

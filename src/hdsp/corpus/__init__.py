@@ -1,11 +1,10 @@
 """Documents as a model sees them: counts of words, and labels."""
 
 from hdsp.corpus import readers
+from hdsp.corpus.columns import as_groups, as_labels, group_numbers
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.frames import library_of, make_frame
-from hdsp.corpus.groups import as_groups, group_numbers
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, ReadingSettings
-from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers import *  # noqa: F403 - whatever the readers' registry has
 from hdsp.corpus.schema import BlockSchema, LabelSchema, warn_unknown
 from hdsp.corpus.stored.collections import prepare_dask

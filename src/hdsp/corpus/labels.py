@@ -216,10 +216,10 @@ class Labels:
         Labels
             Labels with one block of tags.
         """
-        from hdsp.corpus.blocks import tags_block
+        from hdsp.corpus.columns import make_block
 
         rows = list(tags)
-        return cls((tags_block(name, rows, "`tags` of Labels.from_tags"),), len(rows))
+        return cls((make_block(name, "tags", rows, "`tags` of Labels.from_tags"),), len(rows))
 
     @classmethod
     def from_matrix(
@@ -241,7 +241,7 @@ class Labels:
         Labels
             The labels of the M rows.
         """
-        from hdsp.corpus.matrices import matrix_blocks
+        from hdsp.corpus.columns import matrix_blocks
 
         return cls(*matrix_blocks(matrix, "`matrix` of Labels.from_matrix", kinds=kinds))
 
@@ -265,7 +265,7 @@ class Labels:
         Labels
             Labels with one block per column.
         """
-        from hdsp.corpus.parsing import read_frame
+        from hdsp.corpus.columns import read_frame
 
         return cls(*read_frame(frame, tags, categories, numeric))
 

@@ -3,21 +3,83 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import Any, Self
+from functools import cached_property, reduce
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from hdsp.checks import check_matrix, count_of, quoted
+from hdsp.corpus.columns import column_name, from_matrix, matrix_blocks, read_labels
 from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
-from hdsp.corpus.matrices import column_name, matrix_blocks
-from hdsp.corpus.moments import LabelMoments, Moments
-from hdsp.corpus.parsing import from_matrix, read_labels
 from hdsp.corpus.word_counts import placed
 from hdsp.exceptions import LabelDataWarning, UnknownLabelWarning
-from hdsp.numerics import IntArray, csr_entries
+from hdsp.numerics import FloatArray, IntArray, csr_entries
+
+
+class Moments(NamedTuple):
+    """Sums over the observed numbers of a column, which add up over parts of a corpus.
+
+    `spread` is the sum of squared differences from `mean`, which is 0 if they are not centred.
+    """
+
+    n: int = 0
+    mean: float = 0.0
+    spread: float = 0.0
+    least: float = 0.0
+    most: float = 0.0
+    centred: bool = True
+
+    @classmethod
+    def of(cls, values: FloatArray, centred: bool) -> Self:
+        """The sums of a column's observed values."""
+        if len(values) == 0:
+            return cls(centred=centred)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = float(values.mean()) if centred else 0.0
+            spread = float(np.sum((values - mean) ** 2))
+        return cls(len(values), mean, spread, float(values.min()), float(values.max()), centred)
+
+    def add(self, other: "Moments") -> "Moments":
+        """The sums over both parts."""
+        if not (self.n and other.n):
+            return self if self.n else other
+        n = self.n + other.n
+        shift = other.mean - self.mean
+        # About their own means, because the difference of two large sums would lose digits.
+        spread = self.spread + other.spread + shift * shift * (self.n * other.n / n)
+        mean = self.mean + shift * (other.n / n)
+        least, most = min(self.least, other.least), max(self.most, other.most)
+        return Moments(n, mean, spread, least, most, self.centred)
+
+    def standard(self, name: str) -> tuple[float, float]:
+        """What is subtracted from the values of column `name`, and by what they are divided."""
+        if not self.n:
+            return 0.0, 1.0
+        if self.centred and self.least == self.most:
+            return self.least, 1.0
+        scale = float(np.sqrt(self.spread / self.n))
+        if not np.isfinite(scale):
+            raise ValueError(
+                "Numbers must be small enough to standardise. "
+                f"Got {max(abs(self.least), abs(self.most))} in column {name!r}. Change its unit."
+            )
+        return self.mean, scale or 1.0
+
+
+# Of the columns of each block of labels; none for a block that is not numeric.
+LabelMoments: TypeAlias = tuple[tuple[Moments, ...], ...]
+
+
+def sum_moments(parts: Iterable[LabelMoments]) -> LabelMoments:
+    """The sums over all parts of a corpus, added in their order."""
+
+    def add(total: LabelMoments, part: LabelMoments) -> LabelMoments:
+        pairs = zip(total, part, strict=True)
+        return tuple(tuple(map(Moments.add, sums, more)) for sums, more in pairs)
+
+    return reduce(add, parts)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, Labels, LabelSchema
-from hdsp.corpus.moments import Moments
+from hdsp.corpus.schema import Moments
 from hdsp.fit.run import Run
 from hdsp.fit.search import MOST_FITTED, SAME, likeness
 from hdsp.fit.stream import FAR, OpenStream, absorb, stream_of, with_labels, with_words

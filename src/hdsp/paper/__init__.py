@@ -17,7 +17,7 @@ from hdsp.analysis.new_documents import training_problem
 from hdsp.analysis.refits import robustness_columns, robustness_facts
 from hdsp.analysis.topics import Columns, topic_columns
 from hdsp.corpus import Corpus
-from hdsp.corpus.frames import is_frame, open_columns
+from hdsp.corpus.frames import as_series, is_frame, open_columns
 from hdsp.paper.figures import curve_table, draw_curves, draw_effects, draw_search
 from hdsp.paper.latex import topic_table
 from hdsp.paper.methods import methods_text, read_asset
@@ -144,7 +144,7 @@ def _robustness(model: Any, corpus: Corpus | None, robustness: Any) -> Columns |
             f"`robustness` of {_OWNER} must be True, False or a table that HDSP.robustness "
             f"returned. Got {type(robustness).__name__}."
         )
-    return {name: series.to_list() for name, series in read.items()}
+    return {name: as_series(column).tolist() for name, column in read.items()}
 
 
 def _csv(columns: Columns) -> bytes:

@@ -8,7 +8,7 @@ import numpy as np
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.label_effects import own_regression
 from hdsp.analysis.topics import Columns
-from hdsp.corpus.frames import open_columns
+from hdsp.corpus.frames import as_series, open_columns
 from hdsp.numerics import FloatArray
 from hdsp.plots import drawing
 
@@ -162,9 +162,9 @@ def levels(
         The Axes with the figure.
     """
     regression = _regression(effects)
-    found = open_columns(regression.levels(label, level), "levels")
-    names = [_written(value) for value in dict.fromkeys(found["value"].to_list())]
-    limits = np.array([found[name].to_list() for name in _LIMITS])
+    columns = open_columns(regression.levels(label, level), "levels")
+    names = [_written(value) for value in dict.fromkeys(as_series(columns["value"]).tolist())]
+    limits = np.array([as_series(columns[name]).tolist() for name in _LIMITS])
     expected, lower, upper = limits.reshape(3, len(names), -1)
     chosen = _chosen(topics, expected, n)
     ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.2 * len(chosen) * (len(names) + 1))

@@ -7,7 +7,7 @@ import numpy as np
 from hdsp.analysis.topic_checks import junk_sentence
 from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
 from hdsp.analysis.words import label_word_columns
-from hdsp.corpus.frames import column_values, open_columns
+from hdsp.corpus.frames import as_series, open_columns
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.report.packing import rounded
 
@@ -44,7 +44,9 @@ def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
         result["returning"] = model.n_returning_ / len(model.components_)
     if stability is not None:
         frame = open_columns(stability, "the table")
-        again: dict[str, Any] = {name: column_values(one) for name, one in frame.items()}
+        again: dict[str, Any] = {
+            name: as_series(column).to_numpy() for name, column in frame.items()
+        }
         if len(again["similarity"]) != result["n"]:
             raise ValueError(
                 "`stability` of HDSP.report must be the table that topic_stability of the same "

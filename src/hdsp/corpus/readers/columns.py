@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from hdsp.checks import quoted
-from hdsp.corpus.blocks import make_block
+from hdsp.corpus.columns import is_missing, level_name, make_block
 from hdsp.corpus.labels import Kind, LabelBlock, Labels
 from hdsp.corpus.readers.common import BinaryReader, read_error
-from hdsp.corpus.values import is_missing, level_name
 from hdsp.exceptions import ReadError
 
 # Values by column, of equal lengths: some rows of a table.
@@ -192,9 +191,14 @@ class Columns:
             values = _truth_values([None if isinstance(x, str) and not x else x for x in values])
         else:
             values = [self._number(value, column, row) for row, value in enumerate(values)]
-        order = self._orders.get(column)
+        if column in self._orders:
+            import pandas as pd
+
+            order: Any = self._orders[column]
+            given: Any = pd.Categorical(list[Any](values), order, ordered=True)
+            values = cast("Any", pd.Series(given))
         with naming(self.name):
-            return make_block(column, kind, values, self.name, self._first_row, order)
+            return make_block(column, kind, values, self.name, self._first_row)
 
     def _number(self, value: object, column: str, row: int) -> object:
         """Return None where a text says that a number is missing, and else the value as it is."""

@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass
 
 from hdsp.checks import count_of
+from hdsp.corpus.columns import as_labels
 from hdsp.corpus.labels import Kind, Labels
-from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers.columns import Columns, Wanted
 from hdsp.corpus.readers.common import FileOrPath, name_of, read_error
 from hdsp.corpus.readers.table_formats import open_table

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hdsp.corpus.blocks import make_block
+from hdsp.corpus.columns import make_block
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, Labels

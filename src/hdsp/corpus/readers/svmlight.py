@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from hdsp.checks import quoted
-from hdsp.corpus.blocks import make_block
+from hdsp.corpus.columns import level_name, make_block
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import KINDS, Kind, Labels
 from hdsp.corpus.readers.columns import naming, short_repr, split_tags
@@ -12,7 +12,6 @@ from hdsp.corpus.readers.common import FileOrPath, FilePath, Lines, read_error
 from hdsp.corpus.readers.entries import open_counts
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import is_number, pair_fields
-from hdsp.corpus.values import level_name
 
 _NAME = "labels"
 

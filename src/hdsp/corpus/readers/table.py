@@ -1,6 +1,6 @@
 """Tables: one document per row, in CSV, TSV, JSON Lines, Parquet or Arrow."""
 
-from hdsp.corpus.blocks import warn_dates
+from hdsp.corpus.columns import warn_dates
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Names, ReadingSettings, label_kinds

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.corpus.columns import as_labels
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Labels
-from hdsp.corpus.parsing import as_labels
 from hdsp.corpus.readers.common import FilePath
 from hdsp.corpus.stored.corpus import StoredCorpus, open_corpus
 from hdsp.corpus.stored.preparing import prepare_corpus

@@ -15,8 +15,7 @@ from scipy.sparse import csr_array
 from hdsp.checks import row_positions
 from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.labels import Labels
-from hdsp.corpus.moments import LabelMoments, added
-from hdsp.corpus.schema import LabelSchema, column_moments
+from hdsp.corpus.schema import LabelMoments, LabelSchema, column_moments, sum_moments
 from hdsp.corpus.stored.manifest import Manifest, read_manifest
 from hdsp.corpus.stored.shards import SelectedShard, Shard, joined, known_manifest
 from hdsp.corpus.text import TextSettings
@@ -219,7 +218,7 @@ class StoredCorpus(Corpus):
         sums = [
             (part.n_tokens, tuple(map(column_moments, part.labels.blocks))) for part in self.parts()
         ]
-        return math.fsum(tokens for tokens, _ in sums), added(moments for _, moments in sums)
+        return math.fsum(tokens for tokens, _ in sums), sum_moments(moments for _, moments in sums)
 
     def __getitem__(self, key: object) -> Corpus:
         rows = row_positions(key, self.n_documents, "Corpus")

@@ -13,8 +13,8 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from hdsp.corpus.labels import KINDS, LabelBlock, Labels
-from hdsp.corpus.moments import LabelMoments, Moments
 from hdsp.corpus.readers.common import read_error
+from hdsp.corpus.schema import LabelMoments, Moments
 from hdsp.corpus.text import TextSettings
 from hdsp.exceptions import ReadError
 from hdsp.storage import UNREADABLE, WrongContents, replacing, require
@@ -119,7 +119,7 @@ class Manifest:
                     "kind": block.kind,
                     "columns": list(block.columns),
                     "centred": block.centred,
-                    "moments": [list(astuple(one))[:-1] for one in moments],
+                    "moments": [list(one[:-1]) for one in moments],
                 }
                 for block, moments in zip(self.labels.blocks, self.moments, strict=True)
             ],

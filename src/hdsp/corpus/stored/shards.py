@@ -11,9 +11,8 @@ from scipy.sparse import csr_array, vstack
 
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Labels
-from hdsp.corpus.moments import LabelMoments
 from hdsp.corpus.readers.common import read_error
-from hdsp.corpus.schema import column_moments
+from hdsp.corpus.schema import LabelMoments, column_moments
 from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord, read_manifest, reading
 from hdsp.exceptions import ReadError
 from hdsp.numerics import frozen_csr

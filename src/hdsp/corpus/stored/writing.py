@@ -10,8 +10,7 @@ from pathlib import Path
 
 from hdsp import progress
 from hdsp.corpus.corpus import PART_SIZE, Corpus
-from hdsp.corpus.moments import LabelMoments, added
-from hdsp.corpus.schema import LabelSchema
+from hdsp.corpus.schema import LabelMoments, LabelSchema, sum_moments
 from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord
 from hdsp.corpus.stored.shards import is_shard_name, joined, shard_path, write_shard
 from hdsp.corpus.text import TextSettings
@@ -53,7 +52,7 @@ def write_shards(
             n_written += one[0].n_documents
             task.update(n_written)
     records, moments, (head, *_) = zip(*written, strict=True)
-    total = added(moments)
+    total = sum_moments(moments)
     # Raises where numbers are too large to be standardised, before anyone waits for a fit.
     LabelSchema.of(head.labels, total)
     has_ids, has_groups = head.ids is not None, head.groups is not None
