@@ -42,7 +42,7 @@ plots.search(searched, ax=ax)
 # effect.
 
 model = HDSP(8, scaling="~ o(stars)", init="words", random_state=0).fit(corpus)
-stability = model.topic_stability(corpus)[["topic", "similarity", "found_in"]]
+stability = model.stability(corpus)[["topic", "similarity", "found_in"]]
 topics = model.topics(n_words=6)[["topic", "share", "distinctive_words"]]
 topics.merge(stability).round(2)
 

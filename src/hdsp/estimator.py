@@ -40,9 +40,9 @@ from hdsp.analysis.label_effects import (
     strongest_effects,
 )
 from hdsp.analysis.label_probabilities import LabelMethod, joined_columns, probability_parts
-from hdsp.analysis.new_documents import check_own_labels, read_counts, read_documents
+from hdsp.analysis.new_documents import check_own_labels, read_counts
 from hdsp.analysis.reading import Weight
-from hdsp.analysis.refits import robustness_columns, stability_columns
+from hdsp.analysis.refits import stability_columns
 from hdsp.analysis.topic_checks import warn_of_split_topics
 from hdsp.analysis.topics import (
     Columns,
@@ -1056,95 +1056,68 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return simulate(self._model, labels, n_documents, document_length, random_state)
 
-    def topic_stability(self, X: Any, labels: object = None, n_fits: int = 4) -> Any:
-        """Which topics are found again by fits with other seeds.
-
-        Fits the model `n_fits` times more, and matches its topics with those of each fit.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape [M, V], or Corpus
-            The documents that the model was fitted to.
-        labels : Labels, table, matrix, list or None, default=None
-            Their labels, as in `fit`.
-        n_fits : int, default=4
-            The number of further fits.
-
-        Returns
-        -------
-        table
-            One row per topic: `topic`; `similarity`, the mean probability that the topic shares
-            with its partners, from 0 to 1; `lowest`, with the least similar partner; `found_in`,
-            the number of fits in which they share at least half; and `fits`. Its library is that
-            of the training labels, otherwise pandas.
-
-        Examples
-        --------
-        >>> import hdsp
-        >>> corpus, _ = hdsp.simulate(n_documents=200, n_topics=4, random_state=0)
-        >>> model = hdsp.HDSP(random_state=0).fit(corpus)
-        >>> model.topic_stability(corpus, n_fits=2)["found_in"].tolist()
-        [2, 2, 2]
-        """
-        fitted = self._model
-        check_whole(n_fits, "n_fits", 1)
-        read_documents(fitted, X, labels, "HDSP.topic_stability")
-        with display(quiet=not self.verbose):
-            return self._table(stability_columns(fitted, self, X, labels, n_fits)[1])
-
-    def robustness(
+    def stability(
         self,
         corpus: Corpus,
         numbers: Sequence[int] | None = None,
-        seeds: Sequence[int] | None = None,
+        seeds: int | Sequence[int] = 4,
         *,
+        per_fit: bool = False,
         labels: str | Sequence[str] | None = None,
         level: float = 0.9,
     ) -> Any:
-        """Topics and effects of labels in fits with other numbers of topics and other seeds.
+        """Topics, and effects of labels, that further fits of the same documents find again.
 
-        Each fit starts afresh; its topics are matched with the model's, and its effects are those
-        on the matched topics. A topic counts as found again if it shares at least half of its
-        probability with its match.
+        The model is fitted again with other seeds, and with other numbers of topics if you pass
+        some. The topics of each fit are matched with the model's. A topic counts as found again if
+        it shares at least half of its probability with its match.
 
         Parameters
         ----------
         corpus : Corpus
-            The documents that the model was fitted to, with their labels and groups.
+            The documents that the model was fitted to, with their labels and groups. Of counts make
+            ``Corpus(X, words=model.words_, labels=labels)``.
         numbers : sequence of int or None, default=None
-            Numbers of topics; None is three quarters of the model's, as many, and a third more.
-        seeds : sequence of int or None, default=None
-            Seeds, each with each number; None is the two that follow the model's.
+            Numbers of topics; None fits with the parameters of the model.
+        seeds : int or sequence of int, default=4
+            How many seeds, those that follow the model's, or the seeds. Each is combined with each
+            number.
+        per_fit : bool, default=False
+            Whether to return rows per fit, with the effects of labels.
         labels : str, list of str or None, default=None
-            Names of labels, or of whole columns; None is all.
+            With `per_fit`: names of labels, or of whole columns; None is all.
         level : float, default=0.9
-            The probability of intervals, as in `label_effects`.
+            With `per_fit`: the confidence level of the intervals, as in `label_effects`.
 
         Returns
         -------
         table
-            One row per fit, label and topic of the model: `number` and `seed` of the fit; `topic`,
-            its `name` if topics have names and its `words`; `matched`, the fit's topic that is most
-            like it (-1 if others are), their `similarity` from 0 to 1 and whether it was `found`
-            again; and, if there are labels, `label`, `contrast`, the `effect` on the matched topic
-            with `lower` and `upper`, whether it has the `same_sign` on a topic that was found, and
-            whether its interval then also `excludes_zero`. Its library is that of the training
-            labels, otherwise pandas.
+            One row per topic: `topic`, its `name` if topics have names and its `words`;
+            `similarity`, the mean probability that the topic shares with its matches, from 0 to 1;
+            `lowest`, that with the least similar match; `found_in`, the number of fits that found
+            it again; and `fits`.
+            With `per_fit`, one row per fit, label and topic: `number` and `seed` of the fit;
+            `topic`, `name` and `words`; `matched`, the fit's topic that is most like it (-1 without
+            a match), their `similarity` and whether it was `found` again; and, if there are labels,
+            `label`, `contrast`, the `effect` on the matched topic with `lower` and `upper`, whether
+            it has the `same_sign` on a topic that was found, and whether its interval then also
+            `excludes_zero`. Its library is that of the training labels, otherwise pandas.
 
         Examples
         --------
         >>> import hdsp
         >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
         >>> model = hdsp.HDSP(4, init="nmf", random_state=0).fit(corpus)
-        >>> table = model.robustness(corpus, numbers=[4, 5], seeds=[1], labels="news")
+        >>> model.stability(corpus, seeds=2)["fits"].tolist()
+        [2, 2, 2, 2]
+        >>> table = model.stability(corpus, numbers=[4, 5], seeds=[1], per_fit=True, labels="news")
         >>> agreement = table.groupby(["label", "topic"])[["same_sign", "excludes_zero"]].mean()
         >>> len(agreement)
         4
         """
         with display(quiet=not self.verbose):
-            return self._table(
-                robustness_columns(self._model, self, corpus, numbers, seeds, labels, level)
-            )
+            given = (corpus, numbers, seeds, per_fit, labels, level)
+            return self._table(stability_columns(self._model, self, *given)[1])
 
     def name_topics(self, names: Mapping[int, str | None]) -> Self:
         """Give topics names, which tables, plots and reports show, and which `save` keeps.
@@ -1257,7 +1230,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         names : str, path or None, default=None
             Names of topics, in a file that a report's page has saved.
         stability : table or None, default=None
-            What `topic_stability` returned; None shows no stability.
+            What `stability` returned; None shows no stability.
         most_documents : int, default=1000
             How many documents the page holds: typical ones, and others at random.
         """
@@ -1283,7 +1256,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         corpus: Corpus | None = None,
         *,
         texts: Sequence[str] | None = None,
-        robustness: Any = False,
+        stability: Any = False,
         refits: int | None = None,
     ) -> None:
         """Write what papers print: methods, tables, figures and references.
@@ -1293,7 +1266,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         words and two typical texts; ``effects.csv``, all of `label_effects`, ``effects.tex`` and
         ``effects.pdf``, the largest of the six strongest labels, and ``results.md``, a sentence for
         each of these; ``curves.csv`` and ``curves.pdf``, if labels are numbers; ``selection.pdf``,
-        if the number of topics was searched for; ``robustness.csv``, if asked for; and
+        if the number of topics was searched for; ``stability.csv``, if asked for; and
         ``provenance.json``, versions and checksums. Figures need matplotlib
         (``pip install 'hdsp[plots]'``).
 
@@ -1306,9 +1279,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             out typical documents.
         texts : sequence of str or None, default=None
             The texts of the documents; None shows their ids or numbers in ``topics.csv``.
-        robustness : bool or table, default=False
-            True refits the model with other numbers of topics and seeds; a table is one that
-            `robustness` returned.
+        stability : bool or table, default=False
+            True refits the model with three quarters of its topics, as many and a third more, with
+            two seeds each; a table is one that ``stability(per_fit=True)`` returned.
         refits : int or None, default=None
             Number of refits over which effects are pooled, as in `label_effects`.
 
@@ -1329,7 +1302,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         check_is_fitted(self)
         with display(quiet=not self.verbose):
-            write_paper(self, folder, corpus, texts=texts, robustness=robustness, refits=refits)
+            write_paper(self, folder, corpus, texts=texts, stability=stability, refits=refits)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -135,11 +135,11 @@ def test_an_interrupt_ends_a_loop_over_fits(files, pressed, capsys):
     assert len(pressed) == 1
 
 
-def test_an_interrupt_ends_topic_stability(files, pressed):
+def test_an_interrupt_ends_stability(files, pressed):
     model = HDSP.load(files / "model.hdsp")
     counts = model.simulate(n_documents=30, random_state=0)
     with pytest.raises(KeyboardInterrupt):
-        model.topic_stability(counts, n_fits=3)
+        model.stability(counts, seeds=3)
     assert len(pressed) == 1
 
 

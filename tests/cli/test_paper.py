@@ -28,7 +28,7 @@ def here(folder, monkeypatch):
 
 
 def test_a_model_and_its_documents_become_a_folder(here, capsys):
-    arguments = ["--corpus", "reviews.parquet", "--group", "reviewer", "--robustness", "-o", "out/"]
+    arguments = ["--corpus", "reviews.parquet", "--group", "reviewer", "--stability", "-o", "out/"]
     assert main(["paper", "model.hdsp", *arguments]) == 0
     said = capsys.readouterr().out
     assert said.startswith("Wrote out/: effects.csv, effects.pdf, effects.tex, methods.md, ")
@@ -38,7 +38,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
     model = HDSP.load(here / "model.hdsp")
     effects = pd.read_csv(here / "out" / "effects.csv")
     assert effects["effect"].tolist() == pytest.approx(model.label_effects()["effect"].tolist())
-    refits = pd.read_csv(here / "out" / "robustness.csv")
+    refits = pd.read_csv(here / "out" / "stability.csv")
     assert refits[["number", "seed"]].drop_duplicates().values.tolist() == [
         [number, seed] for number in (2, 3, 4) for seed in (1, 2)
     ]
@@ -46,7 +46,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
     assert "to all documents with 2, 3 and 4 topics and the random seeds 1 and 2." in told
     # Of a smaller paper, the files that are left are its own.
     assert main(["paper", "model.hdsp", "-o", "out"]) == 0
-    assert not (here / "out" / "robustness.csv").exists()
+    assert not (here / "out" / "stability.csv").exists()
     record = json.loads((here / "out" / "provenance.json").read_text())
     assert {*record["files"], "provenance.json"} == {p.name for p in (here / "out").iterdir()}
 
@@ -54,7 +54,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--robustness"], "--robustness needs the training documents: pass them as --corpus."),
+        (["--stability"], "--stability needs the training documents: pass them as --corpus."),
         (["--refits", "20"], "--refits needs the training documents, which a saved model does not"),
         (["--corpus", "-"], "--corpus needs a file: it is read twice"),
         (

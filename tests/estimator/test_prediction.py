@@ -593,7 +593,7 @@ def test_verbose_tells_of_the_numbers_tried(capsys, every_line):
 def test_refits_of_a_verbose_model_share_its_display(capsys, every_line):
     counts, _ = labelled()
     model = make(tol=1e-2).fit(counts)
-    model.set_params(verbose=1).topic_stability(counts, n_fits=2)
+    model.set_params(verbose=1).stability(Corpus(counts, words=model.words_), seeds=2)
     lines = capsys.readouterr().err.splitlines()
     inner = [line for line in lines if line.startswith("Fitting with other seeds: 1 of 2 done, ")]
     assert any("; Fitting topics: topics " in line for line in inner)

@@ -1,63 +1,153 @@
-"""Topics that other seeds find again."""
+"""Topics and effects that fits with other seeds and numbers of topics find again."""
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from hdsp import HDSP, Corpus, simulate
-from hdsp.analysis.refits import stability_columns
-from hdsp.metrics import stability
+from hdsp.analysis.label_effects import effect_columns
+from hdsp.analysis.refits import stability_facts, usual_numbers
+from hdsp.metrics import match_topics, stability
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    tags = [["a"], ["b"], ["a", "b"], []] * 75
+    tags = [["a"], ["b"], ["a", "b"], []] * 40
     return simulate(tags, n_topics=4, n_words=60, document_length=60, random_state=1)[0]
 
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return HDSP(5, random_state=3).fit(corpus)
+    fitted = HDSP(4, init="nmf", max_iter=30, random_state=3).fit(corpus)
+    return fitted.name_topics({1: "second"})
 
 
-def test_the_table_has_a_row_a_topic(model, corpus):
-    table = model.topic_stability(corpus, n_fits=3)
-    assert list(table.columns) == ["topic", "similarity", "lowest", "found_in", "fits"]
-    assert table["topic"].tolist() == list(range(5))
-    assert (table["fits"] == 3).all()
-    assert table["found_in"].between(0, 3).all()
-    assert (table["lowest"] <= table["similarity"] + 1e-12).all()
-    assert table["similarity"].between(0, 1).all()
+@pytest.fixture(scope="module")
+def table(model, corpus):
+    return model.stability(corpus, numbers=[3, 5], seeds=[8], per_fit=True, level=0.8)
 
 
-def test_similarity_is_the_stability_over_the_seeds_that_follow(model, corpus):
-    others = [HDSP(5, random_state=seed).fit(corpus) for seed in (4, 5)]
-    expected = stability([model.components_, *[other.components_ for other in others]])
-    table = model.topic_stability(corpus, n_fits=2)
-    np.testing.assert_allclose(table["similarity"], expected)
-    numbers, _ = stability_columns(model._model, model, corpus, None, 2)
-    assert numbers == [other.n_topics_ for other in others]
-
-
-def test_the_model_stays_as_it_was(model, corpus):
+def test_one_row_per_topic(model, corpus):
     before = model.components_.copy()
-    model.topic_stability(corpus, n_fits=1)
+    table = model.stability(corpus, seeds=2)
+    columns = ["topic", "name", "words", "similarity", "lowest", "found_in", "fits"]
+    assert list(table.columns) == columns
+    others = [clone(model).set_params(random_state=seed).fit(corpus) for seed in (4, 5)]
+    expected = stability([model.components_, *[other.components_ for other in others]])
+    np.testing.assert_allclose(table["similarity"], expected)
+    assert (table["lowest"] <= table["similarity"] + 1e-12).all()
+    assert table["found_in"].between(0, 2).all()
+    assert (table["fits"] == 2).all()
     np.testing.assert_array_equal(model.components_, before)
     assert model.random_state == 3
 
 
-def test_counts_and_labels_as_matrices_work_too(corpus):
-    labels = np.arange(300)[:, None] % 2
-    model = HDSP(4).fit(corpus.counts, labels=labels)
-    table = model.topic_stability(corpus.counts, labels=labels, n_fits=1)
-    assert len(table) == 4
+def test_rows_per_fit_are_those_of_fits_by_hand(model, corpus, table):
+    assert list(table.columns) == [
+        *("number", "seed", "topic", "name", "words", "matched", "similarity", "found"),
+        *("label", "contrast", "effect", "lower", "upper", "same_sign", "excludes_zero"),
+    ]
+    own = model.label_effects(level=0.8)
+    for number, rows in table.groupby("number"):
+        other = HDSP(number, init="nmf", max_iter=30, random_state=8)
+        partner, distance = match_topics(model.components_, other.fit(corpus).components_)
+        effects = other.label_effects(level=0.8).set_index(["label", "topic"])
+        assert rows["label"].tolist() == own["label"].tolist()
+        assert (rows["seed"] == 8).all()
+        for row, mine in zip(rows.itertuples(), own.itertuples(), strict=True):
+            assert (row.topic, row.matched) == (mine.topic, partner[row.topic])
+            assert row.similarity == 1.0 - distance[row.topic]
+            assert row.found == (row.similarity >= 0.5)
+            if row.matched < 0:
+                assert np.isnan(row.effect)
+                assert not row.same_sign
+                continue
+            found = effects.loc[(row.label, row.matched)]
+            assert (row.effect, row.lower, row.upper) == (found.effect, found.lower, found.upper)
+            same = row.found and found.effect * mine.effect > 0
+            assert row.same_sign == same
+            assert row.excludes_zero == (same and not found.lower <= 0 <= found.upper)
+    # A fit with three topics has no match for one of four.
+    assert (table["matched"][table["number"] == 3] == -1).sum() == len(own) // 4
+    assert table["excludes_zero"].any()
 
 
-def test_other_words_are_refused_before_anything_is_fitted(model, corpus):
-    other = Corpus(corpus.counts, words=[f"x{i}" for i in range(60)])
-    with pytest.raises(ValueError, match=r"X of HDSP\.topic_stability has other words"):
-        model.topic_stability(other)
+def test_given_topics_are_searched_afresh(model, corpus):
+    given = HDSP(4, init=model.components_, random_state=0).fit(corpus)
+    assert usual_numbers(given._model, given) == [3, 4, 5]
+    for numbers in (None, [4]):
+        assert (given.stability(corpus, numbers, seeds=[1])["similarity"] < 1.0).any()
 
 
-def test_a_bad_number_of_fits_is_refused(model, corpus):
-    with pytest.raises(ValueError, match="`n_fits` of HDSP must be an integer >= 1"):
-        model.topic_stability(corpus, n_fits=0)
+def test_a_model_without_labels_has_topics_alone(corpus):
+    plain = Corpus(corpus.counts, corpus.words)
+    model = HDSP(3, init="nmf", max_iter=30, random_state=0).fit(plain)
+    table = model.stability(plain, numbers=[3], seeds=[1, 2], per_fit=True)
+    assert list(table.columns) == [
+        *("number", "seed", "topic", "words", "matched", "similarity", "found")
+    ]
+    assert len(table) == 6
+    facts = stability_facts(table.to_dict("list"), effect_columns(model._model))
+    assert set(facts) == {"refit_numbers", "refit_seeds", "found"}
+    assert facts["refit_seeds"] == "seeds 1 and 2"
+
+
+def test_facts_are_those_of_the_table(model, table):
+    facts = stability_facts(table.to_dict("list"), effect_columns(model._model, level=0.8))
+    frame = model.label_effects(level=0.8)
+    sure = (frame["lower"] > 0) | (frame["upper"] < 0)
+    twice = table[np.tile(sure, 2)]
+    assert facts == {
+        "refit_numbers": "3 and 5",
+        "refit_seeds": "seed 8",
+        "found": f"{100 * table['found'].mean():.0f} %",
+        "same_sign": f"{100 * twice['same_sign'].mean():.0f} %",
+        "excludes_zero": f"{100 * twice['excludes_zero'].mean():.0f} %",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"numbers": [1]}, "`numbers` of HDSP must be an integer >= 2. Got 1"),
+        ({"seeds": [0.5]}, "`seeds` of HDSP must be an integer >= 0. Got 0.5"),
+        ({"seeds": 0}, "`seeds` of HDSP must be an integer >= 1. Got 0"),
+        ({"labels": "c"}, "`labels` of HDSP.stability: the model has no label 'c'"),
+        ({"level": 2}, "`level` of HDSP.stability must be between 0 and 1"),
+    ],
+)
+def test_invalid_arguments(model, corpus, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        model.stability(corpus, per_fit=True, **arguments)
+
+
+def test_warnings_of_refits_are_issued_once(model, corpus):
+    hasty = clone(model).set_params(max_iter=1, tol=0.0)
+    with pytest.warns(ConvergenceWarning):
+        hasty.fit(corpus)
+    message = r"In 4 of 4 fits with other seeds or numbers, at first: HDSP stopped after max_iter=1"
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
+        hasty.stability(corpus, numbers=[3, 4], seeds=[1, 2])
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_other_documents_are_refused(model, corpus):
+    groups = np.arange(len(corpus)) // 4
+    grouped = Corpus(corpus.counts, corpus.words, corpus.labels, groups=groups)
+    settings = {"init": "nmf", "max_iter": 3, "tol": 0.1, "random_state": 0}
+    with_groups = HDSP(3, **settings).fit(grouped)
+    renamed = Corpus(corpus.counts, words=[f"x{i}" for i in range(60)])
+    for fitted, other, message in (
+        (with_groups, corpus, r"The fit had groups, and these documents have none: pass"),
+        (model, grouped, r"The fit had no groups, and these documents have some: l"),
+        (model, corpus[::-1], r"Got as many documents, but other ones, other labels or"),
+        (model, corpus[:50], r"Got 50 documents, where training had 160.$"),
+        (model, renamed, r"X of HDSP\.stability has other words"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fitted.stability(other, per_fit=True)
+    with pytest.raises(ValueError, match=r"`corpus` of HDSP\.stability has other words"):
+        model.stability(renamed)
+    with pytest.raises(TypeError, match=r"`corpus` of HDSP.stability must be a Corpus. Got csr_"):
+        model.stability(corpus.counts)

@@ -374,18 +374,18 @@ def test_the_choice_of_the_number_is_drawn_where_there_was_one(tmp_path):
 
 
 @pytest.mark.usefixtures("without_figures")
-def test_robustness_is_that_of_the_model(model, corpus, tmp_path, monkeypatch):
-    table = model.robustness(corpus, numbers=[5], seeds=[1])
-    model.article(tmp_path / "given", corpus, robustness=table)
-    found = read(tmp_path / "given" / "robustness.csv")
+def test_stability_is_that_of_the_model(model, corpus, tmp_path, monkeypatch):
+    table = model.stability(corpus, numbers=[5], seeds=[1], per_fit=True)
+    model.article(tmp_path / "given", corpus, stability=table)
+    found = read(tmp_path / "given" / "stability.csv")
     same_numbers(found, table)
     told = (tmp_path / "given" / "methods.md").read_text()
     assert "We refitted the model to all documents with 5 topics and the random seed 1." in told
     columns = {name: table[name].tolist() for name in table}
-    monkeypatch.setattr("hdsp.paper.robustness_columns", lambda *given: columns)
-    model.article(tmp_path / "asked", corpus, robustness=True)
-    assert (tmp_path / "asked" / "robustness.csv").read_bytes() == (
-        tmp_path / "given" / "robustness.csv"
+    monkeypatch.setattr("hdsp.paper.stability_columns", lambda *given, **named: ([], columns))
+    model.article(tmp_path / "asked", corpus, stability=True)
+    assert (tmp_path / "asked" / "stability.csv").read_bytes() == (
+        tmp_path / "given" / "stability.csv"
     ).read_bytes()
 
 
@@ -441,11 +441,11 @@ def test_a_record_of_elsewhere_removes_nothing(plain, tmp_path):
 def test_what_is_refused(model, corpus, texts, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"`texts` of HDSP.article needs the training documents"):
         model.article(tmp_path, texts=texts)
-    with pytest.raises(ValueError, match=r"`robustness` of HDSP.article needs the training docu"):
-        model.article(tmp_path, robustness=True)
+    with pytest.raises(ValueError, match=r"`stability` of HDSP.article needs the training docu"):
+        model.article(tmp_path, stability=True)
     for table in (3, pd.DataFrame({"topic": [1]})):
-        with pytest.raises(ValueError, match=r"`robustness` of HDSP.article must be True, False"):
-            model.article(tmp_path, robustness=table)
+        with pytest.raises(ValueError, match=r"`stability` of HDSP.article must be True, False"):
+            model.article(tmp_path, stability=table)
     with pytest.raises(ValueError, match=r"`texts` of HDSP.article must be one text for each of"):
         model.article(tmp_path, corpus, texts=texts[:3])
     with pytest.raises(ValueError, match=r"`corpus` of HDSP.article must be the documents that"):

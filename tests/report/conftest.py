@@ -59,7 +59,7 @@ def searched():
 
 @pytest.fixture(scope="session")
 def stability(model, corpus):
-    return model.topic_stability(corpus, n_fits=1)
+    return model.stability(corpus, seeds=1)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Effects of labels on topics that are learned again from resampled documents."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ from hdsp import progress
 from hdsp.analysis.contrasts import Contrast
 from hdsp.analysis.effects import TopicRegression, pool_refits
 from hdsp.analysis.fitted import FittedModel, topic_tokens
-from hdsp.analysis.new_documents import training_problem
+from hdsp.analysis.new_documents import check_corpus, check_words, training_problem
 from hdsp.analysis.reading import LeftOut, estimate_proportions
 from hdsp.analysis.regression import adjust_p
 from hdsp.analysis.topics import Columns, topic_part
@@ -33,6 +33,10 @@ from hdsp.numerics import FloatArray, IntArray
 
 # Topics that share at least this much probability count as the same topic.
 SAME = 0.5
+_OWNER = "HDSP.stability"
+# The usual numbers of topics to compare, as shares of the model's.
+_NUMBERS = (0.75, 1.0, 4.0 / 3.0)
+_LIMITS, _AGREEMENT = ("effect", "lower", "upper"), ("same_sign", "excludes_zero")
 
 
 def refit_effects(
@@ -160,136 +164,33 @@ def _resample(n_documents: int, groups: IntArray | None, rng: np.random.Generato
 
 
 def stability_columns(
-    fitted: FittedModel, settings: Any, X: Any, labels: object, n_fits: int
-) -> tuple[list[int], Columns]:
-    """Numbers of topics in fits with other seeds, and the columns of `HDSP.topic_stability`.
-
-    Parameters
-    ----------
-    fitted : FittedModel
-        The model.
-    settings : HDSP
-        An estimator with the parameters of the fits, whether it is fitted or not.
-    X : sparse array of shape [M, V] or Corpus
-        The documents that `fitted` was fitted to.
-    labels : object
-        Their labels, as in `HDSP.fit`.
-    n_fits : int
-        The number of fits.
-    """
-    first = first_seed(settings)
-    changes = [{"random_state": seed} for seed in range(first, first + n_fits)]
-
-    def read(other: Any) -> tuple[int, FloatArray]:
-        return other.n_topics_, 1.0 - match_topics(fitted.components, other.components_)[1]
-
-    found = fit_again(settings, X, labels, changes, "Fitting with other seeds", read)
-    similarity = np.array([own for _, own in found])
-    columns = {
-        "topic": list(range(similarity.shape[1])),
-        "similarity": similarity.mean(axis=0).tolist(),
-        "lowest": similarity.min(axis=0).tolist(),
-        "found_in": (similarity >= SAME).sum(axis=0).tolist(),
-        "fits": [n_fits] * similarity.shape[1],
-    }
-    return [number for number, _ in found], columns
-
-
-def first_seed(settings: Any) -> int:
-    """The first seed of further fits: the one after that of an estimator, or 1 if it has none."""
-    seeded = isinstance(settings.random_state, (int, np.integer))
-    return int(settings.random_state) + 1 if seeded else 1
-
-
-def fit_again(
-    settings: Any,
-    X: Any,
-    labels: object,
-    changes: Sequence[Mapping[str, Any]],
-    title: str,
-    read: Callable[[Any], Any],
-) -> list[Any]:
-    """What `read` makes of each fit of an estimator with some parameters changed.
-
-    Parameters
-    ----------
-    settings : HDSP
-        The estimator, whether it is fitted or not.
-    X : sparse array of shape [M, V] or Corpus
-        The documents.
-    labels : object
-        Their labels, as in `HDSP.fit`.
-    changes : sequence of mapping
-        The parameters of each fit that differ.
-    title : str
-        What progress says is done.
-    read : callable
-        A function of a fitted estimator.
-    """
-    from sklearn.base import clone
-
-    numbers, results = [], []
-    told: dict[type[Warning], list[str]] = {}
-    with progress.task(title, total=len(changes)) as task, interrupting_at_once():
-        for done, change in enumerate(changes, start=1):
-            other = clone(settings).set_params(**change, checkpoint=None)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                other.fit(X, labels=labels)
-                numbers.append(other.n_topics_)
-                results.append(read(other))
-            for kind, message in {one.category: str(one.message) for one in caught}.items():
-                told.setdefault(kind, []).append(message)
-            task.update(done=done, topics_found=", ".join(map(str, numbers)))
-    for kind, messages in told.items():
-        warnings.warn(
-            f"In {len(messages)} of {len(changes)} fits with other seeds or numbers, at first: "
-            f"{messages[0]}",
-            kind,
-            stacklevel=5,
-        )
-    return results
-
-
-_OWNER = "HDSP.robustness"
-# Where they are not given: numbers of topics as shares of the model's, and how many seeds.
-_NUMBERS, _SEEDS = (0.75, 1.0, 4.0 / 3.0), 2
-_LIMITS, _AGREEMENT = ("effect", "lower", "upper"), ("same_sign", "excludes_zero")
-
-
-def robustness_columns(
     fitted: FittedModel,
     settings: Any,
     corpus: Any,
-    numbers: Sequence[int] | None,
-    seeds: Sequence[int] | None,
-    labels: str | Sequence[str] | None,
-    level: float,
-) -> Columns:
-    """The columns of `HDSP.robustness`; `settings` is an estimator with the fits' parameters."""
-    training_problem(fitted, corpus, _OWNER)
-    own = own_effects(fitted, labels, level)
-    least, first = max(2, len(settings.seeds or ())), first_seed(settings)
-    if numbers is None:
-        numbers = sorted({max(least, round(x * fitted.state.n_topics)) for x in _NUMBERS})
-    for number in numbers:
-        check_whole(number, "numbers", least)
-    seeds = range(first, first + _SEEDS) if seeds is None else seeds
-    for seed in seeds:
-        check_whole(seed, "seeds", 0)
-    # Topics that were given as an array would be found again, whatever the seed.
-    init = settings.init if isinstance(settings.init, str) else "auto"
-    fixed = {"init": init}
-    changes = [{**fixed, "n_components": n, "random_state": s} for n in numbers for s in seeds]
+    numbers: Sequence[int] | None = None,
+    seeds: int | Sequence[int] = 4,
+    per_fit: bool = False,
+    labels: str | Sequence[str] | None = None,
+    level: float = 0.9,
+) -> tuple[list[int], Columns]:
+    """The numbers of topics of further fits, and the columns of `HDSP.stability`."""
+    changes = _changed_settings(settings, numbers, seeds)
+    own: Columns = {"label": []}
+    if per_fit:
+        training_problem(fitted, corpus, _OWNER)
+        own = _effects(fitted, labels, level)
+    else:
+        check_corpus(corpus, _OWNER)
+        check_words(fitted, corpus, _OWNER, "`corpus`")
 
-    def read(other: Any) -> Columns:
+    def compare(other: Any) -> Columns:
         partner, distance = match_topics(fitted.components, other.components_)
-        n_effects = len(own["effect"]) // len(partner)
-        # Without labels there is a row for each topic all the same.
+        # Without labels, one row per topic.
+        n_effects = len(own["label"]) // len(partner)
         topics = np.tile(np.arange(len(partner)), max(n_effects, 1))
         similarity = 1.0 - distance[topics]
         columns: Columns = {
-            "number": [other.n_components] * len(topics),
+            "number": [other.n_topics_ if numbers is None else other.n_components] * len(topics),
             "seed": [other.random_state] * len(topics),
             **topic_part(fitted, topics),
             "matched": partner[topics].tolist(),
@@ -298,7 +199,7 @@ def robustness_columns(
         }
         if not n_effects:
             return columns
-        effects = own_effects(other._model, labels, level)
+        effects = _effects(other._model, labels, level)
         limits = np.reshape([effects[name] for name in _LIMITS], (3, n_effects, -1))[..., partner]
         effect, lower, upper = np.where(partner >= 0, limits, np.nan).reshape(3, -1)
         same = (similarity >= SAME) & (np.sign(effect) == np.sign(own["effect"]))
@@ -307,15 +208,83 @@ def robustness_columns(
         values = map(np.ndarray.tolist, (effect, lower, upper, same, sure))
         return columns | dict(zip(_LIMITS + _AGREEMENT, values, strict=True))
 
-    columns: Columns = {}
-    for table in fit_again(settings, corpus, None, changes, "Fitting with other numbers", read):
-        for name, values in table.items():
-            columns.setdefault(name, []).extend(values)
-    return columns
+    fits = _fit_again(settings, corpus, changes, compare)
+    if per_fit:
+        columns = {name: [value for fit in fits for value in fit[name]] for name in fits[0]}
+    else:
+        similarity = np.array([fit["similarity"] for fit in fits])
+        columns = topic_part(fitted, range(similarity.shape[1])) | {
+            "similarity": similarity.mean(axis=0).tolist(),
+            "lowest": similarity.min(axis=0).tolist(),
+            "found_in": (similarity >= SAME).sum(axis=0).tolist(),
+            "fits": [len(fits)] * similarity.shape[1],
+        }
+    return [fit["number"][0] for fit in fits], columns
 
 
-def robustness_facts(columns: Columns, effects: Columns) -> dict[str, str]:
-    """What a table of robustness says beside a model's own effects."""
+def usual_numbers(fitted: FittedModel, settings: Any) -> list[int]:
+    """Three quarters of the model's number of topics, as many, and a third more."""
+    least = max(2, len(settings.seeds or ()))
+    return sorted({max(least, round(x * fitted.state.n_topics)) for x in _NUMBERS})
+
+
+def _changed_settings(
+    settings: Any, numbers: Sequence[int] | None, seeds: int | Sequence[int]
+) -> list[dict[str, Any]]:
+    """The parameters of each further fit: every number of topics with every seed."""
+    if isinstance(seeds, Iterable):
+        chosen = list(seeds)
+        for seed in chosen:
+            check_whole(seed, "seeds", 0)
+    else:
+        check_whole(seeds, "seeds", 1)
+        seed = settings.random_state
+        first = int(seed) + 1 if isinstance(seed, (int, np.integer)) else 1
+        chosen = list(range(first, first + int(seeds)))
+    # Topics that were given as an array would be found again, whatever the seed.
+    init = settings.init if isinstance(settings.init, str) else "auto"
+    if numbers is None:
+        return [{"init": init, "random_state": seed} for seed in chosen]
+    for number in numbers:
+        check_whole(number, "numbers", max(2, len(settings.seeds or ())))
+    return [{"init": init, "n_components": n, "random_state": s} for n in numbers for s in chosen]
+
+
+def _fit_again(
+    settings: Any,
+    corpus: Any,
+    changes: Sequence[Mapping[str, Any]],
+    compare: Callable[[Any], Columns],
+) -> list[Columns]:
+    """The result of `compare` for each fit of an estimator with some parameters changed."""
+    from sklearn.base import clone
+
+    numbers, results = [], []
+    caught: dict[type[Warning], list[str]] = {}
+    title = "Fitting with other seeds"
+    with progress.task(title, total=len(changes)) as task, interrupting_at_once():
+        for done, change in enumerate(changes, start=1):
+            other = clone(settings).set_params(**change, checkpoint=None)
+            with warnings.catch_warnings(record=True) as issued:
+                warnings.simplefilter("always")
+                other.fit(corpus)
+                numbers.append(other.n_topics_)
+                results.append(compare(other))
+            for kind, message in {one.category: str(one.message) for one in issued}.items():
+                caught.setdefault(kind, []).append(message)
+            task.update(done=done, topics_found=", ".join(map(str, numbers)))
+    for kind, messages in caught.items():
+        warnings.warn(
+            f"In {len(messages)} of {len(changes)} fits with other seeds or numbers, at first: "
+            f"{messages[0]}",
+            kind,
+            stacklevel=4,
+        )
+    return results
+
+
+def stability_facts(columns: Columns, effects: Columns) -> dict[str, str]:
+    """How far fits agree with a model's effects, in words, from a table with rows per fit."""
     numbers, seeds = (list(dict.fromkeys(columns[name])) for name in ("number", "seed"))
     facts = {"refit_numbers": listed(numbers), "found": _percent(columns["found"])}
     facts["refit_seeds"] = f"seed{'s' * (len(seeds) > 1)} {listed(seeds)}"
@@ -328,7 +297,7 @@ def robustness_facts(columns: Columns, effects: Columns) -> dict[str, str]:
     return facts
 
 
-def own_effects(fitted: FittedModel, labels: Any, level: float) -> Columns:
+def _effects(fitted: FittedModel, labels: Any, level: float) -> Columns:
     """Effects by a model's own formula."""
     regression = TopicRegression(fitted, fitted.reading, fitted.space)
     return regression._effect_columns(labels, None, level, _OWNER)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SAME_NAME = (
     *("checkpoint", "contrast", "corpus", "decimal", "delimiter", "encoding", "format", "formula"),
     *("group", "language", "level", "max_df", "max_iter", "metadata", "min_df", "numeric"),
-    *("refits", "robustness", "seeds", "stem", "stop_words", "tag_separator", "tags", "target"),
+    *("refits", "seeds", "stability", "stem", "stop_words", "tag_separator", "tags", "target"),
     *("text", "time", "tokenizer", "tol"),
 )
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME} | {

@@ -29,7 +29,7 @@ def add_parser(commands: Any) -> None:
     )
     documents = parser.add_argument_group("documents")
     documents.add_argument(
-        "--robustness",
+        "--stability",
         action="store_true",
         help="compare effects with fits of other numbers of topics and other random seeds",
     )
@@ -58,6 +58,6 @@ def run(options: argparse.Namespace) -> None:
     with common.printed_warnings():
         if options.file is not None:
             corpus, texts = read_with_texts(options, model)
-        robustness, refits = options.robustness, options.refits
-        write_paper(model, folder, corpus, texts=texts, robustness=robustness, refits=refits)
+        stability, refits = options.stability, options.refits
+        write_paper(model, folder, corpus, texts=texts, stability=stability, refits=refits)
     print(f"Wrote {printable(options.output)}: {', '.join(sorted(os.listdir(folder)))}")

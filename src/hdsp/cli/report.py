@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
         if options.file is not None:
             corpus, texts = read_with_texts(options, model, options.show)
             if options.stable is not None:
-                stability = model.topic_stability(corpus, n_fits=options.stable)
+                stability = model.stability(corpus, seeds=options.stable)
         model.report(
             options.output,
             corpus,

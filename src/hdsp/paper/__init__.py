@@ -14,7 +14,7 @@ from hdsp import progress
 from hdsp.analysis.documents import check_text_of_each, typical_columns
 from hdsp.analysis.label_effects import effect_columns
 from hdsp.analysis.new_documents import training_problem
-from hdsp.analysis.refits import robustness_columns, robustness_facts
+from hdsp.analysis.refits import stability_columns, stability_facts, usual_numbers
 from hdsp.analysis.topics import Columns, topic_columns
 from hdsp.corpus import Corpus
 from hdsp.corpus.frames import as_series, is_frame, open_columns
@@ -40,7 +40,7 @@ def write_paper(
     corpus: Corpus | None = None,
     *,
     texts: Sequence[str] | None = None,
-    robustness: Any = False,
+    stability: Any = False,
     refits: int | None = None,
 ) -> None:
     """Write the files of `HDSP.article`. Effects pool `refits` to resampled documents."""
@@ -50,12 +50,12 @@ def write_paper(
     if corpus is not None:
         training_problem(fitted, corpus, _OWNER)
         check_text_of_each(texts, corpus, _OWNER)
-    elif texts is not None or robustness is True:
-        needs = "robustness" if texts is None else "texts"
+    elif texts is not None or stability is True:
+        needs = "stability" if texts is None else "texts"
         raise ValueError(
             f"`{needs}` of {_OWNER} needs the training documents: pass them as `corpus`."
         )
-    fits = _robustness(model, corpus, robustness)
+    fits = _stability(model, corpus, stability)
     effects = effect_columns(fitted, refits=refits, corpus=corpus, settings=model)
     with progress.task("Writing the paper"):
         topics, quotes = topic_columns(fitted, _WORDS, effects), []
@@ -67,7 +67,7 @@ def write_paper(
             quotes = [name for name in topics if name.startswith("typical") and texts is not None]
         topics = {name: values[: model.n_topics_] for name, values in topics.items()}
         curves = curve_table(fitted)
-        facts = None if fits is None else robustness_facts(fits, effects)
+        facts = None if fits is None else stability_facts(fits, effects)
         methods = methods_text(model, corpus, facts, refits)
         entries = read_asset("references.bib").split("\n\n")
         cited = [entry for entry in entries if f"[@{re.findall(r'{(.*),', entry)[0]}]" in methods]
@@ -90,7 +90,7 @@ def write_paper(
         if "selection.pdf" in methods:
             files["selection.pdf"] = draw_search(model)
         if fits is not None:
-            files["robustness.csv"] = _csv(fits)
+            files["stability.csv"] = _csv(fits)
         record = {"hdsp": version("hdsp"), "documents": fitted.source.fingerprint}
         sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
         files[_RECORD] = json.dumps({**record, "files": sums}, indent=2).encode()
@@ -132,17 +132,18 @@ def check_paper_folder(folder: Path) -> Mapping[str, str]:
     return {name: known[name] for name in present if name in known}
 
 
-def _robustness(model: Any, corpus: Corpus | None, robustness: Any) -> Columns | None:
-    """The columns of `HDSP.robustness`, computed or from a table; None if not asked for."""
-    if robustness is False:
+def _stability(model: Any, corpus: Corpus | None, stability: Any) -> Columns | None:
+    """The columns of `HDSP.stability` per fit, computed or from a table; None if not asked for."""
+    if stability is False:
         return None
-    if robustness is True:
-        return robustness_columns(model._model, model, corpus, None, None, None, 0.9)
-    read = open_columns(robustness, f"`robustness` of {_OWNER}") if is_frame(robustness) else {}
+    if stability is True:
+        numbers = usual_numbers(model._model, model)
+        return stability_columns(model._model, model, corpus, numbers, seeds=2, per_fit=True)[1]
+    read = open_columns(stability, f"`stability` of {_OWNER}") if is_frame(stability) else {}
     if not {"number", "seed", "topic", "found"} <= set(read):
         raise ValueError(
-            f"`robustness` of {_OWNER} must be True, False or a table that HDSP.robustness "
-            f"returned. Got {type(robustness).__name__}."
+            f"`stability` of {_OWNER} must be True, False or a table that "
+            f"HDSP.stability(per_fit=True) returned. Got {type(stability).__name__}."
         )
     return {name: as_series(column).tolist() for name, column in read.items()}
 

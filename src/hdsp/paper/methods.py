@@ -38,7 +38,7 @@ def read_asset(name: str) -> str:
 def methods_text(
     model: Any,
     corpus: Corpus | None,
-    robustness: Mapping[str, str] | None,
+    stability: Mapping[str, str] | None,
     refits: int | None = None,
 ) -> str:
     """Paragraphs of methods in Markdown, with citations for Pandoc.
@@ -51,7 +51,7 @@ def methods_text(
         A fitted model.
     corpus : Corpus or None
         Its training documents, which show the range of numeric labels.
-    robustness : mapping of str to str, or None
+    stability : mapping of str to str, or None
         The results of fits with other numbers of topics and seeds; None without them.
     refits : int or None, default=None
         The number of refits to resampled documents that effects are pooled over.
@@ -61,7 +61,7 @@ def methods_text(
     if "labelled" in known:
         known |= dict(_effect_facts(fitted, refits))
     facts = {name: str(value) for name, value in known.items() if value not in (None, False)}
-    facts |= {"fitted_once": ""} if robustness is None else robustness
+    facts |= {"fitted_once": ""} if stability is None else stability
     paragraphs = []
     for paragraph in read_asset("methods.md").strip().split("\n\n"):
         title, *sentences = paragraph.splitlines()

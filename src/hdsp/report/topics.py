@@ -28,7 +28,7 @@ def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
     model : HDSP
         A fitted model.
     stability : table or None, default=None
-        What ``HDSP.topic_stability`` returned.
+        What ``HDSP.stability`` returned.
     """
     table = topic_columns(model._model)
     result: dict[str, Any] = {
@@ -49,7 +49,7 @@ def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
         }
         if len(again["similarity"]) != result["n"]:
             raise ValueError(
-                "`stability` of HDSP.report must be the table that topic_stability of the same "
+                "`stability` of HDSP.report must be the table that stability of the same "
                 f"model returns. Got {len(again['similarity'])} topics for {result['n']}."
             )
         result["similarity"] = rounded(again["similarity"])
