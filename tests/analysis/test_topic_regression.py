@@ -13,9 +13,8 @@ from scipy import stats
 
 from hdsp import HDSP, Corpus, TopicRegression
 from hdsp.analysis import fitted as fitted_module
-from hdsp.analysis.effects import pool_refits
 from hdsp.analysis.label_effects import own_regression
-from hdsp.analysis.refits import _resample
+from hdsp.analysis.refits import _resample, pool_refits
 from hdsp.analysis.regression import Estimates, LinearRegression
 from hdsp.exceptions import IntervalWarning, LabelDataWarning
 from tests.analysis.corpora import M, T, fitted, labelled

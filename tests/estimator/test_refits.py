@@ -9,7 +9,7 @@ from scipy.stats import t as student
 
 from hdsp import HDSP, Corpus
 from hdsp.analysis import refits
-from hdsp.analysis.effects import pool_refits
+from hdsp.analysis.refits import pool_refits
 from hdsp.analysis.regression import Estimates
 from hdsp.fit import initial_state
 from hdsp.progress import Lines

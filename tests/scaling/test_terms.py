@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, Corpus, LogLinear, open_corpus
-from hdsp.analysis.contrasts import Contrast, contrast_settings
+from hdsp.analysis.contrasts import Setting
 from hdsp.analysis.design import make_design
 from hdsp.corpus import Labels, LabelSchema
 from hdsp.metrics import match_topics
@@ -195,14 +195,13 @@ def test_the_effect_of_a_label_without_interactions_needs_no_documents():
     values = schema.encode(labels)
     space = bind_labels(Categorical("dept") * LogLinear(Spline("day")), schema, values)
     everybody = np.ones(len(labels), dtype=np.bool_)
-    design = make_design(space, values, everybody, everybody.astype(float), "it")
-    contrasts = [
-        Contrast("day", "", "day", 2, start=-0.7, stop=1.3),
-        Contrast("a", "", "dept", 0, first=1),
-    ]
-    for contrast in contrasts:
-        settings = [setting for _, setting in contrast_settings(schema, contrast, np.ones(3))]
-        one, other = (design.rows_at(settings, block).toarray() for block in (contrast.block, None))
+    design = make_design(space, values, everybody, everybody.astype(float))
+    places = {
+        "day": [(Setting(2, -0.7),), (Setting(2, 1.3),)],
+        "dept": [(Setting(0),), (Setting(1),)],
+    }
+    for name, settings in places.items():
+        one, other = (design.means_at(settings, block).toarray() for block in (name, None))
         np.testing.assert_allclose(one[0] - one[1], other[0] - other[1], atol=1e-12)
 
 

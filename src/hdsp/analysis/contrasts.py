@@ -1,12 +1,12 @@
 """Contrasts of labels: what is compared, by names, and the values of labels on both sides."""
 
 import difflib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 from hdsp.checks import quoted
 from hdsp.corpus import LabelSchema
@@ -19,41 +19,32 @@ _FARTHEST = 1e30
 # Numeric labels are compared between these percentiles.
 PERCENTILES = (10.0, 90.0)
 
-# Takes values of labels [U, n_labels], and returns them with some labels set.
-Setting = Callable[[csr_array], csr_array]
+
+class Setting(NamedTuple):
+    """A label at a value that all documents get: 1 for levels and tags, 0 for no tag.
+
+    Numbers are in standard units; `alone` takes the column's other tags away.
+    """
+
+    label: int
+    value: float = 1.0
+    alone: bool = False
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """One comparison of two values of a label.
-
-    Attributes
-    ----------
-    label : str
-        The label's name.
-    description : str
-        The two values, for display.
-    block : str
-        The label column.
-    second : int
-        The position of the level, tag or number among all labels.
-    first : int or None, default=None
-        The position of the level that it is compared with; None is the label's absence, or the
-        column's other levels.
-    start, stop : float
-        Two values of a numeric label, in standard units.
-    levels : bool, default=False
-        Whether documents have exactly one of the column's labels.
-    """
+    """One comparison of two settings of a label column; `first` None is its other levels."""
 
     label: str
     description: str
     block: str
-    second: int
-    first: int | None = None
-    start: float = 0.0
-    stop: float = 1.0
-    levels: bool = False
+    second: Setting
+    first: Setting | None
+
+    @property
+    def labels(self) -> list[int]:
+        """The positions of the labels that are compared."""
+        return sorted({self.second.label, (self.first or self.second).label})
 
 
 def make_contrasts(
@@ -62,86 +53,70 @@ def make_contrasts(
     labels: Any,
     contrast: Any,
     ends: dict[int, FloatArray],
-    levels: Collection[str],
+    exclusive: Collection[str],
     owner: str,
 ) -> list[Contrast]:
-    """The contrasts of the chosen labels, in the order of the label space.
+    """The contrasts of named labels that are `used` [n_labels], in the order of the schema.
 
-    Parameters
-    ----------
-    schema : LabelSchema
-        The labels.
-    used : bool array of shape [n_labels]
-        Which of them the formula has, and some document.
-    labels : str, list of str or None
-        Names of labels or of whole columns; None is all.
-    contrast : pair or None
-        Two levels of the category, or two values of the numeric label, that `labels` names.
-    ends : dict of int to float array of shape [2]
-        The values between which numeric labels are compared, in standard units.
-    levels : collection of str
-        Categories, and tags of which each document has exactly one.
-    owner : str
-        The method that was called, for messages.
+    Numbers are compared between `ends`; of `exclusive` columns, documents have exactly one label.
     """
-    chosen = choose_labels(schema, labels, owner)
+    chosen = _choose_labels(schema, labels, owner)
     names = schema.names
-    if chosen is not None and chosen and not used[sorted(chosen)].any():
+    if chosen and not used[chosen].any():
         raise ValueError(
-            f"`labels` of {owner}: {quoted(names[j] for j in sorted(chosen)[:5])} has no effects: "
+            f"`labels` of {owner}: {quoted(names[j] for j in chosen[:5])} has no effects: "
             "it is not in the formula, it names groups of documents, or no document has it."
         )
     if contrast is not None:
         return [_make_pair(schema, chosen, contrast, owner)]
-    result = []
+    contrasts = []
     for block in schema.blocks:
-        start = schema.slices()[block.name].start
-        for j, column in enumerate(block.columns, start=start):
+        columns = schema.slices()[block.name]
+        for place, j in enumerate(range(columns.start, columns.stop)):
             if not used[j] or (chosen is not None and j not in chosen):
                 continue
+            first: Setting | None = Setting(j, 0.0)
+            second, description = Setting(j), "with - without"
             if block.kind == "number":
-                place = j - start
-                low, high = ends[j]
-                told = " - ".join(
-                    f"{value * block.scale[place] + block.mean[place]:.6g}" for value in (high, low)
-                )
-                one = Contrast(names[j], told, block.name, j, start=float(low), stop=float(high))
-            elif block.name not in levels:
-                one = Contrast(names[j], "with - without", block.name, j)
-            else:
-                described = f"{column} - other {block.name}"
-                one = Contrast(names[j], described, block.name, j, levels=True)
-            result.append(one)
-    return result
+                first, second = (Setting(j, float(end)) for end in ends[j])
+                values = ends[j][::-1] * block.scale[place] + block.mean[place]
+                description = " - ".join(f"{value:.6g}" for value in values)
+            elif block.name in exclusive:
+                first, second = None, Setting(j, alone=True)
+                description = f"{block.columns[place]} - other {block.name}"
+            contrasts.append(Contrast(names[j], description, block.name, second, first))
+    return contrasts
 
 
-def choose_labels(schema: LabelSchema, labels: Any, owner: str) -> set[int] | None:
+def _choose_labels(schema: LabelSchema, labels: Any, owner: str) -> list[int] | None:
     """Positions of labels by their names, or those of their columns; None is all."""
     if labels is None:
         return None
-    wanted = [labels] if isinstance(labels, str) else labels
-    if not isinstance(wanted, Iterable) or not all(isinstance(name, str) for name in wanted):
-        raise TypeError(f"`labels` of {owner} must be None, a name or a list of names.")
     slices = schema.slices()
-    position = {name: j for j, name in enumerate(schema.names)}
-    plain = {c: slices[b.name].start + i for b in schema.blocks for i, c in enumerate(b.columns)}
-    chosen: set[int] = set()
+    known: dict[Any, Iterable[int]] = {}
+    for block in schema.blocks:
+        known |= {name: [j] for j, name in enumerate(block.columns, slices[block.name].start)}
+    known |= {name: [j] for j, name in enumerate(schema.names)}
+    known |= {name: range(columns.start, columns.stop) for name, columns in slices.items()}
+    wanted = labels if isinstance(labels, Iterable) and not isinstance(labels, str) else [labels]
+    positions: set[int] = set()
     for name in wanted:
-        if name in slices:
-            chosen.update(range(slices[name].start, slices[name].stop))
-        elif name in position or name in plain:
-            chosen.add(position.get(name, plain.get(name, -1)))
-        else:
-            near = difflib.get_close_matches(name, [*slices, *position, *plain], n=1)
+        if not isinstance(name, str):
+            raise TypeError(f"`labels` of {owner} must be None, a name or a list of names.")
+        if name not in known:
+            near = difflib.get_close_matches(name, list(known), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else "."
             raise ValueError(
                 f"`labels` of {owner}: the model has no label {name!r}{hint} It has the columns "
                 f"{quoted(slices)}."
             )
-    return chosen
+        positions.update(known[name])
+    return sorted(positions)
 
 
-def _make_pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any, owner: str) -> Contrast:
+def _make_pair(
+    schema: LabelSchema, chosen: list[int] | None, contrast: Any, owner: str
+) -> Contrast:
     """The contrast between two levels of a category, or two values of a numeric label."""
     try:
         first, second = contrast
@@ -151,33 +126,33 @@ def _make_pair(schema: LabelSchema, chosen: set[int] | None, contrast: Any, owne
             f"numeric label, got {contrast!r}."
         ) from None
     slices = schema.slices()
-    whole = [
+    blocks = [
         block
         for block in schema.blocks
-        if chosen and chosen == set(range(slices[block.name].start, slices[block.name].stop))
+        if chosen == list(range(slices[block.name].start, slices[block.name].stop))
     ]
-    if not whole or whole[0].kind == "tags" or len(whole[0].mean) > 1:
+    if not blocks or blocks[0].kind == "tags" or len(blocks[0].mean) > 1:
         raise ValueError(
             f"`contrast` of {owner} needs `labels` to name one category or one numeric label."
         )
-    (block,) = whole
+    (block,) = blocks
     start = slices[block.name].start
-    described = f"{second} - {first}"
+    description = f"{second} - {first}"
     if block.kind == "number":
-        low, high = (standard_value(block, value, owner) for value in (first, second))
-        return Contrast(block.name, described, block.name, start, start=low, stop=high)
-    levels = [level_name(value) for value in (first, second)]
-    for value, level in zip((first, second), levels, strict=True):
-        if level not in block.columns:
+        low, high = (Setting(start, _in_units(block, end, owner)) for end in (first, second))
+        return Contrast(block.name, description, block.name, high, low)
+    places = []
+    for value in (first, second):
+        if level_name(value) not in block.columns:
             raise ValueError(
                 f"`contrast` of {owner}: {block.name!r} has no level {value!r}. "
                 f"Its levels are {quoted(block.columns)}."
             )
-    places = [start + block.columns.index(str(level)) for level in levels]
-    return Contrast(block.name, described, block.name, places[1], first=places[0], levels=True)
+        places.append(Setting(start + block.columns.index(str(level_name(value))), alone=True))
+    return Contrast(block.name, description, block.name, places[1], places[0])
 
 
-def standard_value(block: BlockSchema, value: Any, owner: str) -> float:
+def _in_units(block: BlockSchema, value: Any, owner: str) -> float:
     """A number or date in the standard units of a numeric label."""
     number = parse_number(value)
     if number is None:
@@ -185,87 +160,55 @@ def standard_value(block: BlockSchema, value: Any, owner: str) -> float:
             f"`contrast` of {owner} must be two numbers or dates, since {block.name!r} is "
             f"numeric, got {value!r}."
         )
-    found = (number - block.mean[0]) / block.scale[0]
-    if not abs(found) <= _FARTHEST:
+    number = float((number - block.mean[0]) / block.scale[0])
+    if not abs(number) <= _FARTHEST:
         raise ValueError(f"`contrast` of {owner} must be two finite numbers, got {value!r}.")
-    return float(found)
+    return number
 
 
-def label_setting(schema: LabelSchema, position: int, value: float, only: bool = False) -> Setting:
-    """The setting in which all documents have a label, or with 0 lack a tag.
+def contrast_matrix(
+    schema: LabelSchema, contrasts: Sequence[Contrast], carriers: FloatArray
+) -> tuple[list[Setting], FloatArray]:
+    """The settings that contrasts of one column compare, and their weights [C, S].
 
-    Parameters
-    ----------
-    schema : LabelSchema
-        The labels.
-    position : int
-        The position of a level, tag or number among all labels.
-    value : float
-        The value of a number, in standard units; 1 for a level or a tag, 0 for no tag.
-    only : bool, default=False
-        Whether documents have no other tag of the column.
+    Other levels are weighted by `carriers` [n_labels]; rows without other levels are NaN.
     """
+    sides = (side for row in contrasts for side in (row.second, row.first) if side is not None)
+    settings = dict.fromkeys(sides)
+    if any(row.first is None for row in contrasts):
+        columns = schema.slices()[contrasts[0].block]
+        levels = range(columns.start, columns.stop)
+        settings |= dict.fromkeys(Setting(j, alone=True) for j in levels if carriers[j] > 0)
+    place = {setting: number for number, setting in enumerate(settings)}
+    frequency = carriers[[setting.label for setting in settings]]
+    weights = np.zeros((len(contrasts), len(settings)))
+    for row, contrast in zip(weights, contrasts, strict=True):
+        if contrast.first is None:
+            others = np.where(np.arange(len(row)) == place[contrast.second], 0.0, frequency)
+            row -= others / (others.sum() or np.nan)
+        else:
+            row[place[contrast.first]] -= 1.0
+        row[place[contrast.second]] += 1.0
+    return list(settings), weights
+
+
+def set_label(values: csr_array, schema: LabelSchema, setting: Setting) -> csr_array:
+    """Values of labels [M, n_labels] in which all documents have a setting."""
+    label, value, alone = setting
     name, columns = next(
-        (name, own) for name, own in schema.slices().items() if own.start <= position < own.stop
+        (name, own) for name, own in schema.slices().items() if own.start <= label < own.stop
     )
-    place = position - columns.start
-    kind = "category" if only else schema.kind(name)
-
-    def setting(values: csr_array) -> csr_array:
-        own = csr_array(values[:, columns])
-        n_rows, n_labels = own.shape
-        if kind != "category":
-            others = np.ones(n_labels)
-            others[place] = 0.0
-            own = csr_array(own.multiply(others))
-            own.eliminate_zeros()
-        block = csr_array(
-            (np.full(n_rows, value), np.full(n_rows, place), np.arange(n_rows + 1)),
-            shape=(n_rows, n_labels),
-        )
-        if kind == "tags" and value == 0.0:
-            block = own
-        elif kind != "category" and n_labels > 1:
-            # Adding keeps a zero that is stored, as long as nothing else is added to it.
-            block = csr_array(own + block)
-        parts = [values[:, : columns.start], block, values[:, columns.stop :]]
-        return csr_array(hstack(parts, format="csr"))
-
-    return setting
-
-
-def contrast_settings(
-    schema: LabelSchema, contrast: Contrast, carriers: FloatArray
-) -> list[tuple[float, Setting]]:
-    """The settings that a contrast compares, with their weights, which sum to 0.
-
-    `carriers` [n_labels] say how many documents have each label.
-    """
-    kind, second = schema.kind(contrast.block), contrast.second
-    if not contrast.levels and kind == "tags":
-        return [(sign, label_setting(schema, second, on)) for sign, on in ((1.0, 1.0), (-1.0, 0.0))]
-    if kind == "number":
-        ends = ((1.0, contrast.stop), (-1.0, contrast.start))
-        return [(sign, label_setting(schema, second, value)) for sign, value in ends]
-    if contrast.first is not None:
-        pair = ((1.0, second), (-1.0, contrast.first))
-        return [(sign, label_setting(schema, j, 1.0, only=True)) for sign, j in pair]
-    columns = schema.slices()[contrast.block]
-    others = np.arange(columns.start, columns.stop)
-    others = others[(others != second) & (carriers[others] > 0)]
-    share = carriers[others] / max(carriers[others].sum(), 1e-300)
-    return [
-        (1.0, label_setting(schema, second, 1.0, only=True)),
-        *(
-            (-float(f), label_setting(schema, int(j), 1.0, only=True))
-            for j, f in zip(others, share, strict=True)
-        ),
-    ]
-
-
-def compose(first: Setting, second: Setting) -> Setting:
-    """Both settings, one after the other."""
-    return lambda values: second(first(values))
+    kind, entries = schema.kind(name), values.tocoo()
+    if not (alone or kind == "category"):
+        columns = slice(label, label + 1)
+    kept = (entries.col < columns.start) | (entries.col >= columns.stop)
+    rows = np.arange(0 if kind == "tags" and value == 0.0 else values.shape[0])
+    data = np.concatenate([entries.data[kept], np.full(len(rows), value)])
+    place = (
+        np.concatenate([entries.row[kept], rows]),
+        np.concatenate([entries.col[kept], np.full(len(rows), label)]),
+    )
+    return csr_array((data, place), shape=values.shape)
 
 
 def percentile_ends(values: csr_array, schema: LabelSchema) -> dict[int, FloatArray]:
@@ -273,13 +216,14 @@ def percentile_ends(values: csr_array, schema: LabelSchema) -> dict[int, FloatAr
 
     In standard units, by position; labels without values are left out.
     """
-    found: dict[int, FloatArray] = {}
+    ends: dict[int, FloatArray] = {}
     by_label = values.tocsc()
     for block in schema.blocks:
         columns = schema.slices()[block.name]
         for j in range(columns.start, columns.stop) if block.kind == "number" else ():
-            own = by_label.data[by_label.indptr[j] : by_label.indptr[j + 1]]
-            if len(own):
-                ends = np.percentile(own, PERCENTILES, method="inverted_cdf")
-                found[j] = ends if ends[0] < ends[1] else np.array([own.min(), own.max()])
-    return found
+            known = by_label.data[by_label.indptr[j] : by_label.indptr[j + 1]]
+            if len(known):
+                ends[j] = np.percentile(known, PERCENTILES, method="inverted_cdf")
+                if ends[j][0] == ends[j][1]:
+                    ends[j] = np.array([known.min(), known.max()])
+    return ends

@@ -1,12 +1,13 @@
 """The design matrix of a linear regression on labels: columns, references, missing labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from hdsp.analysis.contrasts import Setting
+from hdsp.analysis.contrasts import Setting, set_label
 from hdsp.analysis.softmax import group_rows
 from hdsp.checks import quoted
 from hdsp.corpus import LabelSchema
@@ -107,7 +108,7 @@ def pooled_groups(space: LabelDesign, values: csr_array) -> IntArray | None:
     """The clusters that ``(1 | g)`` of a formula makes, [M]; -1 is missing, None without any."""
     found = None
     for term in space.terms:
-        if isinstance(term, Pooled) and term.exclusive:
+        if is_cluster(term):
             own = csr_array(values[:, space.schema.slices()[term.columns[0]]])
             level = np.full(own.shape[0], -1, dtype=np.int64)
             rows = np.repeat(np.arange(own.shape[0]), np.diff(own.indptr))
@@ -118,28 +119,14 @@ def pooled_groups(space: LabelDesign, values: csr_array) -> IntArray | None:
     return found
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class DesignMatrix:
-    """Columns of a linear regression on labels.
+    """The columns of a linear regression on labels.
 
-    Attributes
-    ----------
-    space : LabelDesign
-        The labels and terms.
-    matrix : float array of shape [M, 1 + p]
-        An intercept, and the columns of the documents that are regressed.
-    columns : int array of shape [p]
-        Their places among the columns of the space.
-    names : list of str
-        Their names; missing-label indicators come last.
-    terms : list of str
-        The term of each, for tests.
-    rows : int array of shape [M]
-        The documents that are regressed.
-    rare : int array
-        Columns of labels too rare to be regressed jointly.
-    n_incomplete : int
-        Documents that were left out because a label is missing.
+    `matrix` [M, 1 + p] has an intercept, the columns `columns` [p] of the space, and indicators of
+    missing labels; `names` and `terms` are theirs, without the intercept. `rows` [M] are the
+    documents that are regressed, `values` [M, n_labels] their labels and `weights` [M] their
+    weights. `rare` are columns of labels too rare to be regressed jointly.
     """
 
     space: LabelDesign
@@ -150,95 +137,89 @@ class DesignMatrix:
     rows: IntArray
     rare: IntArray
     n_incomplete: int
-    _values: csr_array
-    _weights: FloatArray
-    _known: dict[str, tuple[csr_array, FloatArray]] = field(default_factory=dict)
+    values: csr_array
+    weights: FloatArray
 
-    def rows_at(self, settings: Sequence[Setting], block: str | None) -> csr_array:
-        """Mean rows of the space's design with documents in settings, [S, J].
+    @cached_property
+    def carriers(self) -> FloatArray:
+        """Documents with each label, [n_labels]."""
+        return np.bincount(self.values.indices, minlength=self.values.shape[1]).astype(np.float64)
+
+    @cached_property
+    def is_rare(self) -> BoolArray:
+        """Labels that are too rare to be regressed jointly, [n_labels]."""
+        return np.isin(self.space.own, self.rare)
+
+    @cached_property
+    def exclusive(self) -> set[str]:
+        """Categories, and tags of which each document has exactly one."""
+        schema = self.space.schema
+        return {
+            name
+            for name, columns in schema.slices().items()
+            if schema.kind(name) == "category"
+            or (schema.kind(name) == "tags" and has_one_each(self.values[:, columns]))
+        }
+
+    @cached_property
+    def _documents(self) -> tuple[csr_array, FloatArray]:
+        """The different values of labels [U, n_labels], and their shares of weights."""
+        first, group = group_rows(self.values)
+        share = np.bincount(group, self.weights)
+        return csr_array(self.values[first]), share / share.sum()
+
+    def means_at(self, places: Sequence[Sequence[Setting]], block: str | None) -> csr_array:
+        """Mean rows of the space's design with documents in settings, one after another, [S, J].
 
         Of a label without interactions, rows of a document without other labels, which differ
         between settings as means do.
         """
-        values, share = self.documents(block)
-        means = []
-        for setting in settings:
-            design = self.space.design(setting(values))
-            means.append(csr_array(csr_array(share[None, :]) @ design))
-        return csr_array(vstack(means, format="csr"))
-
-    def mean_contrast(
-        self, parts: Sequence[tuple[float, Setting]], block: str | None
-    ) -> FloatArray:
-        """A weighted sum of mean rows in settings, as a contrast of the matrix, [1 + p]."""
-        rows = self.rows_at([setting for _, setting in parts], block)
-        weights = csr_array(np.array([[weight for weight, _ in parts]]))
-        return np.asarray(self.contrast(csr_array(weights @ rows))[0])
-
-    def documents(self, block: str | None) -> tuple[csr_array, FloatArray]:
-        """Values of labels [U, n_labels] that means are taken over, and their shares."""
+        schema, terms = self.space.schema, self.space.terms
         alone = block is not None and len(self.space.depends(block)) == 1
-        if alone and not any(getattr(term, "parents", None) for term in self.space.terms):
-            return csr_array((1, self._values.shape[1])), np.ones(1)
-        if "all" not in self._known:
-            first, group = group_rows(self._values)
-            share = np.bincount(group, self._weights[self.rows])
-            self._known["all"] = csr_array(self._values[first]), share / share.sum()
-        return self._known["all"]
+        if block is not None and alone and not any(getattr(one, "parents", None) for one in terms):
+            absent = schema.kind(block) == "tags"
+            entries = [
+                (row, setting.label, setting.value)
+                for row, (setting,) in enumerate(places)
+                if setting.value or not absent
+            ]
+            rows, columns, data = np.array(entries).reshape(-1, 3).T
+            shape = (len(places), schema.n_labels)
+            return csr_array(self.space.design(csr_array((data, (rows, columns)), shape=shape)))
+        values, share = self._documents
+        means = []
+        for place in places:
+            changed = values
+            for setting in place:
+                changed = set_label(changed, schema, setting)
+            means.append(csr_array(csr_array(share[None, :]) @ self.space.design(changed)))
+        return csr_array(vstack(means, format="csr"))
 
     def contrast(self, rows: csr_array) -> FloatArray:
         """Rows of differences of the space's design as contrasts of the matrix, [C, 1 + p].
 
         NaN with labels that are too rare to be regressed jointly.
         """
-        found = np.zeros((rows.shape[0], self.matrix.shape[1]))
-        found[np.diff(csr_array(rows[:, self.rare]).indptr) > 0] = np.nan
-        found[:, 1 : 1 + len(self.columns)] += rows[:, self.columns].toarray()
-        return found
+        contrasts = np.zeros((rows.shape[0], self.matrix.shape[1]))
+        contrasts[:, 1 : 1 + len(self.columns)] = rows[:, self.columns].toarray()
+        contrasts[np.diff(csr_array(rows[:, self.rare]).indptr) > 0] = np.nan
+        return contrasts
 
 
 def make_design(
-    space: LabelDesign, values: csr_array, usable: BoolArray, weights: FloatArray, owner: str
+    space: LabelDesign, values: csr_array, usable: BoolArray, weights: FloatArray
 ) -> DesignMatrix:
-    """The design matrix of documents with these labels.
+    """The design matrix of usable [M] documents with these labels [M, n_labels] and weights [M].
 
     Documents that lack a label of the formula are left out, unless these are more than half: then
     each label column gets a column that says where it is missing.
-
-    Parameters
-    ----------
-    space : LabelDesign
-        The labels and terms.
-    values : sparse array of shape [M, n_labels]
-        The documents' labels.
-    usable : bool array of shape [M]
-        Documents that have proportions.
-    weights : float array of shape [M]
-        Their weights.
-    owner : str
-        The method that was called, for messages.
     """
     usable = usable & (weights > 0)
-    blocks = [
-        block.name
-        for block in space.schema.blocks
-        if block.kind != "tags"
-        and any(_in_regression(term) for term in space.depends(block.name))
-        and space.used_labels[space.schema.slices()[block.name]].any()
-        and csr_array(values[:, space.schema.slices()[block.name]]).nnz
-    ]
-    filled = space._with_parents(values)
-    missing = {
-        name: np.diff(csr_array(filled[:, space.schema.slices()[name]]).indptr) == 0
-        for name in blocks
-    }
-    complete = usable.copy()
-    for own in missing.values():
-        complete &= ~own
-    n_usable = int(usable.sum())
-    indicators: list[str] = []
+    missing = _missing_labels(space, values)
+    complete = usable & ~np.any([np.zeros(len(usable)), *missing.values()], axis=0)
+    n_usable, indicators = int(usable.sum()), list[str]()
     if complete.sum() < n_usable / 2.0:
-        indicators = [name for name, own in missing.items() if own[usable].any()]
+        indicators = [name for name, lacking in missing.items() if lacking[usable].any()]
         warn_caller(
             f"Only {int(complete.sum()):,} of {n_usable:,} documents have all labels of the "
             f"formula ({quoted(indicators)} are missing in others): all documents are used, with "
@@ -249,28 +230,42 @@ def make_design(
     rows = np.flatnonzero(complete)
     if len(rows) < 3:
         raise ValueError(
-            f"{owner} needs at least 3 documents with words and labels, got {len(rows)}."
+            f"TopicRegression needs at least 3 documents with words and labels, got {len(rows)}."
         )
-    own_values = csr_array(values[rows])
-    design = csr_array(csr_array(space.design(own_values), dtype=np.float64).tocsc().tocsr())
-    absent = np.column_stack(
-        [np.ones((len(rows), 1)), *(missing[name][rows, None] for name in indicators)]
-    ).astype(np.float64)
+    values = csr_array(values[rows])
+    design = csr_array(csr_array(space.design(values), dtype=np.float64).tocsc().tocsr())
+    ones = np.ones(len(rows))
+    absent = np.column_stack([ones, *(missing[name][rows] for name in indicators)])
     chosen, term_of = _choose_columns(space, design, absent)
     frequency = np.diff(csr_array(design[:, chosen]).tocsc().indptr)
     joint = _jointly(frequency, _may_be_rare(space)[chosen], len(rows))
-    rare = chosen[~joint]
-    chosen = chosen[joint]
-    matrix = np.column_stack([absent[:, :1], design[:, chosen].toarray(), absent[:, 1:]])
+    chosen, rare = chosen[joint], chosen[~joint]
+    matrix = np.column_stack([ones, design[:, chosen].toarray(), absent[:, 1:]])
     if matrix.shape[1] >= len(rows):
         raise ValueError(
-            f"{owner} has {matrix.shape[1]} columns for {len(rows)} documents: leave labels out."
+            f"TopicRegression has {matrix.shape[1]} columns for {len(rows)} documents: leave "
+            "labels out."
         )
-    names = [space.names[c] for c in chosen] + [f"{name} (missing)" for name in indicators]
-    terms = [term_of[int(c)] for c in chosen] + [f"{name} (missing)" for name in indicators]
+    labels = [f"{name} (missing)" for name in indicators]
+    names = [space.names[c] for c in chosen] + labels
+    terms = [term_of[int(c)] for c in chosen] + labels
+    lost = n_usable - len(rows)
     return DesignMatrix(
-        space, matrix, chosen, names, terms, rows, rare, n_usable - len(rows), own_values, weights
+        space, matrix, chosen, names, terms, rows, rare, lost, values, weights[rows]
     )
+
+
+def _missing_labels(space: LabelDesign, values: csr_array) -> dict[str, BoolArray]:
+    """Where categories and numbers of the formula that some document has are missing, [M] each."""
+    filled, slices = space._with_parents(values), space.schema.slices()
+    return {
+        block.name: np.diff(csr_array(filled[:, slices[block.name]]).indptr) == 0
+        for block in space.schema.blocks
+        if block.kind != "tags"
+        and not all(map(is_cluster, space.depends(block.name)))
+        and space.used_labels[slices[block.name]].any()
+        and csr_array(values[:, slices[block.name]]).nnz
+    }
 
 
 def warn_collinear(matrix: DesignMatrix, dropped: IntArray) -> None:
@@ -284,9 +279,9 @@ def warn_collinear(matrix: DesignMatrix, dropped: IntArray) -> None:
         )
 
 
-def _in_regression(term: object) -> bool:
-    """Whether a term has columns: ``(1 | g)`` has clusters instead."""
-    return not (isinstance(term, Pooled) and term.exclusive)
+def is_cluster(term: object) -> bool:
+    """Whether a term is ``(1 | g)``, which has clusters instead of columns."""
+    return isinstance(term, Pooled) and term.exclusive
 
 
 def _choose_columns(
@@ -318,7 +313,7 @@ def _choose_columns(
             known = [not ({*pair} & reference) and alive[[*pair]].all() for pair in pairs]
             own = own[np.array(known, dtype=np.bool_)]
             # An empty cell stays, to be dropped with its name.
-        elif not _in_regression(term):
+        elif is_cluster(term):
             continue
         else:
             own = own[alive[own]]

@@ -7,15 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
 from hdsp.analysis.contrasts import Contrast
-from hdsp.analysis.effects import TopicRegression, pool_refits
+from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel, topic_tokens
 from hdsp.analysis.new_documents import check_corpus, check_words, training_problem
 from hdsp.analysis.reading import LeftOut, estimate_proportions
-from hdsp.analysis.regression import adjust_p
+from hdsp.analysis.regression import Estimates, adjust_p
 from hdsp.analysis.topics import Columns, topic_part
 from hdsp.checks import check_whole, listed
 from hdsp.fit import (
@@ -142,6 +143,29 @@ def refit_effects(
         "matched": np.tile([matched[list(k)].min() for k in fitted.groups.members], len(mean)),
     }
     return {name: np.asarray(own).ravel().tolist() for name, own in numbers.items()}
+
+
+def pool_refits(own: Estimates, values: FloatArray, level: float) -> tuple[FloatArray, ...]:
+    """Rubin's rules: effects, half widths, errors and p values over refits, [C, T] each.
+
+    `own` are the model's estimates, whose variance is that within refits; `values` [R, C, T] the
+    effects in refits.
+    """
+    n_refits = len(values)
+    mean, between = values.mean(axis=0), values.var(axis=0, ddof=1)
+    within = np.maximum(own.error(level), 1e-300) ** 2
+    extra = (1.0 + 1.0 / n_refits) * between
+    total = np.maximum(within + extra, 1e-300)
+    # Barnard and Rubin (1999): few refits, and few documents.
+    part = np.maximum(extra / total, 1e-12)
+    refits = (n_refits - 1) / part**2
+    robust = own.error(level) == own.robust
+    complete = np.where(robust, own.degrees, own.classical_degrees)
+    observed = (complete + 1.0) / (complete + 3.0) * complete * (1.0 - part)
+    degrees = 1.0 / (1.0 / refits + 1.0 / np.maximum(observed, 1.0))
+    error = np.sqrt(total)
+    half = stdtrit(degrees, (1.0 + level) / 2.0) * error
+    return mean, half, error, 2.0 * stdtr(degrees, -np.abs(mean) / error)
 
 
 def fresh_start(fitted: FittedModel, problem: Problem, rng: np.random.Generator) -> GlobalState:

@@ -8,6 +8,7 @@ import numpy as np
 
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import own_regression
+from hdsp.analysis.levels import curve_columns
 from hdsp.analysis.topics import Columns
 from hdsp.numerics import IntArray
 from hdsp.paper.methods import curve_labels
@@ -38,7 +39,7 @@ def curve_table(fitted: FittedModel) -> Columns:
     """Expected proportions along the numeric labels that have effects: `TopicRegression.curve`."""
     columns: Columns = {}
     for name in curve_labels(fitted):
-        for column, values in own_regression(fitted)._curve_columns(name).items():
+        for column, values in curve_columns(own_regression(fitted), name).items():
             columns.setdefault(column, []).extend(values)
     return columns
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.label_effects import own_regression
+from hdsp.analysis.levels import curve_columns, observed_means
 from hdsp.analysis.topics import Columns
 from hdsp.corpus.frames import as_series, open_columns
 from hdsp.numerics import FloatArray
@@ -54,7 +55,7 @@ def curve(
         The Axes with the figure.
     """
     regression = _regression(effects)
-    found = regression._curve_columns(label, by, level=level)
+    found = curve_columns(regression, label, by, level=level)
     return draw_curve(regression, found, by, topics, n, ax)
 
 
@@ -71,7 +72,7 @@ def draw_curve(
     names = list(dict.fromkeys(found[by])) if by is not None else [""]
     values = list(dict.fromkeys(found["value"]))
     limits = np.array([found[name] for name in _LIMITS]).reshape(3, len(names), len(values), -1)
-    points = regression._observed_means(label, by, _BINS)
+    points = observed_means(regression, label, by, _BINS)
     chosen = _chosen(topics, limits[0], 1 if by is not None else n)
     return _draw(regression, label, values, limits, chosen, names, points, ax)
 

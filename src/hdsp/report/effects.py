@@ -8,6 +8,7 @@ from scipy.special import stdtrit
 
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import effect_columns, own_regression
+from hdsp.analysis.levels import curve_columns
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.report.packing import pack_exact, pack_rounded, rounded
 
@@ -177,7 +178,7 @@ def curve_views(
     ]
     result: list[dict[str, Any]] = []
     for block in single[:_MOST_CURVES]:
-        columns = own_regression(model._model)._curve_columns(block["name"], None, _POINTS, level)
+        columns = curve_columns(own_regression(model._model), block["name"], None, _POINTS, level)
         values = list(dict.fromkeys(columns["value"]))
         expected, lower, upper = (
             np.reshape(columns[name], (len(values), -1)) for name in ("expected", "lower", "upper")
