@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from hdsp.corpus import from_vectorizer as from_vectorizer
     from hdsp.corpus import open_corpus as open_corpus
     from hdsp.corpus import prepare_corpus as prepare_corpus
-    from hdsp.corpus import prepare_dask as prepare_dask
     from hdsp.corpus import read_folder as read_folder
     from hdsp.corpus import read_ldac as read_ldac
     from hdsp.corpus import read_mallet as read_mallet
@@ -96,7 +95,6 @@ _HOMES = {
     "open_corpus": "corpus",
     "plots": "plots",
     "prepare_corpus": "corpus",
-    "prepare_dask": "corpus",
     "read_folder": "corpus",
     "read_ldac": "corpus",
     "read_mallet": "corpus",

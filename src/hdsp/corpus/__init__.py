@@ -7,7 +7,6 @@ from hdsp.corpus.frames import library_of, make_frame
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, ReadingSettings
 from hdsp.corpus.readers import *  # noqa: F403 - whatever the readers' registry has
 from hdsp.corpus.schema import BlockSchema, LabelSchema, warn_unknown
-from hdsp.corpus.stored.collections import prepare_dask
 from hdsp.corpus.stored.corpus import StoredCorpus, open_corpus
 from hdsp.corpus.stored.preparing import prepare_corpus
 from hdsp.corpus.text import TextSettings
@@ -29,7 +28,6 @@ __all__ = [
     "make_frame",
     "open_corpus",
     "prepare_corpus",
-    "prepare_dask",
     "warn_unknown",
 ]
 __all__ += readers.__all__

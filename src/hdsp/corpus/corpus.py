@@ -12,11 +12,10 @@ from scipy.sparse import csr_array
 
 from hdsp.checks import check_counts, check_texts, check_words, count_of, row_positions
 from hdsp.corpus.columns import as_groups, as_labels, is_missing
-from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.frames import is_frame
 from hdsp.corpus.labels import Labels, ReadingSettings
 from hdsp.corpus.schema import LabelSchema
-from hdsp.corpus.text import NoWordsError, TextSettings
+from hdsp.corpus.text import NoWordsError, TextSettings, counting_rules
 from hdsp.numerics import BLOCK_DOCUMENTS, frozen_csr
 
 # The most documents of a part: those of a block of a fit.

@@ -1,106 +1,346 @@
-"""How a caller wants texts counted: by settings, or like another corpus or a model."""
+r"""Texts to word counts, some documents at a time: in compiled code, or by Python.
 
-from dataclasses import replace
-from typing import Any
+Compiled code knows patterns that match runs of characters of one class, such as
+``[^\W\d_]{3,}``, ``(?u)\b\w\w+\b`` and ``[a-z]+``. Python's own `re` says which characters a class
+has, and Python normalises texts and puts them in lower case, so that the words are those of the
+regular expression.
+"""
 
-from hdsp.corpus.text import TextSettings
+import re
+import unicodedata
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from hdsp import kernels
+from hdsp.corpus.splitting import has_unspaced, splits_pairs, splitter, stems, stop_words_of
+from hdsp.numerics import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from hdsp.corpus.text import TextSettings
+
+T = TypeVar("T")
+
+_CLASS = r"\[\^?(?:\\.|[^\]\[\\^])+\]|\\[wWdDsS]"
+_RUNS = re.compile(
+    rf"(?:\(\?u\))?(?P<start>\\b)?(?P<atoms>(?P<atom>{_CLASS})(?:(?P=atom))*)"
+    r"(?P<repeat>\+|\{[1-9]\d{0,2},\})(?P<end>\\b)?"
+)
+_N_CHARACTERS = 0x110000
+# Enough documents to be worth a call and the merging of their words, and few enough to share out.
+_DOCUMENTS = 2048
+_CHARACTERS = 1 << 22
+_TAKEN = 32
+# With fewer documents, the default rules on document frequencies keep every word.
+_SMALL = 20
 
 
-def counting_rules(
-    text_settings: object, like: object, owner: str, stem: str | None = None
-) -> tuple[TextSettings, tuple[str, ...] | None]:
-    """Return settings, and the words to count where they are known beforehand.
+class RunPattern(NamedTuple):
+    """A pattern of words that are runs of at least `shortest` characters of one class.
 
-    Every function that counts texts comes through here, so that the same arguments give the same
-    counts everywhere.
-
-    Parameters
-    ----------
-    text_settings : TextSettings, CountVectorizer, callable or None
-        How texts are split into words, and which words are counted. A callable returns the words
-        of a text. None is ``TextSettings()``, or the settings of `like`.
-    like : Corpus, HDSP or None
-        A corpus or a fitted model whose words are counted, in its order.
-    owner : str
-        The function whose arguments these are, for messages.
-    stem : str or None, default=None
-        The language of stems, where words are counted by their stems.
-
-    Returns
-    -------
-    settings : TextSettings
-        The settings.
-    words : tuple of str or None
-        The words of `like` or of a fitted vectoriser; None where the texts decide.
+    `kinds` has 1 for characters of the class, and 2 for those beside which no word may end. Words
+    must start, or end, at a word boundary if `at_start`, or `at_end`.
     """
-    settings, words = as_text_settings(text_settings, owner)
-    if stem is not None:
-        text_settings = settings = replace(settings, stem=stem)
-    if like is None:
-        return settings, words
-    known = getattr(like, "text_settings", getattr(like, "text_settings_", None))
-    if text_settings is None and known is None:
-        raise ValueError(
-            f"`like` of {owner} must know how its texts were counted. Got a "
-            f"{type(like).__name__} without text settings. Pass `text_settings` besides."
-        )
-    if text_settings is not None and known is not None and settings != known:
-        raise ValueError(
-            f"`text_settings` of {owner} must be those of `like`. Got others. "
-            "Leave out one of the two."
-        )
-    return (settings if known is None else known), words_like(like, owner)
+
+    kinds: NDArray[np.uint8]
+    shortest: int
+    at_start: bool
+    at_end: bool
+
+    def stop_text(self, stop_words: Iterable[str]) -> bytes:
+        """Return words as a text of which they are the words."""
+        between = chr(int(np.argmin(self.kinds)))
+        return between.join(stop_words).encode("utf-8", "surrogatepass")
 
 
-def as_text_settings(value: object, owner: str) -> tuple[TextSettings, tuple[str, ...] | None]:
-    """Return text settings in any accepted form as `TextSettings`; see `counting_rules`.
+class Tokens(NamedTuple):
+    """The words of M documents in order: `ids` of distinct `words`, up to `stops` [M]."""
 
-    Parameters
-    ----------
-    value : TextSettings, CountVectorizer, callable or None
-        The settings; None for the defaults.
-    owner : str
-        The function whose argument it is, for messages.
+    words: list[str]
+    ids: IntArray
+    stops: IntArray
 
-    Returns
-    -------
-    settings : TextSettings
-        The settings.
-    words : tuple of str or None
-        The words of a vectoriser that has a vocabulary already.
-    """
-    if value is None:
-        return TextSettings(), None
-    if isinstance(value, TextSettings):
-        return value, None
-    if hasattr(value, "build_analyzer") and not isinstance(value, type):
-        return TextSettings.from_vectorizer(value), vectorizer_words(value)
-    if callable(value) and not isinstance(value, type):
-        return TextSettings(language=None, lowercase=False, tokenizer=value), None
-    raise TypeError(
-        f"`text_settings` of {owner} must be TextSettings, a CountVectorizer or a function from a "
-        f"text to its words. Got {value!r}. Leave it out for the defaults."
+
+class Counted(NamedTuple):
+    """Counts [M, V] of the distinct words of some documents, in any order."""
+
+    words: list[str]
+    counts: csr_array
+
+
+@lru_cache(maxsize=16)
+def run_pattern(token_pattern: str) -> RunPattern | None:
+    """Return a pattern as one of runs, or None if it is no such pattern."""
+    parts = _RUNS.fullmatch(token_pattern)
+    if parts is None:
+        return None
+    kinds = _members(parts["atom"]).astype(np.uint8)
+    n_atoms = len(parts["atoms"]) // len(parts["atom"])
+    shortest = n_atoms if parts["repeat"] == "+" else n_atoms - 1 + int(parts["repeat"][1:-2])
+    if parts["start"] or parts["end"]:
+        in_word = _members(r"\w")
+        if (kinds > in_word).any():
+            # Beside other characters, a boundary depends on what is on the other side.
+            return None
+        kinds += 2 * in_word.astype(np.uint8)
+    if kinds.all():
+        # No character is left to end a word.
+        return None
+    kinds.flags.writeable = False
+    return RunPattern(kinds, shortest, bool(parts["start"]), bool(parts["end"]))
+
+
+def _members(character_class: str) -> BoolArray:
+    """Return which of all characters are of a class of a regular expression."""
+    members = np.zeros(_N_CHARACTERS, dtype=np.bool_)
+    characters = np.arange(_N_CHARACTERS, dtype="<u4").tobytes()
+    for run in re.finditer(
+        f"(?:{character_class})+", characters.decode("utf-32-le", "surrogatepass")
+    ):
+        members[run.start() : run.end()] = True
+    return members
+
+
+def split_texts(encoded: Sequence[bytes], pattern: RunPattern, stopped: bytes = b"") -> Tokens:
+    """Split normal texts in UTF-8, without the words of the text `stopped`."""
+    joined = b"".join([stopped, *encoded])
+    ends = np.cumsum([len(stopped), *map(len, encoded)], dtype=np.int64)
+    ids, stops, starts, lasts = kernels.find_words(
+        np.frombuffer(joined, dtype=np.uint8), ends, *pattern
     )
+    words = [
+        joined[start:last].decode("utf-8", "surrogatepass")
+        for start, last in zip(starts.tolist(), lasts.tolist(), strict=True)
+    ]
+    return Tokens(words, ids, stops[1:])
 
 
-def vectorizer_words(vectorizer: Any) -> tuple[str, ...] | None:
-    """Return the words of a vectoriser, or None where it has not been fitted."""
-    from sklearn.exceptions import NotFittedError
-
-    try:
-        return tuple(str(word) for word in vectorizer.get_feature_names_out())
-    except NotFittedError:
-        return None
+def encode_texts(texts: Iterable[str], lowercase: bool) -> list[bytes]:
+    """Return texts in normal form, in lower case if they are to be, in UTF-8."""
+    return [_normal(text, lowercase).encode("utf-8", "surrogatepass") for text in texts]
 
 
-def words_like(like: object, owner: str) -> tuple[str, ...] | None:
-    """Return the words of a corpus or a fitted model, or None where there is none."""
-    if like is None:
-        return None
-    words = getattr(like, "words", getattr(like, "words_", None))
-    if words is None:
-        raise TypeError(
-            f"`like` of {owner} must have words: a Corpus, or a fitted HDSP. "
-            f"Got {type(like).__name__}. Fit the model first, or leave `like` out."
+def _normal(text: str, lowercase: bool) -> str:
+    # Some systems write "é" as an "e" and a mark, which is not a letter and would end the word.
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
+    return text.lower() if lowercase else text
+
+
+def _split_by(
+    words_of: Callable[[Any], Iterable[str]], texts: Iterable[Any], stopped: Container[str]
+) -> Tokens:
+    """Split texts by a function of Python."""
+    numbers: dict[str, int] = {}
+    ids: list[int] = []
+    stops: list[int] = []
+    for text in texts:
+        words = [word for word in words_of(text) if word not in stopped]
+        ids += [numbers.setdefault(word, len(numbers)) for word in words]
+        stops.append(len(ids))
+    return Tokens(list(numbers), np.array(ids, np.int32), np.array(stops, np.int64))
+
+
+class TextCounter:
+    """Counts texts, or lists of words if `in_words`, by settings that do not choose among words."""
+
+    def __init__(self, settings: "TextSettings", in_words: bool = False) -> None:
+        self._settings = settings
+        self._words_of = _normal_words(settings) if in_words else _words_of(settings)
+        self._stopped = stop_list(settings)
+        self._pattern = None
+        if settings.tokenizer is None and not in_words:
+            self._pattern = run_pattern(settings.token_pattern)
+
+    def count(self, texts: Sequence[Any]) -> Counted:
+        """Count the words of some documents, other than stop words, and phrases of them."""
+        tokens = self._split_compiled(texts) or _split_by(self._words_of, texts, self._stopped)
+        if self._settings.stem is not None:
+            tokens = _stemmed(tokens, self._settings.stem)
+        return count_phrases(tokens, self._settings.ngrams)
+
+    def _split_compiled(self, texts: Sequence[Any]) -> Tokens | None:
+        """Split texts in compiled code, which does not know scripts without spaces."""
+        if self._pattern is None:
+            return None
+        encoded = encode_texts(texts, self._settings.lowercase)
+        if splits_pairs(self._settings) and has_unspaced(b"".join(encoded)):
+            return None
+        return split_texts(encoded, self._pattern, self._pattern.stop_text(self._stopped))
+
+    def map(self, function: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
+        """Yield the function of each item in order: in threads, if compiled code finds words."""
+        return map(function, items) if self._pattern is None else in_threads(function, items)
+
+
+def count_texts(texts: Iterable[Any], settings: "TextSettings") -> Iterator[Counted]:
+    """Count texts, or lists of words, while they are read; yield counts in their order."""
+    documents = iter(texts)
+    first = list(islice(documents, 1))
+    counter = TextCounter(settings, bool(first) and not isinstance(first[0], str))
+    return counter.map(counter.count, _groups(chain(first, documents)))
+
+
+def in_threads(
+    function: Callable[[Any], T], items: Iterable[Any], n_threads: int | None = None
+) -> Iterator[T]:
+    """Yield the function of each item in order; some items ahead are worked on in threads.
+
+    By default in as many threads as there are cores, and on one core in none.
+    """
+    import joblib
+
+    n_cores = joblib.effective_n_jobs(-1)
+    n_threads = n_threads or (n_cores if n_cores > 1 else 0)
+    waiting = iter(items)
+    some = list(islice(waiting, 2))
+    if not n_threads or len(some) < 2:
+        yield from map(function, chain(some, waiting))
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        running = deque[Any]()
+        for item in chain(some, waiting):
+            running.append(pool.submit(function, item))
+            if len(running) > n_threads:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+
+
+def _groups(documents: Iterator[Any]) -> Iterator[list[Any]]:
+    """Yield documents in lists that are neither long nor large."""
+    group: list[Any] = []
+    size = 0
+    while some := list(islice(documents, _TAKEN)):
+        group += some
+        size += sum(map(len, some))
+        if len(group) >= _DOCUMENTS or size > _CHARACTERS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def stop_list(settings: "TextSettings") -> set[str]:
+    """Return the stop words as tokens."""
+    chosen = {*settings.stop_words, *stop_words_of(settings.language)}
+    words_of = _words_of(settings)
+    return {token for word in chosen for token in words_of(word)}
+
+
+def _words_of(settings: "TextSettings") -> Callable[[Any], Iterable[str]]:
+    """Return the function from a text to its words."""
+    split, lowercase = splitter(settings), settings.lowercase
+    return lambda text: split(_normal(text, lowercase))
+
+
+def _normal_words(settings: "TextSettings") -> Callable[[Any], Iterable[str]]:
+    return lambda words: [_normal(word, settings.lowercase) for word in words]
+
+
+def _stemmed(tokens: Tokens, language: str) -> Tokens:
+    """Return the stems of words."""
+    numbers: dict[str, int] = {}
+    place = [numbers.setdefault(stem, len(numbers)) for stem in stems(tokens.words, language)]
+    return Tokens(list(numbers), np.array(place, np.int32)[tokens.ids], tokens.stops)
+
+
+def count_phrases(tokens: Tokens, longest: int) -> Counted:
+    """Count words, and phrases of words up to a length."""
+    n_documents, n_tokens, words = len(tokens.stops), len(tokens.ids), tokens.words
+    if longest == 1:
+        columns, counts, ends = kernels.count_ids(tokens.ids, tokens.stops, len(words))
+        return Counted(words, csr_array((counts, columns, ends), shape=(n_documents, len(words))))
+    rows = np.repeat(np.arange(n_documents), np.diff(tokens.stops, prepend=0))
+    all_rows, all_ids, names = [rows], [tokens.ids.astype(np.int64)], words
+    # The phrases of one word less that begin at each word.
+    shorter, codes = words, all_ids[0]
+    for length in range(2, min(longest, n_tokens) + 1):
+        begins = np.flatnonzero(rows[length - 1 :] == rows[: n_tokens - length + 1])
+        pairs, phrases = np.unique(
+            codes[begins] * len(words) + tokens.ids[begins + length - 1], return_inverse=True
         )
-    return tuple(words)
+        first, second = divmod(pairs, len(words))
+        shorter = [
+            f"{shorter[a]} {words[b]}" for a, b in zip(first.tolist(), second.tolist(), strict=True)
+        ]
+        all_rows.append(rows[begins])
+        all_ids.append(phrases + len(names))
+        codes = np.zeros(n_tokens, dtype=np.int64)
+        codes[begins] = phrases
+        names = names + shorter
+    ids = np.concatenate(all_ids)
+    # A word with a space in it may be a phrase of two others.
+    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    if len(place) < len(names):
+        ids, names = np.array([place[name] for name in names])[ids], list(place)
+    entries = np.ones(len(ids), dtype=np.int32), (np.concatenate(all_rows), ids)
+    return Counted(names, csr_array(entries, shape=(n_documents, len(names))))
+
+
+def merge_counts(parts: Iterable[Counted], words: Sequence[str] | None) -> Counted:
+    """Join counts of consecutive documents: of `words`, or of all words as they are met."""
+    numbers = {word: number for number, word in enumerate(words or ())}
+    merged = [csr_array((0, len(numbers)), dtype=np.int32)]
+    for part in parts:
+        if words is None:
+            place = [numbers.setdefault(word, len(numbers)) for word in part.words]
+        else:
+            place = [numbers.get(word, -1) for word in part.words]
+        merged.append(remap_columns(part.counts, np.array(place, np.int32), len(numbers)))
+    for counts in merged:
+        counts.resize(counts.shape[0], len(numbers))
+    return Counted(list(numbers), csr_array(vstack(merged, format="csr")))
+
+
+def remap_columns(matrix: csr_array, place: NDArray[Any], n_columns: int) -> csr_array:
+    """Return a matrix with each column in its new place, without those whose place is -1."""
+    indices = place[matrix.indices]
+    kept = indices >= 0
+    starts = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
+    return csr_array((matrix.data[kept], indices[kept], starts), shape=(matrix.shape[0], n_columns))
+
+
+def select_columns(counts: csr_array, columns: IntArray) -> csr_array:
+    """Return the columns of counts, in the given order, as a float64 matrix that is sorted."""
+    place = np.full(counts.shape[1], -1, dtype=np.int32)
+    place[columns] = np.arange(len(columns))
+    chosen = remap_columns(counts, place, len(columns))
+    chosen.data = chosen.data.astype(np.float64)
+    chosen.sort_indices()
+    return chosen
+
+
+def word_sums(counts: csr_array) -> FloatArray:
+    """Return the number of documents that have each word, and of its tokens, [2, V]."""
+    n_words = counts.shape[1]
+    frequency = np.bincount(counts.indices, minlength=n_words)
+    return np.array([frequency, np.bincount(counts.indices, counts.data, n_words)])
+
+
+def choose_words(
+    settings: "TextSettings", words: Sequence[str], sums: FloatArray, n_documents: int
+) -> IntArray:
+    """Return the positions of the words that the settings keep, in alphabetical order.
+
+    `sums` [2, V] are those of `word_sums`. Of equally frequent words the first are kept.
+    """
+    frequency, totals = sums
+    least = min(5, 0.02 * n_documents)
+    largest = n_documents * (1.0 if n_documents < _SMALL else 0.5)
+    if settings.min_df is not None:
+        least = settings.min_df * (n_documents if isinstance(settings.min_df, float) else 1)
+    if settings.max_df is not None:
+        largest = settings.max_df * (n_documents if isinstance(settings.max_df, float) else 1)
+    common = np.flatnonzero((frequency >= least) & (frequency <= largest)).tolist()
+    order = np.array(sorted(common, key=words.__getitem__), dtype=np.int64)
+    if settings.max_features is not None and len(order) > settings.max_features:
+        most = np.argsort(-totals[order], kind="stable")[: settings.max_features]
+        order = order[np.sort(most)]
+    return order

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array, hstack
 
 from hdsp.checks import check_matrix, count_of, quoted
 from hdsp.corpus.columns import column_name, from_matrix, matrix_blocks, read_labels
+from hdsp.corpus.counting import remap_columns
 from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
-from hdsp.corpus.word_counts import placed
 from hdsp.exceptions import LabelDataWarning, UnknownLabelWarning
 from hdsp.numerics import FloatArray, IntArray, csr_entries
 
@@ -241,10 +241,10 @@ class LabelSchema:
         self._check_agreement(labels, "`labels`")
         found = {block.name: block for block in labels.blocks}
         nothing = LabelBlock("", "tags", (), csr_array((len(labels), 0)))
-        parts = [placed(nothing.values, self._targets(nothing), 0)]
+        parts = [remap_columns(nothing.values, self._targets(nothing), 0)]
         for known in self.blocks:
             block = found.get(known.name, nothing)
-            part = placed(block.values, self._targets(block), len(known.columns))
+            part = remap_columns(block.values, self._targets(block), len(known.columns))
             if known.kind == "number":
                 mean, scale = np.asarray(known.mean), np.asarray(known.scale)
                 part.data = (part.data - mean[part.indices]) / scale[part.indices]

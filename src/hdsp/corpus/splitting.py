@@ -1,5 +1,6 @@
-"""Texts to words where a pattern is not enough: scripts without spaces, tokenizers, and stems."""
+"""Words that a pattern cannot find: scripts without spaces, tokenizers, stems, and stop words."""
 
+import os
 import re
 import threading
 import unicodedata
@@ -8,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +42,54 @@ _MANY = 0.1
 # Sudachi takes 49,149 bytes at a time.
 _CHARACTERS = 10_000
 _STEMMING = threading.Lock()
+# What is left of contractions ("didn't"), which scikit-learn's list of stop words does not have.
+_CONTRACTED = (
+    *("ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn"),
+    *("isn", "mustn", "needn", "shouldn", "wasn", "weren", "wouldn"),
+)
+# Languages by their codes of ISO 639-1; the lists of other languages were not good enough.
+LANGUAGE_OF_CODE = {
+    **{"bg": "bulgarian", "ca": "catalan", "cs": "czech", "da": "danish", "nl": "dutch"},
+    **{"en": "english", "fi": "finnish", "fr": "french", "de": "german", "hu": "hungarian"},
+    **{"it": "italian", "no": "norwegian", "nb": "norwegian", "pl": "polish"},
+    **{"pt": "portuguese", "ro": "romanian", "ru": "russian", "sk": "slovak", "es": "spanish"},
+    **{"sv": "swedish", "uk": "ukrainian"},
+}
+LANGUAGES = tuple(dict.fromkeys(LANGUAGE_OF_CODE.values()))
+
+
+def stop_words_of(language: str | None) -> set[str]:
+    """Return the stop words of a language; none for None."""
+    if language is None:
+        return set()
+    if language == "english":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return {*ENGLISH_STOP_WORDS, *_CONTRACTED}
+    from stop_words import get_stop_words
+
+    return set(get_stop_words(language))
+
+
+def read_stop_words(value: object) -> tuple[str, ...]:
+    """Return the stop words of a list, or of a file with one word per line."""
+    if isinstance(value, (str, os.PathLike)):
+        path = Path(value)
+        try:
+            return tuple(path.read_text(encoding="utf-8-sig").split())
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                "`stop_words` of TextSettings must be a list, or a file in UTF-8 with one word per "
+                f"line. Got {str(path)!r}, which cannot be read. Check the path; for English stop "
+                "words pass language='english'."
+            ) from error
+    words = tuple(value) if isinstance(value, Iterable) else (value,)
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(
+                f"`stop_words` of TextSettings must be strings. Got {word!r}. Convert it with str."
+            )
+    return words
 
 
 def splits_pairs(settings: "TextSettings") -> bool:
@@ -85,15 +135,12 @@ def _pairs(run: str) -> list[str]:
     return found
 
 
-def has_unspaced(texts: Sequence[str]) -> bool:
-    """Return whether any of the texts has characters of a script without spaces."""
-    together = "".join(texts)
-    if together.isascii():
-        return False
+def has_unspaced(text: bytes) -> bool:
+    """Return whether a text in UTF-8 has characters of a script without spaces."""
     # The first bytes of such characters; those of punctuation are others.
-    text = np.frombuffer(together.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-    likely = (text == 0xE0) | (text == 0xE1) | (text >= 0xE3)
-    return bool(likely.any()) and _UNSPACED.search(together) is not None
+    values = np.frombuffer(text, dtype=np.uint8)
+    likely = values[values >= 0xE0] != 0xE2
+    return bool(likely.any()) and bool(_UNSPACED.search(text.decode("utf-8", "surrogatepass")))
 
 
 def is_unspaced(word: str) -> bool:

@@ -7,15 +7,28 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hdsp import progress
 from hdsp.checks import check_texts, check_words, quoted
-from hdsp.corpus.splitting import LETTERS, TOKENIZERS, stem_languages, warn_of_pairs
-from hdsp.corpus.stop_words import LANGUAGE_OF_CODE, LANGUAGES, read_stop_words
-from hdsp.corpus.word_choice import choose_words, is_common, most_frequent
-from hdsp.corpus.word_counts import count_texts, merged, stop_list, with_columns
+from hdsp.corpus.counting import (
+    choose_words,
+    count_texts,
+    merge_counts,
+    select_columns,
+    stop_list,
+    word_sums,
+)
+from hdsp.corpus.splitting import (
+    LANGUAGE_OF_CODE,
+    LANGUAGES,
+    LETTERS,
+    TOKENIZERS,
+    read_stop_words,
+    stem_languages,
+    warn_of_pairs,
+)
+from hdsp.numerics import IntArray
 
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
 # Nobody writes longer ones; a class of millions of characters takes gigabytes.
@@ -35,8 +48,6 @@ _PARTS = rf"(?:{_ATOM}(?:\{{[1-9]\}})?){{0,8}}{_REPEATED}"
 _QUICK = re.compile(
     rf"(?:\(\?u\))?(?:\\b{_PARTS}\\b|(?:\\b)?{_PARTS}(?:\(\?:{_ATOM}{_REPEATED}\)[*?])?)"
 )
-# Settings that choose among the words of all texts.
-_CHOOSING = ("min_df", "max_df", "max_features")
 
 
 class NoWordsError(ValueError):
@@ -112,21 +123,27 @@ class TextSettings:
         for name in ("language", "stem"):
             if isinstance(given := getattr(self, name), str):
                 object.__setattr__(self, name, LANGUAGE_OF_CODE.get(given, given))
-        known = self.language is None or self.language in LANGUAGES
+        stem_names = [] if self.stem is None else stem_languages()
         short = _is_positive(self.ngrams) and self.ngrams <= _LONGEST_PHRASE
-        limited = self.max_features is None or _is_positive(self.max_features)
-        splits = self.tokenizer in (None, *TOKENIZERS) or callable(self.tokenizer)
-        languages = [] if self.stem is None else stem_languages()
         rules = {
-            "language": (known, f"None or one of {', '.join(LANGUAGES)}"),
+            "language": (
+                self.language in (None, *LANGUAGES),
+                f"None or one of {', '.join(LANGUAGES)}",
+            ),
             "min_df": (_is_frequency(self.min_df), _FREQUENCY_RULE),
             "max_df": (_is_frequency(self.max_df), _FREQUENCY_RULE),
             "token_pattern": (_is_pattern(self.token_pattern), _PATTERN_RULE),
             "lowercase": (isinstance(self.lowercase, bool), "True or False"),
             "ngrams": (short, f"a whole number from 1 to {_LONGEST_PHRASE}"),
-            "max_features": (limited, "a whole number from 1"),
-            "tokenizer": (splits, f"a function or one of {', '.join(TOKENIZERS)}"),
-            "stem": (self.stem in (None, *languages), f"None or one of {', '.join(languages)}"),
+            "max_features": (
+                self.max_features is None or _is_positive(self.max_features),
+                "a whole number from 1",
+            ),
+            "tokenizer": (
+                self.tokenizer in (None, *TOKENIZERS) or callable(self.tokenizer),
+                f"a function or one of {', '.join(TOKENIZERS)}",
+            ),
+            "stem": (self.stem in (None, *stem_names), f"None or one of {', '.join(stem_names)}"),
         }
         for name, (holds, rule) in rules.items():
             if not holds:
@@ -151,10 +168,7 @@ class TextSettings:
 
     @property
     def all_words(self) -> Self:
-        """The same settings, except that no word is left out for its frequency.
-
-        For texts that will be split: `kept` then chooses by the training documents alone.
-        """
+        """The same settings, except that no word is left out for its frequency."""
         return replace(self, min_df=1, max_df=1.0, max_features=None)
 
     def count(
@@ -180,22 +194,22 @@ class TextSettings:
         words : tuple of str
             The V words.
         """
-        if words is not None:
-            words = check_words(words, len(words), "TextSettings.count")
-        documents = progress.count(check_texts(texts, "TextSettings.count"), "documents")
-        counts, found = merged(count_texts(documents, self), words)
-        if words is None:
-            chosen, words = choose_words(self, found, counts)
-            warn_of_pairs(self, words)
-        else:
-            chosen = np.arange(len(words))
-        if not len(chosen):
+        owner = "TextSettings.count"
+        known = None if words is None else check_words(words, len(words), owner)
+        documents = progress.count(check_texts(texts, owner), "documents")
+        names, counts = merge_counts(count_texts(documents, self), known)
+        chosen: IntArray = np.arange(len(names))
+        if known is None:
+            chosen = choose_words(self, names, word_sums(counts), counts.shape[0])
+            known = tuple(names[number] for number in chosen.tolist())
+            warn_of_pairs(self, known)
+        if not known:
             raise NoWordsError(
                 "`texts` of TextSettings.count must share words that the settings keep. "
                 "Got texts of which no word is left. "
                 "Pass more texts, or settings that keep more words."
             )
-        return with_columns(counts, chosen), tuple(words)
+        return select_columns(counts, chosen), known
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold.
@@ -268,7 +282,10 @@ class TextSettings:
                 "The vectoriser of a corpus must count words. "
                 f"Got {type(vectorizer).__name__}. Use a CountVectorizer."
             )
-        frequencies = {name: _plain(getattr(vectorizer, name)) for name in _CHOOSING}
+        choosing = {}
+        for name in ("min_df", "max_df", "max_features"):
+            value = getattr(vectorizer, name)
+            choosing[name] = value.item() if isinstance(value, np.generic) else value
         stop_words = tuple(sorted(vectorizer.get_stop_words() or ()))
         plain = (
             type(vectorizer) is CountVectorizer
@@ -286,42 +303,83 @@ class TextSettings:
                 token_pattern=vectorizer.token_pattern,
                 lowercase=vectorizer.lowercase,
                 ngrams=vectorizer.ngram_range[1],
-                **frequencies,
+                **choosing,
             )
             if stop_list(settings) <= set(stop_words):
                 return settings
         analyze = vectorizer.build_analyzer()
         tokenizer = partial(_distinct, analyze) if vectorizer.binary else analyze
-        return cls(language=None, lowercase=False, tokenizer=tokenizer, **frequencies)
+        return cls(language=None, lowercase=False, tokenizer=tokenizer, **choosing)
 
-    def kept(self, counts: csr_array) -> NDArray[np.bool_]:
-        """Return which words `min_df`, `max_df` and `max_features` keep.
 
-        Parameters
-        ----------
-        counts : sparse array of shape [M, V]
-            Counts of all words.
+def counting_rules(
+    text_settings: object, like: object, owner: str, stem: str | None = None
+) -> tuple[TextSettings, tuple[str, ...] | None]:
+    """Return settings, and the words to count if `like` or a fitted vectoriser has them.
 
-        Returns
-        -------
-        bool array of shape [V]
-            Whether each word is kept.
-        """
-        n_documents, n_words = counts.shape
-        frequency = np.bincount(counts.indices, minlength=n_words)
-        common = np.flatnonzero(is_common(self, frequency, n_documents))
-        totals = np.asarray(counts.sum(axis=0)).ravel()
-        kept = np.zeros(n_words, dtype=np.bool_)
-        kept[common[most_frequent(self, totals[common])]] = True
-        return kept
+    Every function that counts texts calls this one, so that the same arguments give the same
+    counts everywhere.
+    """
+    settings, words = as_text_settings(text_settings, owner)
+    if stem is not None:
+        text_settings = settings = replace(settings, stem=stem)
+    if like is None:
+        return settings, words
+    known = getattr(like, "text_settings", getattr(like, "text_settings_", None))
+    if text_settings is None and known is None:
+        raise ValueError(
+            f"`like` of {owner} must know how its texts were counted. Got a "
+            f"{type(like).__name__} without text settings. Pass `text_settings` besides."
+        )
+    if text_settings is not None and known is not None and settings != known:
+        raise ValueError(
+            f"`text_settings` of {owner} must be those of `like`. Got others. "
+            "Leave out one of the two."
+        )
+    return (settings if known is None else known), words_like(like, owner)
+
+
+def as_text_settings(value: object, owner: str) -> tuple[TextSettings, tuple[str, ...] | None]:
+    """Return `TextSettings` of any accepted form, and the words of a fitted vectoriser."""
+    if value is None:
+        return TextSettings(), None
+    if isinstance(value, TextSettings):
+        return value, None
+    if hasattr(value, "build_analyzer") and not isinstance(value, type):
+        return TextSettings.from_vectorizer(value), vectorizer_words(value)
+    if callable(value) and not isinstance(value, type):
+        return TextSettings(language=None, lowercase=False, tokenizer=value), None
+    raise TypeError(
+        f"`text_settings` of {owner} must be TextSettings, a CountVectorizer or a function from a "
+        f"text to its words. Got {value!r}. Leave it out for the defaults."
+    )
+
+
+def vectorizer_words(vectorizer: Any) -> tuple[str, ...] | None:
+    """Return the words of a vectoriser, or None if it has not been fitted."""
+    from sklearn.exceptions import NotFittedError
+
+    try:
+        return tuple(str(word) for word in vectorizer.get_feature_names_out())
+    except NotFittedError:
+        return None
+
+
+def words_like(like: object, owner: str) -> tuple[str, ...] | None:
+    """Return the words of a corpus or a fitted model; None for None."""
+    if like is None:
+        return None
+    words = getattr(like, "words", getattr(like, "words_", None))
+    if words is None:
+        raise TypeError(
+            f"`like` of {owner} must have words: a Corpus, or a fitted HDSP. "
+            f"Got {type(like).__name__}. Fit the model first, or leave `like` out."
+        )
+    return tuple(words)
 
 
 def _distinct(analyze: Callable[[str], Iterable[str]], text: str) -> set[str]:
     return set(analyze(text))
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_positive(value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from hdsp.corpus.word_counts import in_threads
+from hdsp.corpus.counting import in_threads
 from hdsp.kernels import use_threads
 from hdsp.model import Block, BlockSource
 

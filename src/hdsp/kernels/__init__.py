@@ -35,7 +35,7 @@ _MODULES = {
         "sum_pair_entropies",
         "sum_proportion_terms",
     ),
-    "words": ("count_ids", "find_words", "merge_words"),
+    "words": ("count_ids", "find_words"),
 }
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from hdsp.checks import count_of
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.counting import words_like
 from hdsp.corpus.readers.common import (
     FileOrPath,
     FilePath,
@@ -20,6 +19,7 @@ from hdsp.corpus.readers.common import (
 )
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.numbers import line_fields, number_batches
+from hdsp.corpus.text import words_like
 from hdsp.numerics import BoolArray, FloatArray, IntArray, csr_from_entries
 
 # Whole numbers up to here are exact as floats.

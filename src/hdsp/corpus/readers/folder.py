@@ -7,12 +7,12 @@ import numpy as np
 
 from hdsp.checks import quoted
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Labels, Names, label_kinds
 from hdsp.corpus.readers.columns import Columns
 from hdsp.corpus.readers.common import FilePath, Lines, open_binary, read_error
 from hdsp.corpus.readers.label_table import LabelSource
 from hdsp.corpus.readers.texts import corpus_of_texts
+from hdsp.corpus.text import counting_rules
 
 # Files of any depth whose names end in .txt.
 TEXT_FILES = "**/*.txt"

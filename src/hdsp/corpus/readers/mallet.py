@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from hdsp.corpus.columns import make_block
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Kind, Labels
 from hdsp.corpus.readers.columns import naming, short_repr, split_tags
 from hdsp.corpus.readers.common import FileOrPath, Lines, name_of, open_lines
 from hdsp.corpus.readers.texts import corpus_of_texts
+from hdsp.corpus.text import counting_rules
 
 _NAME = "label"
 

@@ -6,8 +6,7 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.counting import vectorizer_words
-from hdsp.corpus.text import TextSettings
+from hdsp.corpus.text import TextSettings, vectorizer_words
 
 
 def from_vectorizer(counts: Any, vectorizer: Any, labels: object = None) -> Corpus:

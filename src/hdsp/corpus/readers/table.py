@@ -2,12 +2,12 @@
 
 from hdsp.corpus.columns import warn_dates
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.counting import counting_rules
 from hdsp.corpus.labels import Names, ReadingSettings, label_kinds
 from hdsp.corpus.readers.columns import Columns, Wanted
 from hdsp.corpus.readers.common import FileOrPath, name_of
 from hdsp.corpus.readers.table_formats import open_table
 from hdsp.corpus.readers.texts import corpus_of_texts
+from hdsp.corpus.text import counting_rules
 
 
 def read_table(

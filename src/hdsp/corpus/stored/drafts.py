@@ -2,15 +2,15 @@
 
 import pickle
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.counting import Counted, remap_columns
 from hdsp.corpus.labels import Labels
-from hdsp.corpus.word_counts import Counted, placed
-from hdsp.corpus.word_table import WordTable
 from hdsp.numerics import frozen_csr
 
 
@@ -42,7 +42,6 @@ class Draft:
         cls, path: Path, counted: Counted, labels: Labels, ids: tuple[str, ...] | None
     ) -> "Draft":
         """Write documents to a file."""
-        counted = replace(counted, words=counted.words.compact())
         with path.open("xb") as file:
             pickle.dump((counted, labels, ids), file, 5)
         columns = tuple(block.columns for block in labels.blocks)
@@ -54,15 +53,15 @@ class Draft:
             found: tuple[Counted, Labels, tuple[str, ...] | None] = pickle.load(file)
         return found
 
-    def finished(self, whole: Corpus, table: WordTable) -> Corpus:
+    def finished(self, whole: Corpus, numbers: Mapping[str, int]) -> Corpus:
         """Return the documents with the words and label columns of the whole.
 
         Parameters
         ----------
         whole : Corpus
             A corpus of no documents with all words and label columns, which are sorted.
-        table : WordTable
-            A table of the words.
+        numbers : mapping of str to int
+            The number of each word.
 
         Returns
         -------
@@ -70,11 +69,13 @@ class Draft:
             The documents.
         """
         counted, found, ids = self.read()
-        place = table.find(counted.words).astype(np.int32)
+        place = np.array([numbers.get(word, -1) for word in counted.words], np.int32)
         blocks = []
         for own, block in zip(found.blocks, whole.labels.blocks, strict=True):
             target = np.array([bisect_left(block.columns, name) for name in own.columns], np.int32)
-            blocks.append(replace(block, values=placed(own.values, target, len(block.columns))))
-        counts = frozen_csr(placed(counted.counts, place, whole.n_words))
+            blocks.append(
+                replace(block, values=remap_columns(own.values, target, len(block.columns)))
+            )
+        counts = frozen_csr(remap_columns(counted.counts, place, whole.n_words))
         labels = Labels(tuple(blocks), self.n_documents)
         return whole.replaced(counts=counts, labels=labels, ids=ids)

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 from hdsp import progress
 from hdsp.checks import check_words
 from hdsp.corpus.corpus import PART_SIZE, Corpus
-from hdsp.corpus.counting import counting_rules
+from hdsp.corpus.counting import TextCounter, choose_words, in_threads, word_sums
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
 from hdsp.corpus.readers.columns import Batch, Columns, Wanted
 from hdsp.corpus.readers.common import FileOrPath, FilePath, check_file, name_of, read_error
@@ -30,12 +30,8 @@ from hdsp.corpus.splitting import warn_of_pairs
 from hdsp.corpus.stored.corpus import StoredCorpus
 from hdsp.corpus.stored.drafts import Draft
 from hdsp.corpus.stored.writing import replacing_folder, storable_settings, write_shards
-from hdsp.corpus.text import TextSettings
-from hdsp.corpus.word_choice import chosen_order, is_common
-from hdsp.corpus.word_counts import Counter, in_threads
-from hdsp.corpus.word_table import PackedWords, WordTable
+from hdsp.corpus.text import TextSettings, counting_rules
 from hdsp.numerics import FloatArray
-from hdsp.storage import AnyArray
 
 # The most characters of a draft's texts.
 _CHARACTERS = 1 << 24
@@ -186,7 +182,7 @@ def _write_drafts(
     rows: Iterable[tuple[Columns, list[Batch]]], settings: TextSettings, folder: Path
 ) -> list[Draft]:
     """Count the documents of all tables, and write them to drafts in their order."""
-    counter = Counter(settings, in_words=False)
+    counter = TextCounter(settings)
 
     def write(item: tuple[int, tuple[Columns, list[Batch]]]) -> Draft:
         number, (columns, batches) = item
@@ -194,7 +190,7 @@ def _write_drafts(
         return Draft.write(folder / f"draft-{number:06d}", counted, columns.labels(), columns.ids())
 
     items = enumerate(rows)
-    return list(in_threads(write, items) if counter.is_compiled else map(write, items))
+    return list(counter.map(write, items))
 
 
 def _choose(
@@ -207,32 +203,23 @@ def _choose(
     """
     n_shares = max(1, math.ceil(sum(draft.n_words for draft in drafts) / _CANDIDATES))
     names: list[str] = []
-    occurrences: list[FloatArray] = []
+    sums: list[FloatArray] = []
     for share in range(n_shares):
-        table = WordTable()
-        frequency, totals = np.zeros(0, dtype=np.int64), np.zeros(0)
-        for number, draft in enumerate(drafts):
-            counted, _, _ = draft.read()
-            numbers = table.numbers(counted.words, share, n_shares)
-            mine = numbers >= 0
-            indices, n_words = counted.counts.indices, draft.n_words
-            frequency = _grown(frequency, len(table))
-            totals = _grown(totals, len(table))
-            frequency[numbers[mine]] += np.bincount(indices, minlength=n_words)[mine]
-            totals[numbers[mine]] += np.bincount(indices, counted.counts.data, n_words)[mine]
-            task.update((share * len(drafts) + number + 1) / n_shares)
-        common = np.flatnonzero(is_common(settings, frequency[: len(table)], n_documents))
-        names += table.words.take(common)
-        occurrences.append(totals[common])
-    order = chosen_order(settings, names, np.concatenate(occurrences))
-    return tuple(names[position] for position in order.tolist())
-
-
-def _grown(array: AnyArray, length: int) -> AnyArray:
-    """Return an array with zeros behind it, if it is shorter than `length`."""
-    if len(array) >= length:
-        return array
-    return np.concatenate([array, np.zeros(2 * length - len(array), dtype=array.dtype)])
+        numbers: dict[str, int] = {}
+        found = np.zeros((2, 0))
+        for step, draft in enumerate(drafts, share * len(drafts) + 1):
+            words, counts = draft.read()[0]
+            mine = [j for j, word in enumerate(words) if hash(word) % n_shares == share]
+            place = [numbers.setdefault(words[j], len(numbers)) for j in mine]
+            found = np.pad(found, ((0, 0), (0, len(numbers) - found.shape[1])))
+            found[:, place] += word_sums(counts)[:, mine]
+            task.update(step / n_shares)
+        kept = choose_words(settings, list(numbers), found, n_documents)
+        words = list(numbers)
+        names += [words[number] for number in kept.tolist()]
+        sums.append(found[:, kept])
+    chosen = choose_words(settings, names, np.hstack(sums), n_documents)
+    return tuple(names[number] for number in chosen.tolist())
 
 
 def _finished(
@@ -242,8 +229,7 @@ def _finished(
     settings: TextSettings | None,
 ) -> Iterator[Corpus]:
     """Yield the documents of all drafts with the words and labels of the whole."""
-    table = WordTable()
-    table.numbers(PackedWords.of(words))
+    numbers = {word: number for number, word in enumerate(words)}
     blocks = []
     for number, (name, kind) in enumerate(kinds.items()):
         columns = set[str]().union(*(draft.columns[number] for draft in drafts))
@@ -252,7 +238,7 @@ def _finished(
     whole = Corpus.trusted(csr_array((0, len(words))), words, labels, settings, None)
 
     def finish(draft: Draft) -> Corpus:
-        finished = draft.finished(whole, table)
+        finished = draft.finished(whole, numbers)
         draft.path.unlink()
         return finished
 

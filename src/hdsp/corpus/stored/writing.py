@@ -10,11 +10,11 @@ from pathlib import Path
 
 from hdsp import progress
 from hdsp.corpus.corpus import PART_SIZE, Corpus
+from hdsp.corpus.counting import in_threads
 from hdsp.corpus.schema import LabelMoments, LabelSchema, sum_moments
 from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord
 from hdsp.corpus.stored.shards import is_shard_name, joined, shard_path, write_shard
 from hdsp.corpus.text import TextSettings
-from hdsp.corpus.word_counts import in_threads
 from hdsp.exceptions import NotSavedWarning
 from hdsp.storage import sync_file, sync_folder
 

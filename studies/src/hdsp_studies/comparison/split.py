@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 
 from hdsp import Corpus, TextSettings
+from hdsp.corpus import counting
 from hdsp_studies.peers import labels_in_use
 from hdsp_studies.types import IntArray
 
@@ -60,10 +61,12 @@ def split_corpus(
 
 def choose_words(corpus: Corpus, text_settings: TextSettings | None) -> IntArray:
     """Positions of the words that occur in a corpus and that settings keep, if there are any."""
-    kept = np.bincount(corpus.counts.indices, minlength=corpus.n_words) > 0
-    if text_settings is not None:
-        kept &= text_settings.kept(corpus.counts)
-    return np.flatnonzero(kept)
+    sums = counting.word_sums(corpus.counts)
+    occurring = np.flatnonzero(sums[0])
+    if text_settings is None:
+        return occurring
+    kept = counting.choose_words(text_settings, corpus.words, sums, corpus.n_documents)
+    return np.intersect1d(occurring, kept)
 
 
 def hash_corpus(corpus: Corpus) -> str:

@@ -3,6 +3,7 @@
 import re
 import threading
 import unicodedata
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,11 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from hdsp.corpus import TextSettings, tokens, word_counts
+from hdsp.corpus import TextSettings, counting
+from hdsp.corpus.counting import TextCounter, encode_texts, run_pattern, split_texts, stop_list
 from hdsp.corpus.text import NoWordsError
-from hdsp.corpus.tokens import Tokens, count_tokens, run_pattern, split_texts
-from hdsp.corpus.word_counts import Counter, stop_list
-from hdsp.corpus.word_table import PackedWords, WordTable
 from tests.reference import words as reference
 
 pytestmark = pytest.mark.filterwarnings("ignore::hdsp.FitWarning")
@@ -89,8 +88,9 @@ def by_scikit_learn(settings, texts, words=None):
     counts = vectorizer.fit_transform(normal)
     names = vectorizer.get_feature_names_out()
     if words is None:
-        kept = settings.kept(counts)
-        counts, names = counts[:, np.flatnonzero(kept)], names[kept]
+        sums = counting.word_sums(counts)
+        kept = np.sort(counting.choose_words(settings, names, sums, len(texts)))
+        counts, names = counts[:, kept], names[kept]
     return counts, names.tolist()
 
 
@@ -111,16 +111,15 @@ def check_same_counts(settings, texts, words=None):
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("lowercase", [True, False])
-@pytest.mark.parametrize("ngrams", [1, 3])
-def test_tricky_texts_have_the_words_of_the_regular_expression(pattern, lowercase, ngrams):
-    settings = TextSettings(
-        token_pattern=pattern, lowercase=lowercase, ngrams=ngrams, min_df=1, max_df=1.0
-    )
+def test_tricky_texts_have_the_words_of_the_regular_expression(pattern):
     assert run_pattern(pattern) is not None
-    check_same_counts(settings, TRICKY)
-    for text in TRICKY:
-        check_same_counts(settings, [text])
+    for lowercase, ngrams in product([True, False], [1, 3]):
+        settings = TextSettings(
+            token_pattern=pattern, lowercase=lowercase, ngrams=ngrams, min_df=1, max_df=1.0
+        )
+        check_same_counts(settings, TRICKY)
+        for text in TRICKY:
+            check_same_counts(settings, [text])
 
 
 @given(SETTINGS, st.lists(TEXT, max_size=25))
@@ -141,60 +140,40 @@ def test_the_kernel_finds_the_words_of_its_twin(texts, pattern):
     numbers, words = reference.numbered(expected)
     # What is normal form already is left alone, and so is the twin's text.
     if all(unicodedata.is_normalized("NFC", text) for text in texts):
-        found = split_texts(texts, runs, lowercase=False)
-        assert found.words.to_list() == words
+        found = split_texts(encode_texts(texts, False), runs)
+        assert found.words == words
         assert found.stops.tolist() == np.cumsum([len(one) for one in numbers]).tolist()
         assert found.ids.tolist() == [number for one in numbers for number in one]
         assert expected == [re.findall(pattern, text) for text in texts]
 
 
-@given(st.lists(TEXT, max_size=10), st.lists(TEXT, max_size=3), st.sampled_from(PATTERNS))
-def test_stop_words_are_left_out(texts, stopping, pattern):
-    runs = run_pattern(pattern)
-    stop_words = {word for text in stopping for word in re.findall(pattern, text)}
-    found = split_texts(texts, runs, False, runs.stop_text(sorted(stop_words)))
-    everything = split_texts(texts, runs, False)
-    words, kept = everything.words.to_list(), found.words.to_list()
-    assert kept == [word for word in words if word not in stop_words]
-    for got, whole in zip(*(per_document(one) for one in (found, everything)), strict=True):
-        assert [kept[j] for j in got] == [words[j] for j in whole if words[j] not in stop_words]
-
-
-def per_document(found):
-    return [part.tolist() for part in np.split(found.ids, found.stops)[: len(found.stops)]]
+@given(st.lists(TEXT, max_size=10), st.lists(TEXT, max_size=3))
+def test_stop_words_are_left_out(texts, stopping):
+    pattern, runs = r"\w\w+", run_pattern(r"\w\w{1,}")
+    normal = [unicodedata.normalize("NFC", text) for text in texts]
+    dropped = {word for text in stopping for word in re.findall(pattern, text)}
+    tokens = split_texts(encode_texts(texts, False), runs, runs.stop_text(dropped))
+    documents = np.split(tokens.ids, tokens.stops)[: len(tokens.stops)]
+    assert [[tokens.words[j] for j in document] for document in documents] == [
+        [word for word in re.findall(pattern, text) if word not in dropped] for text in normal
+    ]
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=20), max_size=9))
 def test_numbers_are_counted_as_by_numpy(documents):
     ids = np.array([number for one in documents for number in one], dtype=np.int32)
     stops = np.cumsum([len(one) for one in documents], dtype=np.int64)
-    found = Tokens(PackedWords.of(list("abcdefghij")), ids, stops)
-    counts = count_tokens(found)
-    assert counts.shape == (len(documents), 10)
-    for row, document in zip(counts, documents, strict=True):
-        numbers, times = np.unique(document, return_counts=True)
-        order = np.argsort(row.indices)
-        assert row.indices[order].tolist() == numbers.tolist()
-        assert row.data[order].tolist() == times.tolist()
-
-
-@given(st.lists(st.lists(st.text(st.characters(exclude_categories=()), max_size=4))))
-def test_a_table_numbers_words_as_a_dictionary(groups):
-    table, expected = WordTable(), {}
-    for words in groups:
-        numbers = [expected.setdefault(word, len(expected)) for word in words]
-        assert table.numbers(PackedWords.of(words)).tolist() == numbers
-    assert len(table) == len(expected)
-    assert table.words.to_list() == list(expected)
-    assert table.words.take([0] if expected else []) == list(expected)[:1]
+    _, counts = counting.count_phrases(counting.Tokens(list("abcdefghij"), ids, stops), 1)
+    expected = [np.bincount(np.array(one, int), minlength=10).tolist() for one in documents]
+    assert counts.toarray().tolist() == expected
 
 
 def test_words_whose_hashes_share_a_place_are_told_apart():
     """Many words in a small table: every place of it is searched past others."""
     texts = [" ".join(f"w{chr(97 + i)}{chr(97 + j)}{chr(97 + k)}" for k in range(26))
              for i in range(26) for j in range(26)]  # fmt: skip
-    found = split_texts(texts, run_pattern(DEFAULT), lowercase=True)
-    assert len(found.words) == len(set(found.words.to_list())) == 26**3
+    found = split_texts(encode_texts(texts, True), run_pattern(DEFAULT))
+    assert len(found.words) == len(set(found.words)) == 26**3
     assert found.ids.tolist() == list(range(26**3))
 
 
@@ -216,26 +195,26 @@ def test_words_whose_hashes_share_a_place_are_told_apart():
 def test_other_patterns_go_through_python(pattern):
     settings = TextSettings(token_pattern=pattern, min_df=1, max_df=1.0)
     assert run_pattern(pattern) is None
-    assert not Counter(settings, in_words=False).is_compiled
+    assert isinstance(TextCounter(settings).map(str, []), map)
     check_same_counts(settings, [*TRICKY, "cat dog's e-mail"])
 
 
 def test_many_documents_are_counted_in_threads_as_in_one(monkeypatch):
-    monkeypatch.setattr(word_counts, "_DOCUMENTS", 3)
-    monkeypatch.setattr(word_counts, "_TAKEN", 3)
+    monkeypatch.setattr(counting, "_DOCUMENTS", 3)
+    monkeypatch.setattr(counting, "_TAKEN", 3)
     texts = [f"{TRICKY[m % len(TRICKY)]} document {chr(97 + m % 26) * 3}" for m in range(200)]
     settings = TextSettings(ngrams=2, min_df=2)
     check_same_counts(settings, texts)
     expected = settings.count(texts)
     seen = set()
     monkeypatch.setattr("joblib.effective_n_jobs", lambda n: 4)
-    split = tokens.split_texts
+    split = counting.split_texts
 
     def noted(*arguments):
         seen.add(threading.get_ident())
         return split(*arguments)
 
-    monkeypatch.setattr(word_counts, "split_texts", noted)
+    monkeypatch.setattr(counting, "split_texts", noted)
     found = settings.count(iter(texts))
     assert threading.get_ident() not in seen
     assert found[1] == expected[1]
@@ -248,15 +227,15 @@ def test_many_documents_are_counted_in_threads_as_in_one(monkeypatch):
 
 
 def test_a_large_text_ends_a_group(monkeypatch):
-    monkeypatch.setattr(word_counts, "_CHARACTERS", 10)
-    monkeypatch.setattr(word_counts, "_TAKEN", 2)
-    groups = list(word_counts._groups(iter(["abc", "a" * 20, "b", "c", "d"])))
+    monkeypatch.setattr(counting, "_CHARACTERS", 10)
+    monkeypatch.setattr(counting, "_TAKEN", 2)
+    groups = list(counting._groups(iter(["abc", "a" * 20, "b", "c", "d"])))
     assert groups == [["abc", "a" * 20], ["b", "c", "d"]]
 
 
 def test_an_error_while_reading_is_passed_on(monkeypatch):
-    monkeypatch.setattr(word_counts, "_DOCUMENTS", 2)
-    monkeypatch.setattr(word_counts, "_TAKEN", 2)
+    monkeypatch.setattr(counting, "_DOCUMENTS", 2)
+    monkeypatch.setattr(counting, "_TAKEN", 2)
     monkeypatch.setattr("joblib.effective_n_jobs", lambda n: 2)
 
     def texts():
@@ -265,24 +244,3 @@ def test_an_error_while_reading_is_passed_on(monkeypatch):
 
     with pytest.raises(OSError, match="the disk is gone"):
         TextSettings().count(texts())
-
-
-@given(st.lists(st.text(max_size=3), unique=True), st.integers(1, 5))
-def test_shares_of_words_are_all_words_and_are_found_again(words, n_shares):
-    packed, seen = PackedWords.of(words), []
-    for share in range(n_shares):
-        table = WordTable()
-        numbers = table.numbers(packed, share, n_shares)
-        mine = [word for word, number in zip(words, numbers.tolist(), strict=True) if number >= 0]
-        assert table.words.to_list() == mine
-        assert table.find(packed).tolist() == numbers.tolist()
-        seen += mine
-    assert sorted(seen) == sorted(words)
-
-
-def test_a_word_that_is_not_in_the_table_is_not_found():
-    table = WordTable()
-    assert table.find(PackedWords.of(["cat"])).tolist() == [-1]
-    table.numbers(PackedWords.of(["cat", "dog"]))
-    assert table.find(PackedWords.of(["owl", "dog", "ca", "cat"])).tolist() == [-1, 1, -1, 0]
-    assert len(table) == 2
