@@ -17,7 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hdsp.analysis.checks import cell_columns, in_memory, time_of
+from hdsp.analysis.checks import check_columns
 from hdsp.analysis.documents import (
     check_text_of_each,
     document_topic_columns,
@@ -32,20 +32,12 @@ from hdsp.analysis.documents import (
 )
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel, Method
-from hdsp.analysis.label_effects import (
-    effect_columns,
-    estimate_effects,
-    own_regression,
-    read_corpus,
-    strongest_effects,
-)
+from hdsp.analysis.label_effects import effect_columns, estimate_effects, strongest_effects
 from hdsp.analysis.label_probabilities import LabelMethod, joined_columns, probability_parts
 from hdsp.analysis.new_documents import check_own_labels, read_counts
 from hdsp.analysis.reading import Weight
 from hdsp.analysis.refits import stability_columns
-from hdsp.analysis.topic_checks import warn_of_split_topics
 from hdsp.analysis.topics import (
-    Columns,
     correlation_columns,
     doubts,
     number_sentence,
@@ -688,19 +680,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.check_labels(corpus)["verdict"].unique().tolist()
         ['']
         """
-        return self._table(self._check_columns(corpus, groups, time))
-
-    def _check_columns(self, corpus: Corpus, groups: Any = None, time: Any = None) -> Columns:
-        fitted, owner = self._model, "HDSP.check_labels"
         with running(self._settings(), None) as run:
-            corpus = in_memory(corpus, owner)
-            reading, _ = read_corpus(fitted, corpus, groups, run, owner, own_labels=True)
-            regression = TopicRegression(fitted, reading, fitted.space)
-            warn_of_split_topics(own_regression(fitted))
-            found, name = time_of(corpus, time, owner)
-            if found is not None:
-                found = found[reading.rows]
-            return cell_columns(regression, found, name)
+            columns = check_columns(self._model, corpus, groups, time, run)
+        return self._table(columns)
 
     def predict_labels(
         self,

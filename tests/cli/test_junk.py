@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hdsp import HDSP, Corpus, TextSettings
-from hdsp.analysis.topic_checks import _JUNK
+from hdsp.analysis.checks import _JUNK
 from hdsp.cli.main import main
 from tests.persistence.models import fit_quietly
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus, UnreliableTopicsWarning
+from hdsp.analysis.checks import find_split_topics, shared_words
 from hdsp.analysis.label_effects import own_regression
-from hdsp.analysis.topic_checks import find_split_topics, shared_words
 from hdsp.cli.main import main
 from tests.estimator.test_content import speeches
 

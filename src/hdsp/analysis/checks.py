@@ -1,45 +1,53 @@
-"""Whether documents with some labels have the topics that their labels lead one to expect.
+"""Checks of a model: cells of labels whose documents differ from expectation, split topics, junk.
 
-In each cell of labels, the mean of found minus expected proportions has an error of its own. It
-should exceed its error by no more than chance: in bins of a number it shows a curve that a line
-misses, at pairs of labels an interaction, and in parts of time a drift.
+In each cell of labels, the mean difference of estimated and expected proportions is compared with
+its standard error. Bins of a numeric label show a curve that a line misses, pairs of labels an
+interaction, and parts of time a drift.
+
+If groups use different words for one subject, a model without versions of topics gives each group a
+topic. Both share most of their characteristic words, and a label raises one and lowers the other.
 """
 
+import re
+import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtr
 
-from hdsp.analysis.documents import label_values
-from hdsp.analysis.new_documents import check_corpus
-from hdsp.analysis.topics import Columns, topic_part
-from hdsp.checks import check_known
-from hdsp.corpus import Corpus, StoredCorpus, as_groups, group_numbers
+from hdsp.analysis.effects import TopicRegression
+from hdsp.analysis.fitted import FittedModel
+from hdsp.analysis.label_effects import own_regression, read_corpus
+from hdsp.analysis.new_documents import column_values, in_memory
+from hdsp.analysis.topics import Columns, name_column, top_words, topic_part
+from hdsp.checks import quoted
+from hdsp.corpus import Corpus
 from hdsp.corpus.columns import parse_number
+from hdsp.exceptions import UnreliableTopicsWarning
+from hdsp.fit.run import Run
+from hdsp.metrics import topic_top_words
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign
 
-# Means of fewer documents, or of fewer groups of them, are not normal.
-_FEWEST = 20
-# Bins of a number or of time by itself, and of a number and of time in pairs; and the most labels
-# of a column, the commonest, by themselves and in pairs.
+# Means of fewer documents, or groups of documents, are not normal.
+_MIN_DOCUMENTS = 20
+# Bins of a number or of time alone, and of a number and of time in pairs; and the maximum of labels
+# of a column, the most frequent, alone and in pairs.
 _BINS, _PAIR_BINS, _TIME_PAIR_BINS = 8, 3, 2
-_MOST_LABELS, _MOST_IN_PAIRS, _MOST_CELLS = 50, 8, 400
-# If all is right, one corpus of so many has a cell beyond the limit.
-_CHANCE = 0.05
+_MAX_LABELS, _MAX_IN_PAIRS, _MAX_CELLS = 50, 8, 400
+# The share of corpora with a cell beyond the limit, if the form of the effects is right.
+_FALSE_ALARMS = 0.05
 ORDER = "order"
 
 # Documents by the value of a label.
 _Parts = list[tuple[str, IntArray]]
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Some documents: the label columns that choose them, in words, and what it shows."""
+class Cell(NamedTuple):
+    """Documents `rows`: the label columns that choose them, their values, and what they show."""
 
     label: str
     cell: str
@@ -50,121 +58,118 @@ class Cell:
 def make_cells(
     space: LabelDesign, values: csr_array, time: FloatArray | None = None, time_name: str = ""
 ) -> list[Cell]:
-    """Cells of labels that enough documents are in.
+    """Cells of the labels `values` [M, n_labels], and of time, with enough documents.
 
-    Parameters
-    ----------
-    space : LabelDesign
-        The labels, and which of them the model takes.
-    values : sparse array of shape [M, n_labels]
-        The documents' labels.
-    time : float array of shape [M] or None, default=None
-        The documents' time or order, NaN where it is not known.
-    time_name : str, default=""
-        Its name, which may be one of the labels.
+    `time` [M] is NaN where it is missing; `time_name` may be that of a label.
     """
     in_pairs: dict[str, _Parts] = {}
-    found: list[tuple[str, str, _Parts]] = []
+    parts: list[tuple[str, str, _Parts]] = []
     for block in space.schema.blocks:
         name, columns = block.name, space.schema.slices()[block.name]
-        own = csr_array(values[:, columns]).tocsc()
-        if not space.used_labels[columns].all() or (block.kind == "number" and own.shape[1] > 1):
+        labels = csr_array(values[:, columns]).tocsc()
+        number = block.kind == "number"
+        if not space.used_labels[columns].all() or (number and labels.shape[1] > 1):
             continue
-        if block.kind == "number":
-            number = np.full(values.shape[0], np.nan)
-            number[own.indices] = own.data * block.scale[0] + block.mean[0]
-            found.append((name, "curvature", _bins(number, _BINS)))
-            in_pairs[name] = _bins(number, _PAIR_BINS)
-        else:
-            rows = np.split(own.indices, own.indptr[1:-1])
-            order = np.argsort(-np.diff(own.indptr), kind="stable")[:_MOST_LABELS]
-            levels = [(block.columns[j], rows[j]) for j in order]
-            found.append((name, "level", levels))
-            in_pairs[name] = levels[:_MOST_IN_PAIRS]
+        if number:
+            numbers = np.full(values.shape[0], np.nan)
+            numbers[labels.indices] = labels.data * block.scale[0] + block.mean[0]
+            parts.append((name, "curvature", _bins(numbers, _BINS)))
+            in_pairs[name] = _bins(numbers, _PAIR_BINS)
+            continue
+        rows = np.split(labels.indices, labels.indptr[1:-1])
+        order = np.argsort(-np.diff(labels.indptr), kind="stable")[:_MAX_LABELS]
+        levels = [(block.columns[j], rows[j]) for j in order]
+        parts.append((name, "level", levels))
+        in_pairs[name] = levels[:_MAX_IN_PAIRS]
         if block.kind == "tags":
-            pairs = _cross(combinations(in_pairs[name], 2))
-            found.append((f"{name} × {name}", "interaction", pairs))
+            pairs = _intersect(combinations(in_pairs[name], 2))
+            parts.append((f"{name} × {name}", "interaction", pairs))
     if time is not None and time_name not in in_pairs:
-        found.append((time_name, "drift", _bins(time, _BINS)))
+        parts.append((time_name, "drift", _bins(time, _BINS)))
         in_pairs[time_name] = _bins(time, _TIME_PAIR_BINS)
-    for (first, one), (second, other) in combinations(in_pairs.items(), 2):
+    for (first, some), (second, others) in combinations(in_pairs.items(), 2):
         shows = "drift" if time_name in (first, second) else "interaction"
-        found.append((f"{first} × {second}", shows, _cross(product(one, other))))
-    cells = [Cell(label, name, shows, rows) for label, shows, own in found for name, rows in own]
-    return [cell for cell in cells if len(cell.rows) >= _FEWEST][:_MOST_CELLS]
+        parts.append((f"{first} × {second}", shows, _intersect(product(some, others))))
+    cells = [Cell(label, cell, shows, rows) for label, shows, own in parts for cell, rows in own]
+    return [cell for cell in cells if len(cell.rows) >= _MIN_DOCUMENTS][:_MAX_CELLS]
 
 
-def _cross(pairs: Iterable[tuple[tuple[str, IntArray], ...]]) -> _Parts:
+def _intersect(pairs: Iterable[tuple[tuple[str, IntArray], ...]]) -> _Parts:
     """Documents that are in both parts of each pair."""
     return [
-        (f"{one}, {other}", np.intersect1d(rows, others)) for (one, rows), (other, others) in pairs
+        (f"{name}, {other}", np.intersect1d(rows, others))
+        for (name, rows), (other, others) in pairs
     ]
 
 
-def _bins(number: FloatArray, n_bins: int) -> _Parts:
-    """Documents by a number: one bin for each of few values, otherwise bins of equal size."""
-    known = np.flatnonzero(~np.isnan(number))
-    different = np.unique(number[known])
-    n_bins = max(min(n_bins, len(known) // _FEWEST), 2)
-    edges = different[1:]
-    if len(different) > n_bins:
-        edges = np.quantile(number[known], np.arange(1, n_bins) / n_bins)
-    bin_of = np.searchsorted(edges, number[known], side="right")
+def _bins(numbers: FloatArray, n_bins: int) -> _Parts:
+    """Documents by a number: a bin per value if values are few, otherwise bins of equal size."""
+    known = np.flatnonzero(~np.isnan(numbers))
+    distinct = np.unique(numbers[known])
+    n_bins = max(min(n_bins, len(known) // _MIN_DOCUMENTS), 2)
+    edges = distinct[1:]
+    if len(distinct) > n_bins:
+        edges = np.quantile(numbers[known], np.arange(1, n_bins) / n_bins)
+    bin_of = np.searchsorted(edges, numbers[known], side="right")
     parts: _Parts = []
-    for one in np.unique(bin_of):
-        rows = known[bin_of == one]
-        ends = dict.fromkeys(f"{own:.6g}" for own in (number[rows].min(), number[rows].max()))
+    for number in np.unique(bin_of):
+        rows = known[bin_of == number]
+        ends = dict.fromkeys(f"{end:.6g}" for end in (numbers[rows].min(), numbers[rows].max()))
         parts.append((" to ".join(ends), rows))
     return parts
 
 
 def measure_misfit(
     cells: Sequence[Cell],
-    found: FloatArray,
+    estimated: FloatArray,
     expected: FloatArray,
     weight: FloatArray,
     groups: IntArray | None = None,
 ) -> FloatArray:
-    """Mean proportions in cells, expected ones, their difference, its error and z, [5, C, T].
+    """Mean estimated and expected proportions, difference, standard error and z, [5, C, T].
 
-    Parameters
-    ----------
-    cells : sequence of Cell
-        The C cells.
-    found, expected : float array of shape [M, T]
-        The proportions of documents.
-    weight : float array of shape [M]
-        Their weights in means.
-    groups : int array of shape [M] or None, default=None
-        Groups of documents that are not independent.
+    Documents have proportions [M, T] and weights [M]; those of one group are not independent.
     """
-    misfit = np.zeros((5, len(cells), found.shape[1]))
-    residuals = found - expected
+    misfit = np.zeros((5, len(cells), estimated.shape[1]))
+    residuals = estimated - expected
     variance = (residuals**2).mean(axis=0)
     for number, cell in enumerate(cells):
         share = weight[cell.rows] / max(weight[cell.rows].sum(), 1e-300)
-        mean = share @ found[cell.rows]
+        mean = share @ estimated[cell.rows]
         difference = share @ residuals[cell.rows]
-        own = share[:, None] * (residuals[cell.rows] - difference)
+        scores = share[:, None] * (residuals[cell.rows] - difference)
         if groups is not None:
             _, member = np.unique(groups[cell.rows], return_inverse=True)
-            own = csr_array((np.ones(len(own)), (member, np.arange(len(own))))) @ own
-        freedom = max(len(own) - 1, 1)
-        # As of intervals, the wider of a robust and a classical error counts.
-        square = (own**2).sum(axis=0) * len(own) / freedom
-        error = np.sqrt(np.maximum(square, variance * (share**2).sum()))
-        # As large as a normal variable would be: means of few groups vary more.
+            scores = csr_array((np.ones(len(scores)), (member, np.arange(len(scores))))) @ scores
+        freedom = max(len(scores) - 1, 1)
+        # As for effects, the wider of a robust and a classical error.
+        robust = (scores**2).sum(axis=0) * len(scores) / freedom
+        error = np.sqrt(np.maximum(robust, variance * (share**2).sum()))
+        # The normal quantile of the t statistic: means of few groups vary more.
         tail = stdtr(freedom, -np.abs(difference) / np.maximum(error, 1e-300))
-        z = -np.sign(difference) * ndtri(np.maximum(tail, 1e-300)) * (len(own) > 1)
+        z = -np.sign(difference) * ndtri(np.maximum(tail, 1e-300)) * (len(scores) > 1)
         misfit[:, number] = mean, mean - difference, difference, error, z
     return misfit
 
 
+def check_columns(fitted: FittedModel, corpus: Any, groups: Any, time: Any, run: Run) -> Columns:
+    """The columns of `HDSP.check_labels`."""
+    owner = "HDSP.check_labels"
+    corpus = in_memory(corpus, owner)
+    reading, _ = read_corpus(fitted, corpus, groups, run, owner, own_labels=True)
+    _warn_of_split_topics(own_regression(fitted))
+    regression = TopicRegression(fitted, reading, fitted.space)
+    return cell_columns(regression, *time_of(corpus, time, owner))
+
+
 def cell_columns(regression: Any, time: FloatArray | None = None, time_name: str = "") -> Columns:
-    """The columns of `HDSP.check_labels` for a `TopicRegression`: the largest misfit first."""
+    """The columns of `HDSP.check_labels` for a `TopicRegression`: the largest misfit first.
+
+    `time` has one number per document of the corpus that was read.
+    """
     reading = regression._reading
     rows, expected, residuals = regression._fitted_values
-    time = None if time is None else time[rows]
+    time = None if time is None else time[reading.rows][rows]
     cells = make_cells(regression._space, csr_array(reading.values[rows]), time, time_name)
     weight = reading.document_weights(regression.weight)[rows]
     misfit = measure_misfit(cells, expected + residuals, expected, weight, regression._clusters)
@@ -172,9 +177,9 @@ def cell_columns(regression: Any, time: FloatArray | None = None, time_name: str
     misfit = misfit.reshape(5, -1)
     order = np.argsort(-np.abs(misfit[-1]), kind="stable")
     chosen = [cells[c] for c in order // n_topics]
-    # No cell exceeds this in 95% of corpora, if all is right (Bonferroni).
-    limit = -ndtri(_CHANCE / 2.0 / max(len(order), 1))
-    shown = zip(chosen, np.abs(misfit[-1, order]) > limit, strict=True)
+    # By Bonferroni: no cell exceeds the limit in 95% of corpora, if the form is right.
+    limit = -ndtri(_FALSE_ALARMS / 2.0 / max(len(order), 1))
+    beyond = np.abs(misfit[-1, order]) > limit
     names = ("found", "expected", "difference", "error", "z")
     return {
         "label": [cell.label for cell in chosen],
@@ -182,7 +187,7 @@ def cell_columns(regression: Any, time: FloatArray | None = None, time_name: str
         "n_documents": [len(cell.rows) for cell in chosen],
         **topic_part(regression._model, order % n_topics),
         **dict(zip(names, misfit[:, order].tolist(), strict=True)),
-        "verdict": [cell.shows if beyond else "" for cell, beyond in shown],
+        "verdict": [cell.shows if far else "" for cell, far in zip(chosen, beyond, strict=True)],
     }
 
 
@@ -218,47 +223,19 @@ def check_sentence(columns: Columns) -> str:
     )
 
 
-def in_memory(corpus: Any, owner: str) -> Corpus:
-    """A corpus whose documents are in memory."""
-    check_corpus(corpus, owner)
-    return corpus[:] if isinstance(corpus, StoredCorpus) else corpus
-
-
-def read_groups(corpus: Corpus, groups: object, owner: str) -> IntArray | None:
-    """The groups of documents by number: of a column, of an array, or those of the corpus."""
-    if isinstance(groups, str):
-        values = column_values(corpus, groups, "groups", owner)
-        groups = [None if value is None else str(value) for value in values]
-    names = corpus.groups if groups is None else as_groups(groups, len(corpus), owner)
-    return None if names is None else group_numbers(names)
-
-
-def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list[Any]:
-    """The values of a category or number of a corpus, one per document; None where missing."""
-    known = [
-        block.name
-        for block in corpus.labels.blocks
-        if block.kind == "category" or (block.kind == "number" and len(block.columns) == 1)
-    ]
-    what = "one value per document, or name a category or a number of the corpus"
-    check_known(name, known, parameter, owner, what)
-    (found,) = label_values(corpus.labels.select([name])).values()
-    return [None if value != value else value for value in found]
-
-
 def time_of(corpus: Corpus, time: Any, owner: str) -> tuple[FloatArray | None, str]:
-    """The documents' time as numbers, NaN where it is missing, and what it is called."""
+    """The documents' time as numbers, NaN if missing, and its name."""
     if time is None:
         return None, ""
-    if not isinstance(time, str):
-        return read_times(time, len(corpus), owner), "time"
-    if time == ORDER:
-        return np.arange(float(len(corpus))), ORDER
-    return read_times(column_values(corpus, time, "time", owner), len(corpus), owner), time
+    name = time if isinstance(time, str) else "time"
+    if name == ORDER:
+        return np.arange(float(len(corpus))), name
+    values = column_values(corpus, name, "time", owner) if isinstance(time, str) else time
+    return read_times(values, len(corpus), owner), name
 
 
 def read_times(time: Iterable[Any], n_documents: int, owner: str) -> FloatArray:
-    """Numbers or dates as numbers, NaN where they are missing."""
+    """Numbers or dates as numbers, NaN if missing."""
     numbers = np.array([parse_number(value) for value in time], dtype=np.float64)
     if len(numbers) != n_documents or np.isnan(numbers).all():
         raise ValueError(
@@ -266,3 +243,126 @@ def read_times(time: Iterable[Any], n_documents: int, owner: str) -> FloatArray:
             "number or date per document."
         )
     return numbers
+
+
+# Two topics are alike if they share this part of their characteristic words. In real corpora almost
+# no pair shares a third; a sixth would warn about every corpus, and two thirds almost never.
+_SHARED = 1.0 / 3.0
+# Labels considered, those with the surest coefficients, and the level of their intervals.
+_SPLIT_LABELS, _LEVEL = 10, 0.9
+_SPLIT_WORDS = 3
+
+
+class SplitTopics(NamedTuple):
+    """A topic that a label raises and one that it lowers, with the `shared` part of their words."""
+
+    label: str
+    column: str
+    topics: tuple[int, int]
+    shared: float
+    effects: tuple[float, float]
+
+
+def shared_words(word_share: FloatArray, weight: FloatArray) -> FloatArray:
+    """The shared part of the words that set topics apart from the corpus, [T, T]; 0 if small.
+
+    `word_share` [V, T] has columns that sum to 1, and `weight` [T] is the size of topics.
+    """
+    corpus = word_share @ (weight / max(weight.sum(), 1e-300))
+    excess = np.ascontiguousarray(np.maximum(word_share - corpus[:, None], 0.0).T)
+    size = np.maximum(excess.sum(axis=1), 1e-300)
+    shared = np.zeros((len(excess), len(excess)))
+    for k, own in enumerate(excess[:-1]):
+        common = np.minimum(own, excess[k + 1 :]).sum(axis=1) / np.minimum(size[k], size[k + 1 :])
+        shared[k, k + 1 :] = shared[k + 1 :, k] = common
+    return np.where(shared >= _SHARED, shared, 0.0)
+
+
+def find_split_topics(regression: TopicRegression) -> list[SplitTopics]:
+    """Pairs of topics that are alike and have opposite effects, each with its surest label."""
+    model = regression._model
+    if model.state.versions is not None or model.merged_topics is not None or not model.used.any():
+        return []
+    alike = shared_words(model.word_share(), model.topic_tokens())
+    first, second = np.nonzero(np.triu(alike))
+    contrasts = regression._contrasts(None, None)
+    if not len(first) or not contrasts:
+        return []
+    estimates = regression._estimate(contrasts)
+    effect = np.nan_to_num(estimates.value)
+    ratio = np.nan_to_num(np.abs(effect) / estimates.half_width(_LEVEL))
+    sign = np.sign(effect) * (ratio > 1.0)
+    opposite = sign[:, first] * sign[:, second] < 0.0
+    sure = np.minimum(ratio[:, first], ratio[:, second]) * opposite
+    surest = np.argsort(-sure.max(axis=1), kind="stable")[:_SPLIT_LABELS]
+    pairs = []
+    for number in np.flatnonzero(opposite[surest].any(axis=0)):
+        n, k, m = surest[opposite[surest, number].argmax()], first[number], second[number]
+        pair = (int(k), int(m)) if sign[n, k] > 0 else (int(m), int(k))
+        up, down = effect[n, pair].tolist()
+        names = contrasts[n].label, contrasts[n].block
+        pairs.append(SplitTopics(*names, pair, float(alike[k, m]), (up, down)))
+    return sorted(pairs, key=lambda pair: -pair.shared)
+
+
+def _warn_of_split_topics(regression: TopicRegression) -> None:
+    """Name topics that may be one subject in the words of two groups."""
+    pairs, model = find_split_topics(regression), regression._model
+    if not pairs:
+        return
+    label, column, topics, shared, (up, down) = pairs[0]
+    words = top_words(model, _SPLIT_WORDS)
+    names = [f"{k} ({' '.join(words[k])})" for k in topics]
+    others = "" if len(pairs) == 1 else f", and {len(pairs) - 1} more pairs like these,"
+    remedy = ""
+    if model.schema.kind(column) == "category":
+        remedy = f" HDSP(content={column!r}) gives groups their own words of a topic."
+    warnings.warn(
+        f"Topics {names[0]} and {names[1]}{others} share {shared:.0%} of the words that "
+        f"set them apart, and {quoted([label])} raises the one by {100 * up:.1f} points and lowers "
+        f"the other by {-100 * down:.1f}: they may be one subject in the words of two groups."
+        f"{remedy}",
+        UnreliableTopicsWarning,
+        stacklevel=4,
+    )
+
+
+# What is left of addresses and markup; three times the same letter; no vowel; words run together.
+_JUNK = re.compile(
+    r"https?|www|com|htm|href|nbsp|amp|quot|img|src|jpe?g|png|gif|utm"
+    r"|[a-z]*([a-z])\1\1[a-z]*|[b-df-hj-np-tv-xz]{5,}|[a-z]{23,}"
+)
+# Words of a topic that are looked at, and topics whose junk is told without being asked for.
+_WORDS, _LARGEST, _NAMED = 20, 5, 3
+
+
+def junk_columns(fitted: FittedModel) -> Columns:
+    """Words among the first of topics that look like junk, with the topic that has most of each."""
+    words, components = fitted.source.words, fitted.components
+    found = sorted(
+        (int(components[:, i].argmax()), words[i])
+        for i in np.unique(topic_top_words(components, _WORDS)[: fitted.report.n_topics])
+        if any(map(_JUNK.fullmatch, words[i].lower().split()))
+    )
+    topics = [topic for topic, _ in found]
+    share = fitted.tokens / fitted.tokens.sum()
+    return {
+        "topic": topics,
+        **name_column(fitted, topics),
+        "share": share[topics].tolist(),
+        "word": [word for _, word in found],
+    }
+
+
+def junk_sentence(fitted: FittedModel) -> str:
+    """What to do about junk in the largest topics; empty where there is none."""
+    table = junk_columns(fitted)
+    first = min(table["topic"], default=_LARGEST)
+    if first >= _LARGEST:
+        return ""
+    words = table["word"][: table["topic"].count(first)]
+    return (
+        f"Topic {first} has words that look like remains of web pages "
+        f"({', '.join(words[:_NAMED])}): hdsp topics --junk lists all such words, to leave out "
+        "with --stop-words."
+    )

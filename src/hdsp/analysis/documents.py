@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, eye_array
 from hdsp.analysis.fitted import METHODS, FittedModel, Method
 from hdsp.analysis.label_probabilities import joined_columns, probability_parts
 from hdsp.analysis.label_words import with_any
-from hdsp.analysis.new_documents import document_parts, read_documents, read_labels
+from hdsp.analysis.new_documents import document_parts, label_values, read_documents, read_labels
 from hdsp.analysis.reading import WEIGHTS, Weight
 from hdsp.analysis.topics import Columns, name_column, word_share
 from hdsp.checks import (
@@ -21,7 +21,7 @@ from hdsp.checks import (
     count_of,
     make_generator,
 )
-from hdsp.corpus import Corpus, Labels, as_labels, make_frame
+from hdsp.corpus import Corpus, as_labels, make_frame
 from hdsp.execution import make_executor
 from hdsp.model import Truth, document_log_likelihood, draw_documents, split_tokens
 from hdsp.numerics import FloatArray
@@ -63,23 +63,6 @@ def document_topic_columns(
     for name, values in label_values(known).items():
         about[f"{name}_label" if name in (*columns, *about) else name] = values
     return columns | {name: [values[m] for m in document] for name, values in about.items()}
-
-
-def label_values(labels: Labels) -> Columns:
-    """The values of labels by column: levels, lists of tags, numbers; None where missing."""
-    columns: Columns = {}
-    for block in labels.blocks:
-        names = np.array(block.columns, dtype=object)
-        rows = np.split(block.values.indices, block.values.indptr[1:-1])
-        if block.kind == "number":
-            numbers, known = np.full(block.values.shape, np.nan), block.values.tocoo()
-            numbers[known.row, known.col] = known.data
-            columns |= dict(zip(block.columns, numbers.T.tolist(), strict=True))
-        elif block.kind == "tags":
-            columns[block.name] = [names[own].tolist() for own in rows]
-        else:
-            columns[block.name] = [names[own[0]] if len(own) else None for own in rows]
-    return columns
 
 
 def ldavis_arrays(

@@ -502,7 +502,7 @@ class TopicRegression:
             reading = self._reading
             own = reading.rows is self._model.reading.rows
             n_documents = self._model.n_documents if own else len(reading)
-            time = read_times(time, n_documents, "TopicRegression.check")[reading.rows]
+            time = read_times(time, n_documents, "TopicRegression.check")
         return self._table(cell_columns(self, time, "time"))
 
     def summary(self, topics: Sequence[int] | int | None = None) -> "Summary":

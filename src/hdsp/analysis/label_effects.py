@@ -10,11 +10,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from hdsp.analysis.checks import in_memory, read_groups
 from hdsp.analysis.design import formula_of
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel
-from hdsp.analysis.new_documents import check_words
+from hdsp.analysis.new_documents import check_words, in_memory, read_groups
 from hdsp.analysis.reading import WEIGHTS, LeftOut, Reading, Weight, estimate_proportions
 from hdsp.analysis.refits import refit_effects
 from hdsp.analysis.topics import Columns

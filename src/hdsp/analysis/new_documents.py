@@ -7,8 +7,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.analysis.fitted import FittedModel, Source
-from hdsp.checks import check_counts, check_indices, check_not_texts, count_rows
-from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers, warn_unknown
+from hdsp.analysis.topics import Columns
+from hdsp.checks import check_counts, check_indices, check_known, check_not_texts, count_rows
+from hdsp.corpus import Corpus, Labels, StoredCorpus, as_groups, group_numbers, warn_unknown
 from hdsp.corpus.fingerprint import fingerprint
 from hdsp.model import Problem, make_problem
 from hdsp.numerics import IntArray
@@ -127,6 +128,51 @@ def read_labels(
         n_documents = count_rows(labels, owner)
     parsed = fitted.schema.read(labels, n_documents, owner)
     return parsed, fitted.space.encode(parsed, warn)
+
+
+def label_values(labels: Labels) -> Columns:
+    """The values of labels by column: levels, lists of tags, numbers; None where missing."""
+    columns: Columns = {}
+    for block in labels.blocks:
+        names = np.array(block.columns, dtype=object)
+        rows = np.split(block.values.indices, block.values.indptr[1:-1])
+        if block.kind == "number":
+            numbers, known = np.full(block.values.shape, np.nan), block.values.tocoo()
+            numbers[known.row, known.col] = known.data
+            columns |= dict(zip(block.columns, numbers.T.tolist(), strict=True))
+        elif block.kind == "tags":
+            columns[block.name] = [names[own].tolist() for own in rows]
+        else:
+            columns[block.name] = [names[own[0]] if len(own) else None for own in rows]
+    return columns
+
+
+def in_memory(corpus: Any, owner: str) -> Corpus:
+    """A corpus whose documents are in memory."""
+    check_corpus(corpus, owner)
+    return corpus[:] if isinstance(corpus, StoredCorpus) else corpus
+
+
+def read_groups(corpus: Corpus, groups: object, owner: str) -> IntArray | None:
+    """The groups of documents by number: of a column, of an array, or those of the corpus."""
+    if isinstance(groups, str):
+        values = column_values(corpus, groups, "groups", owner)
+        groups = [None if value is None else str(value) for value in values]
+    names = corpus.groups if groups is None else as_groups(groups, len(corpus), owner)
+    return None if names is None else group_numbers(names)
+
+
+def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list[Any]:
+    """The values of a category or number of a corpus, one per document; None where missing."""
+    known = [
+        block.name
+        for block in corpus.labels.blocks
+        if block.kind == "category" or (block.kind == "number" and len(block.columns) == 1)
+    ]
+    what = "one value per document, or name a category or a number of the corpus"
+    check_known(name, known, parameter, owner, what)
+    (found,) = label_values(corpus.labels.select([name])).values()
+    return [None if value != value else value for value in found]
 
 
 def training_problem(

@@ -56,15 +56,16 @@ def run(options: argparse.Namespace) -> None:
     with common.printed_warnings():
         corpus = read_documents(options, model, further=further)
         with progress.task("Checking labels"):
-            if options.formula is None:
-                table = model._check_columns(corpus, time=options.time)
-            else:
-                from hdsp.analysis.checks import cell_columns, time_of
+            from hdsp.analysis.checks import cell_columns, check_columns, time_of
+            from hdsp.learning import running
 
+            if options.formula is None:
+                with running(model._settings(), None) as own:
+                    table = check_columns(model._model, corpus, None, options.time, own)
+            else:
                 formula = common.written_formula(options.formula)
                 regression = model.estimate_effects(formula, corpus=corpus)
                 time, name = time_of(corpus, options.time, "hdsp check")
-                time = None if time is None else time[regression._reading.rows]
                 table = cell_columns(regression, time, name)
     from hdsp.analysis.checks import check_sentence
 

@@ -179,7 +179,7 @@ def run(options: argparse.Namespace) -> None:
             "\nEffects are changes of a topic's share in percentage points, if their 90% interval "
             f"excludes 0. See all: hdsp effects {printable(options.model)}"
         )
-    from hdsp.analysis.topic_checks import junk_sentence
+    from hdsp.analysis.checks import junk_sentence
 
     if sentence := junk_sentence(fitted):
         print(f"hdsp: {printable(sentence)}", file=sys.stderr)
@@ -207,7 +207,7 @@ def _strongest_effects(effects: Table | None, n_shown: int, n_topics: int) -> Ta
 
 def _print_junk(fitted: "FittedModel", options: argparse.Namespace) -> None:
     """Print or write words that look like junk."""
-    from hdsp.analysis.topic_checks import junk_columns
+    from hdsp.analysis.checks import junk_columns
 
     table: Table = junk_columns(fitted)
     if common.is_answered(options, table, "junk"):

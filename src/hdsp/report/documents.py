@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.analysis.checks import cell_columns, check_sentence, in_memory
+from hdsp.analysis.checks import cell_columns, check_sentence
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.label_effects import read_corpus
+from hdsp.analysis.new_documents import in_memory
 from hdsp.analysis.topics import word_share
 from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.corpus.splitting import is_unspaced, splitter, stems

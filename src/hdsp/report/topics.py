@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.analysis.topic_checks import junk_sentence
+from hdsp.analysis.checks import junk_sentence
 from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
 from hdsp.analysis.words import label_word_columns
 from hdsp.corpus.frames import as_series, open_columns
