@@ -36,7 +36,7 @@ from hdsp.analysis.label_effects import effect_columns, estimate_effects, strong
 from hdsp.analysis.label_probabilities import LabelMethod, joined_columns, probability_parts
 from hdsp.analysis.new_documents import check_own_labels, read_counts
 from hdsp.analysis.reading import Weight
-from hdsp.analysis.refits import stability_columns
+from hdsp.analysis.refits import Refits, stability_columns
 from hdsp.analysis.topics import (
     correlation_columns,
     doubts,
@@ -595,7 +595,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> len(fast) == len(thorough) == len(model.components_)
         True
         """
-        asked = (labels, contrast, level, weight, refits, corpus, self, random_state)
+        again = None if refits is None else Refits(refits, corpus, self, random_state)
+        asked = (labels, contrast, level, weight, again)
         with display(quiet=not self.verbose):
             return self._table(effect_columns(self._model, *asked))
 

@@ -13,9 +13,9 @@ from scipy.sparse import csr_array, hstack
 from hdsp.analysis.design import formula_of
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel
-from hdsp.analysis.new_documents import check_words, in_memory, read_groups
+from hdsp.analysis.new_documents import check_words, in_memory
 from hdsp.analysis.reading import WEIGHTS, LeftOut, Reading, Weight, estimate_proportions
-from hdsp.analysis.refits import refit_effects
+from hdsp.analysis.refits import Refits, refit_effects
 from hdsp.analysis.topics import Columns
 from hdsp.checks import check_choice, quoted
 from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
@@ -46,20 +46,16 @@ def effect_columns(
     contrast: tuple[Any, Any] | None = None,
     level: float = 0.9,
     weight: Weight = "documents",
-    refits: int | None = None,
-    corpus: Any = None,
-    settings: Any = None,
-    random_state: int = 0,
+    refits: Refits | None = None,
     most: int | None = None,
 ) -> Columns:
-    """The columns of `HDSP.label_effects`; `settings` is an estimator with those of refits."""
+    """The columns of `HDSP.label_effects`; of `most` labels, those with the strongest effects."""
     regression = own_regression(fitted, weight)
-    if refits is None:
-        return regression._effect_columns(labels, contrast, level, _OWNER, most)
-    contrasts = regression._contrasts(labels, contrast, _OWNER)
-    columns = regression._effect_columns(labels, contrast, level, _OWNER)
-    refitted = (refits, corpus, settings, random_state)
-    return columns | (refit_effects(regression, contrasts, level, *refitted) if contrasts else {})
+    columns = regression._effect_columns(labels, contrast, level, _OWNER, most)
+    if refits is not None and columns["label"]:
+        contrasts = regression._contrasts(labels, contrast, _OWNER)
+        columns |= refit_effects(regression, contrasts, level, refits)
+    return columns
 
 
 def strongest_effects(fitted: FittedModel) -> Columns | None:
@@ -121,28 +117,33 @@ def _training_reading(
     if labels is not None:
         parsed = as_labels(labels, fitted.n_documents, owner)
         new = LabelSchema.of(parsed)
-        names = {block.name for block in new.blocks}
-        kept = tuple(block for block in schema.blocks if block.name not in names)
+        replaced = {block.name for block in new.blocks}
+        kept = tuple(block for block in schema.blocks if block.name not in replaced)
         parts = [csr_array(reading.values[:, schema.slices()[block.name]]) for block in kept]
         parts.append(csr_array(new.encode(parsed)[reading.rows], dtype=np.float64))
         schema = LabelSchema((*kept, *new.blocks))
         reading = replace(reading, values=csr_array(hstack(parts, format="csr")))
-    if groups is None:
-        return reading, schema
     if isinstance(groups, str):
-        if groups not in schema.slices() or schema.kind(groups) == "tags":
-            raise ValueError(
-                f"`groups` of {owner} must name a category or numeric label, or have one value per "
-                f"document, got {groups!r}. There are {quoted(schema.slices()) or 'no labels'}."
-            )
-        own = reading.values[:, schema.slices()[groups]].tocoo()
-        keys = own.col if schema.kind(groups) == "category" else own.data
-        numbers: IntArray = np.full(len(reading), -1, dtype=np.int64)
-        numbers[own.row] = np.unique(keys, return_inverse=True)[1]
-    else:
-        found = as_groups(groups, fitted.n_documents, owner)
-        numbers = group_numbers(found or ())[reading.rows]
-    return replace(reading, groups=numbers), schema
+        return replace(reading, groups=_named_groups(groups, schema, reading.values, owner)), schema
+    names = as_groups(groups, fitted.n_documents, owner)
+    if names is not None:
+        reading = replace(reading, groups=group_numbers(names)[reading.rows])
+    return reading, schema
+
+
+def _named_groups(name: str, schema: LabelSchema, values: csr_array, owner: str) -> IntArray:
+    """Groups of documents by a category or numeric label, [M]; -1 if it is missing."""
+    columns = schema.slices()
+    if name not in columns or schema.kind(name) == "tags":
+        raise ValueError(
+            f"`groups` of {owner} must name a category or numeric label, or have one value per "
+            f"document, got {name!r}. There are {quoted(columns) or 'no labels'}."
+        )
+    levels = csr_array(values[:, columns[name]]).tocoo()
+    keys = levels.col if schema.kind(name) == "category" else levels.data
+    groups = np.full(levels.shape[0], -1, dtype=np.int64)
+    groups[levels.row] = np.unique(keys, return_inverse=True)[1]
+    return groups
 
 
 def read_corpus(
@@ -150,13 +151,19 @@ def read_corpus(
 ) -> tuple[Reading, LabelSchema]:
     """Documents of a corpus with their labels: training documents as they were read in the fit."""
     check_words(fitted, corpus, owner, "`corpus`")
-    numbers = read_groups(corpus, groups, owner)
     schema = fitted.schema if own_labels else LabelSchema.of(corpus.labels)
     values = csr_array(schema.encode(corpus.labels), dtype=np.float64)
+    if isinstance(groups, str):
+        named = LabelSchema.of(corpus.labels)
+        labels = csr_array(named.encode(corpus.labels), dtype=np.float64)
+        numbers: IntArray | None = _named_groups(groups, named, labels, owner)
+    else:
+        names = corpus.groups if groups is None else as_groups(groups, len(corpus), owner)
+        numbers = None if names is None else group_numbers(names)
     stored, lengths = fitted.reading, np.asarray(corpus.counts.sum(axis=1), dtype=np.float64)
     if len(corpus) == fitted.n_documents and np.array_equal(lengths[stored.rows], stored.lengths):
-        own = stored.groups if numbers is None else numbers[stored.rows]
-        return replace(stored, values=csr_array(values[stored.rows]), groups=own), schema
+        numbers = stored.groups if numbers is None else numbers[stored.rows]
+        return replace(stored, values=csr_array(values[stored.rows]), groups=numbers), schema
     design = csr_array(fitted.space.encode(corpus.labels, False), dtype=np.float32)
     content = fitted.state.content
     problem = make_problem(corpus.counts, design, fitted.scaling, fitted.priors, content=content)

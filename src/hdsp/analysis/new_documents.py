@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from hdsp.analysis.fitted import FittedModel, Source
 from hdsp.analysis.topics import Columns
 from hdsp.checks import check_counts, check_indices, check_known, check_not_texts, count_rows
-from hdsp.corpus import Corpus, Labels, StoredCorpus, as_groups, group_numbers, warn_unknown
+from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers, warn_unknown
 from hdsp.corpus.fingerprint import fingerprint
 from hdsp.model import Problem, make_problem
 from hdsp.numerics import IntArray
@@ -151,15 +151,6 @@ def in_memory(corpus: Any, owner: str) -> Corpus:
     """A corpus whose documents are in memory."""
     check_corpus(corpus, owner)
     return corpus[:] if isinstance(corpus, StoredCorpus) else corpus
-
-
-def read_groups(corpus: Corpus, groups: object, owner: str) -> IntArray | None:
-    """The groups of documents by number: of a column, of an array, or those of the corpus."""
-    if isinstance(groups, str):
-        values = column_values(corpus, groups, "groups", owner)
-        groups = [None if value is None else str(value) for value in values]
-    names = corpus.groups if groups is None else as_groups(groups, len(corpus), owner)
-    return None if names is None else group_numbers(names)
 
 
 def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list[Any]:

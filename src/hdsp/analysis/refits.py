@@ -2,9 +2,10 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -28,6 +29,7 @@ from hdsp.fit import (
     interrupting_at_once,
     topics_in_use,
 )
+from hdsp.kernels import run_together, use_threads
 from hdsp.metrics import match_topics
 from hdsp.model import GlobalState, Problem
 from hdsp.numerics import FloatArray, IntArray
@@ -40,65 +42,46 @@ _NUMBERS = (0.75, 1.0, 4.0 / 3.0)
 _LIMITS, _AGREEMENT = ("effect", "lower", "upper"), ("same_sign", "excludes_zero")
 
 
+class Refits(NamedTuple):
+    """How topics are learned again: `settings` is an estimator with the passes and threads.
+
+    `corpus` None is the training documents that the model refers to.
+    """
+
+    number: int
+    corpus: Any
+    settings: Any
+    seed: int = 0
+
+
 def refit_effects(
-    regression: TopicRegression,
-    contrasts: list[Contrast],
-    level: float,
-    n_refits: int,
-    corpus: Any,
-    settings: Any,
-    seed: int,
+    regression: TopicRegression, contrasts: list[Contrast], level: float, refits: Refits
 ) -> Columns:
-    """Effects of labels in the same documents, pooled over topics of resampled ones.
+    """Columns of effects in the same documents, pooled over topics of resampled ones.
 
     Each refit draws as many documents with replacement, or as many groups, and starts afresh, as
-    the model did and with as many topics. The original documents are then read
-    with its topics, out of fold, and regressed: so effects differ between refits by their topics
-    alone. Refits run side by side, with the same result for any number of threads.
-
-    Parameters
-    ----------
-    regression : TopicRegression
-        The model's regression on labels.
-    contrasts : list of Contrast
-        The contrasts.
-    level : float
-        The confidence level.
-    n_refits : int
-        The number of refits.
-    corpus : Corpus or None
-        The training documents; None takes those that the model refers to.
-    settings : HDSP
-        An estimator with the passes and threads of refits.
-    seed : int
-        Equal seeds give equal results.
-
-    Returns
-    -------
-    dict
-        The columns that refits change, and the share of refits in which a topic shares half of its
-        probability with its match.
+    the model did and with as many topics. The original documents are then read with its topics, out
+    of fold, and regressed: so effects differ between refits by their topics alone. Refits run side
+    by side, with the same result for any number of threads. `matched` is the share of refits in
+    which a topic shares half of its probability with its match.
     """
-    check_whole(n_refits, "refits", 2)
-    fitted, interruption = regression._model, Interruption()
-    left_out = fitted.left_out
-    if corpus is not None:
-        problem, groups = training_problem(fitted, corpus, "HDSP.label_effects")
-    elif left_out is not None and len(fitted.reading) == fitted.n_documents:
-        problem, groups = left_out.problem, left_out.groups
-    else:
-        raise ValueError(
-            "`refits` of HDSP.label_effects needs the training documents, which a saved model does "
-            "not contain: pass them as `corpus`."
-        )
+    check_whole(refits.number, "refits", 2)
+    fitted = regression._model
+    problem, groups = _training_documents(fitted, refits.corpus)
+    interruption, counter = Interruption(), count(1)
 
-    def work(number: int) -> tuple[FloatArray, FloatArray]:
-        rng = np.random.default_rng([seed, number])
-        run = Run(settings.max_iter, settings.tol, interruption=interruption)
+    def refit(number: int) -> tuple[FloatArray, FloatArray]:
+        rng = np.random.default_rng([refits.seed, number])
+        run = Run(refits.settings.max_iter, refits.settings.tol, interruption=interruption)
         drawn = _resample(problem.n_documents, groups, rng)
         resampled = problem.take(drawn)
-        start = fresh_start(fitted, resampled, rng)
-        state = fit_batch(resampled, start, run, run.new_history()).state
+        start = _fresh_start(fitted, resampled, rng)
+        try:
+            state = fit_batch(resampled, start, run, run.new_history()).state
+        except BaseException:
+            # Refits that run end with their pass, so that Ctrl-C need not wait for them.
+            interruption.requested = True
+            raise
         if run.interrupted:
             # The result is not used.
             return np.empty(0), np.empty(0)
@@ -107,33 +90,23 @@ def refit_effects(
         in_use = topics_in_use(topic_tokens(state, fitted.priors), problem.n_documents)
         reading = estimate_proportions(without, fitted.reading.values, max(in_use, 1))
         again = replace(fitted, state=state, reading=reading, merged_topics=None)
-        other = TopicRegression(again, reading, fitted.space, regression.weight)
         # A fit orders its topics by size.
         partner, distance = match_topics(fitted.state.topics.T, state.topics.T)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            other = TopicRegression(again, reading, fitted.space, regression.weight)
             values = other._estimate(contrasts).value[:, partner]
+        task.update(done=next(counter))
         return fitted.groups.sum(values), 1.0 - distance
 
-    pool = ThreadPoolExecutor(settings._settings().n_threads)
-    shown = progress.task("Fitting resampled documents", total=n_refits)
-    with threadpool_limits(1, "blas"), interrupting_at_once(), shown as task:
-        try:
-            calls = [pool.submit(work, number) for number in range(n_refits)]
-            for done, call in enumerate(as_completed(calls), start=1):
-                call.result()
-                task.update(done=done)
-        except BaseException:
-            # Refits that run end with their pass, so that Ctrl-C need not wait for them.
-            interruption.requested = True
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    pool.shutdown()
-    found = [call.result() for call in calls]
-    values, similarity = (np.array(part) for part in zip(*found, strict=True))
+    shown = progress.task("Fitting resampled documents", total=refits.number)
+    threads = use_threads(refits.settings._settings().n_threads)
+    with threadpool_limits(1, "blas"), interrupting_at_once(), threads, shown as task:
+        results = run_together([partial(refit, number) for number in range(refits.number)])
+    values, similarity = (np.array(part) for part in zip(*results, strict=True))
     matched = (similarity >= SAME).mean(axis=0)
     mean, half, error, p = pool_refits(regression._estimate(contrasts), values, level)
-    numbers = {
+    columns = {
         "effect": mean,
         "lower": mean - half,
         "upper": mean + half,
@@ -142,7 +115,20 @@ def refit_effects(
         "q": adjust_p(p),
         "matched": np.tile([matched[list(k)].min() for k in fitted.groups.members], len(mean)),
     }
-    return {name: np.asarray(own).ravel().tolist() for name, own in numbers.items()}
+    return {name: np.ravel(values).tolist() for name, values in columns.items()}
+
+
+def _training_documents(fitted: FittedModel, corpus: Any) -> tuple[Problem, IntArray | None]:
+    """The training documents and their groups; raise if they are gone."""
+    left_out = fitted.left_out
+    if corpus is not None:
+        return training_problem(fitted, corpus, "HDSP.label_effects")
+    if left_out is None or len(fitted.reading) < fitted.n_documents:
+        raise ValueError(
+            "`refits` of HDSP.label_effects needs the training documents, which a saved model does "
+            "not contain: pass them as `corpus`."
+        )
+    return left_out.problem, left_out.groups
 
 
 def pool_refits(own: Estimates, values: FloatArray, level: float) -> tuple[FloatArray, ...]:
@@ -168,7 +154,7 @@ def pool_refits(own: Estimates, values: FloatArray, level: float) -> tuple[Float
     return mean, half, error, 2.0 * stdtr(degrees, -np.abs(mean) / error)
 
 
-def fresh_start(fitted: FittedModel, problem: Problem, rng: np.random.Generator) -> GlobalState:
+def _fresh_start(fitted: FittedModel, problem: Problem, rng: np.random.Generator) -> GlobalState:
     """Topics as the model's fit began, and as many."""
     state, init = fitted.state, fitted.report.init
     init = init if init in STARTS else "nmf"

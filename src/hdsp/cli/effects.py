@@ -112,6 +112,7 @@ def run(options: argparse.Namespace) -> None:
             corpus = read_documents(options, model, further=further)
     with common.printed_warnings(), progress.task("Estimating effects"):
         from hdsp.analysis.label_effects import effect_columns, own_regression
+        from hdsp.analysis.refits import Refits
 
         if model is not None and options.formula is not None:
             formula = common.written_formula(options.formula)
@@ -122,8 +123,8 @@ def run(options: argparse.Namespace) -> None:
         if options.summary:
             summary = regression.summary()
         elif model is not None and options.refits is not None:
-            refits = (options.refits, corpus, model, options.seed)
-            table = effect_columns(fitted, *asked, "documents", *refits)
+            refits = Refits(options.refits, corpus, model, options.seed)
+            table = effect_columns(fitted, *asked, refits=refits)
         else:
             table = regression._effect_columns(*asked)
     if options.summary:

@@ -14,7 +14,7 @@ from hdsp import progress
 from hdsp.analysis.documents import check_text_of_each, typical_columns
 from hdsp.analysis.label_effects import effect_columns
 from hdsp.analysis.new_documents import training_problem
-from hdsp.analysis.refits import stability_columns, stability_facts, usual_numbers
+from hdsp.analysis.refits import Refits, stability_columns, stability_facts, usual_numbers
 from hdsp.analysis.topics import Columns, topic_columns
 from hdsp.corpus import Corpus
 from hdsp.corpus.frames import as_series, is_frame, open_columns
@@ -56,7 +56,8 @@ def write_paper(
             f"`{needs}` of {_OWNER} needs the training documents: pass them as `corpus`."
         )
     fits = _stability(model, corpus, stability)
-    effects = effect_columns(fitted, refits=refits, corpus=corpus, settings=model)
+    again = None if refits is None else Refits(refits, corpus, model)
+    effects = effect_columns(fitted, refits=again)
     with progress.task("Writing the paper"):
         topics, quotes = topic_columns(fitted, _WORDS, effects), []
         if corpus is not None:
