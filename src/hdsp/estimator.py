@@ -66,9 +66,10 @@ from hdsp.learning import (
 )
 from hdsp.model import Priors
 from hdsp.numerics import FloatArray
-from hdsp.persistence import load_model, not_usable, save_model
+from hdsp.persistence.model_file import load_model, save_model
 from hdsp.progress import display
 from hdsp.scaling.design import Scaling
+from hdsp.storage.container import unusable
 
 # A warning is given once this share of `n_components` is in use.
 _NEAR_CEILING = 0.95
@@ -1309,7 +1310,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         try:
             model._check_settings()
         except (TypeError, ValueError) as error:
-            raise not_usable(Path(path), error) from error
+            raise unusable(Path(path), error) from error
         model._set_fitted(fitted, opened)
         return model
 

@@ -53,7 +53,7 @@ from hdsp.fit import (
 from hdsp.model import DocumentState, GlobalState, Priors, Problem, make_problem, seed_prior
 from hdsp.model.shard_blocks import readable_parts
 from hdsp.numerics import FloatArray, IntArray, sample_rows
-from hdsp.persistence import Checkpoint
+from hdsp.persistence.checkpoint import Checkpoint
 from hdsp.scaling.design import LabelDesign, Scaling, bind_labels, content_columns
 
 # Of lists of tags, beyond which missing ones are told.

@@ -7,7 +7,7 @@ import pytest
 from hdsp import HDSP, Corpus, TextSettings
 from hdsp.analysis.checks import _JUNK
 from hdsp.cli.main import main
-from tests.persistence.models import fit_quietly
+from tests.zoo import fit_quietly
 
 TEXTS = ["budget tax vote linktocommentspostcount http", "silk skirt hem sleeve waist"] * 15
 

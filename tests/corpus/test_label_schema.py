@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 import hdsp
 from hdsp.corpus import BlockSchema, LabelBlock, Labels, LabelSchema
+from hdsp.storage.codec import Decoder, encode
 
 FRAME = pd.DataFrame(
     {
@@ -144,7 +145,8 @@ def test_the_design_does_not_depend_on_the_numbers_unit(frame, shift, factor):
 @given(frames(min_size=0))
 def test_round_trip_through_json(frame):
     schema = LabelSchema.of(Labels.from_frame(frame))
-    assert LabelSchema.from_dict(json.loads(json.dumps(schema.to_dict()))) == schema
+    data = json.loads(json.dumps(encode(schema, {})))
+    assert Decoder({}).decode(LabelSchema, data) == schema
 
 
 @given(frames(), frames())

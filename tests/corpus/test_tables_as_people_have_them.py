@@ -7,7 +7,7 @@ import pytest
 
 from hdsp import HDSP, Corpus, LabelDataWarning, Labels
 from hdsp.corpus import read_table
-from tests.persistence.models import fit_quietly
+from tests.zoo import fit_quietly
 
 MONTHS = ["March", "January", "may", "December", "March"]
 

@@ -12,6 +12,7 @@ from hdsp.corpus import Corpus, TextSettings
 from hdsp.corpus.counting import stop_list
 from hdsp.corpus.splitting import LANGUAGE_OF_CODE, LANGUAGES
 from hdsp.corpus.text import NoWordsError, as_text_settings
+from hdsp.storage.codec import Decoder, InvalidContents, encode
 
 TEXTS = ["The cats sat on a mat", "A dog didn't sit", "Cats and dogs: 3 CATS"]
 
@@ -117,20 +118,14 @@ def test_a_tokenizer():
     settings = plain(tokenizer=str.split)
     assert settings.count(["a-b A-B x"])[1] == ("a-b", "x")
     assert not settings.storable
-    with pytest.raises(
-        ValueError, match=r"must be plain data, and simple, to be stored\. Got the tokenizer"
-    ):
-        settings.to_dict()
 
 
-def test_settings_are_stored_as_data(tmp_path):
+def test_settings_are_stored_as_data():
     settings = TextSettings(None, ("x", "y"), 2, 0.4, r"\w+", False, 3, 100)
-    data = json.loads(json.dumps(settings.to_dict()))
-    assert TextSettings.from_dict(data) == settings
-    assert TextSettings.from_dict(TextSettings().to_dict()) == TextSettings()
-    message = "`data` of TextSettings.from_dict must hold settings only. Got 'stemmer'."
-    with pytest.raises(ValueError, match=re.escape(message)):
-        TextSettings.from_dict({**data, "stemmer": "porter"})
+    data = json.loads(json.dumps(encode(settings, {})))
+    assert Decoder({}).decode(TextSettings, data) == settings
+    with pytest.raises(InvalidContents, match="have another one"):
+        Decoder({}).decode(TextSettings, {**data, "stemmer": "porter"})
 
 
 @pytest.mark.parametrize(
@@ -273,7 +268,6 @@ def test_counts_are_counts():
 def test_stop_words_of_other_languages(language, text, words):
     settings = TextSettings(language=language)
     assert settings.count([text, text])[1] == words
-    assert TextSettings.from_dict(settings.to_dict()) == settings
 
 
 def test_every_language_has_stop_words():

@@ -6,9 +6,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import hdsp
-from hdsp import HDSP, Categorical, Corpus, ModelFileError
+from hdsp import HDSP, Categorical, Corpus
 from hdsp.cli.main import main
-from tests.persistence.models import rewrite
 
 N_TOPICS, N_WORDS = 4, 120
 
@@ -95,38 +94,6 @@ def test_documents_without_a_group_take_part():
 def test_components_are_the_words_of_all_groups(model, corpus):
     assert model.components_.shape == (N_TOPICS, len(corpus.words))
     assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
-
-
-def test_results_do_not_depend_on_threads(corpus):
-    one, two = (
-        HDSP(max_components=12, content="party", random_state=0, n_jobs=n).fit(corpus)
-        for n in (1, 2)
-    )
-    np.testing.assert_array_equal(one.components_, two.components_)
-    np.testing.assert_array_equal(
-        one._model.state.versions.shared, two._model.state.versions.shared
-    )
-
-
-def test_models_with_versions_are_stored(model, corpus, tmp_path):
-    path = tmp_path / "model.hdsp"
-    model.save(path)
-    again = HDSP.load(path)
-    assert again.content == "party"
-    np.testing.assert_array_equal(again.components_, model.components_)
-    np.testing.assert_array_equal(again.transform(corpus), model.transform(corpus))
-
-    def twice(arrays):
-        words, topics = arrays["versions.words"], arrays["versions.topics"]
-        words[1], topics[1] = words[0], topics[0]
-
-    rewrite(path, change_arrays=twice)
-    with pytest.raises(ModelFileError, match="a word differs twice"):
-        HDSP.load(path)
-    model.save(path)
-    rewrite(path, change_manifest=lambda manifest: manifest.update(version_strength=-1.0))
-    with pytest.raises(ModelFileError):
-        HDSP.load(path)
 
 
 def test_shards_have_versions_too(corpus, tmp_path):

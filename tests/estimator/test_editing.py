@@ -7,18 +7,10 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from hdsp import HDSP, Corpus, ModelFileError, plots
+from hdsp import HDSP, Corpus, plots
 from hdsp.corpus.frames import column_values, open_columns
 from tests.cli.test_commands import reviews
-from tests.persistence.models import (
-    METHODS,
-    assert_same,
-    make_counts,
-    make_labels,
-    mixed_model,
-    predictions,
-    rewrite,
-)
+from tests.zoo import METHODS, corpus_of
 
 mpl.use("Agg")
 # Sums of the same numbers, in another order.
@@ -255,46 +247,9 @@ def test_merges_that_are_none_are_refused(topics, error, message):
         fitted()[0].merge_topics(topics)
 
 
-def test_merged_models_and_names_are_saved(tmp_path):
-    model, counts, labels = mixed_model()
-    merged = model.merge_topics([[0, 3], [1, 2]]).name_topics({1: "it's 😀\x1b[31m", 2: "二"})
-    merged.save(tmp_path / "model.hdsp")
-    loaded = HDSP.load(tmp_path / "model.hdsp")
-    assert loaded.topic_names_ == merged.topic_names_
-    assert loaded.fitted_topics_ == merged.fitted_topics_
-    assert_same(predictions(loaded, counts, labels), predictions(merged, counts, labels))
-    loaded.merge_topics([0, 2]).save(tmp_path / "model.hdsp")
-    assert len(HDSP.load(tmp_path / "model.hdsp").components_) == 2
-
-
 def test_a_new_fit_forgets_merges_and_names():
-    rng = np.random.default_rng(0)
-    model = HDSP(4, random_state=0).fit(make_counts(rng))
+    model = HDSP(4, random_state=0).fit(corpus_of("hdp"))
     merged = model.merge_topics([0, 1]).name_topics({0: "x"})
-    merged.fit(make_counts(rng), labels=make_labels("tags", None, rng))
+    merged.fit(corpus_of("categories"))
     assert merged.topic_names_ == {}
     assert len(merged.components_) == 4
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("merged_topics", [[0, 3], [1, 2]]),
-        ("merged_topics", [[0, 3], [1, 2], [4], []]),
-        ("merged_topics", [[0, 3], [1, 2], [4, 4]]),
-        ("merged_topics", [[0, 3], [1, 2], [4.0]]),
-        ("merged_topics", [[0, 3], [1, 2], [True, 4]]),
-        ("merged_topics", [0, 1, 2, 3, 4]),
-        ("merged_topics", 3),
-        ("topic_names", {"4": "x"}),
-        ("topic_names", {"x": "y"}),
-        ("topic_names", {"1": ""}),
-        ("topic_names", None),
-    ],
-)
-def test_forged_merges_and_names_are_refused(tmp_path, key, value):
-    merged = mixed_model()[0].merge_topics([[0, 3], [1, 2]])
-    merged.save(tmp_path / "model.hdsp")
-    rewrite(tmp_path / "model.hdsp", lambda manifest: manifest.__setitem__(key, value))
-    with pytest.raises(ModelFileError):
-        HDSP.load(tmp_path / "model.hdsp")

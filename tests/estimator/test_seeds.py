@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hdsp import HDSP, Corpus, FitWarning, ModelFileError
+from hdsp import HDSP, Corpus, FitWarning
 from tests.cli.test_commands import PLACES, reviews
-from tests.persistence.models import rewrite
 
 SEEDS = {"cloth": ["silk"], "walk": ["sole"]}
 
@@ -111,26 +110,3 @@ def test_unknown_seed_words_warn(corpus):
     model = HDSP(3, max_iter=50, random_state=0)
     with pytest.warns(FitWarning, match="'satin'"):
         model.set_params(seeds={"cloth": ["silk", "satin"]}).fit(corpus)
-
-
-@pytest.mark.parametrize(
-    ("manifest", "arrays"),
-    [
-        (lambda m: m.__setitem__("topic_names", {"99": "x"}), None),
-        (lambda m: m.__setitem__("topic_names", {"0": 3}), None),
-        (lambda m: m.__setitem__("topic_names", ["x"]), None),
-        (lambda m: m["parameters"].__setitem__("seeds", [1]), None),
-        (None, lambda a: a.__setitem__("seeded", np.array([0, 0]))),
-        (None, lambda a: a.__setitem__("seeded", np.array([0, 99]))),
-        (None, lambda a: a.__setitem__("seeded", np.array([0]))),
-        (None, lambda a: a.__setitem__("seeds.data", a["seeds.data"] * np.nan)),
-        (None, lambda a: a.__setitem__("seeds.data", -a["seeds.data"])),
-        (None, lambda a: a.pop("seeds.indptr")),
-    ],
-)
-def test_forged_seeds_and_names_are_refused(model, tmp_path, manifest, arrays):
-    path = tmp_path / "model.hdsp"
-    model.save(path)
-    rewrite(path, manifest, arrays)
-    with pytest.raises(ModelFileError):
-        HDSP.load(path)

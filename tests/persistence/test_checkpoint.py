@@ -7,9 +7,11 @@ import pytest
 
 import hdsp
 from hdsp import HDSP, Categorical
+from hdsp.exceptions import ModelFileError
 from hdsp.fit.passes import DocumentsAfresh, DocumentsHere
-from hdsp.persistence import ModelFileError, checkpoint, container
-from tests.persistence.models import rewrite
+from hdsp.persistence import checkpoint
+from hdsp.storage import container
+from tests.persistence.forging import rewrite
 from tests.persistence.runs import (
     N_PASSES,
     act_in_search,
@@ -189,15 +191,17 @@ def test_a_damaged_checkpoint_of_a_search_is_refused(tmp_path, monkeypatch, ever
     kill_search(monkeypatch, tmp_path, 3, 1)
     path = tmp_path / "checkpoint.hdsp"
     whole = path.read_bytes()
-    for wrong in ([{}], None, [{"topics": 12}]):
+    changes = [
+        lambda data, arrays: data["progress"].update(trials=[{}]),
+        lambda data, arrays: data["progress"].update(trials=None),
+        lambda data, arrays: data["progress"]["trials"][0].update(topics="12"),
+        lambda data, arrays: arrays.pop("trials.0.likelihood"),
+    ]
+    for change in changes:
         path.write_bytes(whole)
-        rewrite(path, lambda manifest, wrong=wrong: manifest.update(search=wrong))
-        with pytest.raises(ModelFileError, match="its search has a row that is none"):
+        rewrite(path, change, "checkpoint")
+        with pytest.raises(ModelFileError, match="is not a file that HDSP can use"):
             make_search(checkpoint=tmp_path).fit(data())
-    path.write_bytes(whole)
-    rewrite(path, change_arrays=lambda held: held.pop("search.likelihood"))
-    with pytest.raises(ModelFileError, match=r"it has no array 'search\.likelihood'"):
-        make_search(checkpoint=tmp_path).fit(data())
 
 
 def test_other_numbers_of_threads_and_reports_go_on_too(folder, capsys):
@@ -268,14 +272,21 @@ def test_a_damaged_checkpoint_is_refused(folder):
     path.write_bytes(whole[:-1])
     with pytest.raises(ModelFileError, match=r"checkpoint\.hdsp' is not a file that HDSP can use"):
         make("kept", checkpoint=folder).fit(data())
-    path.write_bytes(whole)
-    rewrite(path, change_arrays=lambda held: held.pop("documents.tangent"))
-    with pytest.raises(ModelFileError, match=r"it has no array 'documents\.tangent'"):
-        make("kept", checkpoint=folder).fit(data())
-    path.write_bytes(whole)
-    rewrite(path, change_arrays=lambda held: held.update(topics=held["topics"][1:]))
-    with pytest.raises(ModelFileError, match="its topics are of another number"):
-        make("kept", checkpoint=folder).fit(data())
+    changes = [
+        lambda data, arrays: arrays.pop("documents.tangent"),
+        lambda data, arrays: arrays.update({"state.topics": arrays["state.topics"][1:]}),
+        lambda data, arrays: arrays["state.topics"].fill(np.nan),
+        lambda data, arrays: arrays["state.sticks"].fill(2.0),
+        lambda data, arrays: data["progress"].update(passes=[]),
+        lambda data, arrays: data["progress"].update(documents=None),
+        lambda data, arrays: data["progress"]["state"].update(document_concentration=-1.0),
+        lambda data, arrays: data.update(progress=[]),
+    ]
+    for change in changes:
+        path.write_bytes(whole)
+        rewrite(path, change, "checkpoint")
+        with pytest.raises(ModelFileError, match=r"checkpoint\.hdsp' is not a file that HDSP can"):
+            make("kept", checkpoint=folder).fit(data())
 
 
 def test_what_a_killed_process_left_is_removed(folder):

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP
-from hdsp.persistence import ModelFileError, container
-from tests.persistence.models import mixed_model
+from hdsp.exceptions import ModelFileError
+from hdsp.storage import container
+from tests.zoo import fitted
 
 N_FILES = 2_000
 
@@ -78,7 +79,7 @@ def check_valid(model):
 def test_damaged_files(tmp_path, monkeypatch, checked):
     """Without the checksum, only the checks of the contents stand between a file and a model."""
     path = tmp_path / "model.hdsp"
-    mixed_model()[0].save(path)
+    fitted("functions").save(path)
     whole = path.read_bytes()
     HDSP.load(path)
     if not checked:

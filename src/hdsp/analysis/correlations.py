@@ -15,6 +15,7 @@ typically have no more than that: least absolute deviations. The plain twin is i
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.special import stdtrit
@@ -24,6 +25,7 @@ from hdsp.analysis.reading import folds
 from hdsp.model import GlobalState, Problem
 from hdsp.model.reading import group_share
 from hdsp.numerics import BoolArray, FloatArray, IntArray, sample_rows
+from hdsp.storage.codec import Limits
 
 # Standard errors come from leaving out each of so many parts of the documents.
 _PARTS = 12
@@ -54,9 +56,9 @@ class Correlations:
         Their degrees of freedom.
     """
 
-    values: FloatArray
-    errors: FloatArray
-    degrees: int
+    values: Annotated[FloatArray, Limits("2 p", -1.0, 1.0)]
+    errors: Annotated[FloatArray, Limits("2 p", 0.0)]
+    degrees: Annotated[int, Limits(least=0)]
 
     @property
     def n_topics(self) -> int:

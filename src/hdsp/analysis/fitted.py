@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -44,6 +44,7 @@ from hdsp.numerics import (
 )
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Design, ScalingFunction
+from hdsp.storage.codec import SMALLEST, Limits
 
 # As many training documents are weighed for the regressions of labels on words.
 _MOST_WEIGHED = 10_000
@@ -83,7 +84,7 @@ class Source:
         How the table of the documents was read, if there was one.
     """
 
-    words: tuple[str, ...]
+    words: Annotated[tuple[str, ...], Limits("V")]
     named: bool
     frames: str | None
     fingerprint: str
@@ -197,14 +198,14 @@ class FittedModel:
     space: LabelDesign
     priors: Priors
     reading: Reading
-    carriers: FloatArray
-    n_documents: int
+    carriers: Annotated[FloatArray, Limits("L", 0.0)]
+    n_documents: Annotated[int, Limits(least=1)]
     source: Source
     report: FitReport
     topic_names: Mapping[int, str] = field(default_factory=dict)
     merged_topics: TopicGroups | None = None
     answers: dict[str, Any] = field(default_factory=dict)
-    fixed_concentration: float | None = None
+    fixed_concentration: Annotated[float, Limits(least=SMALLEST)] | None = None
     left_out: LeftOut | None = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hdsp.numerics import FloatArray
+from hdsp.storage.codec import require
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,12 @@ class TopicGroups:
     """
 
     members: tuple[tuple[int, ...], ...]
+
+    def check_stored(self) -> None:
+        """Raise if a file holds groups that nobody makes."""
+        topics = sorted(topic for group in self.members for topic in group)
+        once = all(self.members) and topics == list(range(len(topics)))
+        require(once, "its merged topics are not each of the fitted ones once")
 
     @classmethod
     def single(cls, n_topics: int) -> "TopicGroups":

@@ -11,6 +11,7 @@ A number is predicted through its values, which are alternatives like the levels
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -18,6 +19,7 @@ from scipy.special import expit, logit, softmax
 
 from hdsp.corpus import Kind, LabelSchema
 from hdsp.numerics import FloatArray, IntArray, sample_rows
+from hdsp.storage.codec import Limits
 
 # The prior's weight a, in tokens; benchmarks/labels.py shows others.
 STRENGTH = 2.0
@@ -120,8 +122,8 @@ class LabelRegression:
     """
 
     slope: float
-    mean: FloatArray
-    weights: FloatArray
+    mean: Annotated[FloatArray, Limits("f")]
+    weights: Annotated[FloatArray, Limits("f+1 C")]
 
     def scores(self, evidence: FloatArray, features: FloatArray) -> FloatArray:
         """The scores of labels, [M, C], without their prior; see `label_features`."""

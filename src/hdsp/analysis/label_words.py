@@ -15,7 +15,7 @@ factors have seen. Columns whose words predict nothing have no factors.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack
@@ -27,6 +27,7 @@ from hdsp.analysis.label_regression import WeighedDocuments
 from hdsp.analysis.softmax import group_rows
 from hdsp.kernels import run_ranges
 from hdsp.numerics import FloatArray
+from hdsp.storage.codec import SMALLEST, Limits, require
 
 # Factors are learned from at most this many documents.
 MOST_DOCUMENTS = 50_000
@@ -64,10 +65,14 @@ class WordFactors:
         By how much tokens of a word vary more than by chance, as documents differ and repeat it.
     """
 
-    observed: csr_array
-    expected: FloatArray
-    strength: FloatArray
-    spread: FloatArray
+    observed: Annotated[csr_array, Limits("L+1 V", 0.0)]
+    expected: Annotated[FloatArray, Limits("q", SMALLEST)]
+    strength: Annotated[FloatArray, Limits("L+1", SMALLEST)]
+    spread: Annotated[FloatArray, Limits("V", SMALLEST)]
+
+    def check_stored(self) -> None:
+        """Raise if a file holds factors that no fit makes."""
+        require(self.observed.nnz == len(self.expected), "its words of labels are of other pairs")
 
     @cached_property
     def logarithms(self) -> csr_array:

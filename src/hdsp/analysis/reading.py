@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -21,6 +21,7 @@ from hdsp.model import (
 from hdsp.model.reading import group_share
 from hdsp.model.updates import update_topics, update_versions
 from hdsp.numerics import BoolArray, FloatArray, IntArray, parts_of
+from hdsp.storage.codec import SMALLEST, Limits, require
 
 # Documents are left out of topics in so many parts. Halves would leave topics of few documents with
 # too few, and more parts take longer.
@@ -168,15 +169,21 @@ class Reading:
         The largest condition number of the topics' Gram matrices.
     """
 
-    proportions: FloatArray
-    values: csr_array
-    lengths: FloatArray
-    fold: IntArray
-    rows: IntArray
-    groups: IntArray | None = None
-    weights: FloatArray | None = None
+    proportions: Annotated[FloatArray, Limits("m T", missing=True)]
+    values: Annotated[csr_array, Limits("m L")]
+    lengths: Annotated[FloatArray, Limits("m", 0.0)]
+    fold: Annotated[IntArray, Limits("m", below=FOLDS)]
+    rows: Annotated[IntArray, Limits("m", 0.0)]
+    groups: Annotated[IntArray, Limits("m", -1.0)] | None = None
+    weights: Annotated[FloatArray, Limits("m", SMALLEST)] | None = None
     kept_whole: tuple[int, ...] = ()
     condition: float = 1.0
+
+    def check_stored(self) -> None:
+        """Raise if a file holds a reading that no fit makes."""
+        missing = np.isnan(self.proportions).sum(axis=1)
+        whole = np.isin(missing, (0, self.proportions.shape[1])).all()
+        require(whole, "it has documents that are read in part")
 
     @cached_property
     def n_topics(self) -> int:

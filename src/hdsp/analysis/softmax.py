@@ -7,6 +7,7 @@ probabilities theta(r) phi, and EM steps follow. Held-out documents choose the r
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import minimize
@@ -17,6 +18,7 @@ from hdsp import kernels
 from hdsp.analysis.groups import TopicGroups
 from hdsp.analysis.regression import Estimates, intraclass_correlation
 from hdsp.numerics import BoolArray, FloatArray, IntArray
+from hdsp.storage.codec import SMALLEST, Limits
 
 # Penalties that are tried, in squared coefficients per token, the strongest first.
 RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
@@ -42,8 +44,8 @@ _CLUSTERS = 400
 class SoftmaxRegression:
     """Weights [1 + J, T], the intercept first, their ridge, and the EM steps that were made."""
 
-    weights: FloatArray
-    ridge: float
+    weights: Annotated[FloatArray, Limits("k T")]
+    ridge: Annotated[float, Limits(least=SMALLEST)]
     n_steps: int
 
     def proportions(self, design: csr_array) -> FloatArray:

@@ -198,7 +198,7 @@ def fitted_model(model: "HDSP") -> "FittedModel":
 def load_fitted(options: argparse.Namespace) -> "FittedModel":
     """The fitted model of a file, without the slow import of scikit-learn."""
     with progress.task(f"Loading {options.model}"):
-        from hdsp.persistence import load_model
+        from hdsp.persistence.model_file import load_model
 
         return load_model(Path(options.model))[0]
 

@@ -32,7 +32,7 @@ def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> 
         show = printable if sys.stdout.isatty() else str
         write_delimited(pieces, sys.stdout, ",", lambda text: show(guard(text)))
         return
-    from hdsp.persistence import replacing
+    from hdsp.storage.container import replacing
 
     suffix = table_suffix(path)
     with replacing(Path(path)) as file:

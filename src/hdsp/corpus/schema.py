@@ -2,9 +2,9 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Annotated, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -16,6 +16,7 @@ from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
 from hdsp.exceptions import LabelDataWarning, UnknownLabelWarning
 from hdsp.numerics import FloatArray, IntArray, csr_entries
+from hdsp.storage.codec import SMALLEST, Limits, require
 
 
 class Moments(NamedTuple):
@@ -106,8 +107,15 @@ class BlockSchema:
     kind: Kind
     columns: tuple[str, ...]
     mean: tuple[float, ...] = ()
-    scale: tuple[float, ...] = ()
+    scale: tuple[Annotated[float, Limits(least=SMALLEST)], ...] = ()
     centred: bool = True
+
+    def check_stored(self) -> None:
+        """Raise if a file holds labels that no fit makes."""
+        n_numbers = len(self.columns) if self.kind == "number" else 0
+        fits = len(self.mean) == len(self.scale) == n_numbers
+        unique = len(set(self.columns)) == len(self.columns)
+        require(fits and unique, "its labels are not described as they should be")
 
     @classmethod
     def of(cls, block: LabelBlock, moments: Sequence[Moments] | None = None) -> Self:
@@ -152,6 +160,11 @@ class LabelSchema:
     """
 
     blocks: tuple[BlockSchema, ...]
+
+    def check_stored(self) -> None:
+        """Raise if two blocks in a file share a name."""
+        unique = len({block.name for block in self.blocks}) == len(self.blocks)
+        require(unique, "its labels are not described as they should be")
 
     @classmethod
     def of(cls, labels: Labels, moments: LabelMoments | None = None) -> Self:
@@ -279,19 +292,6 @@ class LabelSchema:
             block_names = [next(names) for _ in block.columns]
             unknown += [block_names[j] for j in np.flatnonzero(carried & is_unknown)]
         return unknown, int(touched.sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data that JSON can hold."""
-        return {"blocks": [asdict(block) for block in self.blocks]}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build the schema from what `to_dict` returned."""
-        blocks = []
-        for block in data["blocks"]:
-            fields: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in block.items()}
-            blocks.append(BlockSchema(**fields))
-        return cls(tuple(blocks))
 
     def _targets(self, block: LabelBlock) -> IntArray:
         """Return, for each column of a block, its position in the same block here, or -1."""

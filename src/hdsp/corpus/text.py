@@ -1,8 +1,8 @@
 """How texts become counts of words."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import progress
-from hdsp.checks import check_texts, check_words, quoted
+from hdsp.checks import check_texts, check_words
 from hdsp.corpus.counting import (
     choose_words,
     count_texts,
@@ -29,6 +29,7 @@ from hdsp.corpus.splitting import (
     warn_of_pairs,
 )
 from hdsp.numerics import IntArray
+from hdsp.storage.codec import require
 
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
 # Nobody writes longer ones; a class of millions of characters takes gigabytes.
@@ -166,6 +167,10 @@ class TextSettings:
         """
         return not callable(self.tokenizer) and _QUICK.fullmatch(self.token_pattern) is not None
 
+    def check_stored(self) -> None:
+        """Raise if a file holds settings that it may not."""
+        require(self.storable, "its pattern of words could take very long")
+
     @property
     def all_words(self) -> Self:
         """The same settings, except that no word is left out for its frequency."""
@@ -210,53 +215,6 @@ class TextSettings:
                 "Pass more texts, or settings that keep more words."
             )
         return select_columns(counts, chosen), known
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data that JSON can hold.
-
-        Returns
-        -------
-        dict of str to object
-            The settings by name.
-        """
-        if not self.storable:
-            got = f"the tokenizer {self.tokenizer!r}"
-            if not callable(self.tokenizer):
-                got = f"the pattern {self.token_pattern!r}"
-            raise ValueError(
-                f"TextSettings must be plain data, and simple, to be stored. Got {got}. "
-                "Store none, and pass the same settings again when reading further texts."
-            )
-        data = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**data, "stop_words": list(self.stop_words)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return settings from plain data.
-
-        Parameters
-        ----------
-        data : mapping of str to object
-            What `to_dict` returned.
-
-        Returns
-        -------
-        TextSettings
-            The settings.
-        """
-        unknown = sorted(set(data) - {field.name for field in fields(cls)})
-        if unknown:
-            raise ValueError(
-                f"`data` of TextSettings.from_dict must hold settings only. Got {quoted(unknown)}. "
-                "Read it with the version of hdsp that wrote it."
-            )
-        settings = cls(**{**data, "stop_words": tuple(data.get("stop_words", ()))})
-        if not settings.storable:
-            raise ValueError(
-                "`data` of TextSettings.from_dict must hold a simple pattern, which takes no long "
-                f"time on any text. Got {settings.token_pattern!r}. Pass the settings themselves."
-            )
-        return settings
 
     @classmethod
     def from_vectorizer(cls, vectorizer: Any) -> Self:

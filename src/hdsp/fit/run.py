@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FrameType
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from hdsp.model import (
 )
 from hdsp.numerics import FloatArray
 from hdsp.progress import Task, display, duration, task
+from hdsp.storage.codec import Limits
 
 _at_once: ContextVar[bool] = ContextVar("at_once", default=False)
 
@@ -109,15 +110,6 @@ class PassRecord:
         total = {"pass": number, "bound": self.bound.total}
         return {**total, **self.bound.items(), **facts, **self.moves}
 
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> "PassRecord":
-        """The record that `as_row` wrote."""
-        terms = BoundTerms.names()
-        own = {"pass", "bound", *terms, *_FACTS}
-        moves = {name: value for name, value in row.items() if name not in own}
-        facts = {name: row[name] for name in _FACTS}
-        return cls(BoundTerms(**{name: row[name] for name in terms}), **facts, moves=moves)
-
 
 @dataclass(frozen=True, eq=False)
 class TrialRecord:
@@ -145,7 +137,7 @@ class TrialRecord:
     topics: int
     init: str
     concentration: float
-    likelihood: FloatArray
+    likelihood: Annotated[FloatArray, Limits("D")]
     perplexity: float
     coherence: float
     exclusivity: float

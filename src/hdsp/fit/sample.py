@@ -8,6 +8,7 @@ which a rare label would otherwise have none.
 """
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -17,6 +18,7 @@ from hdsp.model import Block
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Design
+from hdsp.storage.codec import Limits
 
 # Documents in the uniform sample.
 MOST_DOCUMENTS = 40_000
@@ -40,9 +42,9 @@ class Sample:
         Their keys, uniform between 0 and 1.
     """
 
-    counts: csr_array
-    design: Design
-    keys: FloatArray
+    counts: Annotated[csr_array, Limits("s w", 0.0)]
+    design: Annotated[csr_array, Limits("s J")]
+    keys: Annotated[FloatArray, Limits("s", 0.0, 1.0)]
 
     @classmethod
     def empty(cls, n_words: int, n_labels: int) -> "Sample":

@@ -8,6 +8,7 @@ corpus at rate 1 is a step of batch inference.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -32,6 +33,7 @@ from hdsp.model.updates import (
 )
 from hdsp.numerics import FloatArray
 from hdsp.scaling.functions import DesignLimits, Parameters, mix_labels, scale_labels
+from hdsp.storage.codec import SMALLEST, Limits
 
 # The rate of step t is (delay + t)^-decay.
 _DELAY, _DECAY = 10.0, 0.7
@@ -81,13 +83,13 @@ class Stream:
     """
 
     state: GlobalState
-    batch_size: int
-    steps: float
-    n_documents: int
-    log_proportion: FloatArray
-    label_total: FloatArray
-    carriers: FloatArray
-    label_steps: FloatArray
+    batch_size: Annotated[int, Limits(least=1)]
+    steps: Annotated[float, Limits(least=SMALLEST)]
+    n_documents: Annotated[int, Limits(least=1)]
+    log_proportion: Annotated[FloatArray, Limits("T")]
+    label_total: Annotated[FloatArray, Limits("J")]
+    carriers: Annotated[FloatArray, Limits("J", 0.0)]
+    label_steps: Annotated[FloatArray, Limits("J", 0.0)]
     limits: DesignLimits
 
     def by_size(self) -> "Stream":

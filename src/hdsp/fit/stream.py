@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -27,6 +28,7 @@ from hdsp.model.versions import word_spread
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign, Scaling
 from hdsp.scaling.functions import Design, DesignLimits, move_labels
+from hdsp.storage.codec import Limits, require
 
 # A word joins the model once so many documents have it.
 WORD_DOCUMENTS = 5
@@ -66,13 +68,25 @@ class OpenStream:
 
     stream: Stream
     sample: Sample
-    n_documents: int
+    n_documents: Annotated[int, Limits(least=1)]
     words: tuple[str, ...]
     space: LabelDesign
     priors: Priors
-    seed: int
-    learned: int
+    seed: Annotated[int, Limits(least=0)]
+    learned: Annotated[int, Limits(least=1)]
     waiting: Mapping[str, int] = field(default_factory=dict)
+
+    def check_stored(self) -> None:
+        """Raise if a file holds a stream that no fit makes."""
+        n_words = len(self.words) + len(self.waiting)
+        require(self.sample.counts.shape[1] == n_words, "its sample has other words")
+        require(
+            len(self.sample) <= self.n_documents, "its sample has more documents than there are"
+        )
+        new = (
+            set(self.waiting).isdisjoint(self.words) and min(self.waiting.values(), default=0) >= 0
+        )
+        require(new, "its waiting words are in the model already")
 
     @property
     def carriers(self) -> FloatArray:

@@ -5,13 +5,16 @@ the topic `GlobalState.seeded[s]`.
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import gammaln, psi
 
 from hdsp.numerics import FloatArray, IntArray
+from hdsp.storage.codec import SMALLEST, Limits
 
+Positive = Annotated[float, Limits(least=SMALLEST)]
 # No topic is steered.
 NOT_SEEDED: IntArray = np.empty(0, dtype=np.int64)
 
@@ -31,10 +34,10 @@ class Priors:
         The tokens of seed words beyond `topic_prior` (`seed_prior`).
     """
 
-    topic_prior: float
-    corpus_concentration: tuple[float, float] | None
-    document_concentration: tuple[float, float] | None
-    seeds: csr_array | None = field(default=None, compare=False)
+    topic_prior: Positive
+    corpus_concentration: tuple[Positive, Positive] | None
+    document_concentration: tuple[Positive, Positive] | None
+    seeds: Annotated[csr_array, Limits("S V", 0.0)] | None = field(default=None, compare=False)
 
     @property
     def n_seeded(self) -> int:

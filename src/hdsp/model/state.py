@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from hdsp.numerics import (
     weights_from_sticks,
 )
 from hdsp.scaling.functions import DesignLimits, Parameters, take_topics
+from hdsp.storage.codec import SMALLEST, Limits, require
 
 # Topics are padded to whole vector registers in the compiled document step.
 _PADDING = 16
@@ -46,13 +47,18 @@ class GlobalState:
         The topics' words by group, if groups have versions; `topics` are then those of all.
     """
 
-    topics: FloatArray
-    sticks: FloatArray
-    corpus_concentration: float
-    document_concentration: float
+    topics: Annotated[FloatArray, Limits("V T", SMALLEST)]
+    sticks: Annotated[FloatArray, Limits("T-1", SMALLEST, 1.0)]
+    corpus_concentration: Annotated[float, Limits(least=SMALLEST)]
+    document_concentration: Annotated[float, Limits(least=SMALLEST)]
     scaling: Parameters
-    seeded: IntArray = field(default_factory=NOT_SEEDED.copy)
+    seeded: Annotated[IntArray, Limits("S", below="T")] = field(default_factory=NOT_SEEDED.copy)
     versions: Versions | None = None
+
+    def check_stored(self) -> None:
+        """Raise if a file holds a state that no fit makes."""
+        require(self.topics.size, "it has no topics")
+        require(len(np.unique(self.seeded)) == len(self.seeded), "its seeds share a topic")
 
     @property
     def n_topics(self) -> int:
@@ -109,8 +115,8 @@ class DocumentState:
     earlier solution an exact coordinate update of q(pi), whatever has changed meanwhile.
     """
 
-    token_counts: FloatArray
-    tangent: FloatArray
+    token_counts: Annotated[FloatArray, Limits("M K")]
+    tangent: Annotated[FloatArray, Limits("M")]
 
     @classmethod
     def empty(

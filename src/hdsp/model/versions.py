@@ -10,7 +10,7 @@ shares: equations 31 to 36. If no word differs, this is the model without versio
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,6 +19,7 @@ from scipy.special import gammaln, psi
 from hdsp.model.priors import TopicPrior
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.functions import Design
+from hdsp.storage.codec import SMALLEST, Limits, require
 
 # No label tells groups.
 NO_CONTENT: IntArray = np.empty(0, dtype=np.int64)
@@ -58,14 +59,24 @@ class Versions:
         The tokens kappa that the shared shares count in every group.
     """
 
-    tokens: FloatArray
-    columns: IntArray
-    spread: FloatArray
-    words: IntArray
-    topics: IntArray
-    shared: FloatArray
-    common: FloatArray
-    strength: float = _STRENGTH
+    tokens: Annotated[FloatArray, Limits("n T", 0.0)]
+    columns: Annotated[IntArray, Limits("g", below="J")]
+    spread: Annotated[FloatArray, Limits("V", 1.0)]
+    words: Annotated[IntArray, Limits("f", below="V")]
+    topics: Annotated[IntArray, Limits("f", below="T")]
+    shared: Annotated[FloatArray, Limits("f", SMALLEST)]
+    common: Annotated[FloatArray, Limits("T", SMALLEST)]
+    strength: Annotated[float, Limits(least=SMALLEST)] = _STRENGTH
+
+    def check_stored(self) -> None:
+        """Raise if a file holds versions that no fit makes."""
+        groups = len(self.columns)
+        require(len(np.unique(self.columns)) == groups > 0, "its versions share a label")
+        require(
+            len(self.tokens) == len(self.spread) * (groups + 1), "its versions have other words"
+        )
+        places = np.unique(self.words * self.n_topics + self.topics)
+        require(len(places) == len(self.words), "a word differs twice in one of its topics")
 
     @classmethod
     def initial(

@@ -22,8 +22,8 @@ from hdsp.paper.figures import curve_table, draw_curves, draw_effects, draw_sear
 from hdsp.paper.latex import topic_table
 from hdsp.paper.methods import methods_text, read_asset
 from hdsp.paper.results import effect_table, results_text, strongest_effects
-from hdsp.persistence import replacing
 from hdsp.plots.drawing import check_installed
+from hdsp.storage.container import replacing
 from hdsp.storage.delimited import guarded, write_delimited
 
 __all__ = ["check_paper_folder", "write_paper"]

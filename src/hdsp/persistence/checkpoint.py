@@ -4,7 +4,7 @@ import hashlib
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,25 +12,14 @@ from typing import Any
 import numpy as np
 
 from hdsp.exceptions import ModelFileError, NotSavedWarning
-from hdsp.fit import (
-    AfterPass,
-    AfterStep,
-    History,
-    PassRecord,
-    PassSoFar,
-    Resumed,
-    Run,
-    Stream,
-    TrialRecord,
-)
-from hdsp.model import DocumentState, GlobalState, Problem, ShardedProblem
-from hdsp.model.state import padded
-from hdsp.persistence import manifest as get
-from hdsp.persistence.container import not_usable, read_file, write_file
-from hdsp.persistence.settings import is_seed, plain
-from hdsp.persistence.states import put_state, take_state
-from hdsp.persistence.streams import put_stream, take_stream
-from hdsp.storage import UNREADABLE, AnyArray, StoredArrays, put_all, require
+from hdsp.fit.run import AfterPass, History, PassRecord, Resumed, Run, TrialRecord
+from hdsp.fit.stochastic import AfterStep, PassSoFar, Stream
+from hdsp.model.problem import Problem, ShardedProblem
+from hdsp.model.state import DocumentState, GlobalState, padded
+from hdsp.persistence.expressions import is_seed, plain
+from hdsp.persistence.model_file import check_parameters
+from hdsp.storage.codec import AnyArray, Decoder, encode, require
+from hdsp.storage.container import PARSE_ERRORS, read_file, unusable, write_file
 
 _KIND = "checkpoint"
 _NAME = "checkpoint.hdsp"
@@ -39,6 +28,18 @@ _WITHOUT_EFFECT = ("n_jobs", "verbose", "checkpoint")
 # The shortest time between checkpoints, and the largest share of the time spent on writing them.
 SECONDS_BETWEEN = 2.0
 _SHARE_OF_TIME = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class _Progress:
+    """How far a fit has come; a stream has a state of its own."""
+
+    trials: list[TrialRecord]
+    passes: list[PassRecord] = field(default_factory=list)
+    state: GlobalState | None = None
+    documents: DocumentState | None = None
+    stream: Stream | None = None
+    so_far: PassSoFar | None = None
 
 
 @dataclass(eq=False)
@@ -80,49 +81,41 @@ class Checkpoint:
         path = self.folder / _NAME
         if not path.exists():
             return None
-        manifest, arrays = read_file(path, _KIND)
+        data, arrays = read_file(path, _KIND)
         try:
-            self._check_same(manifest)
+            self._check_same(data)
+            sizes = {"V": problem.n_words, "J": problem.n_labels}
             # Copies, since the fit overwrites both these arrays and the file.
-            stored = StoredArrays({name: array.copy("K") for name, array in arrays.items()})
-            run.trials.extend(_take_trials(manifest, stored))
+            reader = Decoder({name: array.copy() for name, array in arrays.items()}, sizes)
+            saved: _Progress = reader.decode(_Progress, data["progress"])
+            run.trials.extend(saved.trials)
             if run.trials:
                 run.go_on_from(run.trials[-1].seconds)
-            if "topics" not in stored:
+            state = saved.state if saved.stream is None else saved.stream.state
+            if state is None:
                 return None
-            state = take_state(manifest, stored, problem.scaling, problem.n_labels)
+            check_parameters(state, problem.scaling, problem.n_labels)
             least = 1 if self.parameters["n_components"] == "auto" else most_topics
-            fits = len(state.topics) == problem.n_words and least <= state.n_topics <= most_topics
-            require(fits, "its topics are of another number")
-            documents: DocumentState | None = None
-            if isinstance(problem, Problem):
+            fits = least <= state.n_topics <= most_topics
+            require(fits and (saved.passes or saved.stream), "its topics are of another number")
+            documents = saved.documents
+            if isinstance(problem, Problem) and saved.stream is None:
                 shape = (problem.n_documents, padded(state.n_topics))
-                documents = DocumentState(
-                    stored.numbers("documents.token_counts", shape),
-                    stored.numbers("documents.tangent", shape[:1]),
-                )
-            stream, passes = None, []
-            # Only stochastic inference may end in its first pass.
-            if manifest["history"] or "stream" not in manifest:
-                passes = list(map(PassRecord.from_row, get.history(manifest)))
-            if "stream" in manifest:
-                stream = take_stream(manifest["stream"], stored, state, problem.n_labels)
+                fits = documents is not None and documents.token_counts.shape == shape
+                require(fits, "its documents are others")
         except ModelFileError:
             raise
-        except UNREADABLE as error:
-            raise not_usable(path, error) from error
-        return Resumed(state, documents, run.new_history(passes), stream)
+        except PARSE_ERRORS as error:
+            raise unusable(path, error) from error
+        stream = None if saved.stream is None else (saved.stream, saved.so_far or PassSoFar())
+        return Resumed(state, documents, run.new_history(saved.passes), stream)
 
     def pass_writer(self, run: Run) -> AfterPass:
         """The function that `run` calls after its passes."""
 
         def write(state: GlobalState, documents: DocumentState | None, history: History) -> None:
             if self._is_due() or run.interrupted:
-                arrays: dict[str, AnyArray] = {}
-                manifest = {"history": history.rows(), **put_state(arrays, state)}
-                if documents is not None:
-                    put_all(arrays, "documents", vars(documents))
-                self._write(run, manifest, arrays)
+                self._write(_Progress(run.trials, history.passes, state, documents))
 
         return write
 
@@ -131,10 +124,8 @@ class Checkpoint:
 
         def write(stream: Stream, so_far: PassSoFar, history: History) -> None:
             if self._is_due() or run.interrupted:
-                arrays: dict[str, AnyArray] = {}
-                manifest = {"history": history.rows(), **put_state(arrays, stream.state)}
-                manifest["stream"] = put_stream(arrays, stream) | {"pass": asdict(so_far)}
-                self._write(run, manifest, arrays)
+                saved = _Progress(run.trials, history.passes, stream=stream, so_far=so_far)
+                self._write(saved)
 
         return write
 
@@ -143,7 +134,7 @@ class Checkpoint:
 
         def write() -> None:
             if self._is_due():
-                self._write(run, {}, {})
+                self._write(_Progress(run.trials))
 
         return write
 
@@ -152,17 +143,16 @@ class Checkpoint:
         wait = max(SECONDS_BETWEEN, self._cost / _SHARE_OF_TIME)
         return time.monotonic() >= self._written + wait
 
-    def _write(self, run: Run, manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+    def _write(self, progress: _Progress) -> None:
         start = time.monotonic()
-        manifest |= {
+        arrays: dict[str, AnyArray] = {}
+        data = {
             "data": self.data,
             "settings": self._settings(),
-            "search": [trial.as_row() for trial in run.trials],
+            "progress": encode(progress, arrays),
         }
-        if run.trials:
-            arrays["search.likelihood"] = np.array([trial.likelihood for trial in run.trials])
         try:
-            write_file(self.folder / _NAME, _KIND, plain(manifest), arrays)
+            write_file(self.folder / _NAME, _KIND, data, arrays)
         except OSError as error:
             # A failed write must not end a long fit.
             warnings.warn(
@@ -202,14 +192,3 @@ class Checkpoint:
             elif name not in _WITHOUT_EFFECT:
                 settings[name] = repr(value if name == "scaling" else plain(value))
         return settings
-
-
-def _take_trials(manifest: Mapping[str, Any], arrays: StoredArrays) -> list[TrialRecord]:
-    rows = get.search(manifest)
-    if not rows:
-        return []
-    likelihood = arrays.numbers("search.likelihood", (len(rows), None))
-    return [
-        TrialRecord(**{**row, "topics": int(row["topics"])}, likelihood=one)
-        for row, one in zip(rows, likelihood, strict=True)
-    ]

@@ -1,15 +1,16 @@
-"""Scaling functions, terms and the space of labels as plain data."""
+"""Scaling functions, terms, the design of labels and settings as plain data."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from hdsp.corpus import LabelSchema
-from hdsp.persistence.settings import plain
+import numpy as np
+
+from hdsp.corpus.schema import LabelSchema
 from hdsp.scaling.design import LabelDesign, bind_labels
 from hdsp.scaling.functions import Product, ScalingFunction
 from hdsp.scaling.links import FUNCTIONS
 from hdsp.scaling.terms import TERMS, Term
-from hdsp.storage import LARGEST, WrongContents
+from hdsp.storage.codec import Decoder, encode, require
 
 
 def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:
@@ -17,66 +18,70 @@ def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:
     if type(scaling) is Product:
         factors = [encode_scaling(factor) for factor in scaling.factors]
         return {"function": "Product", "factors": factors}
-    name = type(scaling).__name__
-    if FUNCTIONS.get(name) is not type(scaling):
-        raise ValueError(
-            f"HDSP.save cannot store the scaling function {name}, because a model file holds no "
-            f"code and knows only {', '.join(FUNCTIONS)} and their products: use joblib.dump, "
-            "and load where the function can be imported."
-        )
-    return {
-        "function": name,
-        "columns": list(scaling.columns),
-        "terms": [encode_term(term) for term in scaling.terms],
-        "settings": plain(scaling.settings()),
-    }
+    terms = [_encode(term, TERMS, "term") for term in scaling.terms]
+    return {**_encode(scaling, FUNCTIONS, "function"), "terms": terms}
 
 
 def decode_scaling(data: Mapping[str, Any]) -> ScalingFunction:
     """The scaling function that `encode_scaling` wrote."""
     if data["function"] == "Product":
         return Product(*[decode_scaling(factor) for factor in data["factors"]])
-    terms = map(decode_term, data["terms"])
+    terms = [TERMS[own["term"]](*own["columns"], **own["settings"]) for own in data["terms"]]
     return FUNCTIONS[data["function"]](*data["columns"], *terms, **data["settings"])
 
 
-def encode_term(term: Term) -> dict[str, Any]:
-    """A term of the package by name, with its label columns and settings."""
-    name = type(term).__name__
-    if TERMS.get(name) is not type(term):
+def _encode(value: ScalingFunction | Term, known: Mapping[str, type], what: str) -> dict[str, Any]:
+    """A function or a term by its name, if it is `known`, with its columns and settings."""
+    name = type(value).__name__
+    if known.get(name) is not type(value):
+        label = "scaling function" if what == "function" else what
         raise ValueError(
-            f"HDSP.save cannot store the term {name}, because a model file holds no code and knows "
-            f"only {', '.join(TERMS)}: use joblib.dump, and load where the term can be imported."
+            f"HDSP.save cannot store the {label} {name}, because a model file holds no code and "
+            f"knows only {', '.join(known)}: use joblib.dump, and load where the {what} can be "
+            "imported."
         )
-    return {"term": name, "columns": list(term.columns), "settings": plain(term.settings())}
+    return {what: name, "columns": list(value.columns), "settings": plain(value.settings())}
 
 
-def decode_term(data: Mapping[str, Any]) -> Term:
-    """The term that `encode_term` wrote."""
-    return TERMS[data["term"]](*data["columns"], **data["settings"])
-
-
-def encode_space(space: LabelDesign) -> dict[str, Any]:
-    """The scaling function, and what terms have learned, in the order of the design."""
+def encode_design(design: LabelDesign) -> dict[str, Any]:
+    """The labels, the scaling function, and what terms have learned, in the order of the design."""
     return {
-        "scaling": encode_scaling(space.scaling),
-        "learned": [dict(term.fitted) for term in space.terms],
+        "schema": encode(design.schema, {}),
+        "scaling": encode_scaling(design.scaling),
+        "learned": [dict(term.fitted) for term in design.terms],
     }
 
 
-def decode_space(data: Mapping[str, Any], schema: LabelSchema) -> LabelDesign:
-    """The space of labels that `encode_space` wrote."""
-    scaling, learned = decode_scaling(data["scaling"]), data["learned"]
+def decode_design(data: Mapping[str, Any]) -> LabelDesign:
+    """The design of labels that `encode_design` wrote."""
+    reader = Decoder({})
+    schema = reader.decode(LabelSchema, data["schema"], "schema")
+    learned = reader.decode(list[dict[str, list[float]]], data["learned"], "learned")
+    scaling = decode_scaling(data["scaling"])
     terms = bind_labels(scaling, schema).terms
-    if len(learned) != len(terms) or not all(map(_are_numbers, learned)):
-        raise WrongContents("its terms have learned something else")
+    require(len(learned) == len(terms), "its terms have learned something else")
     return bind_labels(scaling, schema, learned=dict(zip(terms, learned, strict=True)))
 
 
-def _are_numbers(learned: Any) -> bool:
-    """Whether a term has learned lists of finite numbers."""
-    return isinstance(learned, dict) and all(
-        isinstance(values, list)
-        and all(isinstance(x, (int, float)) and abs(x) <= LARGEST for x in values)
-        for values in learned.values()
-    )
+def plain(value: Any) -> Any:
+    """Convert a value to JSON types: NumPy scalars to numbers, sequences to lists.
+
+    Examples
+    --------
+    >>> plain({"prior": (np.float64(1.0), 2), "name": "corpus"})
+    {'prior': [1.0, 2], 'name': 'corpus'}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (np.generic, np.ndarray)):
+        return plain(value.tolist())
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"HDSP cannot store a setting of type {type(value).__name__}.")
+
+
+def is_seed(random_state: Any) -> bool:
+    """Whether a random state can be stored: an integer or None."""
+    return random_state is None or isinstance(random_state, (int, np.integer))

@@ -9,10 +9,10 @@ from typing import Any
 
 from hdsp import progress
 from hdsp.corpus import Corpus
-from hdsp.persistence import replacing
 from hdsp.report.names import TopicNames
 from hdsp.report.page import render
 from hdsp.report.view import View, make_view
+from hdsp.storage.container import replacing
 
 __all__ = ["TopicNames", "View", "make_view", "render", "write_report"]
 

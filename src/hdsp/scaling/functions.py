@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -18,6 +18,7 @@ from hdsp import kernels
 from hdsp.checks import check_positive
 from hdsp.numerics import FloatArray, IntArray, expected_log_gamma, gamma_divergence
 from hdsp.scaling.terms import Pooled, Term, TermProduct
+from hdsp.storage.codec import Limits
 
 # Variational parameters by name (a word, no colon); topics are always the first axis.
 Parameters = Mapping[str, FloatArray]
@@ -41,8 +42,8 @@ class DesignLimits:
         The largest absolute value of each label.
     """
 
-    labels_per_document: int
-    largest: FloatArray
+    labels_per_document: Annotated[int, Limits(least=1)]
+    largest: Annotated[FloatArray, Limits("J")]
 
     @classmethod
     def of(cls, design: Design) -> "DesignLimits":

@@ -8,10 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.storage.container import AnyArray, require
-
-# Numbers beyond these come from no fit, and would overflow or vanish in what is computed of them.
-SMALLEST, LARGEST = 1e-30, 1e30
+from hdsp.storage.codec import LARGEST, SMALLEST, AnyArray, require
 
 
 class StoredArrays:

@@ -1,31 +1,38 @@
-"""A safetensors file: arrays, mapped and not read, and one text in its header."""
+"""The container: a safetensors file of arrays, one of which is JSON, with a version and a checksum.
+
+It holds no code. Arrays are mapped from the file, not read into memory.
+"""
 
 import contextlib
 import json
 import mmap
 import os
 import secrets
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-AnyArray = NDArray[Any]
+from hdsp.exceptions import ModelFileError
+from hdsp.storage.codec import AnyArray, InvalidContents, require
 
+VERSION = "2.0"
+# The array that holds the JSON.
+_DATA = "data"
 # The only key of the header's metadata, since safetensors does not keep the order of several.
 _KEY = "hdsp"
-# The longest header that safetensors reads, in bytes.
-_LONGEST_HEADER = 100_000_000
+# Numbers beyond it come from no fit. Seeds may have 128 bits.
+_LARGEST = 2**128
 _DTYPES = {
     **{"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4"},
     **{"U32": "<u4", "U16": "<u2", "U8": "|u1", "F16": "<f2", "I8": "|i1"},
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
 # The exceptions that reading a file with arbitrary contents can raise.
-UNREADABLE = (
+PARSE_ERRORS = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -36,14 +43,85 @@ UNREADABLE = (
 )
 
 
-class WrongContents(ValueError):
-    """The contents of a file are invalid, for the reason in the message."""
+def write_file(path: Path, kind: str, data: Any, arrays: Mapping[str, AnyArray]) -> None:
+    """Write JSON data and contiguous arrays: readers see the previous file or the whole new one.
+
+    `kind` says what the file is, such as "model".
+    """
+    text = np.frombuffer(json.dumps(data).encode(), dtype=np.uint8)
+    stored = {**arrays, _DATA: text}
+    header = {"kind": kind, "version": VERSION, "checksum": checksum(kind, stored)}
+    with replacing(path) as file:
+        write_arrays(file, stored, json.dumps(header))
 
 
-def require(valid: object, reason: str) -> None:
-    """Raise `WrongContents` for this reason unless the contents of a file are valid."""
-    if not valid:
-        raise WrongContents(reason)
+def read_file(path: Path, kind: str) -> tuple[Any, dict[str, AnyArray]]:
+    """The JSON data and the arrays of a file; writing to an array changes its copy in memory."""
+    header, arrays = _open(path)
+    try:
+        require(header["kind"] == kind, f"it is no {kind}")
+        if header["version"] != VERSION:
+            raise ModelFileError(
+                f"{str(path)!r} is of format version {header['version']!r:.20}, and this hdsp "
+                f"reads {VERSION}: load it with the hdsp that saved it, or fit the model again."
+            )
+        require(header["checksum"] == checksum(kind, arrays), "its checksum is wrong")
+        return _parse(arrays.pop(_DATA).tobytes()), arrays
+    except ModelFileError:
+        raise
+    except PARSE_ERRORS as error:
+        raise unusable(path, error) from error
+
+
+def checksum(kind: str, arrays: Mapping[str, AnyArray]) -> str:
+    """A checksum of a file's contents, against accidental damage."""
+    total = zlib.crc32(f"{kind} {VERSION}".encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        total = zlib.crc32(f"{name} {array.dtype} {array.shape}".encode(), total)
+        total = zlib.crc32(array_bytes(array), total)
+    return f"crc32 {total:08x}"
+
+
+def unusable(
+    path: Path, error: Exception, otherwise: str = "its contents do not fit together"
+) -> ModelFileError:
+    """The error to raise for a file with invalid contents, or for another reason."""
+    reason = str(error) if isinstance(error, InvalidContents) else otherwise
+    return ModelFileError(
+        f"{str(path)!r} is not a file that HDSP can use, since {reason}: save it again, or use "
+        "another copy."
+    )
+
+
+def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Header and arrays; safetensors checks that the header accounts for every byte."""
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {str(path)!r} to load: check the path.")
+    if path.is_dir():
+        raise unusable(path, InvalidContents("it is a folder"))
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise type(error)(
+            f"{str(path)!r} cannot be read ({error.strerror}): check its permissions."
+        ) from error
+    try:
+        text, arrays = map_arrays(path)
+        return _parse(text), arrays
+    except (OSError, *PARSE_ERRORS) as error:
+        raise unusable(path, error, "it is of another format, or cut short") from error
+
+
+def _parse(text: str | bytes) -> Any:
+    return json.loads(text, parse_int=_number, parse_float=_number, parse_constant=_number)
+
+
+def _number(text: str) -> int | float:
+    """A number of JSON, which is finite."""
+    value = int(text) if text.lstrip("-").isdigit() else float(text)
+    require(abs(value) <= _LARGEST, f"it holds the number {text:.20}, which no fit writes")
+    return value
 
 
 @contextlib.contextmanager
@@ -82,7 +160,7 @@ def map_arrays(path: Path) -> tuple[str, dict[str, AnyArray]]:
     """The text in the header of a file, and its arrays.
 
     Writing to an array changes its copy in memory alone. safetensors checks that the header
-    accounts for every byte; what else can be wrong raises one of `UNREADABLE`.
+    accounts for every byte; what else can be wrong raises one of `PARSE_ERRORS`.
     """
     with safe_open(path, framework="numpy") as file:
         text = (file.metadata() or {})[_KEY]
@@ -123,10 +201,6 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, AnyArray], text: str) -> N
         }
     header = json.dumps(entries).encode()
     header += b" " * (-len(header) % 8)
-    if len(header) > _LONGEST_HEADER:
-        raise OSError(
-            f"the names of labels and settings take {len(header)} bytes, which is too many"
-        )
     file.write(len(header).to_bytes(8, "little") + header)
     for name in names:
         file.write(array_bytes(arrays[name]))

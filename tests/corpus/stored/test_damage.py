@@ -14,7 +14,7 @@ from hdsp.corpus.stored import shards as shards_module
 from hdsp.corpus.stored import writing
 from hdsp.corpus.stored.manifest import read_manifest
 from hdsp.exceptions import ReadError
-from hdsp.storage import map_arrays, write_arrays
+from hdsp.storage.container import map_arrays, write_arrays
 from tests.corpus.stored.corpora import check_same, example
 
 

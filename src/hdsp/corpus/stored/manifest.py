@@ -17,7 +17,8 @@ from hdsp.corpus.readers.common import read_error
 from hdsp.corpus.schema import LabelMoments, Moments
 from hdsp.corpus.text import TextSettings
 from hdsp.exceptions import ReadError
-from hdsp.storage import UNREADABLE, WrongContents, replacing, require
+from hdsp.storage.codec import Decoder, InvalidContents, encode, require
+from hdsp.storage.container import PARSE_ERRORS, replacing
 
 NAME = "manifest.json"
 _FORMAT = "hdsp corpus"
@@ -110,7 +111,7 @@ class Manifest:
         settings = self.text_settings
         return {
             "words": list(self.words),
-            "text_settings": None if settings is None else settings.to_dict(),
+            "text_settings": encode(settings, {}),
             "ids": self.has_ids,
             "groups": self.has_groups,
             "blocks": [
@@ -169,8 +170,10 @@ def reading(path: Path, what: str, remedy: str) -> Iterator[None]:
     except OSError as error:
         detail = error.strerror or str(error)
         raise read_error(str(path), f"it cannot be read ({detail})", "check it") from error
-    except (*UNREADABLE, MemoryError) as error:
-        reason = str(error) if isinstance(error, WrongContents) else "its parts do not fit together"
+    except (*PARSE_ERRORS, MemoryError) as error:
+        reason = (
+            str(error) if isinstance(error, InvalidContents) else "its parts do not fit together"
+        )
         raise read_error(str(path), f"{what} is damaged: {reason}", remedy) from error
 
 
@@ -187,11 +190,7 @@ def _manifest(data: Mapping[str, Any]) -> Manifest:
         require(isinstance(flag, bool), f"it does not say whether documents have {what}")
     shards = tuple(_record(*shard) for shard in data["shards"])
     require(shards, "it has no shards")
-    settings = data["text_settings"]
-    try:
-        text_settings = None if settings is None else TextSettings.from_dict(settings)
-    except UNREADABLE as error:
-        raise WrongContents("its text settings are none that a file may hold") from error
+    text_settings = Decoder({}).decode(TextSettings | None, data["text_settings"], "text settings")
     moments = tuple(moments for _, moments in described)
     return Manifest(words, text_settings, has_ids, labels, moments, shards, has_groups)
 

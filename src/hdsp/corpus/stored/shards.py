@@ -16,7 +16,9 @@ from hdsp.corpus.schema import LabelMoments, column_moments
 from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord, read_manifest, reading
 from hdsp.exceptions import ReadError
 from hdsp.numerics import frozen_csr
-from hdsp.storage import AnyArray, StoredArrays, map_arrays, put_texts, require, write_arrays
+from hdsp.storage.arrays import StoredArrays, put_texts
+from hdsp.storage.codec import AnyArray, require
+from hdsp.storage.container import map_arrays, write_arrays
 
 _REMEDY = "copy this file again, or prepare the corpus again"
 

@@ -16,7 +16,7 @@ from hdsp.corpus.stored.manifest import NAME, Manifest, ShardRecord
 from hdsp.corpus.stored.shards import is_shard_name, joined, shard_path, write_shard
 from hdsp.corpus.text import TextSettings
 from hdsp.exceptions import NotSavedWarning
-from hdsp.storage import sync_file, sync_folder
+from hdsp.storage.container import sync_file, sync_folder
 
 
 def write_corpus(corpus: Corpus, folder: Path, shard_size: int = PART_SIZE) -> None:

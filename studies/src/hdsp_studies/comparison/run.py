@@ -187,7 +187,7 @@ def _describe(name: str, corpus: Corpus) -> dict[str, Any]:
 
 def _plain(text_settings: TextSettings | None) -> dict[str, Any] | None:
     """Settings for the record; what a tokenizer did shows in the fingerprint of the counts."""
-    return None if text_settings is None else replace(text_settings, tokenizer=None).to_dict()
+    return None if text_settings is None else asdict(replace(text_settings, tokenizer=None))
 
 
 def _determined_by(
