@@ -78,11 +78,11 @@ def make_step(train):
     from hdsp import HDSP
     from hdsp.model import GlobalState, LocalSettings, Priors, block_step, make_problem, make_view
     from hdsp.numerics import sticks_from_weights
-    from hdsp.scaling.design import bind_labels
+    from hdsp.scaling.design import LabelDesign
 
     model = HDSP(N_TOPICS, random_state=0).fit(train)
     schema = model.label_schema_
-    scaling, design = bind_labels("auto", schema).scaling, schema.encode(train.labels)
+    scaling, design = LabelDesign.fit("auto", schema).scaling, schema.encode(train.labels)
     priors = Priors(model.topic_prior, None, None)
     problem = make_problem(train.counts, design, scaling, priors, block_size=10**9)
     (block,) = problem.blocks

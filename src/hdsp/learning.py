@@ -54,7 +54,7 @@ from hdsp.model import DocumentState, GlobalState, Priors, Problem, make_problem
 from hdsp.model.shard_blocks import readable_parts
 from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.persistence.checkpoint import Checkpoint
-from hdsp.scaling.design import LabelDesign, Scaling, bind_labels, content_columns
+from hdsp.scaling.design import LabelDesign, Scaling, content_columns
 
 # Of lists of tags, beyond which missing ones are told.
 _MOSTLY = 0.5
@@ -222,7 +222,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
     else:
         _warn_missing(corpus.labels)
         values = schema.encode(corpus.labels)
-        space = bind_labels(settings.scaling, schema, values)
+        space = LabelDesign.fit(settings.scaling, schema, values)
         design = csr_array(space.design(values), dtype=np.float32)
         data = fingerprint(corpus.counts, design, groups)
         if here:

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Corpus
 from hdsp.analysis.checks import Cell, check_sentence, make_cells, measure_misfit
-from hdsp.scaling.design import bind_labels
+from hdsp.scaling.design import LabelDesign
 from tests.analysis.corpora import M, T, fitted, labelled
 
 
@@ -102,7 +102,7 @@ def test_cells_of_labels():
     )
     corpus = Corpus(np.ones((100, 2)), labels=frame)
     values = csr_array(corpus.schema.encode(corpus.labels))
-    space = bind_labels("auto", corpus.schema, values)
+    space = LabelDesign.fit("auto", corpus.schema, values)
     cells = make_cells(space, values)
     named = {(cell.label, cell.cell): len(cell.rows) for cell in cells}
     assert named["side", "l"] == 50

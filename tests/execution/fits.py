@@ -11,7 +11,7 @@ from hdsp.fit.stochastic import fit_stochastic, start_stream
 from hdsp.model import GlobalState, Priors, ShardedProblem
 from hdsp.model.shard_blocks import Encoding, ShardBlock
 from hdsp.numerics import sticks_from_weights
-from hdsp.scaling.design import bind_labels
+from hdsp.scaling.design import LabelDesign
 
 SHARD = 40
 
@@ -33,7 +33,7 @@ def write_corpus(folder, n_documents=440, n_words=60):
 
 def make_problem(corpus, scaling="auto"):
     """The problem of a corpus on disk, and a state to start from."""
-    space = bind_labels(scaling, corpus.schema)
+    space = LabelDesign.fit(scaling, corpus.schema)
     encoding = Encoding(space)
     problem = ShardedProblem(
         [ShardBlock(shard, encoding) for shard in corpus.shards],

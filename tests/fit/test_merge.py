@@ -31,7 +31,7 @@ from hdsp.model import (
     global_step,
     make_problem,
 )
-from hdsp.scaling.design import bind_labels
+from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Constant
 from tests.problems import SCALINGS, problems
 from tests.reference import moves as plain
@@ -88,7 +88,7 @@ def even_corpus(n_topics, seed, n_documents=400, length=60, labelled=False):
 def fitted(corpus, n_topics, executor=HERE):
     """A converged fit with so many topics."""
     schema = LabelSchema.of(corpus.labels)
-    scaling = bind_labels("auto", schema).scaling
+    scaling = LabelDesign.fit("auto", schema).scaling
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
     design = schema.encode(corpus.labels)
     problem = make_problem(corpus.counts, design, scaling, priors)

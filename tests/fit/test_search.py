@@ -10,7 +10,7 @@ from hdsp.fit.run import TrialRecord
 from hdsp.fit.search import ELASTICITY, Scores, Search, elbow_number, settles
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem
-from hdsp.scaling.design import bind_labels
+from hdsp.scaling.design import LabelDesign
 from hdsp_studies.synthetic import make_corpus
 
 NUMBERS = (9, 14, 21, 32, 48, 72, 108, 162)
@@ -51,7 +51,7 @@ def test_another_start_is_taken_if_documents_tell_that_it_is_better():
     rng = np.random.default_rng(0)
     corpus, _ = make_corpus(400, n_topics=3, n_words=60, random_state=0)
     schema = LabelSchema.of(corpus.labels)
-    scaling = bind_labels("auto", schema).scaling
+    scaling = LabelDesign.fit("auto", schema).scaling
     problem = make_problem(
         corpus.counts, schema.encode(corpus.labels), scaling, Priors(0.05, None, None)
     )

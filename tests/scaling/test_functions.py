@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from hdsp import Categorical, Custom, LogLinear, Monotone, Power, Softplus
 from hdsp.corpus import Labels, LabelSchema
-from hdsp.scaling.design import bind_labels
+from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Product, ScalingFunction
 from hdsp.testing import check_scaling, make_case
 
@@ -123,17 +123,18 @@ def test_a_monotone_scale_rises_or_falls_throughout():
     values = np.sort(np.random.default_rng(0).lognormal(size=200))
     labels = Labels.from_frame(pd.DataFrame({"price": values}))
     schema = LabelSchema.of(labels)
-    space = bind_labels(Monotone("price", n_knots=5), schema, schema.encode(labels))
-    (part,) = space.functions
+    space = LabelDesign.fit(Monotone("price", n_knots=5), schema, schema.encode(labels))
+    assert isinstance(space.scaling, Product)
+    (function,) = space.scaling.factors
     design = space.encode(labels)
     rng = np.random.default_rng(1)
     weights = rng.normal(0.0, 2.0, size=(20, space.n_columns))
-    steps = np.diff(part.function.log_scale(weights, design), axis=0)
+    steps = np.diff(function.log_scale(weights, design), axis=0)
     assert (steps * np.sign(weights[:, 0]) > -1e-9).all()
     # Without bends it is the line of the number.
     weights[:, 1:] = 0.0
     straight = design.toarray()[:, :1] * weights[:, 0]
-    np.testing.assert_allclose(part.function.log_scale(weights, design), straight, atol=1e-9)
+    np.testing.assert_allclose(function.log_scale(weights, design), straight, atol=1e-9)
     with pytest.raises(ValueError, match=r"Monotone takes the name of one number\. Got"):
         Monotone("price", "year")
     with pytest.raises(ValueError, match=r"`n_knots` of Ramps must be 1 to 100\. Got 0"):
@@ -144,14 +145,15 @@ def test_weights_beyond_the_columns_of_labels_have_columns_of_their_own():
     labels = Labels.from_frame(pd.DataFrame({"price": [1.0, 2.0, 4.0], "shop": ["a", "b", "a"]}))
     schema = LabelSchema.of(labels)
     scaling = Custom("price", log_scale=levelling, n_weights=2) * Categorical("shop")
-    space = bind_labels(scaling, schema, schema.encode(labels))
-    assert space.names[:2] == ("price", "price (weight 2)")
-    (part,) = space.functions
-    design = space.encode(labels)[:, part.columns]
+    space = LabelDesign.fit(scaling, schema, schema.encode(labels))
+    assert isinstance(space.scaling, Product)
+    function, columns = space.scaling.factors[0], space.scaling.split[0]
+    assert [space.names[c] for c in columns] == ["price", "price (weight 2)"]
+    design = space.encode(labels)[:, columns]
     weights = np.array([[2.0, 0.3]])
     price = design.toarray()[:, 0]
     expected = 2.0 * np.tanh(price * np.exp(0.3))
-    np.testing.assert_allclose(part.function.log_scale(weights, design)[:, 0], expected)
+    np.testing.assert_allclose(function.log_scale(weights, design)[:, 0], expected)
 
 
 def shape_of_documents(labels, weights):

@@ -12,7 +12,7 @@ from scipy.stats import norm
 import hdsp
 from hdsp.corpus import Labels, LabelSchema
 from hdsp.model.updates import stick_objective
-from hdsp.scaling.design import bind_labels
+from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import (
     Categorical,
     Constant,
@@ -287,7 +287,7 @@ SCHEMA = LabelSchema.of(
 
 
 def split_of(scaling):
-    bound = bind_labels(scaling, SCHEMA).scaling
+    bound = LabelDesign.fit(scaling, SCHEMA).scaling
     return {type(f).__name__: s.tolist() for f, s in zip(bound.factors, bound.split, strict=True)}
 
 
@@ -300,9 +300,9 @@ def test_binding():
         "Categorical": [2, 3],
         "LogLinear": [0, 1, 4],
     }
-    assert isinstance(bind_labels("auto", LabelSchema.of(Labels.empty(3))).scaling, Constant)
-    assert isinstance(bind_labels(Constant(), SCHEMA).scaling, Constant)
-    used = bind_labels(LogLinear("rating"), SCHEMA).used
+    assert isinstance(LabelDesign.fit("auto", LabelSchema.of(Labels.empty(3))).scaling, Constant)
+    assert isinstance(LabelDesign.fit(Constant(), SCHEMA).scaling, Constant)
+    used = LabelDesign.fit(LogLinear("rating"), SCHEMA).used
     assert used.tolist() == [False, False, False, False, True]
 
 
@@ -324,14 +324,16 @@ def test_binding():
 )
 def test_binding_errors(scaling, error, message):
     with pytest.raises(error, match=message):
-        bind_labels(scaling, SCHEMA)
+        LabelDesign.fit(scaling, SCHEMA)
 
 
 def test_a_lone_factor_with_nothing_to_take_is_an_error():
     numbers = LabelSchema.of(Labels.from_frame(pd.DataFrame({"rating": [1.0, 2.0]})))
     with pytest.raises(ValueError, match="no label is left for"):
-        bind_labels(Categorical(), numbers)
-    assert isinstance(bind_labels(Categorical(), LabelSchema.of(Labels.empty(2))).scaling, Constant)
+        LabelDesign.fit(Categorical(), numbers)
+    assert isinstance(
+        LabelDesign.fit(Categorical(), LabelSchema.of(Labels.empty(2))).scaling, Constant
+    )
 
 
 def test_only_scaling_functions_multiply_and_only_names_name():
@@ -342,7 +344,7 @@ def test_only_scaling_functions_multiply_and_only_names_name():
 
 
 def test_weights_of_columns_nobody_takes_are_nan():
-    scaling = bind_labels(LogLinear("rating"), SCHEMA).scaling
+    scaling = LabelDesign.fit(LogLinear("rating"), SCHEMA).scaling
     weights = scaling.draw_prior(3, 5, np.random.default_rng(0))
     assert weights.shape == (3, 5)
     assert np.isnan(weights[:, :4]).all()

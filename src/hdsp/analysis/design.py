@@ -1,7 +1,7 @@
 """The design matrix of a linear regression on labels: columns, references, missing labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,8 +10,6 @@ from scipy.sparse import csr_array, vstack
 from hdsp.analysis.contrasts import Setting, set_label
 from hdsp.analysis.softmax import group_rows
 from hdsp.checks import quoted
-from hdsp.corpus import LabelSchema
-from hdsp.corpus.schema import BlockSchema
 from hdsp.exceptions import LabelDataWarning, warn_caller
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign
@@ -22,19 +20,18 @@ from hdsp.scaling.terms import Factor, Interaction, Ordered, Pooled, Spline, Ter
 # regressed jointly: a tenth as many as documents.
 _MOST_JOINTLY, _SHARE_JOINTLY = 1_000, 10
 _WRITTEN: dict[type, str] = {Ordered: "o", Factor: "factor", Spline: "s"}
-# Columns of smaller values only carry the values of labels.
+# A smaller total is that of a document without any.
 _NOTHING = 1e-9
 
 
 def regression_space(space: LabelDesign, values: csr_array) -> LabelDesign:
     """The label space of regressions: numbers inside custom functions enter as splines."""
-    if not space.functions:
+    if not space.curved.any():
         return space
-    inside = {int(c) for function in space.functions for c in function.columns}
     terms: list[Term] = []
-    for term, part in zip(space.terms, space.slices, strict=True):
+    for term, columns in zip(space.terms, space.columns, strict=True):
         name = term.columns[0]
-        if part.start in inside and space.schema.kind(name) == "number":
+        if space.curved[columns].any() and space.schema.kind(name) == "number":
             seen = csr_array(values[:, space.schema.slices()[name]])
             own = Spline(*term.columns)
             learned = own.bound(term.sources).learn([seen], space.schema.block(name).scale[0])
@@ -45,20 +42,20 @@ def regression_space(space: LabelDesign, values: csr_array) -> LabelDesign:
 
 def level_space(space: LabelDesign) -> tuple[LabelDesign, list[str]]:
     """The same space with an indicator for each value of an ordered label, and column names."""
-    names = {block.name: space.schema.names[own] for block, own in _blocks(space.schema)}
+    names = {name: space.schema.names[own] for name, own in space.schema.slices().items()}
     terms: list[Term] = []
-    shown: list[str] = []
+    shown = list(space.schema.names)
     for term in space.terms:
-        fitted: dict[str, list[float]] = dict(term.fitted)
-        values: tuple[str, ...] = ()
+        sources = [names[name] for name in term.columns]
         if isinstance(term, Ordered):
-            n = len(fitted["values"])
-            fitted["basis"] = np.eye(n).ravel().tolist()
-            values = term.value_names(space.schema.block(term.columns[0]))
-        term = term.bound([names[name] for name in term.columns], fitted)
-        own = (*term.names[: len(term.names) - len(values)], *values)
-        if term.main:
-            names[term.columns[0]] = own
+            n = len(term.fitted["values"])
+            term = term.bound(sources, {**term.fitted, "basis": np.eye(n).ravel().tolist()})
+            own = term.value_names(space.schema.block(term.columns[0]))
+        else:
+            term = term.bound(sources, term.fitted)
+            own = term.names
+        if term.main and own:
+            names[term.columns[0]] = (*sources[0], *own) if term.with_values else own
         terms.append(term)
         shown += own
     return _with_terms(space, terms), shown
@@ -67,7 +64,7 @@ def level_space(space: LabelDesign) -> tuple[LabelDesign, list[str]]:
 def formula_of(space: LabelDesign) -> str:
     """The formula of a label space, as R writes it."""
     parts = []
-    for term, own in zip(space.terms, space.slices, strict=True):
+    for term, own in zip(space.terms, space.columns, strict=True):
         joined = ":".join(term.columns)
         if not space.used[own].any():
             continue
@@ -79,20 +76,13 @@ def formula_of(space: LabelDesign) -> str:
     return f"~ {' + '.join(parts) or '1'}"
 
 
-def _blocks(schema: LabelSchema) -> list[tuple[BlockSchema, slice]]:
-    return list(zip(schema.blocks, schema.slices().values(), strict=True))
-
-
 def _with_terms(space: LabelDesign, terms: Sequence[Term]) -> LabelDesign:
     """A log-linear space of other terms, each used if the one in its place was."""
-    used = [
-        bool(space.used[part].any())
-        for term, part in zip(terms, space.slices, strict=True)
-        for _ in term.names
-    ]
-    split = [np.flatnonzero(used).tolist()]
-    scaling = Product(LogLinear(), split=split, n_labels=len(used))
-    return LabelDesign(space.schema, tuple(terms), scaling)
+    found = LabelDesign(space.schema, tuple(terms), LogLinear())
+    used = [space.used[columns].any() for columns in space.columns]
+    columns = [own for own, chosen in zip(found.columns, used, strict=True) if chosen]
+    split = [np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *columns]))]
+    return replace(found, scaling=Product(LogLinear(), split=split, n_labels=found.n_columns))
 
 
 def partial_columns(space: LabelDesign) -> list[BoolArray]:
@@ -100,8 +90,11 @@ def partial_columns(space: LabelDesign) -> list[BoolArray]:
     tags = {block.name for block in space.schema.blocks if block.kind == "tags"}
     others = [{block.name} for block in space.schema.blocks if block.name not in tags]
     kept = [own | tags for own in (*others, set())] if others else []
-    width = [len(term.names) for term in space.terms]
-    return [np.repeat([set(term.columns) <= own for term in space.terms], width) for own in kept]
+    found = [np.zeros(space.n_columns, dtype=np.bool_) for _ in kept]
+    for term, columns in zip(space.terms, space.columns, strict=True):
+        for own, known in zip(kept, found, strict=True):
+            known[columns] = set(term.columns) <= own
+    return found
 
 
 def pooled_groups(space: LabelDesign, values: csr_array) -> IntArray | None:
@@ -148,7 +141,7 @@ class DesignMatrix:
     @cached_property
     def is_rare(self) -> BoolArray:
         """Labels that are too rare to be regressed jointly, [n_labels]."""
-        return np.isin(self.space.own, self.rare)
+        return np.isin(np.arange(self.space.schema.n_labels), self.rare)
 
     @cached_property
     def exclusive(self) -> set[str]:
@@ -185,14 +178,14 @@ class DesignMatrix:
             ]
             rows, columns, data = np.array(entries).reshape(-1, 3).T
             shape = (len(places), schema.n_labels)
-            return csr_array(self.space.design(csr_array((data, (rows, columns)), shape=shape)))
+            return csr_array(self.space.regressors(csr_array((data, (rows, columns)), shape=shape)))
         values, share = self._documents
         means = []
         for place in places:
             changed = values
             for setting in place:
                 changed = set_label(changed, schema, setting)
-            means.append(csr_array(csr_array(share[None, :]) @ self.space.design(changed)))
+            means.append(csr_array(csr_array(share[None, :]) @ self.space.regressors(changed)))
         return csr_array(vstack(means, format="csr"))
 
     def contrast(self, rows: csr_array) -> FloatArray:
@@ -233,7 +226,7 @@ def make_design(
             f"TopicRegression needs at least 3 documents with words and labels, got {len(rows)}."
         )
     values = csr_array(values[rows])
-    design = csr_array(csr_array(space.design(values), dtype=np.float64).tocsc().tocsr())
+    design = csr_array(csr_array(space.regressors(values), dtype=np.float64).tocsc().tocsr())
     ones = np.ones(len(rows))
     absent = np.column_stack([ones, *(missing[name][rows] for name in indicators)])
     chosen, term_of = _choose_columns(space, design, absent)
@@ -257,7 +250,7 @@ def make_design(
 
 def _missing_labels(space: LabelDesign, values: csr_array) -> dict[str, BoolArray]:
     """Where categories and numbers of the formula that some document has are missing, [M] each."""
-    filled, slices = space._with_parents(values), space.schema.slices()
+    filled, slices = space.filled(values), space.schema.slices()
     return {
         block.name: np.diff(csr_array(filled[:, slices[block.name]]).indptr) == 0
         for block in space.schema.blocks
@@ -300,16 +293,12 @@ def _choose_columns(
     chosen: list[int] = []
     reference: set[int] = set()
     term_of: dict[int, str] = {}
-    place = {}
-    for term, part in zip(space.terms, space.slices, strict=True):
+    for term, own in zip(space.terms, space.columns, strict=True):
         name = repr(term) if not term.main else term.columns[0]
-        own = np.arange(part.start, part.stop)
-        if term.main:
-            place[term.columns[0]] = part.start
         if isinstance(term, Interaction):
-            firsts = [place[column] for column in term.columns]
+            first, second = map(space.columns_of, term.columns)
             name = ":".join(term.columns)
-            pairs = [(firsts[0] + i, firsts[1] + j) for i, j in term.products]
+            pairs = [(int(first[i]), int(second[j])) for i, j in term.products]
             known = [not ({*pair} & reference) and alive[[*pair]].all() for pair in pairs]
             own = own[np.array(known, dtype=np.bool_)]
             # An empty cell stays, to be dropped with its name.
@@ -344,10 +333,9 @@ def _is_redundant(by_column: csr_array, own: IntArray, absent: FloatArray) -> bo
 def _may_be_rare(space: LabelDesign) -> BoolArray:
     """Columns that are tags or levels of labels without interactions, [J]."""
     found = np.zeros(space.n_columns, dtype=np.bool_)
-    for term, part in zip(space.terms, space.slices, strict=True):
-        alone = term.main and len(space.depends(term.columns[0])) == 1
-        found[part] = alone and space.schema.kind(term.columns[0]) != "number"
-    return found & space.indicator
+    for name, columns in space.schema.slices().items():
+        found[columns] = len(space.depends(name)) == 1 and space.schema.kind(name) != "number"
+    return found
 
 
 def _jointly(frequency: IntArray, may_be_rare: BoolArray, n_documents: int) -> BoolArray:

@@ -556,20 +556,19 @@ class TopicRegression:
         space, design = self._space, self._design
         if len(space.depends(block)) != 1:
             return None
-        (part,) = (
-            part
-            for term, part in zip(space.terms, space.slices, strict=True)
-            if term.main and term.columns == (block,)
-        )
-        places = np.flatnonzero((design.columns >= part.start) & (design.columns < part.stop))
-        rare = (design.rare >= part.start) & (design.rare < part.stop)
+        columns = space.columns_of(block)
+        places = np.flatnonzero(np.isin(design.columns, columns))
         contrasts = np.eye(design.matrix.shape[1])[1 + places]
-        if not len(places) or rare.any() or not self._linear.is_estimable(contrasts).all():
+        if (
+            not len(places)
+            or np.isin(design.rare, columns).any()
+            or not self._linear.is_estimable(contrasts).all()
+        ):
             return None
         estimates = self._linear.estimate(contrasts)
         robust, classical = self._linear.covariance(contrasts)
         return {
-            "columns": (design.columns[places] - part.start).tolist(),
+            "columns": design.columns[places].tolist(),
             "coefficients": estimates.value,
             "robust": robust,
             "classical": classical,

@@ -327,7 +327,7 @@ class FittedModel:
 
     def _expected_of_documents(self, weight: Weight) -> FloatArray:
         """Expected proportions of the documents that were read, given their labels, [M, T]."""
-        design = csr_array(self.regression_space.design(self.reading.values))
+        design = csr_array(self.regression_space.regressors(self.reading.values))
         return self.expected_regression(weight).proportions(design)
 
     @_on_demand("expected.{}", "Regressing topics on labels")
@@ -341,7 +341,7 @@ class FittedModel:
             return self.regress(self.regression_space, reading, weight, missing=True)
         left_out = self.documents
         documents = group_documents(
-            csr_array(self.regression_space.design(reading.values), dtype=np.float32),
+            csr_array(self.regression_space.regressors(reading.values), dtype=np.float32),
             left_out.problem.counts,
             np.nan_to_num(reading.proportions.astype(np.float64)),
             reading.fold.astype(np.int64),
@@ -355,7 +355,7 @@ class FittedModel:
         """The softmax regression of documents' proportions on labels, some of them `missing`."""
         weights = np.where(reading.read, reading.document_weights(weight), 0.0)
         weights *= reading.lengths.sum() / max(float(weights.sum()), 1e-300)
-        design = csr_array(space.design(reading.values), dtype=np.float32)
+        design = csr_array(space.regressors(reading.values), dtype=np.float32)
         proportions = np.nan_to_num(reading.proportions.astype(np.float32))
         with threadpool_limits(1, "blas"), make_executor(None, None):
             partial = partial_columns(space) if missing else ()
@@ -374,7 +374,7 @@ class FittedModel:
             log_weight = np.log(np.maximum(state.prior_shape, 1e-300))
             return np.asarray(softmax(log_share + log_weight, axis=1))
         if self.regression_space is not self.space:
-            design = self.regression_space.design(self.space.values(design))
+            design = self.regression_space.regressors(self.space.values(design))
         return self.expected_regression(weight).proportions(csr_array(design))
 
     def posterior(self, counts: csr_array, design: Design) -> FloatArray:

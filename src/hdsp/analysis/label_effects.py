@@ -22,7 +22,7 @@ from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
 from hdsp.fit import Run
 from hdsp.model import make_problem
 from hdsp.numerics import IntArray
-from hdsp.scaling.design import LabelDesign, Scaling, bind_labels
+from hdsp.scaling.design import LabelDesign, Scaling
 
 _OWNER = "HDSP.label_effects"
 # Labels that the table of topics looks at: those with the surest effects.
@@ -99,7 +99,7 @@ def _bind(formula: Scaling, schema: LabelSchema, reading: Reading, groups: Any) 
         kept = [block for block in schema.blocks if block.name != groups]
         formula = "~ " + " + ".join(f"`{block.name}`" for block in kept)
     try:
-        return bind_labels(formula, schema, reading.values)
+        return LabelDesign.fit(formula, schema, reading.values)
     except ValueError as error:
         if "label" not in str(error):
             raise

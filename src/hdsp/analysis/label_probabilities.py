@@ -204,7 +204,7 @@ def generative_scores(
     order = np.argsort(group, kind="stable")
     for row, rows in zip(first, np.split(order, np.cumsum(np.bincount(group))[:-1]), strict=True):
         both = csr_array(vstack([known[[row]]] * len(factors)) + values)
-        expected = regression.proportions(csr_array(space.design(both)))
+        expected = regression.proportions(csr_array(space.regressors(both)))
         documents = counts[rows]
         words = np.unique(documents.indices)
         probability = (expected @ share[words].T) * factors[:, words]

@@ -160,7 +160,7 @@ def expected_at(regression: "TopicRegression", places: Sequence[Sequence[Setting
         values = csr_array(design.values[rows])
         for setting in place:
             values = set_label(values, space.schema, setting)
-        matrix = csr_array(space.design(values))
+        matrix = csr_array(space.regressors(values))
         first, group = group_rows(matrix)
         share = np.bincount(group, weights[rows])
         return csr_array(matrix[first]), share / max(float(share.sum()), 1e-300)
@@ -177,7 +177,7 @@ def expected_at(regression: "TopicRegression", places: Sequence[Sequence[Setting
     length = float(weights @ reading.lengths[design.rows] / weights.sum())
     estimates = mean_expected(
         softmax,
-        csr_array(space.design(design.values)),
+        csr_array(space.regressors(design.values)),
         reading.proportions[design.rows].astype(np.float64),
         weights,
         softmax.ridge / max(length, 1.0),

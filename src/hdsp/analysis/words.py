@@ -93,8 +93,7 @@ def _levels(fitted: FittedModel, owner: str) -> tuple[str, list[str]]:
             'HDSP(content="party"), where "party" is a category of the labels.'
         )
     # A level that has joined a stream may have no version yet.
-    own = fitted.space.own.tolist()
-    labels = [own.index(column) for column in fitted.state.versions.columns]
+    labels = fitted.state.versions.columns.tolist()
     for name, columns in fitted.schema.slices().items():
         if columns.start <= labels[0] < columns.stop:
             levels = fitted.schema.block(name).columns

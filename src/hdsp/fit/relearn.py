@@ -20,7 +20,7 @@ from hdsp.fit.stream_labels import check_numbers
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit
 from hdsp.model import GlobalState, HeldOut, Priors, make_problem
 from hdsp.numerics import BoolArray, FloatArray, IntArray
-from hdsp.scaling.design import LabelDesign, Scaling, bind_labels, content_columns
+from hdsp.scaling.design import LabelDesign, Scaling, content_columns
 
 # Topics are learned again once there are so many times the documents, of few and of many: what the
 # sample says of many has hardly changed by then.
@@ -194,7 +194,7 @@ def _standardised(
         blocks.append(replace(block, mean=tuple(mean), scale=tuple(scale)))
     # Which labels are ordered stays; what terms learn follows these documents.
     known = dict.fromkeys(space.terms) if scaling == "auto" else None
-    return bind_labels(scaling, LabelSchema(tuple(blocks)), values, known), values
+    return LabelDesign.fit(scaling, LabelSchema(tuple(blocks)), values, known), values
 
 
 def _likelihood(

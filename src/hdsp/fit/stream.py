@@ -91,7 +91,7 @@ class OpenStream:
     @property
     def carriers(self) -> FloatArray:
         """How many documents have a value of each label, [n_labels]."""
-        seen = self.stream.carriers[self.space.own]
+        seen = self.stream.carriers[: self.space.schema.n_labels]
         return np.asarray(seen * (self.n_documents / max(self.stream.n_documents, 1)))
 
     @property
@@ -180,7 +180,7 @@ def stream_from(
     scaling, design = space.scaling, csr_array(space.design(labels))
     seen = np.bincount(design.indices, minlength=space.n_columns).astype(np.float64)
     seen *= n_documents / max(labels.shape[0], 1)
-    seen[space.own] = carriers
+    seen[: len(carriers)] = carriers
     batch_size = batch_size or default_batch_size(n_documents)
     steps = n_documents / batch_size
     mean_labels = csr_array(np.asarray(design.mean(axis=0)).reshape(1, -1))

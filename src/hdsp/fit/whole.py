@@ -18,7 +18,7 @@ from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
 from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_problem
 from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
 from hdsp.numerics import FloatArray
-from hdsp.scaling.design import LabelDesign, Scaling, bind_labels, content_columns
+from hdsp.scaling.design import LabelDesign, Scaling, content_columns
 
 # Where documents have more words than this on average, those of a document say enough of it.
 _LONG = 100.0
@@ -237,14 +237,14 @@ def survey_shards(
         How it proceeds.
     """
     # Terms learn from the sample, so that the survey sees labels as they are.
-    blocks = shard_blocks(shards, Encoding(bind_labels("auto", schema)))
+    blocks = shard_blocks(shards, Encoding(LabelDesign.fit("auto", schema)))
     n_documents = sum(shard.n_documents for shard in shards)
     # A stream of its own: the fit begins as one in memory with the same seed does.
     seed = int(plan.rng.spawn(1)[0].integers(2**62))
     with run.stage("sample"):
         step = SurveyDocuments(seed, n_documents)
         survey: Survey = run.executor.run(step, blocks, keep=False)[1]
-    space = bind_labels(scaling, schema, survey.sample.design)
+    space = LabelDesign.fit(scaling, schema, survey.sample.design)
     columns = content_columns(space, content)
     survey, encoding = survey.designed(space), Encoding(space, columns)
     priors = priors_of(survey.word_tokens)

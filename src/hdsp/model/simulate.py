@@ -9,7 +9,7 @@ from scipy.special import softmax
 from hdsp.checks import count_rows
 from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
 from hdsp.numerics import FloatArray, IntArray, weights_from_sticks
-from hdsp.scaling.design import Scaling, bind_labels
+from hdsp.scaling.design import LabelDesign, Scaling
 from hdsp.scaling.functions import Design, ScalingFunction
 
 # Documents whose proportions and tokens are in memory at once.
@@ -213,7 +213,7 @@ def simulate(
         parsed = as_labels(labels, length, "simulate")
     schema = LabelSchema.of(parsed)
     values = schema.encode(parsed)
-    space = bind_labels(scaling, schema, values)
+    space = LabelDesign.fit(scaling, schema, values)
     truth = draw_truth(
         n_topics,
         n_words,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.corpus.schema import LabelSchema
-from hdsp.scaling.design import LabelDesign, bind_labels
+from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Product, ScalingFunction
 from hdsp.scaling.links import FUNCTIONS
 from hdsp.scaling.terms import TERMS, Term
@@ -58,9 +58,9 @@ def decode_design(data: Mapping[str, Any]) -> LabelDesign:
     schema = reader.decode(LabelSchema, data["schema"], "schema")
     learned = reader.decode(list[dict[str, list[float]]], data["learned"], "learned")
     scaling = decode_scaling(data["scaling"])
-    terms = bind_labels(scaling, schema).terms
+    terms = LabelDesign.fit(scaling, schema).terms
     require(len(learned) == len(terms), "its terms have learned something else")
-    return bind_labels(scaling, schema, learned=dict(zip(terms, learned, strict=True)))
+    return LabelDesign.fit(scaling, schema, learned=dict(zip(terms, learned, strict=True)))
 
 
 def plain(value: Any) -> Any:

@@ -107,7 +107,7 @@ def comparison_views(
     found: dict[int, dict[str, Any]] = {}
     for number, block in enumerate(labels["blocks"]):
         name, points, few = block["name"], *_points(block, known)
-        n_columns = len(space.depends(name)[0].names)
+        n_columns = len(space.columns_of(name))
         n_pairs = len(points) * (len(points) - 1) // 2
         size = (2 * n_pairs if few else 4 * n_columns * (n_columns + 1)) * len(fitted.groups)
         if not block["alone"] or not n_pairs or size > n_left or len(regression._design.rare):
@@ -130,7 +130,7 @@ def comparison_views(
             degrees = [*estimates.degrees.ravel(), own["classical_degrees"]]
             rows, columns = np.tril_indices(len(own["columns"]))
             found[number] = {
-                "columns": [int(space.own[block["start"]]) + column for column in own["columns"]],
+                "columns": own["columns"],
                 "coefficients": pack_exact(own["coefficients"]),
                 "robust": pack_exact(own["robust"][:, rows, columns]),
                 "classical": pack_exact(own["classical"][:, rows, columns]),

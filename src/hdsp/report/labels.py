@@ -10,10 +10,7 @@ from hdsp.analysis.contrasts import percentile_ends
 from hdsp.analysis.fitted import FittedModel
 from hdsp.numerics import FloatArray
 from hdsp.report.packing import pack_exact
-from hdsp.scaling.terms import Table, Term, stored_column
-
-# Values of a table, at least.
-_POINTS = 513
+from hdsp.scaling.terms import Term
 
 
 def label_view(fitted: FittedModel) -> dict[str, Any]:
@@ -51,32 +48,30 @@ def label_view(fitted: FittedModel) -> dict[str, Any]:
 def form_view(fitted: FittedModel) -> dict[str, Any]:
     """The softmax regression, from which a page computes expected topics.
 
-    Each label has a column of the design. The columns of a numeric curve follow from a table, and
-    those of an interaction are products of two others. Coefficients are in single precision: they
-    enter as exponents of a few units, where its error of 1e-7 moves no proportion by 1e-6.
+    Each label has a column of the design, and some have more. The columns of a numeric curve follow
+    from a table, and those of an interaction are products of two others. Coefficients are in single
+    precision: they enter as exponents of a few units, where its error of 1e-7 moves no proportion
+    by 1e-6.
     """
     space = fitted.regression_space
     weights = fitted.expected_regression("documents").weights
     ends = percentile_ends(fitted.reading.values, space.schema)
-    placed = list(zip(space.terms, space.slices, strict=True))
-    column_of = {term.columns[0]: part.start for term, part in placed if term.main}
     tables: dict[int, Any] = {}
     products: list[list[int]] = []
-    for term, part in placed:
-        for column, (i, j) in enumerate(term.products, start=part.start):
-            first, second = (column_of[name] for name in term.columns)
-            products.append([first + i, second + j, column])
-        if term.main and len(term.names) > len(term.sources[0]):
+    for term, columns in zip(space.terms, space.columns, strict=True):
+        for column, (i, j) in zip(columns, term.products, strict=False):
+            first, second = map(space.columns_of, term.columns)
+            products.append([int(first[i]), int(second[j]), int(column)])
+        if term.main and term.names:
             labels = space.schema.slices()[term.columns[0]]
-            for label, table in _tables(fitted, term, labels, ends):
+            for label, values, made in _tables(fitted, term, labels, ends):
                 tables[label] = {
-                    "scale": term.value_scale,
-                    "values": pack_exact(table.values, "float64"),
-                    "columns": pack_exact(table.columns, "float32"),
+                    "start": int(columns[-len(term.names)]),
+                    "values": pack_exact(values, "float64"),
+                    "columns": pack_exact(made, "float32"),
                 }
     topic_of = {own: k for k, members in enumerate(fitted.groups.members) for own in members}
     return {
-        "column": space.own.tolist(),
         "tables": tables,
         "products": products,
         "intercept": pack_exact(weights[0], "float64"),
@@ -87,22 +82,22 @@ def form_view(fitted: FittedModel) -> dict[str, Any]:
 
 def _tables(
     fitted: FittedModel, term: Term, labels: slice, ends: Mapping[int, FloatArray]
-) -> Iterator[tuple[int, Table]]:
-    """Tables of the columns of each of a term's labels, from the label's own column on."""
+) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """Each of a term's labels, values of it, and the term's columns there."""
     if fitted.schema.kind(term.columns[0]) == "number":
         values = _values(fitted, labels.start)
-        table = term.table(float(values[0]), float(values[-1])) if len(values) else None
-        if table is not None:
+        if labels.stop == labels.start + 1 and len(values):
             # Values that effects compare are exact, and those between them nearly so.
-            more = [*np.linspace(values[0], values[-1], _POINTS), *ends.get(labels.start, ())]
-            places = np.union1d(table.values, more)
-            yield labels.start, Table(places, term.expand([stored_column(places)]).toarray())
+            single = fitted.regression_space.single_values(term.columns[0])
+            points = term.points(float(values[0]), float(values[-1])) if single is None else single
+            points = np.union1d(points, ends.get(labels.start, ()))
+            n = len(points)
+            stored = csr_array((points, np.zeros(n, dtype=np.int64), np.arange(n + 1)), (n, 1))
+            yield labels.start, points, term.expand([stored]).toarray()
         return
-    n_labels = labels.stop - labels.start
-    there = term.expand([csr_array(np.eye(n_labels))]).toarray()
-    for level in range(n_labels):
-        row = there[level, level:]
-        yield labels.start + level, Table(np.array([0.0, 1.0]), np.array([0.0 * row, row]))
+    rows = term.expand([csr_array(np.eye(labels.stop - labels.start))]).toarray()
+    for level, row in enumerate(rows, start=labels.start):
+        yield level, np.array([0.0, 1.0]), np.array([0.0 * row, row])
 
 
 def _values(fitted: FittedModel, label: int) -> FloatArray:

@@ -1,10 +1,10 @@
 """The space of labels: what a user writes (`scaling=`), bound to the label columns of training."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -34,26 +34,22 @@ _SAME_VALUE = 1e-4
 _MOST_ORDERED = 10
 # What a user may write: "auto", a formula, or an expression.
 Scaling: TypeAlias = str | ScalingFunction | Term | TermProduct
-
-
-class FunctionColumns(NamedTuple):
-    """A scaling function that is not log-linear, and the design's columns that it takes."""
-
-    function: ScalingFunction
-    columns: IntArray
+# What terms have learned; None is to be learned anew.
+Learned: TypeAlias = Mapping[Term, Mapping[str, list[float]] | None]
 
 
 @dataclass(frozen=True, eq=False)
 class LabelDesign:
     """How labels become a design, and what its columns do to topics.
 
+    The design has the values of all labels, and beside them the columns that terms make of these.
+
     Attributes
     ----------
     schema : LabelSchema
         The label columns of training.
     terms : tuple of Term
-        The bound terms, in the order of the design's columns: the main terms of all label columns
-        first.
+        The bound terms: the main terms of all label columns first, in their order.
     scaling : ScalingFunction
         The scaling function, bound to the design's columns.
     """
@@ -62,18 +58,87 @@ class LabelDesign:
     terms: tuple[Term, ...]
     scaling: ScalingFunction
 
+    @classmethod
+    def fit(
+        cls,
+        scaling: Scaling,
+        schema: LabelSchema,
+        values: csr_array | None = None,
+        learned: Learned | None = None,
+    ) -> "LabelDesign":
+        """The design in which a scaling function scales topics.
+
+        `scaling` is ``"auto"`` (`Categorical` on tags and categories times `LogLinear` on numbers,
+        of which those with few whole values are `Ordered`), a formula, an expression or a term.
+        Terms learn from the `values` of training documents or of a sample, unless they have
+        `learned` already. Factors that name columns or terms take those; then each factor without
+        any, the one that takes fewer kinds first (`Categorical` before `LogLinear`), takes what is
+        left of its kinds.
+        """
+        if isinstance(scaling, str) and scaling == "auto":
+            factors, required = _default_factors(schema, values, learned), False
+        else:
+            factors, required = _factors(scaling, schema), True
+        _check_names(factors, schema)
+        taken = _take_columns(factors, schema)
+        unbound = cls._with_terms_of(schema, factors, values, learned or {})
+        chosen: list[ScalingFunction] = []
+        split: list[IntArray] = []
+        for factor, names in zip(factors, taken, strict=True):
+            if names or factor.terms:
+                own = [unbound.columns_of(name) for name in names]
+                places = [unbound.terms.index(term) for term in factor.terms]
+                own += [unbound.columns[place] for place in places]
+                chosen.append(factor)
+                split.append(np.concatenate(own))
+            elif factor.kinds and required and (len(factors) > 1 or schema.blocks):
+                raise ValueError(
+                    f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
+                    f"The labels are: {quoted(schema.slices()) or 'none'}. Name the columns of "
+                    "each factor, or leave this one out."
+                )
+        if not chosen:
+            return unbound
+        return replace(unbound, scaling=Product(*chosen, split=split, n_labels=unbound.n_columns))
+
+    @classmethod
+    def _with_terms_of(
+        cls,
+        schema: LabelSchema,
+        factors: Sequence[ScalingFunction],
+        values: csr_array | None,
+        learned: Learned,
+    ) -> "LabelDesign":
+        """The design with the terms of factors, and with what these learn."""
+        given = [term for factor in factors for term in factor.terms]
+        main = {term.columns[0]: term for term in given if term.main}
+        slices = schema.slices()
+
+        def bound(term: Term, sources: Sequence[Sequence[str]], parts: list[csr_array]) -> Term:
+            fitted = learned.get(term)
+            if fitted is None and parts:
+                (*_, unit) = (1.0, *schema.block(term.columns[0]).scale)
+                fitted = term.bound(sources).learn(parts, unit)
+            return term.bound(sources, fitted)
+
+        terms: list[Term] = []
+        for block in schema.blocks:
+            term = main.get(block.name, plain_term(block.name, block.kind))
+            parts = [] if values is None else [values[:, slices[name]] for name in term.learns_from]
+            terms.append(bound(term, [schema.names[slices[block.name]]], [*map(csr_array, parts)]))
+        first = cls(schema, tuple(terms), Constant())
+        design = None if values is None else first._beside(values)
+        for term in (term for term in given if not term.main):
+            columns = [first.columns_of(name) for name in term.columns]
+            sources = [[first.names[c] for c in own] for own in columns]
+            parts = [] if design is None else [csr_array(design[:, own]) for own in columns]
+            terms.append(bound(term, sources, parts))
+        return cls(schema, tuple(terms), Constant())
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the J columns of the design."""
-        return tuple(name for term in self.terms for name in term.names)
-
-    @cached_property
-    def slices(self) -> tuple[slice, ...]:
-        """The columns of each term."""
-        ends = np.cumsum([len(term.names) for term in self.terms]).tolist()
-        return tuple(
-            slice(end - len(term.names), end) for term, end in zip(self.terms, ends, strict=True)
-        )
+        return (*self.schema.names, *(name for term in self.terms for name in term.names))
 
     @property
     def n_columns(self) -> int:
@@ -81,59 +146,51 @@ class LabelDesign:
         return len(self.names)
 
     @cached_property
+    def columns(self) -> tuple[IntArray, ...]:
+        """The columns of each term that act: the label's values if these do, and its own."""
+        slices, start, found = self.schema.slices(), self.schema.n_labels, []
+        for term in self.terms:
+            own = np.arange(start, start + len(term.names))
+            start += len(own)
+            if term.main and (term.with_values or not len(own)):
+                part = slices[term.columns[0]]
+                own = np.concatenate([np.arange(part.start, part.stop), own])
+            found.append(own)
+        return tuple(found)
+
+    def columns_of(self, name: str) -> IntArray:
+        """The columns by which a label acts."""
+        return self.columns[[*self.schema.slices()].index(name)]
+
+    @cached_property
     def used(self) -> BoolArray:
         """Which columns of the design the scaling function takes, [J]."""
-        used = np.zeros(self.n_columns, dtype=np.bool_)
-        if isinstance(self.scaling, Product) and self.scaling.split is not None:
-            used[np.concatenate(self.scaling.split)] = True
-        return used
-
-    @cached_property
-    def functions(self) -> tuple[FunctionColumns, ...]:
-        """The factors whose columns do not act by themselves, but through the function's scale."""
-        if not isinstance(self.scaling, Product) or self.scaling.split is None:
-            return ()
-        pairs = zip(self.scaling.factors, self.scaling.split, strict=True)
-        return tuple(FunctionColumns(*pair) for pair in pairs if not pair[0].log_linear)
-
-    @cached_property
-    def own(self) -> IntArray:
-        """The column of the design that holds the values of each label, one per label."""
-        starts = (
-            np.arange(part.start, part.start + len(block.columns))
-            for block, part in zip(self.schema.blocks, self.slices, strict=False)
-        )
-        return np.concatenate([np.zeros(0, dtype=np.int64), *starts])
-
-    @cached_property
-    def own_scale(self) -> FloatArray:
-        """What the values of each label are multiplied by in its own column, one per label."""
-        mains = zip(self.schema.blocks, self.terms, strict=False)
-        scales = [np.full(len(block.columns), term.value_scale) for block, term in mains]
-        return np.concatenate([np.zeros(0), *scales])
+        return self._taken_by(lambda factor: True)
 
     @property
+    def curved(self) -> BoolArray:
+        """Which columns act through a function that is not log-linear, [J]."""
+        return self._taken_by(lambda factor: not factor.log_linear)
+
+    def _taken_by(self, chosen: Callable[[ScalingFunction], bool]) -> BoolArray:
+        found = np.zeros(self.n_columns, dtype=np.bool_)
+        if isinstance(self.scaling, Product) and self.scaling.split is not None:
+            for factor, columns in zip(self.scaling.factors, self.scaling.split, strict=True):
+                found[columns] |= chosen(factor)
+        return found
+
+    @cached_property
     def used_labels(self) -> BoolArray:
         """Which labels the scaling function takes, one per label."""
-        return np.asarray(self.used[self.own])
+        own = [self.used[self.columns_of(block.name)].any() for block in self.schema.blocks]
+        return np.repeat(
+            np.array(own, np.bool_), [len(block.columns) for block in self.schema.blocks]
+        )
 
     @cached_property
     def plain(self) -> bool:
-        """Whether the design holds the values of labels and nothing else."""
+        """Whether the design has the values of labels and nothing else."""
         return self.n_columns == self.schema.n_labels
-
-    @cached_property
-    def indicator(self) -> BoolArray:
-        """Which columns hold only 0 and 1, [J]."""
-        parts = [term.indicator for term in self.terms]
-        return np.concatenate([np.zeros(0, dtype=np.bool_), *parts])
-
-    @cached_property
-    def n_levels(self) -> IntArray:
-        """For columns that exclude each other, how many of them there are; 0 for others, [J]."""
-        sizes = [len(term.names) if term.exclusive else 0 for term in self.terms]
-        widths = [len(term.names) for term in self.terms]
-        return np.repeat(np.array(sizes, dtype=np.int64), widths)
 
     def depends(self, name: str) -> list[Term]:
         """The terms that are made from a label column, its main term first."""
@@ -151,57 +208,60 @@ class LabelDesign:
         """
         values = self.schema.encode(labels, warn)
         for term in self.terms if warn else ():
-            known = np.asarray(term.fitted.get("values", ()))
-            if isinstance(term, Ordered) and not term.has_levels and len(known):
-                own = np.unique(csr_array(values[:, self.schema.slices()[term.columns[0]]]).data)
-                block = self.schema.block(term.columns[0])
-                far = np.abs(own[:, None] - known).min(axis=1) > _SAME_VALUE
-                if far.any():
-                    unknown, trained = (
-                        [f"{round(x, 9) + 0.0:.6g}" for x in part * block.scale[0] + block.mean[0]]
-                        for part in (own[far][:5], known)
-                    )
-                    warnings.warn(
-                        f"{block.name!r} was not {', '.join(unknown)} in training: the nearest of "
-                        f"{', '.join(trained)} is used.",
-                        UnknownLabelWarning,
-                        stacklevel=4,
-                    )
+            if isinstance(term, Ordered) and not term.has_levels and term.fitted["values"]:
+                self._warn_of_values(term, values)
         return self.design(values)
+
+    def _warn_of_values(self, term: Ordered, values: csr_array) -> None:
+        """Warn of numbers that training did not have."""
+        block, known = self.schema.block(term.columns[0]), np.asarray(term.fitted["values"])
+        own = np.unique(csr_array(values[:, self.schema.slices()[block.name]]).data)
+        far = own[np.abs(own[:, None] - known).min(axis=1) > _SAME_VALUE]
+        if not len(far):
+            return
+        unknown, trained = (
+            ", ".join(f"{round(x, 9) + 0.0:.6g}" for x in part * block.scale[0] + block.mean[0])
+            for part in (far[:5], known)
+        )
+        warnings.warn(
+            f"{block.name!r} was not {unknown} in training: the nearest of {trained} is used.",
+            UnknownLabelWarning,
+            stacklevel=5,
+        )
 
     def design(self, values: csr_array) -> Design:
         """The design [M, J] of documents with these values of labels.
 
-        Columns that the scaling function does not take are empty.
+        Values of labels that the scaling function does not take are left out.
         """
-        values = self._with_parents(values)
-        design = values
-        if not self.plain:
-            parts = {
-                name: csr_array(values[:, columns])
-                for name, columns in self.schema.slices().items()
-            }
-            made = []
-            for term in self.terms:
-                made.append(term.expand([parts[name] for name in term.columns]))
-                if term.main:
-                    parts[term.columns[0]] = made[-1]
-            design = csr_array(hstack(made, format="csr"))
-            design.sort_indices()
-        return design if self.used.all() else csr_array(design.multiply(self.used))
+        return self._beside(_only(self.filled(values), self.used_labels))
+
+    def regressors(self, values: csr_array) -> Design:
+        """The columns of the design that act, [M, J]; the others are empty."""
+        return _only(self.design(values), self.used)
 
     def values(self, design: Design) -> csr_array:
         """The values of labels in documents with this design, one column per label."""
+        return design if self.plain else csr_array(csr_array(design)[:, : self.schema.n_labels])
+
+    def _beside(self, values: csr_array) -> csr_array:
+        """Values of labels, and beside them the columns of all terms."""
         if self.plain:
-            return design
-        found = csr_array(csr_array(design)[:, self.own])
-        return found if (self.own_scale == 1.0).all() else _divided(found, self.own_scale)
+            return values
+        slices = self.schema.slices()
+        parts = {name: csr_array(values[:, columns]) for name, columns in slices.items()}
+        made = [values]
+        for term in self.terms:
+            made.append(term.expand([parts[name] for name in term.columns]))
+            if term.main and term.names:
+                (name,) = term.columns
+                acting = [parts[name], made[-1]] if term.with_values else [made[-1]]
+                parts[name] = csr_array(hstack(acting, format="csr"))
+        design = csr_array(hstack(made, format="csr"))
+        design.sort_indices()
+        return design
 
-    def of_labels(self, sums: FloatArray) -> FloatArray:
-        """Sums over documents of the design's columns times something, [J, n], those of labels."""
-        return np.asarray(sums[self.own] / self.own_scale[:, None])
-
-    def _with_parents(self, values: csr_array) -> csr_array:
+    def filled(self, values: csr_array) -> csr_array:
         """Values of labels, with the parents that nested levels imply where they are missing."""
         slices = self.schema.slices()
         for term in self.terms:
@@ -217,114 +277,34 @@ class LabelDesign:
         return values
 
     def grown(self, schema: LabelSchema, scaling: Scaling) -> "LabelDesign":
-        """The space of a schema with further labels; what terms have learned stays."""
-        learned = {term: term.fitted for term in self.terms}
-        return bind_labels(scaling, schema, learned=learned)
+        """The design of a schema with further labels; what terms have learned stays."""
+        return LabelDesign.fit(scaling, schema, learned={term: term.fitted for term in self.terms})
 
     def positions_in(self, grown: "LabelDesign") -> IntArray:
-        """The column in a grown space of each column here, [J]: label columns grow at their end."""
-        found = []
-        places = dict(zip(grown.terms, zip(grown.terms, grown.slices, strict=True), strict=True))
+        """The column in a grown design of each column here, [J]: labels grow at their end."""
+        start = {name: part.start for name, part in grown.schema.slices().items()}
+        found = [start[block.name] + np.arange(len(block.columns)) for block in self.schema.blocks]
+        widths = [len(term.names) for term in grown.terms]
+        first = dict(zip(grown.terms, grown.n_columns - np.cumsum(widths[::-1])[::-1], strict=True))
         for term in self.terms:
-            later, part = places[term]
+            (later,) = (other for other in grown.terms if other == term)
             place = {pair: i for i, pair in enumerate(later.products)}
-            own = [place[pair] for pair in term.products] or _grown_places(term, later)
-            found.append(part.start + np.array(own, dtype=np.int64))
+            own = [place[pair] for pair in term.products] or range(len(term.names))
+            found.append(first[term] + np.array(own, dtype=np.int64))
         return np.concatenate([np.zeros(0, dtype=np.int64), *found])
 
 
-def _divided(values: csr_array, scale: FloatArray) -> csr_array:
-    """Stored values, each divided by the scale of its column."""
-    return csr_array(
-        (values.data / scale[values.indices], values.indices, values.indptr), values.shape
-    )
-
-
-def _grown_places(term: Term, later: Term) -> list[int]:
-    """The columns of a main term among those of one with more values: these come first."""
-    n_values, n_later = len(term.sources[0]), len(later.sources[0])
-    return [i if i < n_values else i + n_later - n_values for i in range(len(term.names))]
-
-
-def bind_labels(
-    scaling: Scaling,
-    schema: LabelSchema,
-    values: csr_array | None = None,
-    learned: Mapping[Term, Mapping[str, list[float]] | None] | None = None,
-) -> LabelDesign:
-    """The space of labels in which a scaling function scales topics.
-
-    Parameters
-    ----------
-    scaling : str, ScalingFunction or Term
-        ``"auto"`` is `Categorical` on tags and categories times `LogLinear` on numbers, of which
-        those with few whole values are `Ordered`; a formula begins with ``~``.
-    schema : LabelSchema
-        The label columns and their kinds.
-    values : sparse array or None, default=None
-        The encoded labels of training documents or of a sample, from which terms learn.
-    learned : mapping of Term to mapping, or None, default=None
-        What terms have learned already.
-
-    Notes
-    -----
-    Factors that name columns or terms take those; then each factor without any, the one that takes
-    fewer kinds first (`Categorical` before `LogLinear`), takes what is left of its kinds.
-    """
-    if isinstance(scaling, str) and scaling == "auto":
-        factors, required = _default_factors(schema, values, learned), False
-    else:
-        factors, required = _factors(scaling, schema), True
-    slices, known = schema.slices(), dict(learned or {})
-    _check_names(factors, schema)
-    taken = _take_columns(factors, schema)
-    main = {term.columns[0]: term for factor in factors for term in factor.terms if term.main}
-    derived = [term for factor in factors for term in factor.terms if not term.main]
-    wanted = [
-        *(main.get(block.name, plain_term(block.name, block.kind)) for block in schema.blocks),
-        *derived,
-    ]
-    names = {name: schema.names[columns] for name, columns in slices.items()}
-    parts = {}
-    if values is not None:
-        parts = {name: csr_array(values[:, columns]) for name, columns in slices.items()}
-    bound: list[Term] = []
-    for term in wanted:
-        sources, fitted = [names[name] for name in term.columns], known.get(term)
-        if fitted is None and parts:
-            (*_, unit) = (1.0, *schema.block(term.columns[0]).scale)
-            seen = [parts[name] for name in term.learns_from]
-            fitted = term.bound(sources).learn(seen, unit)
-        bound.append(term.bound(sources, fitted))
-        if term.main:
-            (name,) = term.columns
-            names[name] = bound[-1].names
-            if parts:
-                parts[name] = bound[-1].expand([parts[name]])
-    unbound = LabelDesign(schema, tuple(bound), Constant())
-    place = dict(zip(wanted, unbound.slices, strict=True))
-    of_column = dict(zip(slices, unbound.slices, strict=False))
-    chosen: list[ScalingFunction] = []
-    split: list[list[int]] = []
-    for factor, own in zip(factors, taken, strict=True):
-        columns = [*(of_column[name] for name in own), *(place[term] for term in factor.terms)]
-        if columns:
-            chosen.append(factor)
-            split.append([c for part in columns for c in range(part.start, part.stop)])
-        elif factor.kinds and required and (len(factors) > 1 or schema.blocks):
-            raise ValueError(
-                f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
-                f"The labels are: {quoted(slices) or 'none'}. Name the columns of each factor, or "
-                "leave this one out."
-            )
-    if not chosen:
-        return unbound
-    bound_scaling = Product(*chosen, split=split, n_labels=unbound.n_columns)
-    return LabelDesign(schema, unbound.terms, bound_scaling)
+def _only(values: csr_array, columns: BoolArray) -> csr_array:
+    """The stored entries of some columns."""
+    if columns.all():
+        return values
+    kept = columns[values.indices]
+    indptr = np.concatenate([[0], np.cumsum(kept)])[values.indptr]
+    return csr_array((values.data[kept], values.indices[kept], indptr), shape=values.shape)
 
 
 def _default_factors(
-    schema: LabelSchema, values: csr_array | None, learned: Mapping[Term, object] | None
+    schema: LabelSchema, values: csr_array | None, learned: Learned | None
 ) -> tuple[ScalingFunction, ...]:
     """The factors of ``"auto"``: which labels are ordered is decided once, by the first values."""
     numbers: list[str | Term] = []
@@ -477,4 +457,4 @@ def content_columns(space: LabelDesign, name: str | None) -> IntArray:
             f"`content` of HDSP names the category {name!r}, which `scaling` leaves out. Add it to "
             "`scaling`: groups that speak differently may also speak of other things."
         )
-    return np.asarray(space.own[columns], dtype=np.int64)
+    return np.arange(columns.start, columns.stop)

@@ -295,7 +295,7 @@ class Product(ScalingFunction):
     """Factors on disjoint labels: rates multiply, E[ln rho] and the bound's terms add.
 
     Written ``Categorical("tags") * LogLinear("rating")``; products of products flatten. The
-    design's columns that belong to each factor are known once the labels are: `bind_labels` then
+    design's columns that belong to each factor are known once the labels are: `LabelDesign.fit`
     makes a product with a `split`.
 
     Parameters

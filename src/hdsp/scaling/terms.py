@@ -8,71 +8,28 @@ keeps the contract.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.interpolate import BSpline
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 from hdsp.checks import check_positive, quoted
 from hdsp.corpus import Kind
 from hdsp.corpus.schema import BlockSchema
-from hdsp.numerics import BoolArray, FloatArray, IntArray, csr_from_entries
+from hdsp.numerics import FloatArray, IntArray, csr_from_entries
 
-# Points at which a term of a number is tabulated.
-_POINTS = 129
-# What values are multiplied by where they have no effect by themselves. A power of 2, so that they
-# can be had back to the last bit; so small that whatever is learned of them is nothing.
-NO_EFFECT = 2.0**-40
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """The columns of a term at values of its number, for those who cannot call `Term.expand`.
-
-    Attributes
-    ----------
-    values : float array of shape [G]
-        Values of the number in standard units, in order.
-    columns : float array of shape [G, n]
-        The term's columns there; between two values they are nearly straight.
-    """
-
-    values: FloatArray
-    columns: FloatArray
-
-
-def stored_column(values: FloatArray) -> csr_array:
-    """A sparse column [M, 1] in which every value is stored, zeros too."""
-    n = len(values)
-    return csr_array((values, np.zeros(n, dtype=np.int64), np.arange(n + 1)), shape=(n, 1))
-
-
-def number_columns(values: csr_array, functions: FloatArray, value_scale: float) -> csr_array:
-    """Stored numbers [M, 1] times `value_scale`, then functions [n_stored, n] of them."""
-    n_columns = 1 + functions.shape[1]
-    rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
-    entries = np.column_stack([value_scale * values.data, functions])
-    stored = entries != 0.0
-    stored[:, 0] = True
-    places = np.broadcast_to(np.arange(n_columns), entries.shape)
-    return csr_from_entries(
-        np.repeat(rows, stored.sum(axis=1)),
-        places[stored],
-        entries[stored],
-        (values.shape[0], n_columns),
-    )
+# Points between which a term of a number is nearly straight.
+_POINTS = 513
 
 
 class Term(ABC):
     """Columns of the design that are made from label columns.
 
     A *main* term is made from the values of one label column (indicators of tags or levels, or a
-    number in standard units), and its first columns are these values times `value_scale`, so that
-    values can be had back from a design: every label column has one main term. Other terms are made
-    from the columns of the main terms of their label columns.
+    number in standard units), which act besides its own columns: every label column has one main
+    term. Other terms are made from the acting columns of the main terms of their label columns.
 
     Terms multiply like scaling functions: ``Categorical("dept") * Spline("day")``. A term is then a
     `LogLinear` of it.
@@ -91,22 +48,23 @@ class Term(ABC):
     fitted : mapping of str to list
         What a bound term has learned from training, as plain lists of numbers.
     main : bool
-        Whether the term holds the values of its label column.
+        Whether the term is that of its label column.
     n_sources : int
         How many label columns the term takes.
     kinds : frozenset of str
         The kinds of label columns it takes, of ``"tags"``, ``"category"``, ``"number"``.
     exclusive : bool
-        Whether a document has at most one of the columns, whose effects are compared with each
-        other.
-    value_scale : float
-        1, or `NO_EFFECT` where the values have no effect by themselves, only the further columns.
+        Whether a document has at most one of the label's values, whose effects are compared with
+        each other.
+    with_values : bool
+        Whether the values of the label act by themselves; they do where the term has no columns.
     """
 
     main: ClassVar[bool] = True
     n_sources: ClassVar[int] = 1
     kinds: ClassVar[frozenset[str]] = frozenset({"tags", "category", "number"})
     exclusive: bool = False
+    with_values: bool = True
 
     def __init__(self, *columns: str) -> None:
         name = type(self).__name__
@@ -138,11 +96,6 @@ class Term(ABC):
         return {}
 
     @property
-    def value_scale(self) -> float:
-        """What the values are multiplied by in the first columns of a main term."""
-        return 1.0
-
-    @property
     def learns_from(self) -> tuple[str, ...]:
         """The label columns that `learn` sees."""
         return self.columns
@@ -155,7 +108,7 @@ class Term(ABC):
         Parameters
         ----------
         sources : sequence of sequence of str
-            For each label column the names of its values, or of its main term's columns.
+            For each label column the names of its values, or of its acting columns.
         fitted : mapping of str to list or None, default=None
             What `learn` returned.
         """
@@ -180,7 +133,7 @@ class Term(ABC):
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The names of the n columns of a bound term."""
+        """The names of the n columns that a bound term makes."""
 
     @abstractmethod
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
@@ -189,21 +142,8 @@ class Term(ABC):
         Nothing is stored where a source has nothing, so that missing labels have no effect.
         """
 
-    @property
-    def indicator(self) -> BoolArray:
-        """Which columns hold only 0 and 1, [n]."""
-        return np.zeros(len(self.names), dtype=np.bool_)
-
-    def table(self, low: float, high: float) -> Table | None:
-        """The columns along a number, between two values; None for other terms."""
-        own = self.indicator[: len(self.sources[0])]
-        if self.n_sources > 1 or len(self.sources[0]) > 1 or own.any():
-            return None
-        values = self.points(low, high)
-        return Table(values, self.expand([stored_column(values)]).toarray())
-
     def points(self, low: float, high: float) -> FloatArray:
-        """The values of a number at which `table` is made: dense where columns bend."""
+        """Values of a number between two others, between which the columns are nearly straight."""
         return np.linspace(low, high, _POINTS)
 
     @property
@@ -242,18 +182,18 @@ class TermProduct:
 
 
 class Number(Term):
-    """Numbers in standard units."""
+    """Numbers in standard units, as they are."""
 
     kinds = frozenset({"number"})
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the values."""
-        return self.sources[0]
+        """None: only the values act."""
+        return ()
 
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
-        """The values themselves, [M, n]."""
-        return parts[0]
+        """No columns, [M, 0]."""
+        return csr_array((parts[0].shape[0], 0))
 
 
 class Tags(Number):
@@ -261,17 +201,19 @@ class Tags(Number):
 
     kinds = frozenset({"tags"})
 
-    @property
-    def indicator(self) -> BoolArray:
-        """All columns hold only 0 and 1."""
-        return np.ones(len(self.names), dtype=np.bool_)
-
 
 class Levels(Tags):
     """An indicator of each level of a category, of which a document has at most one."""
 
     kinds = frozenset({"category"})
     exclusive = True
+
+
+def _of_numbers(values: csr_array, functions: FloatArray) -> csr_array:
+    """Functions [n_stored, n] of the stored numbers of a column [M, 1], by document: [M, n]."""
+    stored = csr_array(functions)
+    indptr = stored.indptr[values.indptr]
+    return csr_array((stored.data, stored.indices, indptr), (values.shape[0], stored.shape[1]))
 
 
 def plain_term(name: str, kind: Kind) -> Term:
@@ -380,6 +322,9 @@ class Factor(Term):
     """
 
     kinds = frozenset({"number"})
+    with_values = False
+    # Whether a number that training did not have counts as the nearest one.
+    nearest: ClassVar[bool] = False
 
     def __init__(self, *columns: str) -> None:
         super().__init__(*columns)
@@ -399,11 +344,6 @@ class Factor(Term):
         if uneven or not (np.diff(copy._values) > 0).all():
             raise ValueError("The values of a term must rise, and each have as many columns.")
         return copy
-
-    @property
-    def value_scale(self) -> float:
-        """The number itself has no line."""
-        return NO_EFFECT
 
     def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
         """The values of a number, or the positions of levels, and the columns of each."""
@@ -440,46 +380,22 @@ class Factor(Term):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The label's own names, and one for each further column."""
-        further = range(1, self._columns.shape[1] + 1)
-        return (*self.sources[0], *(f"{self.columns[0]} (value {i})" for i in further))
-
-    @property
-    def indicator(self) -> BoolArray:
-        """All columns but the number itself."""
-        return np.arange(len(self.names)) > 0
-
-    def points(self, low: float, high: float) -> FloatArray:
-        """Values, and either side of the places where one takes over from the next."""
-        values = self._values
-        if len(values) < 2:
-            return super().points(low, high)
-        places, _ = self._steps()
-        beside = _SAME**2 * np.diff(values).min()
-        found = np.concatenate([values, places - beside, places + beside])
-        return np.unique(np.concatenate([[low, high], found[(found > low) & (found < high)]]))
-
-    def _steps(self) -> tuple[FloatArray, FloatArray]:
-        """Where numbers begin to count as another value; and the columns from there on.
-
-        The first columns are those before all places.
-        """
-        values, columns = self._values, self._columns
-        width = _SAME * np.diff(values).min(initial=1.0)
-        places = np.column_stack([values - width, values + width]).ravel()
-        between = np.zeros((len(places) + 1, columns.shape[1]))
-        between[1::2] = columns
-        return places, between
+        """One name for each column."""
+        numbers = range(1, self._columns.shape[1] + 1)
+        return tuple(f"{self.columns[0]} (value {i})" for i in numbers)
 
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
-        """The values without an effect, then the columns of each, [M, n]."""
-        part = csr_array(parts[0])
-        if not len(self._values):
-            functions = np.zeros((part.nnz, 0))
-        else:
-            places, columns = self._steps()
-            functions = columns[np.searchsorted(places, part.data.astype(np.float64))]
-        return number_columns(part, functions, self.value_scale)
+        """The columns of each document's value, [M, n]."""
+        part, values = csr_array(parts[0]), self._values
+        if not len(values):
+            return csr_array((part.shape[0], 0))
+        numbers = part.data.astype(np.float64)
+        place = np.searchsorted((values[1:] + values[:-1]) / 2.0, numbers)
+        found = self._columns[place]
+        if not self.nearest:
+            width = _SAME * np.diff(values).min(initial=1.0)
+            found = np.where(np.abs(numbers - values[place])[:, None] <= width, found, 0.0)
+        return _of_numbers(part, found)
 
 
 class Ordered(Factor):
@@ -505,6 +421,7 @@ class Ordered(Factor):
     """
 
     kinds = frozenset({"number", "category"})
+    nearest = True
 
     def __init__(self, *columns: str, levels: Sequence[str] | None = None) -> None:
         super().__init__(*columns)
@@ -578,28 +495,15 @@ class Ordered(Factor):
         basis[order] = axes @ turn / np.sqrt(np.maximum(rough / rough[0], 1.0))
         return basis
 
-    @property
-    def indicator(self) -> BoolArray:
-        """None: levels themselves have no effect."""
-        return np.zeros(len(self.names), dtype=np.bool_)
-
-    def _steps(self) -> tuple[FloatArray, FloatArray]:
-        """The nearest value counts."""
-        values = self._values
-        return (values[1:] + values[:-1]) / 2.0, self._columns
-
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
-        """The values without an effect, then the functions, [M, n]."""
+        """The functions of each document's value, [M, n]."""
         if not self.has_levels:
             return super().expand(parts)
-        levels = csr_array(parts[0])
-        basis, n_known = self._columns, len(self._values)
+        levels, known = csr_array(parts[0]), self._columns
         # Levels that came later have no columns yet.
-        known = basis if n_known else np.zeros((0, 0))
-        further = np.zeros((levels.shape[1], known.shape[1]))
-        further[:n_known] = known
-        both = [self.value_scale * levels, levels @ csr_array(further)]
-        return csr_array(hstack(both, format="csr"))
+        functions = np.zeros((levels.shape[1], known.shape[1]))
+        functions[: len(self._values)] = known[: len(self._values)]
+        return csr_array(levels @ csr_array(functions))
 
 
 _DEGREE = 3
@@ -660,16 +564,14 @@ class Curve(Term):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The number's own name, and one for each function."""
-        (name,) = self.sources[0]
+        """One name for each function."""
         n_functions = self.functions(np.zeros(0)).shape[1]
-        return (name, *(f"{name} ({self.part} {i + 1})" for i in range(n_functions)))
+        return tuple(f"{self.columns[0]} ({self.part} {i + 1})" for i in range(n_functions))
 
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
-        """The number, and the functions at its values, [M, n]."""
+        """The functions at each document's value, [M, n]."""
         values = csr_array(parts[0])
-        found = self.functions(values.data.astype(np.float64))
-        return number_columns(values, found, self.value_scale)
+        return _of_numbers(values, self.functions(values.data.astype(np.float64)))
 
 
 class Spline(Curve):
@@ -710,6 +612,8 @@ class Spline(Curve):
         if period is not None and n_knots < 3:
             raise ValueError(f"Spline with a period needs `n_knots` of 3 or more. Got {n_knots}.")
         self.period = None if period is None else float(period)
+        # A season has no line.
+        self.with_values = period is None
 
     def settings(self) -> dict[str, Any]:
         """The number of knots, and the period if there is one."""
@@ -732,11 +636,6 @@ class Spline(Curve):
         if len(knots) and (n_splines < 1 or not fits or (np.diff(knots) < 0).any() or empty):
             raise ValueError("A spline's knots must rise, and its coefficients be one per spline.")
         return copy
-
-    @property
-    def value_scale(self) -> float:
-        """A period has no line."""
-        return 1.0 if self.period is None else NO_EFFECT
 
     def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
         """Knots, and the coefficients of the functions in B-splines."""
@@ -790,19 +689,12 @@ class Spline(Curve):
         return np.asarray(self.fitted["coefficients"], dtype=np.float64).reshape(n_splines, -1)
 
     def points(self, low: float, high: float) -> FloatArray:
-        """As many values between any two knots."""
+        """Also of many periods, as many values between any two knots."""
         knots = np.unique(self._knots)
-        if not len(knots):
+        if self.period is None or not len(knots):
             return super().points(low, high)
-        if self.period is not None:
-            step = knots[1] - knots[0]
-            n_points = _POINTS_BETWEEN * ((high - low) / step + 2.0)
-            if n_points > _MOST_POINTS:
-                return np.linspace(low, high, _MOST_POINTS)
-            first, last = np.floor((np.array([low, high]) - knots[0]) / step)
-            knots = knots[0] + step * np.arange(first, last + 2.0)
-        within = np.linspace(knots[:-1], knots[1:], _POINTS_BETWEEN, axis=1).ravel()
-        return np.unique(np.concatenate([[low, high], within[(within > low) & (within < high)]]))
+        n_points = _POINTS_BETWEEN * ((high - low) / (knots[1] - knots[0]) + 2.0)
+        return np.linspace(low, high, int(np.clip(n_points, _POINTS, _MOST_POINTS)))
 
     def functions(self, values: FloatArray) -> FloatArray:
         """The ways in which the curve bends, at values of the number, [M, n]."""
@@ -822,14 +714,12 @@ def _roughness(knots: FloatArray) -> FloatArray:
     n_splines = len(knots) - _DEGREE - 1
     second = BSpline(knots, np.eye(n_splines), _DEGREE).derivative(2)
     inner = np.unique(knots[_DEGREE : len(knots) - _DEGREE])
-    # Second derivatives are lines between knots: Simpson's rule is exact for their products.
-    width = np.diff(inner)
+    middle, half = (inner[1:] + inner[:-1]) / 2.0, np.diff(inner) / 2.0
     total = np.zeros((n_splines, n_splines))
-    for share, weight in ((0.0, 1.0), (0.5, 4.0), (1.0, 1.0)):
-        # Just inside each interval.
-        points = inner[:-1] + np.clip(share, 1e-9, 1.0 - 1e-9) * width
-        value = second(points)
-        total += value.T @ (value * (weight * width / 6.0)[:, None])
+    # Second derivatives are lines between knots: two Gauss points are exact for their products.
+    for side in (-1.0, 1.0):
+        value = second(middle + side * half / np.sqrt(3.0))
+        total += value.T @ (value * half[:, None])
     return total
 
 
@@ -867,11 +757,6 @@ class Ramps(Curve):
         values = np.asarray(parts[0].data, dtype=np.float64)
         knots = np.unique(np.quantile(values, np.linspace(0.0, 1.0, self.n_knots + 1)))
         return {"knots": knots.tolist()}
-
-    def points(self, low: float, high: float) -> FloatArray:
-        """The knots too, where curves bend."""
-        knots = self._knots[(self._knots > low) & (self._knots < high)]
-        return np.unique(np.concatenate([super().points(low, high), knots]))
 
     def functions(self, values: FloatArray) -> FloatArray:
         """How far the number goes into each interval, [M, n]."""
@@ -957,13 +842,12 @@ class Slots(Term):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The number's own name, and one for each further weight."""
-        further = range(2, self.n + 2)
-        return (*self.sources[0], *(f"{self.columns[0]} (weight {i})" for i in further))
+        """One name for each further weight."""
+        return tuple(f"{self.columns[0]} (weight {i})" for i in range(2, self.n + 2))
 
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
-        """The number, and nothing, [M, 1 + n]."""
-        return number_columns(csr_array(parts[0]), np.zeros((parts[0].nnz, self.n)), 1.0)
+        """Nothing, [M, n]."""
+        return csr_array((parts[0].shape[0], self.n))
 
 
 # The terms that users can name: model files find them here.

@@ -14,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from hdsp.corpus import Kind, Labels, LabelSchema
 from hdsp.corpus.labels import KINDS, LabelBlock
 from hdsp.exceptions import LabelDataWarning
-from hdsp.scaling.design import LabelDesign, bind_labels
+from hdsp.numerics import FloatArray
+from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import LogLinear, ScalingFunction
-from hdsp.scaling.terms import Term, stored_column
+from hdsp.scaling.terms import Term
 
 _DOCUMENTS, _LEVELS = 60, 3
 _ROUNDING = 1e-9
@@ -56,9 +57,7 @@ class TermCase:
         slices, design = space.schema.slices(), space.design(values)
         if self.term.main:
             return [csr_array(values[:, slices[name]]) for name in self.term.columns]
-        places = dict(zip(space.terms, space.slices, strict=True))
-        mains = [space.depends(name)[0] for name in self.term.columns]
-        return [csr_array(design[:, places[main]]) for main in mains]
+        return [csr_array(design[:, space.columns_of(name)]) for name in self.term.columns]
 
     def expand(self, rows: object = slice(None)) -> csr_array:
         """The term's columns of some documents."""
@@ -91,7 +90,6 @@ def check_term(term: Term) -> Iterator[tuple[str, Callable[[], None]]]:
         for check in (
             _check_settings,
             _check_names,
-            _check_indicators,
             _check_rows,
             _check_missing,
             _check_values,
@@ -126,7 +124,7 @@ def _make_case(term: Term, kinds: Sequence[Kind], n_levels: int = _LEVELS) -> Te
     scaling = LogLinear(term) if term.main else LogLinear(*term.columns, term)
     schema = LabelSchema.of(labels)
     values = schema.encode(labels)
-    return TermCase(term, scaling, labels, bind_labels(scaling, schema, values), values)
+    return TermCase(term, scaling, labels, LabelDesign.fit(scaling, schema, values), values)
 
 
 def _check_settings(case: TermCase) -> None:
@@ -141,15 +139,6 @@ def _check_names(case: TermCase) -> None:
     names = case.bound.names
     assert len(set(names)) == len(names)
     assert case.expand().shape == (_DOCUMENTS, len(names))
-
-
-def _check_indicators(case: TermCase) -> None:
-    """Indicators have the values 0 and 1."""
-    found, indicator = case.expand(), case.bound.indicator
-    assert indicator.shape == (len(case.bound.names),)
-    assert np.isin(found.toarray()[:, indicator], (0.0, 1.0)).all()
-    if case.bound.exclusive:
-        assert np.diff(found.indptr).max() <= 1
 
 
 def _check_rows(case: TermCase) -> None:
@@ -170,13 +159,15 @@ def _check_missing(case: TermCase) -> None:
 def _check_values(case: TermCase) -> None:
     """The design holds the values of all labels."""
     found = case.space.values(case.space.design(case.values))
-    np.testing.assert_allclose(found.toarray(), case.values.toarray(), atol=_ROUNDING)
+    np.testing.assert_array_equal(found.toarray(), case.values.toarray())
+    if case.bound.exclusive:
+        assert np.diff(found.indptr).max() <= 1
 
 
 def _check_learned(case: TermCase) -> None:
     """What is learned can be written to a file and read again."""
     learned = [json.loads(json.dumps(dict(term.fitted))) for term in case.space.terms]
-    again = bind_labels(
+    again = LabelDesign.fit(
         case.scaling, case.space.schema, learned=dict(zip(case.space.terms, learned, strict=True))
     )
     assert again.names == case.space.names
@@ -198,22 +189,29 @@ def _check_growth(case: TermCase) -> None:
 
 
 def _check_page(case: TermCase) -> None:
-    """Tables and products say what the columns are."""
+    """Points and products say what the columns are."""
     term, found = case.bound, case.expand().toarray()
     parts = case.parts(case.space, case.values)
     if term.products:
         first, second = (part.toarray() for part in parts)
         for column, (i, j) in enumerate(term.products):
             np.testing.assert_allclose(found[:, column], first[:, i] * second[:, j])
-    table = term.table(-2.0, 2.0) if term.main else None
-    if table is not None:
-        there = np.diff(parts[0].indptr) > 0
-        x = np.clip(parts[0].toarray()[there, 0], -2.0, 2.0)
-        wanted = term.expand([stored_column(x)]).toarray()
+    name = term.columns[0]
+    if term.main and case.space.schema.kind(name) == "number" and len(term.names):
+        single = case.space.single_values(name)
+        points = term.points(-2.0, 2.0) if single is None else single
+        middle = points if single is not None else (points[1:] + points[:-1]) / 2.0
+        there, wanted = (term.expand([_numbers(x)]).toarray() for x in (points, middle))
         for column in range(wanted.shape[1]):
-            between = np.interp(x, table.values, table.columns[:, column])
+            between = np.interp(middle, points, there[:, column])
             # Curves are nearly straight between the points of a table.
             np.testing.assert_allclose(between, wanted[:, column], atol=0.05)
+
+
+def _numbers(values: FloatArray) -> csr_array:
+    """A sparse column [M, 1] in which every value is stored, zeros too."""
+    n = len(values)
+    return csr_array((values, np.zeros(n, dtype=np.int64), np.arange(n + 1)), shape=(n, 1))
 
 
 def _check_model(case: TermCase) -> None:

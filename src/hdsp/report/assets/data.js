@@ -62,19 +62,19 @@ export function numberOf(label) {
 }
 
 const tables = new Map();
-/** The columns of a label at a value in standard units; null if it has a single one. */
+/** The columns that a label has besides its value, at a value in standard units. */
 function curveColumns(label, value) {
   const packed = DATA.form.tables[label];
-  if (!packed) return null;
+  if (!packed) return [];
   if (!tables.has(label)) tables.set(label, { values: unpack(packed.values).values, columns: unpack(packed.columns) });
   const { values, columns } = tables.get(label);
   const last = values.length - 1;
   const place = Math.min(Math.max(d3.bisectRight(values, value) - 1, 0), last - 1);
-  // The first column is the value itself; the others keep their last values beyond those of training.
+  // Columns keep their last values beyond those of training.
   const part = Math.min(Math.max((value - values[place]) / (values[place + 1] - values[place]), 0), 1);
   return d3
     .range(columns.columns)
-    .map((j) => (j === 0 ? packed.scale * value : (1 - part) * columns.at(place, j) + part * columns.at(place + 1, j)));
+    .map((j) => [packed.start + j, (1 - part) * columns.at(place, j) + part * columns.at(place + 1, j)]);
 }
 
 /** The design of a document with these values of labels: {column: entry}. */
@@ -83,8 +83,8 @@ export function designOf(setting) {
   for (const [label, value] of setting) {
     const number = numberOf(label);
     const entry = number ? (value - number.mean) / number.scale : 1;
-    const first = DATA.form.column[label];
-    (curveColumns(label, entry) ?? [entry]).forEach((part, j) => design.set(first + j, part));
+    design.set(label, entry);
+    for (const [column, part] of curveColumns(label, entry)) design.set(column, part);
   }
   for (const [one, other, column] of DATA.form.products) {
     if (design.has(one) && design.has(other)) design.set(column, design.get(one) * design.get(other));
