@@ -1282,11 +1282,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         <BLANKLINE>
         **Documents.** The corpus has 100 documents with
         """
-        from hdsp.paper import write_paper
+        from hdsp.article.folder import write_article
 
         check_is_fitted(self)
         with display(quiet=not self.verbose):
-            write_paper(self, folder, corpus, texts=texts, stability=stability, refits=refits)
+            write_article(self, folder, corpus, texts=texts, stability=stability, refits=refits)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

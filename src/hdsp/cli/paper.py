@@ -46,11 +46,11 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the files."""
-    from hdsp.paper import check_paper_folder, write_paper
+    from hdsp.article.folder import check_article_folder, write_article
 
     folder = Path(options.output)
     common.check_parent(options.output)
-    check_paper_folder(folder)
+    check_article_folder(folder)
     common.check_writable(folder.absolute())
     check_read_twice(options)
     model = common.load(options)
@@ -59,5 +59,5 @@ def run(options: argparse.Namespace) -> None:
         if options.file is not None:
             corpus, texts = read_with_texts(options, model)
         stability, refits = options.stability, options.refits
-        write_paper(model, folder, corpus, texts=texts, stability=stability, refits=refits)
+        write_article(model, folder, corpus, texts=texts, stability=stability, refits=refits)
     print(f"Wrote {printable(options.output)}: {', '.join(sorted(os.listdir(folder)))}")

@@ -1,4 +1,4 @@
-"""The methods section of a paper, from the model's record."""
+"""The methods section of an article, from the model's record."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -31,8 +31,8 @@ _CHOICE = (
 
 
 def read_asset(name: str) -> str:
-    """A template or the references of a paper."""
-    return (files("hdsp.paper") / "assets" / name).read_text(encoding="utf-8")
+    """A template or the references of an article."""
+    return (files("hdsp.article") / "assets" / name).read_text(encoding="utf-8")
 
 
 def methods_text(

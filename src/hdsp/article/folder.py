@@ -1,4 +1,4 @@
-"""Methods, tables, figures and references for a paper, in a folder."""
+"""Methods, tables, figures and references for an article, in a folder."""
 
 import hashlib
 import io
@@ -16,17 +16,14 @@ from hdsp.analysis.label_effects import effect_columns
 from hdsp.analysis.new_documents import training_problem
 from hdsp.analysis.refits import Refits, stability_columns, stability_facts, usual_numbers
 from hdsp.analysis.topics import Columns, topic_columns
+from hdsp.article.figures import curve_table, draw_curves, draw_effects, draw_search
+from hdsp.article.methods import methods_text, read_asset
+from hdsp.article.tables import effect_table, results_text, strongest_effects, topic_table
 from hdsp.corpus import Corpus
 from hdsp.corpus.frames import as_series, is_frame, open_columns
-from hdsp.paper.figures import curve_table, draw_curves, draw_effects, draw_search
-from hdsp.paper.latex import topic_table
-from hdsp.paper.methods import methods_text, read_asset
-from hdsp.paper.results import effect_table, results_text, strongest_effects
 from hdsp.plots.drawing import check_installed
 from hdsp.storage.container import replacing
 from hdsp.storage.delimited import guarded, write_delimited
-
-__all__ = ["check_paper_folder", "write_paper"]
 
 _OWNER = "HDSP.article"
 # What was written, with checksums.
@@ -34,7 +31,7 @@ _RECORD = "provenance.json"
 _WORDS, _TYPICAL = 10, 2
 
 
-def write_paper(
+def write_article(
     model: Any,
     folder: str | os.PathLike[str],
     corpus: Corpus | None = None,
@@ -45,7 +42,7 @@ def write_paper(
 ) -> None:
     """Write the files of `HDSP.article`. Effects pool `refits` to resampled documents."""
     path, fitted = Path(folder), model._model
-    former = check_paper_folder(path)
+    former = check_article_folder(path)
     check_installed()
     if corpus is not None:
         training_problem(fitted, corpus, _OWNER)
@@ -58,26 +55,13 @@ def write_paper(
     fits = _stability(model, corpus, stability)
     again = None if refits is None else Refits(refits, corpus, model)
     effects = effect_columns(fitted, refits=again)
-    with progress.task("Writing the paper"):
-        topics, quotes = topic_columns(fitted, _WORDS, effects), []
-        if corpus is not None:
-            found = typical_columns(fitted, corpus, None, None, _TYPICAL, model.n_jobs, texts)
-            told = next(found[name] for name in ("text", "id", "document") if name in found)
-            n = min(_TYPICAL, len(corpus))
-            topics |= {f"typical_{rank + 1}": told[rank::n] for rank in range(n)}
-            quotes = [name for name in topics if name.startswith("typical") and texts is not None]
-        topics = {name: values[: model.n_topics_] for name, values in topics.items()}
-        curves = curve_table(fitted)
+    with progress.task("Writing the article"):
+        files = _describe_topics(model, corpus, texts, effects)
         facts = None if fits is None else stability_facts(fits, effects)
         methods = methods_text(model, corpus, facts, refits)
         entries = read_asset("references.bib").split("\n\n")
         cited = [entry for entry in entries if f"[@{re.findall(r'{(.*),', entry)[0]}]" in methods]
-        files = {
-            "methods.md": methods.encode(),
-            "references.bib": "\n\n".join(cited).encode(),
-            "topics.csv": _csv(topics),
-            "topics.tex": topic_table(fitted, topics, _WORDS, quotes).encode(),
-        }
+        files |= {"methods.md": methods.encode(), "references.bib": "\n\n".join(cited).encode()}
         if effects["label"]:
             shown = strongest_effects(model, effects)
             files |= {
@@ -86,14 +70,14 @@ def write_paper(
                 "effects.tex": effect_table(model, effects, shown).encode(),
                 "results.md": results_text(model, effects, shown).encode(),
             }
-        if curves:
+        if curves := curve_table(fitted):
             files |= {"curves.csv": _csv(curves), "curves.pdf": draw_curves(model, curves)}
         if "selection.pdf" in methods:
             files["selection.pdf"] = draw_search(model)
         if fits is not None:
             files["stability.csv"] = _csv(fits)
         record = {"hdsp": version("hdsp"), "documents": fitted.source.fingerprint}
-        sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+        sums = {name: _checksum(content) for name, content in files.items()}
         files[_RECORD] = json.dumps({**record, "files": sums}, indent=2).encode()
         path.mkdir(parents=True, exist_ok=True)
         for name in set(former) - set(files):
@@ -103,34 +87,42 @@ def write_paper(
                 file.write(content)
 
 
-def check_paper_folder(folder: Path) -> Mapping[str, str]:
-    """The files of an earlier paper in a folder with their checksums, from the folder's record.
+def check_article_folder(folder: Path) -> Mapping[str, str]:
+    """The files of an earlier article in a folder, with their checksums.
 
     Raise if there is another file, or one that was changed.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder, which need not exist.
     """
     try:
         known = dict(json.loads((folder / _RECORD).read_bytes())["files"])
     except (OSError, ValueError, TypeError, KeyError):
         known = {}
     present = sorted(os.listdir(folder)) if folder.is_dir() else []
-    found = [folder / name for name in present if name != _RECORD]
-    if folder.exists() and not folder.is_dir():
-        found = [folder]
-    for path in found:
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != known.get(
-            path.name
-        ):
+    paths = [folder / name for name in present if name != _RECORD]
+    for path in [folder] if folder.is_file() else paths:
+        if not path.is_file() or _checksum(path.read_bytes()) != known.get(path.name):
             raise FileExistsError(
                 f"{_OWNER} replaces only files that it wrote, and {str(path)!r} is another or was "
                 "changed since: choose another folder, or move it away."
             )
     # Not what a forged record says of other folders.
     return {name: known[name] for name in present if name in known}
+
+
+def _describe_topics(
+    model: Any, corpus: Corpus | None, texts: Sequence[str] | None, effects: Columns
+) -> dict[str, bytes]:
+    """The tables of topics, with typical documents if there are any."""
+    topics, quotes = topic_columns(model._model, _WORDS, effects), []
+    if corpus is not None:
+        found = typical_columns(model._model, corpus, None, None, _TYPICAL, model.n_jobs, texts)
+        documents = next(found[name] for name in ("text", "id", "document") if name in found)
+        n = min(_TYPICAL, len(corpus))
+        typical = {f"typical_{rank + 1}": documents[rank::n] for rank in range(n)}
+        topics |= typical
+        quotes = list(typical) if texts is not None else []
+    topics = {name: values[: model.n_topics_] for name, values in topics.items()}
+    table = topic_table(model._model, topics, _WORDS, quotes)
+    return {"topics.csv": _csv(topics), "topics.tex": table.encode()}
 
 
 def _stability(model: Any, corpus: Corpus | None, stability: Any) -> Columns | None:
@@ -153,3 +145,7 @@ def _csv(columns: Columns) -> bytes:
     file = io.StringIO()
     write_delimited([columns], file, ",", guarded)
     return file.getvalue().encode()
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -15,10 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp import HDSP, Corpus, LabelDataWarning, TextSettings, plots
-from hdsp.paper import figures, write_paper
-from hdsp.paper.latex import escaped
-from hdsp.paper.methods import read_asset
-from hdsp.paper.results import results_text, strongest_effects
+from hdsp.article import figures
+from hdsp.article.methods import read_asset
+from hdsp.article.tables import escaped, results_text, strongest_effects
 from tests.report.corpora import fit_searched, reviews
 
 HOSTILE = ["100%", "a_b & c", "\\end{x}", "{}~^", "=1+1", 'say "so"', "naïve–été", "$x$", "#<|>"]
@@ -382,7 +381,9 @@ def test_stability_is_that_of_the_model(model, corpus, tmp_path, monkeypatch):
     told = (tmp_path / "given" / "methods.md").read_text()
     assert "We refitted the model to all documents with 5 topics and the random seed 1." in told
     columns = {name: table[name].tolist() for name in table}
-    monkeypatch.setattr("hdsp.paper.stability_columns", lambda *given, **named: ([], columns))
+    monkeypatch.setattr(
+        "hdsp.article.folder.stability_columns", lambda *given, **named: ([], columns)
+    )
     model.article(tmp_path / "asked", corpus, stability=True)
     assert (tmp_path / "asked" / "stability.csv").read_bytes() == (
         tmp_path / "given" / "stability.csv"
@@ -391,7 +392,7 @@ def test_stability_is_that_of_the_model(model, corpus, tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("without_figures")
 def test_effects_pooled_over_refits(model, corpus, tmp_path):
-    write_paper(model, tmp_path / "paper", corpus, refits=2)
+    model.article(tmp_path / "paper", corpus, refits=2)
     same_numbers(read(tmp_path / "paper" / "effects.csv"), model.label_effects(refits=2))
     told = (tmp_path / "paper" / "methods.md").read_text()
     assert ". To include the uncertainty of the topics, we refitted them to 2 resamples" in told

@@ -1,4 +1,4 @@
-"""Figures of a paper, as vector graphics."""
+"""Figures of an article, as vector graphics."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -10,8 +10,8 @@ from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import own_regression
 from hdsp.analysis.levels import curve_columns
 from hdsp.analysis.topics import Columns
+from hdsp.article.methods import curve_labels
 from hdsp.numerics import IntArray
-from hdsp.paper.methods import curve_labels
 from hdsp.plots import drawing, search
 from hdsp.plots.levels import draw_curve
 

@@ -1,0 +1,1 @@
+"""Methods, tables, figures and references of a model for an article."""
