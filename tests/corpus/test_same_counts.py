@@ -8,7 +8,7 @@ import pytest
 
 from hdsp import HDSP, Corpus, TextSettings, read_folder, read_mallet, read_table
 from hdsp.cli import main
-from hdsp.testing.reader import assert_same_corpus
+from tests.corpus.readers.conformance import assert_same_corpus
 
 # Twelve subjects, of which the default settings keep some words and drop others: stop words, short
 # words, digits, words in more than half of the documents. Both forms of an accent, other

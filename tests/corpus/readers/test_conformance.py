@@ -6,7 +6,7 @@ import pytest
 
 import hdsp
 from hdsp.corpus import Corpus, ReadError, readers
-from hdsp.testing import check_reader
+from tests.corpus.readers.conformance import check_reader
 from tests.corpus.readers.samples import COUNTS, NAMES, WORDS, write_samples
 
 

@@ -1,4 +1,4 @@
-"""Conformance checks for readers, those of the package and users' own."""
+"""Checks that every reader has to pass."""
 
 import shutil
 import tempfile
@@ -54,33 +54,7 @@ class _Case:
 def check_reader(
     read: Read, files: str | Path | Sequence[str | Path]
 ) -> Iterator[tuple[str, Callable[[], None]]]:
-    r"""Named checks that a reader keeps the contract of `hdsp.read_table` and the other readers.
-
-    Parameters
-    ----------
-    read : callable
-        A function from a path to a `Corpus`. Bind its other arguments with `functools.partial`.
-    files : path or sequence of paths
-        One valid file of the format, or several, or folders for a reader of folders. They are
-        copied where a check needs a damaged one.
-
-    Yields
-    ------
-    name : str
-        The file, and what is checked.
-    check : callable
-        Takes no argument and raises AssertionError with what is wrong.
-
-    Examples
-    --------
-    >>> from hdsp import read_table
-    >>> from hdsp.testing import check_reader
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "pets.csv")
-    ...     _ = path.write_text("text\na cat\na dog and a cat\n")
-    ...     for name, check in check_reader(read_table, path):
-    ...         check()
-    """
+    """Named checks that a reader of valid files keeps the contract of all readers."""
     for path in map(Path, [files] if isinstance(files, (str, Path)) else files):
         inside = sorted(found for found in path.rglob("*") if found.is_file())
         case = _Case(read, path, inside[0] if inside else path)
