@@ -3,7 +3,6 @@ import re
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -19,7 +18,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hdsp
 from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
-from hdsp.fit import topics_in_use
 from hdsp.metrics import frex, npmi, topic_top_words
 from hdsp.model import split_tokens
 from hdsp.numerics import normalised_gamma_mean
@@ -76,24 +74,15 @@ label_sets = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.parametrize("method", METHODS)
 @given(rows=st.lists(label_sets, min_size=1, max_size=4))
-def test_expected_topics_are_proportions(method, rows):
+def test_expected_topics_are_proportions(rows):
     table = pd.DataFrame({name: pd.Series([row[name] for row in rows]) for name in rows[0]})
     table["kind"] = table["kind"].astype(object)
-    theta = fitted().expected_topics(table, method)
-    assert theta.shape == (len(rows), 10)
-    assert (theta >= 0).all()
-    np.testing.assert_allclose(theta.sum(axis=1), 1.0, atol=1e-6)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_all_labels_and_none(method):
-    labels = Labels.from_tags([list(TAGS), []])
-    theta = fitted().expected_topics(labels, method)
-    np.testing.assert_allclose(theta.sum(axis=1), 1.0, atol=1e-6)
-    assert (theta >= 0).all()
-    assert np.abs(theta[0] - theta[1]).max() > 1e-3
+    for method in METHODS:
+        theta = fitted().expected_topics(table, method)
+        assert theta.shape == (len(rows), 10)
+        assert (theta >= 0).all()
+        np.testing.assert_allclose(theta.sum(axis=1), 1.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["exact", "ratio"])
@@ -188,15 +177,13 @@ def test_missing_values_do_nothing(method):
     no_kind = pd.DataFrame({"tags": [["red"]], "kind": [None], "rating": [np.nan]})
     np.testing.assert_array_equal(model.expected_topics(no_kind, method)[0], only_tags)
     assert not np.allclose(only_tags, missing)
-
-
-def test_documents_without_labels_are_those_with_missing_labels():
-    counts, table = labelled()
-    missing = pd.DataFrame({"tags": [[]] * 120, "kind": None, "rating": np.nan})
-    np.testing.assert_array_equal(
-        fitted().transform(counts), fitted().transform(counts, labels=missing)
-    )
-    assert not np.allclose(fitted().transform(counts), fitted().transform(counts, labels=table))
+    # Labels of one document may be a dict.
+    one = {"tags": ["red"], "kind": "long", "rating": 2.0}
+    expected = model.expected_topics(pd.DataFrame({name: [one[name]] for name in one}), method)
+    np.testing.assert_array_equal(model.expected_topics(one, method), expected)
+    unlabelled = pd.DataFrame({"tags": [None], "kind": None, "rating": np.nan})
+    expected = model.expected_topics(unlabelled, method)
+    np.testing.assert_array_equal(model.expected_topics({}, method), expected)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -208,6 +195,7 @@ def test_perplexity_given_labels_is_the_plain_computation(method):
     lengths = counts.sum(axis=1)
     by_document = model.perplexity(counts, labels=table, per_document=True, method=method)
     np.testing.assert_allclose(by_document, np.exp(-expected / lengths), rtol=1e-9)
+    # Documents aggregate by their tokens.
     total = model.perplexity(counts, labels=table, method=method)
     assert total == pytest.approx(np.exp(-expected.sum() / lengths.sum()), rel=1e-9)
 
@@ -232,14 +220,6 @@ def test_completion_perplexity_is_the_plain_computation():
     assert total == pytest.approx(np.exp(-expected.sum() / lengths.sum()), rel=1e-9)
     assert model.score(counts, labels=table) == pytest.approx(-np.log(total), rel=1e-12)
     assert total != pytest.approx(model.perplexity(counts, given="completion"), rel=1e-4)
-
-
-def test_perplexities_of_documents_aggregate_by_their_tokens():
-    counts, table = labelled()
-    by_document = fitted().perplexity(counts, labels=table, per_document=True)
-    weights = counts.sum(axis=1) / counts.sum()
-    total = fitted().perplexity(counts, labels=table)
-    assert total == pytest.approx(np.exp(weights @ np.log(by_document)), rel=1e-9)
 
 
 def test_a_document_without_words_has_no_perplexity():
@@ -338,20 +318,8 @@ def test_top_words_are_the_heaviest():
     assert [len(words) for words in model.top_words(1000)] == [30] * 10
 
 
-FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
-
-
-@pytest.mark.parametrize("library", FRAMES)
-def test_the_table_of_topics_is_of_the_labels_library(library):
-    counts, table = labelled()
-    rating = table["rating"].tolist()
-    make_table = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library]
-    model = make(max_iter=100, tol=1e-2).fit(counts, labels=make_table({"rating": rating}))
-    assert isinstance(model.topics(), FRAMES[library])
-
-
 def test_the_table_of_topics():
-    counts, _ = labelled()
+    counts, table = labelled()
     model = fitted()
     topics = model.topics(n_words=3)
     assert list(topics.columns) == [
@@ -368,6 +336,8 @@ def test_the_table_of_topics():
     assert (np.diff(topics["share"]) <= 0).all()
     tokens = (model.components_ - model.topic_prior).sum(axis=1)
     np.testing.assert_allclose(topics["share"], tokens / counts.sum(), atol=1e-4)
+    assert model.n_topics_ == (tokens >= counts.sum() / 120).sum()
+    assert model.topic_weight_.sum() == pytest.approx(1.0)
     assert topics["words"].tolist() == [" ".join(words) for words in model.top_words(3)]
     share = word_share(model)
     gain = share * np.log(share / (model.topic_weight_ @ share))
@@ -391,22 +361,9 @@ def test_the_table_of_topics():
             assert len(named) == min(len(told), 3)
     without = make(tol=1e-2).fit(counts)
     assert isinstance(without.topics(), pd.DataFrame)
-
-
-def test_weights_and_topics_in_use():
-    model = fitted()
-    counts, _ = labelled()
-    assert model.topic_weight_.sum() == pytest.approx(1.0)
-    tokens = (model.components_ - model.topic_prior).sum(axis=1)
-    assert model.n_topics_ == (tokens >= counts.sum() / 120).sum()
-    assert 2 <= model.n_topics_ <= 10
-    assert model.n_iter_ == len(model.history_)
-
-
-def test_a_topic_in_use_holds_a_document_or_more():
-    # Twelve tokens in six documents: two tokens are just enough, and exact in floating point.
-    assert topics_in_use(np.array([8.0, 2.0, 1.0, 1.0]), 6) == 2
-    assert topics_in_use(np.array([8.0, 1.99, 1.01, 1.0]), 6) == 1
+    for library, kind in ((pl.DataFrame, pl.DataFrame), (pa.table, pa.Table)):
+        other = make(tol=1e-2).fit(counts, labels=library({"rating": table["rating"].tolist()}))
+        assert isinstance(other.topics(), kind)
 
 
 def simulated_words(model, labels, n_documents):
@@ -479,21 +436,6 @@ def test_a_warning_where_every_topic_is_in_use():
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize(
-    ("n_topics", "fixed", "warns"), [(19, False, True), (18, False, False), (20, True, False)]
-)
-def test_the_warning_is_for_numbers_near_a_ceiling(n_topics, fixed, warns):
-    counts, _ = labelled()
-    model = make(
-        n_components=20 if fixed else "auto", max_components=20, tol=1.0, init="words"
-    ).fit(counts)
-    held = model._model
-    model._model = replace(held, report=replace(held.report, n_topics=n_topics))
-    said = [text for text, kind in model._doubts(True) if kind is hdsp.FitWarning]
-    begin = f"{n_topics} topics are in use, close to max_components=20"
-    assert [text.startswith(begin) for text in said] == [True] * warns
-
-
 def test_a_warning_where_the_bound_has_not_settled():
     counts, _ = labelled()
     message = "stopped after max_iter=2 passes.*tol=0.0: raise max_iter or tol"
@@ -505,23 +447,18 @@ def test_a_warning_where_the_bound_has_not_settled():
     assert model.n_iter_ == 2
 
 
-def test_no_warning_where_all_is_well():
-    counts, table = labelled()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = make(n_components="auto", max_components=30).fit(counts, labels=table)
-    assert model.converged_
-    assert model.n_topics_ < 30
-
-
 @pytest.mark.parametrize("scaling", ["auto", LogLinear()], ids=repr)
-@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "searched"])
+@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "merged"])
 def test_the_history_itemises_a_bound_that_rises(scaling, fixed):
     counts, table = labelled()
-    model = make(
-        scaling=scaling, tol=1e-4, n_components=10 if fixed else "auto", max_components=10
-    ).fit(counts, labels=table)
-    rows = model.history_
+    # Ten topics where there are four: without a fixed number, some are merged.
+    start = "nmf" if fixed else fitted().components_
+    number = 10 if fixed else "auto"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = make(scaling=scaling, tol=1e-4, n_components=number, init=start)
+        rows = model.fit(counts, labels=table).history_
+    assert model.converged_
     assert [row["pass"] for row in rows] == list(range(1, model.n_iter_ + 1))
     for row in rows:
         assert row["bound"] == pytest.approx(sum(row[term] for term in TERMS), rel=1e-12)
@@ -533,19 +470,7 @@ def test_the_history_itemises_a_bound_that_rises(scaling, fixed):
     assert bounds[-1] > bounds[0]
     assert abs(bounds[-1] - bounds[-2]) <= 1e-4 * abs(bounds[-1])
     assert (np.diff([row["seconds"] for row in rows]) >= 0).all()
-
-
-@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "merged"])
-def test_the_history_counts_topics_and_moves(fixed):
-    counts, table = labelled()
-    # Ten topics where there are four: without a fixed number, some are merged.
-    start = "nmf" if fixed else fitted().components_
-    model = make(tol=1e-4, n_components=10 if fixed else "auto", init=start).fit(
-        counts, labels=table
-    )
-    rows = model.history_
     assert rows[-1]["n_topics"] == len(model.components_)
-    assert all(row["n_topics"] == 10 and "merges" not in row for row in rows) == fixed
     assert any("merges" in row for row in rows) == (not fixed)
     for row, following in pairwise(rows):
         gained = row.get("splits", 0) - row.get("merges", 0) - row.get("deletions", 0)
@@ -556,22 +481,6 @@ def test_the_history_counts_topics_and_moves(fixed):
 def every_line(monkeypatch):
     """Every update of a display is a line."""
     monkeypatch.setattr(Lines, "seconds", 0.0)
-
-
-def test_verbose_shows_passes_on_standard_error(capsys, every_line):
-    counts, _ = labelled()
-    model = make(verbose=1, tol=1e-2, init="nmf").fit(counts)
-    out, err = capsys.readouterr()
-    assert out == ""
-    first, *lines = err.splitlines()
-    assert first.startswith("Fitting topics: topics 10, 0:00")
-    for row in model.history_:
-        shown = f"topics 10, pass {row['pass']}, bound {row['bound']:,.1f}, 0:0"
-        assert sum(line.startswith(f"Fitting topics: {shown}") for line in lines) == 1
-    assert any("stage reading, passes took 0:0" in line for line in lines)
-    assert re.search(r"bound [-,.\d]+, passes took [\d:]+, took [\d:]+$", lines[-1])
-    make(tol=1e-2).fit(counts)
-    assert capsys.readouterr() == ("", "")
 
 
 def test_verbose_tells_of_the_numbers_tried(capsys, every_line):
@@ -588,6 +497,12 @@ def test_verbose_tells_of_the_numbers_tried(capsys, every_line):
         )
     assert f"topics {len(model.components_)}, pass {model.n_iter_}, bound " in lines[-1]
     assert "trying" not in lines[-1]
+    for row in model.history_:
+        shown = f"topics {row['n_topics']}, pass {row['pass']}, bound {row['bound']:,.1f}, "
+        assert sum(shown in line for line in lines) >= 1
+    assert re.search(r"bound [-,.\d]+, passes took [\d:]+, took [\d:]+$", lines[-1])
+    make(tol=1e-2).fit(counts)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_refits_of_a_verbose_model_share_its_display(capsys, every_line):
@@ -646,37 +561,24 @@ def bits_of(n_jobs, labels=True, **settings):
     ]
 
 
-@pytest.mark.parametrize("init", ["auto", "nmf", "words", "lda", "random"])
-def test_any_number_of_threads_gives_the_same_bits(init):
-    for one, two in zip(bits_of(1, init=init), bits_of(2, init=init), strict=True):
-        assert one.tobytes() == two.tobytes()
+def same(one, other):
+    return [mine.tobytes() == theirs.tobytes() for mine, theirs in zip(one, other, strict=True)]
 
 
-@pytest.mark.parametrize("labels", [True, False], ids=["labels", "no labels"])
-def test_any_number_of_threads_gives_the_same_search(labels):
-    found, again = bits_of(1, labels, **SEARCHED), bits_of(2, labels, **SEARCHED)
-    assert len(found[0]) < 12
-    for one, two in zip(found, again, strict=True):
-        assert one.tobytes() == two.tobytes()
+@pytest.mark.parametrize(
+    ("labels", "settings"),
+    [(True, {"init": init}) for init in ("auto", "nmf", "words", "lda", "random")]
+    + [(labels, SEARCHED) for labels in (True, False)],
+)
+def test_any_number_of_threads_gives_the_same_bits(labels, settings):
+    assert all(same(bits_of(1, labels, **settings), bits_of(2, labels, **settings)))
 
 
-@pytest.mark.parametrize("settings", [{}, SEARCHED], ids=["fixed", "searched"])
-def test_a_seed_gives_the_same_bits_again_and_another_does_not(settings):
-    first, second = bits_of(2, **settings), bits_of(2, **settings)
-    other = bits_of(2, **settings, random_state=6)
-    for one, two, three in zip(first, second, other, strict=True):
-        assert one.tobytes() == two.tobytes()
-        assert one.tobytes() != three.tobytes()
-
-
-def test_generators_seed_too():
-    legacy = np.random.RandomState(3)
-    for seed, again in (
-        (np.random.default_rng(3), np.random.default_rng(3)),
-        (legacy, np.random.RandomState(3)),
-    ):
-        one, two = bits_of(1, random_state=seed), bits_of(1, random_state=again)
-        assert one[0].tobytes() == two[0].tobytes()
+def test_seeds_and_generators_decide_the_bits():
+    assert not any(same(bits_of(2, **SEARCHED), bits_of(2, **SEARCHED, random_state=6)))
+    for make_generator in (np.random.default_rng, np.random.RandomState):
+        one, two = (bits_of(1, random_state=make_generator(3)) for _ in range(2))
+        assert all(same(one, two))
 
 
 def test_a_fresh_process_gives_the_same_bits():
@@ -691,16 +593,3 @@ def test_a_fresh_process_gives_the_same_bits():
     bits = [*bits_of(1), *bits_of(1, **SEARCHED)]
     here = [hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits]
     assert run(2) == here
-
-
-def test_labels_of_one_document_may_be_a_dict():
-    frame = pd.DataFrame(
-        {"side": ["a", "b"] * 20, "year": np.arange(40.0), "tags": [["x"], []] * 20}
-    )
-    counts = np.random.default_rng(0).poisson(1.0, size=(40, 8)).astype(float)
-    model = HDSP(3, init="nmf", random_state=0).fit(counts, labels=frame)
-    one = {"side": "a", "year": 3.0, "tags": ["x"]}
-    expected = model.expected_topics(pd.DataFrame({name: [value] for name, value in one.items()}))
-    np.testing.assert_array_equal(model.expected_topics(one), expected)
-    nothing = model.expected_topics(frame.iloc[:1].assign(side=None, year=np.nan, tags=None))
-    np.testing.assert_array_equal(model.expected_topics({}), nothing)
