@@ -1,6 +1,5 @@
 """A nullable boolean column is a label that says yes, no, or nothing."""
 
-import json
 from functools import cache
 
 import numpy as np
@@ -9,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from hdsp import HDSP, Corpus, Labels, TextSettings, read_table, simulate
+from hdsp import HDSP, Corpus, Labels
 
 N = 240
 # Yes, no, unknown, in turn.
@@ -36,28 +35,6 @@ def frames():
     }
 
 
-def words_of(row):
-    return " ".join(f"word{'abcdef'[i]} " * n for i, n in enumerate(row))
-
-
-def written(path, format):
-    table = pd.DataFrame({"text": [words_of(row) for row in counts()]})
-    table["sold"] = pd.array(VALUES, dtype="boolean")
-    file = path / f"documents.{format}"
-    if format == "parquet":
-        table.to_parquet(file)
-    elif format == "csv":
-        table.to_csv(file, index=False)
-    elif format == "polars.csv":
-        pl.from_pandas(table).write_csv(file)
-    elif format == "arrow":
-        pl.from_pandas(table).write_ipc(file)
-    else:
-        rows = zip(table["text"], VALUES, strict=True)
-        file.write_text("\n".join(json.dumps({"text": t, "sold": v}) for t, v in rows))
-    return file
-
-
 def check_labels(labels):
     block = labels.block("sold")
     assert block.kind == "category"
@@ -72,33 +49,13 @@ def test_a_column_is_yes_no_or_unknown(library):
     frame = frames()[library]
     check_labels(Labels.from_frame(frame))
     check_labels(Corpus(counts(), labels=frame).labels)
-
-
-@pytest.mark.parametrize("format", ["parquet", "csv", "polars.csv", "arrow", "jsonl"])
-def test_a_file_says_the_same(format, tmp_path):
-    settings = TextSettings(min_df=1, max_df=1.0)
-    file = written(tmp_path, format)
-    corpus = read_table(file, categories=["sold"], text_settings=settings)
-    check_labels(corpus.labels)
-
-
-def test_other_texts_are_no_booleans(tmp_path):
-    file = tmp_path / "claims.csv"
-    file.write_text("text,claim\nword,true\nword,false\nword,half-true\n")
-    settings = TextSettings(min_df=1, max_df=1.0)
-    labels = read_table(file, categories=["claim"], text_settings=settings).labels
-    assert labels.block("claim").columns == ("false", "half-true", "true")
+    np.testing.assert_array_equal(fitted(library).components_, fitted().components_)
 
 
 @cache
 def fitted(library="pandas"):
     model = HDSP(2, random_state=0, n_jobs=1)
     return model.fit(counts(), labels=frames()[library])
-
-
-@pytest.mark.parametrize("library", frames())
-def test_every_library_gives_the_same_fit(library):
-    np.testing.assert_array_equal(fitted(library).components_, fitted().components_)
 
 
 def test_unknown_is_neither():
@@ -135,22 +92,3 @@ def test_it_is_predicted_both_ways():
     assert right.mean() > 0.85
     chosen = model.predict_labels(counts(), "sold", values=[True, False])
     assert list(chosen.columns) == ["True", "False"]
-
-
-def test_files_keep_it(tmp_path):
-    model = fitted()
-    model.save(tmp_path / "model.hdsp")
-    again = HDSP.load(tmp_path / "model.hdsp")
-    pd.testing.assert_frame_equal(again.label_effects(), model.label_effects())
-    pd.testing.assert_frame_equal(
-        again.predict_labels(counts(), "sold"), model.predict_labels(counts(), "sold")
-    )
-
-
-def test_lists_of_tags_stay_as_they_are():
-    """A tag that a list lacks is absent, and an empty list has none."""
-    lists = [["sold"] if value else [] for value in VALUES]
-    labels = Labels.from_frame(pd.DataFrame({"tags": lists}))
-    assert labels.block("tags").kind == "tags"
-    corpus, _ = simulate(lists, n_topics=2, n_words=10, random_state=0)
-    assert corpus.labels.names == ("sold",)

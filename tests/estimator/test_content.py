@@ -49,6 +49,8 @@ def test_other_words_are_neither_topics_nor_effects(model, corpus):
     assert shift(without) > 0.3
     assert model.n_topics_ == N_TOPICS
     assert shift(model) < 0.1
+    # Components are the words of all groups.
+    assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
 
 
 def test_a_start_by_words_that_go_together_is_not_tried(model):
@@ -58,15 +60,6 @@ def test_a_start_by_words_that_go_together_is_not_tried(model):
         speeches(differ=0.0)[0]
     )
     assert {row["init"] for row in alike.search_} > {"nmf"}
-
-
-def test_topics_of_single_groups_become_one(corpus):
-    _, words, _ = speeches()
-    start = np.concatenate([words[0], words[1]]) + 1e-4
-    model = HDSP(max_components=2 * N_TOPICS, init=start, content="party", random_state=0).fit(
-        corpus
-    )
-    assert model.n_topics_ == N_TOPICS
 
 
 def test_new_documents_are_read_with_the_words_of_their_group(model):
@@ -91,19 +84,6 @@ def test_documents_without_a_group_take_part():
     assert shift(model) < 0.1
 
 
-def test_components_are_the_words_of_all_groups(model, corpus):
-    assert model.components_.shape == (N_TOPICS, len(corpus.words))
-    assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
-
-
-def test_shards_have_versions_too(corpus, tmp_path):
-    corpus.write(tmp_path / "corpus")
-    stored = hdsp.open_corpus(tmp_path / "corpus")
-    model = HDSP(max_components=30, content="party", random_state=0).fit(stored)
-    assert model.n_topics_ == N_TOPICS
-    assert shift(model) < 0.1
-
-
 def test_stochastic_inference_learns_versions_too():
     corpus = speeches(n_documents=3000)[0]
     settings = {"inference": "stochastic", "batch_size": 256, "random_state": 0}
@@ -118,11 +98,6 @@ def test_stochastic_inference_learns_versions_too():
     found = model.label_words(label="right")
     # The words of the other party have a name of their own.
     assert found[found["ratio"] > 1]["word"].str.endswith("x").mean() > 0.9
-
-
-def test_refits_have_versions_too(model, corpus):
-    plain, wide = (model.label_effects(refits=n, corpus=corpus) for n in (None, 3))
-    assert (wide["upper"] - wide["lower"]).mean() > (plain["upper"] - plain["lower"]).mean()
 
 
 @pytest.mark.parametrize(
@@ -182,16 +157,6 @@ def test_streams_have_versions_too(tmp_path):
     assert one.topic_words(0, by="party")["label"].nunique() == 2
 
 
-def test_the_command_line_takes_a_category(tmp_path, capsys):
-    frame = pd.DataFrame({"text": ["silk gown fine", "sole boot walk"] * 60})
-    frame["party"] = ["left", "right", "left"] * 40
-    frame.to_csv(tmp_path / "data.csv", index=False)
-    source, target = str(tmp_path / "data.csv"), str(tmp_path / "model.hdsp")
-    command = ["fit", source, "--text", "text", "--category", "party", "--content", "party"]
-    assert main([*command, "--topics", "3", "--min-df", "1", "-o", target]) == 0
-    assert HDSP.load(target).content == "party"
-
-
 def test_words_of_levels_are_those_that_differ(model):
     _, words, _ = speeches()
     moved = {i for i in range(N_WORDS) if (words[1][:, i] < words[0][:, i]).any()}
@@ -222,12 +187,6 @@ def test_words_of_a_topic_by_level(model):
     assert (np.abs(np.log(ratio[common])) < 0.2).all()
     merged = model.merge_topics([0, 1]).topic_words(0, by="party", n_words=3)
     assert (merged["n"] >= 0.0).all()
-
-
-def test_words_of_placebo_levels_do_not_differ():
-    corpus, _, _ = speeches(seed=3, differ=0.0)
-    model = HDSP(N_TOPICS, content="party", random_state=0).fit(corpus)
-    assert len(model.label_words()) <= 2
 
 
 def test_words_by_level_need_versions(model, corpus):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, Corpus, plots
-from hdsp.corpus.frames import column_values, open_columns
+from hdsp.corpus.frames import open_columns
 from tests.cli.test_commands import reviews
 from tests.zoo import METHODS, corpus_of
 
@@ -26,7 +26,7 @@ def fitted():
 
 
 def table(frame):
-    return {name: column_values(series) for name, series in open_columns(frame, "it").items()}
+    return {name: series.to_list() for name, series in open_columns(frame, "it").items()}
 
 
 def places(merged):

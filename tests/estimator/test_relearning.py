@@ -3,7 +3,6 @@
 import signal
 import warnings
 from copy import deepcopy
-from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -65,16 +64,6 @@ def test_names_follow_their_topics_and_what_changed_is_told():
     assert stream.topic_names_
     for topic, word in stream.topic_names_.items():
         assert word in stream.top_words(3)[topic]
-
-
-def test_topics_are_learned_again_and_again_without_a_question_in_between():
-    stream, asked = hdsp.HDSP(**SETTINGS), hdsp.HDSP(**SETTINGS)
-    for number in range(4):
-        stream.partial_fit(site(150, number))
-        asked.partial_fit(site(150, number)).topics()
-    assert len(stream.components_) > 4
-    np.testing.assert_array_equal(stream.components_, asked.components_)
-    assert stream.history_[-1]["topics_new"] == asked.history_[-1]["topics_new"]
 
 
 def test_merged_topics_stay_merged():
@@ -147,21 +136,6 @@ def test_a_word_that_joins_has_the_tokens_of_earlier_documents():
     assert held.sum() == pytest.approx(21.0, rel=0.05)
     # They are in the topics of the documents that had the word, not in all alike.
     assert held.max() > 1.5 * held.mean()
-
-
-def test_waiting_words_are_in_files_with_their_counts(tmp_path):
-    base = site(300, 0)
-    counts = np.hstack([base.counts.toarray(), np.zeros((300, 1))])
-    counts[:3, -1] = 2.0
-    more = hdsp.Corpus(counts[:100], (*base.words, "zebra"), labels=base.labels[:100])
-    stream = hdsp.HDSP(**SETTINGS).partial_fit(base).partial_fit(more)
-    stream.save(tmp_path / "m.hdsp")
-    again = hdsp.HDSP.load(tmp_path / "m.hdsp")
-    assert again._opened.sample.counts[:, -1].sum() == 6.0
-    for one in (stream, again):
-        one.partial_fit(more)
-    assert again.words_[-1] == "zebra"
-    np.testing.assert_array_equal(stream.components_, again.components_)
 
 
 def test_an_interruption_while_topics_are_learned_again_leaves_the_model(monkeypatch):
@@ -285,20 +259,3 @@ def test_stochastic_inference_of_few_documents_is_advised_against():
     corpus = site(300, 0)
     with pytest.warns(hdsp.FitWarning, match="300 documents, where batch inference"):
         hdsp.HDSP(**SETTINGS, inference="stochastic").fit(corpus)
-
-
-def test_a_stochastic_fit_counts_its_documents_once():
-    corpus = site(300, 0)
-    model = hdsp.HDSP(**SETTINGS, inference="stochastic").fit(corpus)
-    assert model._opened.stream.n_documents == 300
-    assert model._opened.stream.carriers.tolist() == [300]
-    assert replace(model._opened, n_documents=600).carriers.tolist() == [600]
-
-
-def test_threads_do_not_change_a_stream():
-    one, other = (
-        hdsp.HDSP(**SETTINGS, n_jobs=n).partial_fit(site(150, 0)).partial_fit(site(150, 1))
-        for n in (1, 2)
-    )
-    assert one.history_[-1]["learned_again"] == 200
-    np.testing.assert_array_equal(one.components_, other.components_)

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from hdsp import HDSP, Corpus, FitWarning
 from tests.cli.test_commands import PLACES, reviews
@@ -36,17 +35,6 @@ def test_seeds_name_topics_of_their_words(model):
         assert len(set(first) & set(company)) > len(company) / 2
 
 
-def test_the_tokens_of_topics_do_not_count_the_prior(model, corpus):
-    assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
-
-
-def test_without_seeds_nothing_changes(corpus):
-    one = HDSP(4, random_state=0).fit(corpus)
-    other = HDSP(4, random_state=0, seeds={}).fit(corpus)
-    np.testing.assert_array_equal(one.components_, other.components_)
-    assert other.topic_names_ == {}
-
-
 def test_the_search_leaves_room_for_every_seed_and_one_more(corpus):
     seeds = {word: [word] for own in PLACES.values() for word in own}
     with warnings.catch_warnings():
@@ -55,16 +43,6 @@ def test_the_search_leaves_room_for_every_seed_and_one_more(corpus):
     assert len(model.components_) > len(seeds)
     assert sorted(model.topic_names_.values()) == sorted(seeds)
     assert model.n_topics_range_ is None or model.n_topics_range_[0] > len(seeds)
-
-
-def test_seeds_are_saved_and_cloned(model, corpus, tmp_path):
-    model.save(tmp_path / "model.hdsp")
-    loaded = HDSP.load(tmp_path / "model.hdsp")
-    assert loaded.seeds == SEEDS
-    assert loaded.topic_names_ == model.topic_names_
-    np.testing.assert_array_equal(loaded.topic_tokens_, model.topic_tokens_)
-    np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
-    assert clone(model).get_params()["seeds"] == SEEDS
 
 
 def test_a_fit_with_seeds_continues_from_its_checkpoint(model, corpus, tmp_path):

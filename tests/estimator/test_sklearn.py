@@ -1,11 +1,10 @@
 import os
-import pickle
 import subprocess
 import sys
 from functools import cache, partial
+from operator import attrgetter
 from unittest import SkipTest
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,10 +14,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from hdsp import HDSP, Categorical, Constant, Corpus, LogLinear, simulate
+from hdsp import HDSP, Categorical, Constant, LogLinear, simulate
 from hdsp.model import split_tokens
 
 # The checks' data is small: few words, few documents, so that topics fill up and limits are met.
@@ -122,21 +121,18 @@ def test_a_pipeline_routes_labels_to_every_method():
         # (scikit-learn's issue 30937; its own LDA fails the same way).
         score = pipeline[-1].score(pipeline[:-1].transform(TEXTS), labels=TEXT_TAGS)
         at_once = clone(pipeline).fit_transform(TEXTS, labels=TEXT_TAGS)
+        grid = {"hdsp__topic_prior": [0.05, 0.5]}
+        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise")
+        search.fit(TEXTS, labels=TEXT_TAGS)
     counts = CountVectorizer().fit_transform(TEXTS)
     alone = small(n_components=4).fit(counts, labels=TEXT_TAGS)
     assert pipeline[-1].label_names_ == ("money", "pets")
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     np.testing.assert_array_equal(theta, alone.transform(counts, labels=TEXT_TAGS))
     np.testing.assert_array_equal(at_once, theta)
     assert score == alone.score(counts, labels=TEXT_TAGS)
     # Without the labels the proportions are others, so routing has made a difference.
     assert not np.array_equal(theta, alone.transform(counts))
-
-
-def test_a_pipeline_without_labels_needs_no_routing():
-    pipeline = make_pipeline(CountVectorizer(), small(n_components=4)).fit(TEXTS)
-    theta = pipeline.transform(TEXTS)
-    assert theta.shape == (40, 4)
-    np.testing.assert_allclose(theta.sum(axis=1), 1.0)
 
 
 SCALINGS = [
@@ -174,10 +170,10 @@ def test_a_clone_is_not_fitted_and_fits_to_the_same():
 GRID = {"n_components": [3, 8], "topic_prior": [0.05, 0.5]}
 
 
-@pytest.mark.parametrize("form", ["matrix", "Labels", "frame"])
-def test_grid_search_splits_and_routes_labels(form):
+@pytest.mark.parametrize("make_labels", [tag_matrix, tag_frame, attrgetter("labels")])
+def test_grid_search_splits_and_routes_labels(make_labels):
     corpus = tagged()
-    labels = {"matrix": tag_matrix, "Labels": lambda c: c.labels, "frame": tag_frame}[form](corpus)
+    labels = make_labels(corpus)
     with sklearn.config_context(enable_metadata_routing=True):
         search = GridSearchCV(routed(small(max_iter=10)), GRID, cv=2, error_score="raise")
         search.fit(corpus.counts, labels=labels)
@@ -213,40 +209,15 @@ def test_feature_names_and_pandas_output():
     names = [f"hdsp{k}" for k in range(8)]
     assert list(model.get_feature_names_out()) == names
     plain = model.transform(corpus)
-    frame = model.set_output(transform="pandas").transform(corpus)
-    assert isinstance(frame, pd.DataFrame)
-    assert list(frame.columns) == names
-    np.testing.assert_array_equal(frame.to_numpy(), plain)
-
-
-def test_pandas_output_keeps_the_index_of_the_documents():
-    counts = pd.DataFrame(tagged().counts.toarray(), columns=list(tagged().words))
+    counts = pd.DataFrame(corpus.counts.toarray(), columns=list(corpus.words))
     counts.index = [f"document {m}" for m in range(len(counts))]
-    model = small().set_output(transform="pandas").fit(counts)
-    assert list(model.transform(counts).index) == list(counts.index)
-    assert model.words_ == tagged().words
-    assert list(model.feature_names_in_) == list(tagged().words)
-
-
-@pytest.mark.parametrize(
-    "scaling", ["auto", Categorical("tags") * LogLinear("rating")], ids=["auto", "product"]
-)
-def test_a_fitted_model_survives_pickling(scaling, tmp_path):
-    frame = tag_frame(tagged()).assign(rating=np.arange(80.0))
-    counts = tagged().counts
-    model = small(scaling=scaling).fit(counts, labels=frame)
-    joblib.dump(model, tmp_path / "model.joblib")
-    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
-        np.testing.assert_array_equal(
-            copy.transform(counts, labels=frame), model.transform(counts, labels=frame)
-        )
-        for method in ("regression", "exact", "ratio"):
-            np.testing.assert_array_equal(
-                copy.expected_topics(frame, method), model.expected_topics(frame, method)
-            )
-        assert copy.history_ == model.history_
-        pd.testing.assert_frame_equal(copy.topics(), model.topics())
-        pd.testing.assert_frame_equal(copy.label_effects(), model.label_effects())
+    model = small().set_output(transform="pandas").fit(counts, labels=corpus.labels)
+    frame = model.transform(counts, labels=corpus.labels)
+    assert list(frame.columns) == names
+    assert list(frame.index) == list(counts.index)
+    np.testing.assert_array_equal(frame.to_numpy(), plain)
+    assert model.words_ == corpus.words
+    assert list(model.feature_names_in_) == list(corpus.words)
 
 
 def test_fitting_again_replaces_everything():
@@ -268,19 +239,7 @@ def test_fitting_again_replaces_everything():
     assert [row["bound"] for row in model.history_] == [row["bound"] for row in fresh.history_]
     # Attributes of the first fit, such as its words, do not outlive it.
     assert set(vars(model)) == set(vars(fresh))
-
-
-def test_fitting_counts_after_a_corpus_replaces_its_words():
-    model = small().fit(Corpus([[3, 0], [0, 2], [1, 1]] * 5, words=["cat", "dog"]))
-    model.fit(np.array([[3, 0], [0, 2], [1, 1]] * 5))
-    assert model.words_ == ("w0", "w1")
-
-
-def test_a_corpus_of_other_words_in_a_pipeline_step_is_refused_after_fit_on_counts():
-    pipeline = Pipeline([("model", small())]).fit(tagged().counts)
-    other = Corpus(tagged().counts, words=[f"x{i}" for i in range(24)])
-    with pytest.raises(ValueError, match="other words than the model"):
-        pipeline.transform(other)
+    assert model.fit(np.ones((6, 2))).words_ == ("w0", "w1")
 
 
 def test_changing_n_components_after_fit_does_not_change_the_fitted_model():
@@ -292,22 +251,6 @@ def test_changing_n_components_after_fit_does_not_change_the_fitted_model():
 
 
 ANIMALS = ["cats chase mice", "dogs chase cats", "mice eat cheese", "dogs eat meat"] * 8
-
-
-@pytest.mark.filterwarnings("ignore:HDSP stopped")
-def test_grid_search_over_a_pipeline_with_labels():
-    labels = pd.DataFrame({"kind": ["a", "b", "a", "c"] * 8})
-    with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(CountVectorizer(), routed(small(max_iter=10)))
-        grid = {"hdsp__topic_prior": [0.05, 0.5]}
-        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(ANIMALS, labels=labels)
-        pipeline.fit(ANIMALS, labels=labels)
-        scored = pipeline.score(ANIMALS, labels=labels)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_estimator_[-1].label_names_ == ("a", "b", "c")
-    counts = pipeline[0].transform(ANIMALS)
-    assert scored == pytest.approx(pipeline[-1].score(counts, labels=labels))
-    assert scored != pytest.approx(pipeline[-1].score(counts))
 
 
 def test_a_document_of_weight_two_scores_as_two():

@@ -3,7 +3,6 @@
 import pickle
 import signal
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import pandas
@@ -148,36 +147,6 @@ def test_a_word_joins_once_five_documents_have_had_it():
     assert model.topics_of_word("zebra")["share"].sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", ["components_", "n_features_in_", "topic_weight_", "words_"])
-def test_no_attribute_is_that_of_an_earlier_call(name):
-    """Each is asked before and after, and no other in between."""
-    corpus = corpus_of(300)
-    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus[:200])
-    before = getattr(model, name)
-    counts = np.hstack([corpus.counts[200:].toarray(), np.ones((100, 1))])
-    model.partial_fit(hdsp.Corpus(counts, words=(*corpus.words, "zebra")))
-    after = getattr(model, name)
-    assert not np.array_equal(before, after)
-    model.topics()
-    np.testing.assert_array_equal(getattr(model, name), after)
-
-
-@pytest.mark.parametrize("asked", [False, True])
-def test_a_pickled_stream_knows_whether_its_model_is_up_to_date(asked):
-    corpus = corpus_of(300)
-    model = (
-        hdsp.HDSP(max_components=10, random_state=0)
-        .partial_fit(corpus[:200])
-        .partial_fit(corpus[200:])
-    )
-    if asked:
-        model.topics()
-    again = pickle.loads(pickle.dumps(model))
-    assert (again._current is again._model) == asked
-    assert again._model is again._model
-    np.testing.assert_array_equal(again.components_, model.components_)
-
-
 def test_words_may_come_in_any_order_and_some_may_be_missing():
     base, later = corpus_of(300), corpus_of(200, seed=1)
     one = hdsp.HDSP(max_components=10, random_state=0).partial_fit(base).partial_fit(later)
@@ -304,42 +273,6 @@ def test_a_corpus_on_disk_gives_the_bits_of_the_one_in_memory(tmp_path):
     np.testing.assert_array_equal(one.components_, other.components_)
 
 
-def test_batch_inference_in_shards_is_as_good_as_in_memory(tmp_path):
-    corpus = corpus_of(1_200)
-    train, test = corpus.split(0.2, random_state=0)
-    train.write(tmp_path / "corpus", shard_size=200)
-    memory = hdsp.HDSP(6, random_state=0).fit(train)
-    shards = hdsp.HDSP(6, random_state=0).fit(hdsp.open_corpus(tmp_path / "corpus"))
-    bounds = [row["bound"] for row in shards.history_]
-    assert all(b >= a - 1e-6 * abs(a) for a, b in pairwise(bounds))
-    assert bounds[-1] == pytest.approx(memory.history_[-1]["bound"], rel=2e-3)
-    for given in ("completion", "labels"):
-        assert shards.perplexity(test, given=given) < 1.01 * memory.perplexity(test, given=given)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"inference": "online"}, "'batch' or 'stochastic'|inference"),
-        ({"batch_size": 0}, "batch_size"),
-        ({"executor": 3}, "executor"),
-    ],
-)
-def test_settings_are_checked(settings, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        hdsp.HDSP(max_components=5, **settings).fit(corpus_of(30))
-
-
-def test_seeded_topics_stay_in_a_stream():
-    corpus = corpus_of(600)
-    word = corpus.words[0]
-    model = hdsp.HDSP(max_components=10, random_state=0, seeds={"mine": [word]}).partial_fit(
-        corpus[:300]
-    )
-    model.partial_fit(corpus[300:])
-    assert "mine" in model.topic_names_.values()
-
-
 def test_an_interrupted_call_leaves_the_model_as_it_was(monkeypatch):
     corpus = corpus_of(400)
     model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus[:200])
@@ -367,3 +300,23 @@ def test_effects_over_refits_of_a_stochastic_fit(tmp_path):
         with pytest.warns(hdsp.LabelDataWarning, match="Dropped 'sport'"):
             effects = model.label_effects(labels="art", refits=2, corpus=documents)
         assert np.isfinite(effects["lower"]).all()
+
+
+def test_attributes_and_pickles_are_of_all_documents_so_far():
+    """Each is asked before and after, and no other in between."""
+    corpus = corpus_of(300)
+    counts = np.hstack([corpus.counts[200:].toarray(), np.ones((100, 1))])
+    further = hdsp.Corpus(counts, words=(*corpus.words, "zebra"))
+    first = hdsp.HDSP(max_components=10, random_state=0, seeds={"mine": [corpus.words[0]]})
+    first.partial_fit(corpus[:200])
+    for name in ("components_", "n_features_in_", "topic_weight_", "words_"):
+        model = pickle.loads(pickle.dumps(first))
+        before = getattr(model, name)
+        model.partial_fit(further)
+        again = pickle.loads(pickle.dumps(model))
+        after = getattr(model, name)
+        assert not np.array_equal(before, after)
+        model.topics()
+        for one in (model, again):
+            np.testing.assert_array_equal(getattr(one, name), after)
+    assert "mine" in model.topic_names_.values()
