@@ -1,10 +1,14 @@
 """Hypothesis strategies for small problems, with the corners that break things."""
 
+from dataclasses import fields
+
 import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from hdsp.model import GlobalState, Priors, make_problem
+from hdsp.execution.executor import InProcess
+from hdsp.fit.passes import Documents
+from hdsp.model import Data, GlobalState, Priors, make_problem
 from hdsp.numerics import sticks_from_weights
 from hdsp.scaling.functions import Categorical, Constant, LogLinear, Product
 
@@ -39,6 +43,24 @@ def draw_seeds(n_seeded, n_words, n_topics, rng):
         return None, np.empty(0, dtype=np.int64)
     tokens = rng.gamma(1.0, 20.0, size=(n_seeded, n_words)) * (rng.random((1, n_words)) < 0.7)
     return csr_array(tokens), rng.permutation(n_topics)[:n_seeded]
+
+
+class DataElsewhere(Data):
+    """Data that a fit sees block by block, as it sees those on a cluster."""
+
+    dtype = property(lambda self: self.blocks[0].counts.dtype)
+
+
+def elsewhere(problem):
+    """The documents of a problem, which sums alone tell of."""
+    return DataElsewhere(*(getattr(problem, field.name) for field in fields(Data)))
+
+
+def fit_documents(problem, state, documents, settings, executor=None):
+    """One document step: the state of all documents, and the sum of their statistics."""
+    fitted = Documents(problem, executor or InProcess(), documents)
+    statistics = fitted.fit(state, settings)
+    return fitted.joined(), statistics
 
 
 @st.composite

@@ -69,7 +69,8 @@ def attribute_faults(cls: type, docstring: NumpyDocString) -> list[str]:
             found.append(f"the description of attribute {entry.name} is no sentence")
     names = [name for entry in entries for name in entry.name.split(", ")]
     if names and is_dataclass(cls):
-        own = [field.name for field in fields(cls) if not field.name.startswith("_")]
+        own = [f.name for f in fields(cls) if f.name in vars(cls)["__annotations__"]]
+        own = [name for name in own if not name.startswith("_")]
         if [name for name in names if name in own] != own:
             found.append(f"attributes are {names}, and the fields are {own}")
         others = [name for name in names if name not in own and not hasattr(cls, name)]

@@ -51,7 +51,7 @@ from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check
 from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
 from hdsp.editing import with_merged_topics, with_topic_names
 from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning
-from hdsp.execution import check_executor
+from hdsp.execution.executor import check_executor
 from hdsp.fit import OpenStream, read_further_labels
 from hdsp.learning import (
     ALPHA_PRIOR,

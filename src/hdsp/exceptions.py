@@ -20,7 +20,7 @@ class ModelFileError(ValueError):
 
 
 class ClusterError(RuntimeError):
-    """The processes or the cluster of a fit cannot be reached, or were lost.
+    """The cluster of a fit cannot be reached, or was lost.
 
     A fit with a checkpoint goes on from there.
     """

@@ -30,7 +30,7 @@ from hdsp.corpus import (
 )
 from hdsp.corpus.fingerprint import fingerprint
 from hdsp.exceptions import FitWarning, LabelDataWarning, StreamWarning
-from hdsp.execution import InProcess, make_executor
+from hdsp.execution.executor import InProcess, make_executor
 from hdsp.fit import (
     FitSource,
     OpenStream,
@@ -51,7 +51,7 @@ from hdsp.fit import (
     topics_in_use,
 )
 from hdsp.model import DocumentState, GlobalState, Priors, Problem, make_problem, seed_prior
-from hdsp.model.shard_blocks import readable_parts
+from hdsp.model.data import readable_parts
 from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.persistence.checkpoint import Checkpoint
 from hdsp.scaling.design import LabelDesign, Scaling, content_columns

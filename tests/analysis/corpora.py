@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Corpus
 from hdsp.analysis.reading import LeftOut, estimate_proportions
-from hdsp.execution import InProcess
+from hdsp.execution.executor import InProcess
 from hdsp.model import LocalSettings, make_problem
 from hdsp.scaling.functions import Constant
 

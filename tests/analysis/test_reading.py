@@ -10,12 +10,13 @@ from scipy.sparse import csr_array, vstack
 from hdsp import HDSP, Corpus
 from hdsp.analysis.reading import LeftOut, estimate_proportions, folds
 from hdsp.analysis.regression import LinearRegression
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution.executor import InProcess
 from hdsp.metrics import match_topics
 from hdsp.model import LocalSettings, expected_tokens, make_problem
 from hdsp.model.reading import group_share
 from hdsp_studies.synthetic import make_corpus
 from tests.analysis.corpora import draw_counts, draw_topics, left_out, read_with
+from tests.problems import fit_documents
 from tests.reference.reading import read_document
 
 N_TRAIN = 300

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hdsp.execution.executor import Executor, Step
-from hdsp.execution.passes import FitDocuments
+from hdsp.fit.passes import FitDocuments
 
 
 @dataclass(frozen=True, eq=False)

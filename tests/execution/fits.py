@@ -8,8 +8,8 @@ import hdsp
 from hdsp.fit import Run, fit_batch
 from hdsp.fit.shard_batches import ShardBatches
 from hdsp.fit.stochastic import fit_stochastic, start_stream
-from hdsp.model import GlobalState, Priors, ShardedProblem
-from hdsp.model.shard_blocks import Encoding, ShardBlock
+from hdsp.model import Data, GlobalState, Priors
+from hdsp.model.data import Encoding, stored_blocks
 from hdsp.numerics import sticks_from_weights
 from hdsp.scaling.design import LabelDesign
 
@@ -35,8 +35,8 @@ def make_problem(corpus, scaling="auto"):
     """The problem of a corpus on disk, and a state to start from."""
     space = LabelDesign.fit(scaling, corpus.schema)
     encoding = Encoding(space)
-    problem = ShardedProblem(
-        [ShardBlock(shard, encoding) for shard in corpus.shards],
+    problem = Data(
+        list(stored_blocks(corpus.shards, encoding)),
         space.scaling,
         Priors(0.05, (1.0, 1.0), (1.0, 0.01)),
         corpus.n_documents,
@@ -54,13 +54,13 @@ def make_problem(corpus, scaling="auto"):
     return problem, state
 
 
-def fit(executor, problem, state, passes=7, after_pass=None, keep_documents=True):
+def fit(executor, problem, state, passes=7):
     """The state and the bounds of a fit by passes over all documents; the fifth one restarts."""
-    run = Run(passes, 0.0, keep_documents, executor=executor, after_pass=after_pass)
+    run = Run(passes, 0.0, executor=executor)
     history = run.new_history()
     with executor, threadpool_limits(1, "blas"):
         found = fit_batch(problem, state, run, history)
-    return found.state, [row["bound"] for row in history.rows()]
+    return found, [row["bound"] for row in history.rows()]
 
 
 def fit_stream(executor, corpus, problem, state):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp.execution import InProcess, tree_sum
+from hdsp.execution.executor import InProcess, tree_sum
 from hdsp.kernels import run_ranges, run_together, use_threads
 
 
@@ -33,7 +33,6 @@ class Term:
 )
 def test_the_tree_is_fixed_by_the_numbers(n, expected):
     assert tree_sum(Term(str(i)) for i in range(n)).text == expected
-    assert InProcess().sum(lambda i: Term(str(i)), n).text == expected
 
 
 @given(values=st.lists(st.integers(), min_size=1, max_size=70))

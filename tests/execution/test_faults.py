@@ -2,26 +2,19 @@
 
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 
-import numpy as np
 import pytest
 from distributed import Client
-from joblib.externals.loky import get_reusable_executor
 
 import hdsp
-from hdsp.cli.main import main
 from hdsp.exceptions import ClusterError, ReadError
-from hdsp.execution import InProcess, Processes, make_executor
 from hdsp.execution.dask import DaskExecutor, connect
-from hdsp.execution.executor import Step
-from tests.execution.conftest import scale
+from hdsp.execution.executor import InProcess, make_executor
 from tests.execution.disturbed import Disturbed
 from tests.execution.fits import check_same, fit, make_problem
 
@@ -50,32 +43,6 @@ def test_a_killed_worker(corpus, client, expected, tmp_path):
     executor = Disturbed(DaskExecutor(client), tmp_path, kill, in_pass=PASSES - 1)
     check_same(fit(executor, *make_problem(corpus), passes=PASSES), expected)
     wait_until(lambda: n_tasks(client) == 0)
-
-
-def test_a_killed_process(corpus, expected, tmp_path):
-    executor = Disturbed(Processes(2), tmp_path, kill, in_pass=PASSES - 1)
-    check_same(fit(executor, *make_problem(corpus), passes=PASSES), expected)
-
-
-def test_processes_that_die_again_and_again(corpus):
-    problem, _ = make_problem(corpus)
-    message = r"died in 2 attempts.*use fewer \(`n_jobs`\)"
-    with Processes(2) as executor, pytest.raises(ClusterError, match=message):
-        executor.run(Dies(), problem.blocks[:1])
-
-
-@pytest.mark.parametrize("keep_documents", [True, False])
-def test_a_worker_that_joins_late(corpus, local_cluster, client, tmp_path, keep_documents):
-    scale(local_cluster, client, 1)
-
-    def join(pids):
-        scale(local_cluster, client, 2)
-
-    executor = Disturbed(DaskExecutor(client), tmp_path, join, in_pass=2)
-    problem, state = make_problem(corpus)
-    got = fit(executor, problem, state, passes=3, keep_documents=keep_documents)
-    assert len(executor.pids()) == 2
-    check_same(got, fit(InProcess(1), problem, state, passes=3, keep_documents=keep_documents))
 
 
 def test_a_killed_scheduler(corpus, tmp_path):
@@ -113,10 +80,9 @@ def test_a_damaged_shard_is_named(corpus, client, tmp_path):
     path.write_bytes(data)
     problem, state = make_problem(damaged)
     message = re.escape(f"{path}: this shard of the corpus is damaged: its checksum is wrong")
-    for executor in (InProcess(2), Processes(2), DaskExecutor(client)):
-        for keep_documents in (True, False):
-            with pytest.raises(ReadError, match=message):
-                fit(executor, problem, state, passes=1, keep_documents=keep_documents)
+    for executor in (InProcess(2), DaskExecutor(client)):
+        with pytest.raises(ReadError, match=message):
+            fit(executor, problem, state, passes=1)
     wait_until(lambda: n_tasks(client) == 0)
 
 
@@ -129,29 +95,6 @@ def test_an_interrupted_pass_leaves_no_tasks(corpus, client, tmp_path):
     executor = Disturbed(DaskExecutor(client), tmp_path, interrupt, in_pass=1)
     with pytest.raises(KeyboardInterrupt):
         fit(executor, *make_problem(corpus))
-
-
-def test_nothing_is_left_on_disk(corpus, monkeypatch, tmp_path):
-    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
-    problem, _ = make_problem(corpus)
-    with Processes(2) as executor:
-        kept, total = executor.run(Count(), problem.blocks)
-        first = set(tmp_path.glob("hdsp-*/*/*"))
-        assert len(first) == len(kept)
-        kept, total = executor.run(Count(), problem.blocks, kept)
-        assert total == 2 * corpus.n_documents
-        assert not any(path.exists() for path in first)
-    assert not list(tmp_path.glob("hdsp-*"))
-
-
-def test_a_full_disk(corpus):
-    problem, _ = make_problem(corpus)
-    message = r"What a pass keeps .* cannot be written .*File too large.*JOBLIB_TEMP_FOLDER"
-    try:
-        with pytest.raises(OSError, match=message), Processes(2) as executor:
-            executor.run(FillsDisk(), problem.blocks)
-    finally:
-        get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
 def test_clusters_that_are_not_there():
@@ -167,44 +110,13 @@ def test_clusters_that_are_not_there():
             connect(address)
 
 
-@pytest.mark.parametrize("address", ["", "foo://x", "ucx://a:1", "inproc://a"])
+@pytest.mark.parametrize("address", ["", "foo://x", "processes", "ucx://a:1", "dsak"])
 def test_addresses_of_other_kinds(address):
     with pytest.raises(ValueError, match=f"addresses begin with tcp://, .* Got '{address}'"):
         make_executor(address, None)
-
-
-def test_a_cluster_that_is_not_there_is_one_sentence_of_the_command_line(tmp_path, capsys):
-    path = tmp_path / "texts.csv"
-    path.write_text("text\n" + "silk gown\nboot sole\n" * 20)
-    command = ["fit", str(path), "-o", str(tmp_path / "m.hdsp"), "--min-df", "1", "--quiet"]
-    assert main([*command, "--dask", "tcp://127.0.0.1:1"]) == 1
-    assert capsys.readouterr().err.startswith("hdsp: No Dask scheduler answers at")
-    assert main([*command, "--dask", "foo://x"]) == 2
-    assert capsys.readouterr().err.startswith("hdsp: --dask must be None, 'processes'")
 
 
 def test_dask_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "hdsp.execution.dask", None)
     with pytest.raises(ImportError, match=r"executor='dask' needs dask.distributed: install hdsp"):
         make_executor("dask", None)
-
-
-@dataclass(frozen=True)
-class Dies(Step):
-    def __call__(self, block, kept):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-@dataclass(frozen=True)
-class Count(Step):
-    def __call__(self, block, kept):
-        n_documents = block.n_documents + (kept or 0)
-        return n_documents, n_documents
-
-
-@dataclass(frozen=True)
-class FillsDisk(Step):
-    def __call__(self, block, kept):
-        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
-        return np.zeros(10_000), 1

@@ -7,9 +7,9 @@ import pytest
 from distributed import Client, LocalCluster
 
 import hdsp
-from hdsp.fit import Run, stochastic
-from hdsp.fit.passes import DocumentsInBlocks
-from hdsp.kernels import parallel
+from hdsp.fit import stochastic
+from hdsp.fit.passes import Documents
+from hdsp.model.data import Problem
 
 SETTINGS = {"n_components": 6, "random_state": 0}
 
@@ -81,14 +81,16 @@ def test_a_checkpoint_of_shards_goes_on_after_its_last_pass(stored, tmp_path, mo
     monkeypatch.setattr("hdsp.persistence.checkpoint._SHARE_OF_TIME", 1e9)
     passes, ends = [], [4]
 
-    def die_in_the_fourth(*arguments):
-        passes.append(1)
-        if len(passes) in ends:
-            raise KilledInAStep
-        return original(*arguments)
+    def die_in_the_fourth(documents, *arguments):
+        # Not those of trials and of reading.
+        if not isinstance(documents.problem, Problem):
+            passes.append(1)
+            if len(passes) in ends:
+                raise KilledInAStep
+        return original(documents, *arguments)
 
-    original = DocumentsInBlocks.fit
-    monkeypatch.setattr(DocumentsInBlocks, "fit", die_in_the_fourth)
+    original = Documents.fit
+    monkeypatch.setattr(Documents, "fit", die_in_the_fourth)
     with pytest.raises(KilledInAStep):
         hdsp.HDSP(**settings).fit(stored)
     passes, ends = [], []
@@ -102,21 +104,6 @@ def test_a_checkpoint_of_shards_goes_on_after_its_last_pass(stored, tmp_path, mo
     assert found[-1] == pytest.approx(expected[-1], rel=2e-3)
 
 
-# More processes, and stochastic inference, on a cluster: tests/execution/test_same_bits.py.
-@pytest.mark.parametrize(
-    ("inference", "executor", "n_jobs"),
-    [("batch", "processes", 2), ("stochastic", "processes", 2), ("batch", "local", 1)],
-)
-def test_executors_give_the_same_bits(stored, inference, executor, n_jobs):
-    settings = {**SETTINGS, "inference": inference, "max_iter": 3}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        here = hdsp.HDSP(**settings, n_jobs=1).fit(stored)
-        there = hdsp.HDSP(**settings, executor=executor, n_jobs=n_jobs).fit(stored)
-    same(here, there)
-    np.testing.assert_array_equal(here.expected_topics([["art"]]), there.expected_topics([["art"]]))
-
-
 @pytest.fixture(scope="module")
 def doubled(stored):
     """Topics of the corpus, two of which are there twice."""
@@ -124,16 +111,13 @@ def doubled(stored):
     return np.concatenate([topics, topics[:2]])
 
 
-@pytest.mark.parametrize("executor", [None, "processes", "local"])
-def test_topics_that_are_there_twice_are_merged(stored, doubled, executor):
+def test_topics_that_are_there_twice_are_merged(stored, doubled):
     settings = {"max_components": 6, "init": doubled, "random_state": 0}
     memory = hdsp.HDSP(**settings).fit(stored[:])
     here = hdsp.HDSP(**settings, n_jobs=1).fit(stored)
     assert len(here.topic_weight_) == len(memory.topic_weight_) < 6
     assert sum(row.get("merges", 0) for row in here.history_) == 6 - len(here.topic_weight_)
     assert here.history_[-1]["bound"] == pytest.approx(memory.history_[-1]["bound"], rel=1e-3)
-    if executor is not None:
-        same(here, hdsp.HDSP(**settings, executor=executor, n_jobs=2).fit(stored))
 
 
 def test_shards_begin_where_documents_in_memory_do(stored):
@@ -160,21 +144,7 @@ def test_a_model_knows_its_stages(stored, tmp_path):
     assert hdsp.HDSP.load(tmp_path / "m.hdsp").stages_ == one.stages_
 
 
-def test_work_beside_an_executor_has_the_threads_of_this_process(stored, monkeypatch):
-    seen = {}
-    stage = Run.stage
-
-    def spy(run, name):
-        threads = parallel._THREADS.get()
-        seen[name] = 1 if threads is None else threads[1]
-        return stage(run, name)
-
-    monkeypatch.setattr(Run, "stage", spy)
-    hdsp.HDSP(**SETTINGS, executor="processes", n_jobs=2).fit(stored)
-    assert seen["start"] == seen["reading"] == 2
-
-
-def test_an_active_client_is_taken_and_left_open(stored):
+def test_an_active_client_is_taken_and_left_open(stored, doubled):
     with (
         LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
@@ -182,25 +152,14 @@ def test_an_active_client_is_taken_and_left_open(stored):
     ):
         warnings.simplefilter("ignore")
         model = hdsp.HDSP(**SETTINGS, executor="dask", max_iter=3).fit(stored)
+        same(model, hdsp.HDSP(**SETTINGS, n_jobs=1, max_iter=3).fit(stored))
+        merging = {"max_components": 6, "init": doubled, "random_state": 0}
+        same(*(hdsp.HDSP(**merging, executor=name).fit(stored) for name in ("dask", None)))
         assert client.status == "running"
         # Documents in memory travel with the tasks.
         memory = hdsp.HDSP(**SETTINGS, executor=cluster.scheduler_address, max_iter=3)
         memory.fit(stored[:])
     assert model.n_documents_ == memory.n_documents_ == 600
-
-
-def test_without_a_client_the_error_says_what_to_do(stored):
-    with pytest.raises(ValueError, match=r"dask.distributed.Client"):
-        hdsp.HDSP(**SETTINGS, executor="dask").fit(stored)
-
-
-@pytest.mark.parametrize("name", ["dsak", "host:8786", "http://host:8786", ""])
-def test_an_executor_that_is_none_is_refused(stored, name):
-    message = r"None, 'processes', 'local', 'dask' or .* begin with tcp://, tls://.* Got "
-    with pytest.raises(ValueError, match=f"{message}{name!r}"):
-        hdsp.HDSP(**SETTINGS, executor=name).fit(stored)
-    with pytest.raises(TypeError, match=r"'executor' parameter of HDSP must be .* Got 3 instead"):
-        hdsp.HDSP(**SETTINGS, executor=3).fit(stored)
 
 
 def test_a_damaged_shard_is_named_and_an_earlier_fit_stays(stored, tmp_path):

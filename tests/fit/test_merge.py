@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, Corpus, kernels
 from hdsp.corpus import LabelSchema
-from hdsp.execution import InProcess, fit_documents
-from hdsp.fit import Run, fit_batch, initial_state
+from hdsp.execution.executor import InProcess
+from hdsp.fit import Run, initial_state
 from hdsp.fit.merge import (
     likely_pairs,
     merge_topics,
@@ -18,24 +18,15 @@ from hdsp.fit.merge import (
     propose_merges,
     take_snapshot,
 )
-from hdsp.fit.passes import DocumentsHere, DocumentsInBlocks
+from hdsp.fit.passes import Documents, ascend
 from hdsp.metrics import match_topics
-from hdsp.model import (
-    DocumentState,
-    Fit,
-    LocalSettings,
-    Priors,
-    Truth,
-    draw_documents,
-    elbo,
-    global_step,
-    make_problem,
-)
+from hdsp.model import LocalSettings, Priors, Truth, draw_documents, elbo, make_problem
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Constant
-from tests.problems import SCALINGS, problems
+from tests.problems import SCALINGS, elsewhere, fit_documents, problems
 from tests.reference import moves as plain
-from tests.reference.bound import Documents, bound_terms
+from tests.reference.bound import Documents as FullDocuments
+from tests.reference.bound import bound_terms
 
 HERE = InProcess()
 SETTLED = LocalSettings(200, 1e-12, prune=0.0)
@@ -43,29 +34,28 @@ SETTLED = LocalSettings(200, 1e-12, prune=0.0)
 ROUNDING = 1e-8
 
 
-def snapshot_of(data, scaling, kept=DocumentsHere):
+def snapshot_of(data, scaling, seen_as=lambda problem: problem):
     """A snapshot of a small problem after four passes, and its dense counts."""
     problem, dense, state = data.draw(problems(scaling))
     assume(dense.sum() > 0)
-    documents = kept(problem, Run())
+    documents = Documents(seen_as(problem), HERE)
     documents.fit(state, SETTLED)
     for _ in range(3):
         snapshot, _ = take_snapshot(documents, state, SETTLED)
         state = snapshot.state
-    return snapshot, dense
+    return snapshot, problem, dense
 
 
 def block_of(snapshot):
     """What is kept of the only block."""
-    documents = snapshot.documents
-    (kept,) = documents._parts if isinstance(documents, DocumentsHere) else documents._kept
+    (kept,) = snapshot.documents._kept
     return kept
 
 
 def make_merges(snapshot, merges):
-    """The fit after merges; the snapshot stays as it is."""
+    """State and documents after merges; the snapshot stays as it is."""
     state, members = merged_state(snapshot, merges)
-    return Fit(state, block_of(snapshot).documents.regrouped(members))
+    return state, block_of(snapshot).documents.regrouped(members)
 
 
 def even_corpus(n_topics, seed, n_documents=400, length=60, labelled=False):
@@ -86,7 +76,7 @@ def even_corpus(n_topics, seed, n_documents=400, length=60, labelled=False):
 
 
 def fitted(corpus, n_topics, executor=HERE):
-    """A converged fit with so many topics."""
+    """A converged fit with so many topics: its documents, state, run and history."""
     schema = LabelSchema.of(corpus.labels)
     scaling = LabelDesign.fit("auto", schema).scaling
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
@@ -96,7 +86,11 @@ def fitted(corpus, n_topics, executor=HERE):
     start = initial_state(problem, n_topics, "nmf", 1.0, 20.0, rng)
     run = Run(executor=executor)
     history = run.new_history()
-    return problem, fit_batch(problem, start, run, history), run, history
+    documents = Documents(problem, executor)
+    state = ascend(documents, start, run, history)
+    order = state.by_size()
+    documents.regroup(order[:, None].tolist())
+    return documents, state.reordered(order), run, history
 
 
 def bound_of(problem, state, documents):
@@ -105,9 +99,9 @@ def bound_of(problem, state, documents):
     return elbo(problem, state, statistics).comparable
 
 
-def tokens_of(snapshot):
+def tokens_of(snapshot, problem):
     """c_mi gamma_mik, [M, V, T], from what the snapshot remembers."""
-    problem, n_topics = snapshot.documents.problem, snapshot.state.n_topics
+    n_topics = snapshot.state.n_topics
     known, entries = block_of(snapshot), problem.entries
     tokens = np.zeros((problem.n_documents, *snapshot.state.topics.shape))
     for m in range(len(tokens)):
@@ -121,7 +115,7 @@ def tokens_of(snapshot):
 def reference_bound(dense, problem, state, tokens, tangent):
     """The bound of the equations where topics hold `tokens` [M, V, T] and q answers them."""
     rate = problem.scaling.expected_rate(state.scaling, problem.design)
-    documents = Documents(
+    documents = FullDocuments(
         shape=state.prior_shape + tokens.sum(axis=1),
         rate=rate + (dense.sum(axis=1) / tangent)[:, None],
         tangent=tangent,
@@ -132,28 +126,22 @@ def reference_bound(dense, problem, state, tokens, tangent):
     return sum(terms.values()), sum(map(abs, terms.values()))
 
 
-def bound_before(snapshot, dense, tokens):
-    problem, tangent = snapshot.documents.problem, block_of(snapshot).documents.tangent
-    return reference_bound(dense, problem, snapshot.state, tokens, tangent)
-
-
-@pytest.mark.parametrize("kept", [DocumentsHere, DocumentsInBlocks])
+@pytest.mark.parametrize("seen_as", [lambda problem: problem, elsewhere], ids=["here", "there"])
 @pytest.mark.parametrize("scaling", SCALINGS)
 @given(data=st.data())
-def test_a_merge_gains_what_the_bound_gains(kept, scaling, data):
-    snapshot, dense = snapshot_of(data, scaling, kept)
-    tokens = tokens_of(snapshot)
-    before, size = bound_before(snapshot, dense, tokens)
+def test_a_merge_gains_what_the_bound_gains(seen_as, scaling, data):
+    snapshot, problem, dense = snapshot_of(data, scaling, seen_as)
+    tokens, tangent = tokens_of(snapshot, problem), block_of(snapshot).documents.tangent
+    before, size = reference_bound(dense, problem, snapshot.state, tokens, tangent)
     for merge in propose_merges(snapshot):
-        fit = make_merges(snapshot, [merge])
+        state, documents = make_merges(snapshot, [merge])
         first, second = merge.pair
         merged, weight = tokens.copy(), snapshot.state.prior_shape
         merged[..., first] += merged[..., second]
         weight[first] += weight[second]
         merged, weight = np.delete(merged, second, axis=2), np.delete(weight, second)
         merged = merged[..., np.argsort(-weight, kind="stable")]
-        problem = snapshot.documents.problem
-        after, _ = reference_bound(dense, problem, fit.state, merged, fit.documents.tangent)
+        after, _ = reference_bound(dense, problem, state, merged, documents.tangent)
         np.testing.assert_allclose(after - before, merge.gain, rtol=0, atol=ROUNDING * size)
 
 
@@ -171,27 +159,27 @@ def test_every_accepted_move_raises_the_bound_and_passes_never_lower_it():
 
 def test_the_reported_gain_is_reached_by_the_next_pass():
     corpus, _ = even_corpus(5, 3)
-    problem, fit, run, _ = fitted(corpus, 12)
-    snapshot, _ = take_snapshot(DocumentsHere(problem, run, fit.documents), fit.state, SETTLED)
+    documents, state, _, _ = fitted(corpus, 12)
+    snapshot, _ = take_snapshot(documents, state, SETTLED)
     merges = [merge for merge in propose_merges(snapshot) if merge.gain > 0]
     assert merges
-    before = bound_of(problem, snapshot.state, snapshot.documents.here)
+    problem = documents.problem
+    before = bound_of(problem, snapshot.state, documents.joined())
     for merge in merges[:3]:
-        fit = make_merges(snapshot, [merge])
-        after = bound_of(problem, fit.state, fit.documents)
+        after = bound_of(problem, *make_merges(snapshot, [merge]))
         # A pass adds to both; to the one with a move at least as much, but for rounding.
         assert after > before + 0.5 * merge.gain
 
 
 def test_a_refused_move_leaves_the_fit_as_it_was():
     corpus, _ = even_corpus(4, 1)
-    problem, fit, run, _ = fitted(corpus, 4)
-    snapshot, _ = take_snapshot(DocumentsHere(problem, run, fit.documents), fit.state, SETTLED)
+    documents, state, _, _ = fitted(corpus, 4)
+    snapshot, _ = take_snapshot(documents, state, SETTLED)
     arrays = {
         "topics": snapshot.state.topics,
         "sticks": snapshot.state.sticks,
-        "tokens": snapshot.documents.here.token_counts,
-        "tangent": snapshot.documents.here.tangent,
+        "tokens": block_of(snapshot).documents.token_counts,
+        "tangent": block_of(snapshot).documents.tangent,
         "words": snapshot.topic_words,
         "weight": block_of(snapshot).weight,
         "table": snapshot.table,
@@ -204,17 +192,13 @@ def test_a_refused_move_leaves_the_fit_as_it_was():
 
 def test_refusing_every_move_is_a_pass_and_no_more():
     corpus, _ = even_corpus(4, 1)
-    problem, fit, run, history = fitted(corpus, 4)
-    held = fit.documents.token_counts.copy()
-    twin = Fit(fit.state, DocumentState(held, fit.documents.tangent.copy()))
-    kept = DocumentsHere(problem, run, fit.documents)
-    refined = Fit(merge_topics(kept, fit.state, run, history), kept.here).by_size()
-    documents, statistics = fit_documents(
-        problem, twin.state, twin.documents, LocalSettings(), HERE
-    )
-    expected = Fit(global_step(problem, twin.state, statistics, documents), documents).by_size()
-    np.testing.assert_array_equal(refined.state.topics, expected.state.topics)
-    np.testing.assert_array_equal(refined.documents.token_counts, expected.documents.token_counts)
+    documents, state, run, history = fitted(corpus, 4)
+    twin = Documents(documents.problem, HERE, documents.joined())
+    refined = merge_topics(documents, state, run, history)
+    expected = twin.update(state, twin.fit(state, LocalSettings()))
+    np.testing.assert_array_equal(refined.topics, expected.topics)
+    one, other = documents.joined(), twin.joined()
+    np.testing.assert_array_equal(one.token_counts, other.token_counts)
 
 
 def test_moves_are_the_same_for_any_number_of_threads():
@@ -222,25 +206,24 @@ def test_moves_are_the_same_for_any_number_of_threads():
     found = []
     for n_threads in (1, 3):
         with InProcess(n_threads) as executor:
-            problem, fit, run, history = fitted(corpus, 14, executor)
-            kept = DocumentsHere(problem, run, fit.documents)
-            state = merge_topics(kept, fit.state, run, history)
-            found.append(Fit(state, kept.here).by_size())
-    one, three = found
-    assert one.state.n_topics < 14
-    np.testing.assert_array_equal(one.state.topics, three.state.topics)
-    np.testing.assert_array_equal(one.documents.token_counts, three.documents.token_counts)
+            documents, state, run, history = fitted(corpus, 14, executor)
+            state = merge_topics(documents, state, run, history)
+            found.append((state, documents.joined()))
+    (one, some), (three, others) = found
+    assert one.n_topics < 14
+    np.testing.assert_array_equal(one.topics, three.topics)
+    np.testing.assert_array_equal(some.token_counts, others.token_counts)
 
 
 @pytest.mark.parametrize("labelled", [False, True])
 def test_blocks_gain_what_documents_in_memory_do(labelled):
     corpus, _ = even_corpus(5, 3, labelled=labelled)
-    problem, fit, run, history = fitted(corpus, 12)
-    here = DocumentsHere(problem, run)
-    there = DocumentsInBlocks(problem.cut(64), run)
+    fit, state, run, history = fitted(corpus, 12)
+    here = Documents(fit.problem, HERE)
+    there = Documents(elsewhere(fit.problem.cut(64)), HERE)
     for documents in (here, there):
-        documents.fit(fit.state, SETTLED)
-    one, other = (take_snapshot(kept, fit.state, SETTLED)[0] for kept in (here, there))
+        documents.fit(state, SETTLED)
+    one, other = (take_snapshot(kept, state, SETTLED)[0] for kept in (here, there))
     gains, sums = ({m.pair: m.gain for m in propose_merges(s)} for s in (one, other))
     assert gains.keys() == sums.keys()
     # The same terms; but labels' weights are fitted by exact sweeps here, and there by rounds.
@@ -250,8 +233,8 @@ def test_blocks_gain_what_documents_in_memory_do(labelled):
         rtol=1e-5,
         atol=2.0 if labelled else 1e-3,
     )
-    state = merge_topics(there, fit.state, run, history)
-    assert state.n_topics == merge_topics(here, fit.state, run, run.new_history()).n_topics < 12
+    merged = merge_topics(there, state, run, history)
+    assert merged.n_topics == merge_topics(here, state, run, run.new_history()).n_topics < 12
 
 
 def test_a_topic_that_was_split_in_two_is_merged_again():
@@ -282,8 +265,8 @@ def test_kernels_agree_with_their_twins():
 
 @given(data=st.data())
 def test_pair_entropies_agree_with_their_twin(data):
-    snapshot, _ = snapshot_of(data, "constant")
-    tokens = tokens_of(snapshot)
+    snapshot, problem, _ = snapshot_of(data, "constant")
+    tokens = tokens_of(snapshot, problem)
     pairs = likely_pairs(snapshot.topic_words, 3.0)
     expected = plain.pair_entropies(tokens, pairs)
     size = np.abs(tokens).sum() + 1

@@ -10,9 +10,9 @@ from scipy.special import gammaln
 from hdsp import FitWarning
 from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.fit.merge import Merge, merged_state, propose_merges, take_snapshot
-from hdsp.fit.passes import DocumentsHere
+from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.start import find_seeds, place_seeds
-from hdsp.model import Fit, LocalSettings, Priors, expected_tokens, make_problem, seed_prior
+from hdsp.model import LocalSettings, Priors, expected_tokens, make_problem, seed_prior
 from hdsp.model.bound import word_terms
 from hdsp.model.priors import TopicPrior
 from hdsp.scaling.functions import Constant
@@ -60,14 +60,14 @@ def test_seeds_end_as_the_topics_they_name():
     problem, truth, chosen = seeded_problem()
     run = Run(max_iter=30)
     start = initial_state(problem, 4, "nmf", 1.0, 2.0, np.random.default_rng(0))
-    fit = fit_batch(problem, start, run, run.new_history())
-    for topic, true in zip(fit.state.seeded, truth.word_share[1:3], strict=True):
-        found = fit.state.topics[:, topic] / fit.state.topics[:, topic].sum()
+    state = fit_batch(problem, start, run, run.new_history())
+    for topic, true in zip(state.seeded, truth.word_share[1:3], strict=True):
+        found = state.topics[:, topic] / state.topics[:, topic].sum()
         assert np.abs(found - true).sum() / 2 < 0.2
-    tokens = expected_tokens(fit.state, problem.priors)
+    tokens = expected_tokens(state, problem.priors)
     assert tokens.min() > -1e-3
     assert tokens.sum() == pytest.approx(problem.n_tokens, rel=1e-5)
-    assert (np.diff(fit.state.topics.sum(axis=0)) <= 0).all()
+    assert (np.diff(state.topics.sum(axis=0)) <= 0).all()
     del chosen
 
 
@@ -83,9 +83,9 @@ def test_a_seeded_topic_takes_in_others_but_no_other_seeded_one():
     problem, _, _ = seeded_problem()
     start = initial_state(problem, 6, "nmf", 1.0, 2.0, np.random.default_rng(0))
     run = Run(max_iter=3)
-    fit = fit_batch(problem, start, run, run.new_history())
-    documents = DocumentsHere(problem, run, fit.documents)
-    snapshot, _ = take_snapshot(documents, fit.state, LocalSettings())
+    documents = Documents(problem, run.here)
+    state = ascend(documents, start, run, run.new_history())
+    snapshot, _ = take_snapshot(documents, state, LocalSettings())
     one, other = snapshot.state.seeded.tolist()
     pairs = [set(merge.pair) for merge in propose_merges(snapshot)]
     assert pairs
@@ -121,7 +121,7 @@ def test_reordered_topics_keep_their_seeds():
     problem, _, _ = seeded_problem()
     state = initial_state(problem, 5, "nmf", 1.0, 2.0, np.random.default_rng(0))
     order = np.array([3, 0, 4, 1, 2])
-    moved = Fit(state, None).state.reordered(order)
+    moved = state.reordered(order)
     for before, after in zip(state.seeded, moved.seeded, strict=True):
         np.testing.assert_array_equal(state.topics[:, before], moved.topics[:, after])
     back = replace(moved, seeded=moved.seeded).reordered(np.argsort(order))

@@ -8,31 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hdsp
-from hdsp.execution import InProcess, sum_documents
+from hdsp.execution.executor import InProcess
 from hdsp.fit import start_stream, stochastic_step
+from hdsp.fit.passes import sum_documents
 from hdsp.fit.stochastic import default_batch_size, step_rate
-from hdsp.model import LocalSettings, ShardedProblem, global_step
-from tests.problems import problems
+from hdsp.model import LocalSettings, global_step
+from tests.problems import elsewhere, problems
 
 SETTINGS = LocalSettings(4, 0.0, prune=0.0, scaling_sums=True)
-
-
-def sharded(problem):
-    return ShardedProblem(
-        problem.blocks,
-        problem.scaling,
-        problem.priors,
-        problem.n_documents,
-        problem.n_words,
-        problem.n_labels,
-        problem.dtype,
-    )
 
 
 def step_on(problem, state, rate=None, n_documents=None, stream=None):
     statistics = sum_documents(problem, state, SETTINGS, InProcess())
     stream = stream or start_stream(state, problem.n_labels, problem.n_documents)
-    whole = replace(sharded(problem), n_documents=n_documents or problem.n_documents)
+    whole = replace(elsewhere(problem), n_documents=n_documents or problem.n_documents)
     return stochastic_step(stream, whole, statistics, rate=rate), statistics
 
 

@@ -11,10 +11,11 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, LogLinear, TextSettings, simulate
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution.executor import InProcess
 from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
 from hdsp.numerics import sticks_from_weights
 from hdsp.scaling.functions import Constant
+from tests.problems import fit_documents
 
 
 def simulated():

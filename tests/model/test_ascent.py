@@ -12,7 +12,8 @@ from scipy.special import gammaln, psi
 from scipy.stats import beta as beta_density
 from scipy.stats import gamma
 
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution.executor import InProcess
+from hdsp.fit.passes import Documents
 from hdsp.model import (
     DocumentState,
     GlobalState,
@@ -20,7 +21,6 @@ from hdsp.model import (
     Priors,
     block_step,
     elbo,
-    global_step,
     make_problem,
     make_view,
 )
@@ -28,12 +28,11 @@ from hdsp.model.documents import document_terms, solve_block, summarise_block
 from hdsp.model.updates import (
     update_corpus_concentration,
     update_document_concentration,
-    update_scaling,
     update_sticks,
     update_topics,
 )
 from hdsp.scaling.functions import Constant
-from tests.problems import SCALINGS, problems
+from tests.problems import SCALINGS, fit_documents, problems
 from tests.reference.bound import bound_terms, full_documents
 
 HERE = InProcess()
@@ -83,7 +82,9 @@ def test_no_update_lowers_the_bound(scaling, data):
         state = update_topics(problem, state, statistics)
         climb.check("topics", state, documents)
         # Before the scaling function moves: E[pi] follows from the state documents saw.
-        state = replace(state, scaling=update_scaling(problem, state, kept))
+        state = replace(
+            state, scaling=Documents(problem, HERE, kept).update_scaling(state, statistics)
+        )
         climb.check("scaling", state, documents)
         log_total = statistics.log_proportion + problem.scaling.log_rate_total(
             state.scaling, problem.design
@@ -214,8 +215,8 @@ def test_the_global_step_is_its_updates_in_turn(data):
     problem, _, state = data.draw(problems("product"))
     solution, statistics = solve(problem, state, None, LocalSettings(3, 0.0, prune=0.0))
     documents = solution.documents
-    found = global_step(problem, state, statistics, documents)
-    scaling = update_scaling(problem, state, documents)
+    found = Documents(problem, HERE, documents).update(state, statistics)
+    scaling = Documents(problem, HERE, documents).update_scaling(state, statistics)
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
     log_rate = problem.scaling.expected_log_rate(state.scaling, problem.design)
     log_total = statistics.log_proportion + log_rate.sum(axis=0)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, vstack
 
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution.executor import InProcess
 from hdsp.fit import Run, fit_batch
 from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
 from hdsp.scaling.functions import Constant, take_topics
-from tests.problems import bound_scaling, problems
+from tests.problems import bound_scaling, fit_documents, problems
 
 HERE = InProcess()
 SETTINGS = LocalSettings(4, 0.0, prune=0.0)
@@ -50,8 +50,8 @@ def test_labels_nobody_carries_give_the_hdp(data, name):
     other, other_history = fitted(
         labelled, replace(state, scaling=scaling.initial(state.n_topics, n_labels))
     )
-    np.testing.assert_array_equal(plain.state.topics, other.state.topics)
-    np.testing.assert_array_equal(plain.state.sticks, other.state.sticks)
+    np.testing.assert_array_equal(plain.topics, other.topics)
+    np.testing.assert_array_equal(plain.sticks, other.sticks)
     # Only the weights' prior is there to differ, and it never moves.
     gaps = [b.bound.total - a.bound.total for a, b in zip(history, other_history, strict=True)]
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-6 * (1 + abs(history[0].bound.total)))
@@ -81,7 +81,7 @@ def test_permuting_documents_changes_nothing_else(data):
     one, _ = fit_documents(problem, state, None, SETTINGS, HERE)
     other, _ = fit_documents(shuffled, state, None, SETTINGS, HERE)
     np.testing.assert_array_equal(one.token_counts[order], other.token_counts)
-    assert_same(fitted(problem, state, 2)[0].state, fitted(shuffled, state, 2)[0].state, 1e-5)
+    assert_same(fitted(problem, state, 2)[0], fitted(shuffled, state, 2)[0], 1e-5)
 
 
 @given(data=st.data())
@@ -94,7 +94,7 @@ def test_permuting_words_permutes_topics(data):
         shuffled = replace(shuffled, priors=replace(problem.priors, seeds=seeds))
     one, _ = fitted(problem, state, 2)
     other, _ = fitted(shuffled, replace(state, topics=state.topics[order].copy()), 2)
-    assert_same(replace(one.state, topics=one.state.topics[order]), other.state, 1e-5)
+    assert_same(replace(one, topics=one.topics[order]), other, 1e-5)
 
 
 @given(data=st.data())

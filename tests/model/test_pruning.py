@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp import HDSP, simulate
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution.executor import InProcess
 from hdsp.model import LocalSettings, make_problem
+from tests.problems import fit_documents
 
 HERE = InProcess()
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution.executor import InProcess
 from hdsp.fit import initial_state
-from hdsp.model import GlobalState, LocalSettings, Priors, elbo, global_step, make_problem
+from hdsp.fit.passes import Documents
+from hdsp.model import GlobalState, LocalSettings, Priors, elbo, make_problem
 from hdsp.model.bound import topic_terms
 from hdsp.model.documents import word_factors, word_table
 from hdsp.model.reading import group_share, make_predictive_view
@@ -28,7 +29,7 @@ from hdsp.model.versions import (
 )
 from hdsp.numerics import sticks_from_weights
 from hdsp.scaling.functions import Constant
-from tests.problems import bound_scaling, draw_seeds
+from tests.problems import bound_scaling, draw_seeds, fit_documents
 from tests.reference import versions as plain
 
 HERE = InProcess()
@@ -193,7 +194,7 @@ def test_passes_never_lower_the_bound(seed):
         settings = LocalSettings(2, 0.0, prune=0.0)
         documents, statistics = fit_documents(problem, state, documents, settings, HERE)
         reached.append(elbo(problem, state, statistics).total)
-        state = global_step(problem, state, statistics, documents)
+        state = Documents(problem, HERE, documents).update(state, statistics)
     assert len(state.versions.words) > 5
     assert np.diff(reached).min() >= -ROUNDING * abs(reached[-1])
 
@@ -208,7 +209,7 @@ def test_without_differing_words_the_model_is_the_one_without_versions():
         for _ in range(5):
             documents, statistics = fit_documents(problem, state, documents, LocalSettings(), HERE)
             own.append(elbo(problem, state, statistics).total)
-            state = global_step(problem, state, statistics, documents)
+            state = Documents(problem, HERE, documents).update(state, statistics)
         assert state.versions is None or not len(state.versions.words)
         bounds.append(own)
     # Words of different groups are summed in another order.

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from hdsp import HDSP, simulate
-from hdsp.fit import Run
-from hdsp.fit.passes import DocumentsHere
+from hdsp.fit import Run, search
+from hdsp.fit.passes import Documents
 
 N_PASSES = 60
 # Announces each pass, and waits after one of them for a line, or in the midst of writing the
@@ -17,7 +17,6 @@ _SCRIPT = """
 import os, sys, warnings
 import hdsp
 from hdsp.fit import Run
-from hdsp.fit.passes import DocumentsHere
 from hdsp.persistence import checkpoint
 from tests.persistence.runs import data, make
 
@@ -69,26 +68,31 @@ def uninterrupted_search(**settings):
 
 def act_in_search(monkeypatch, n_trials, n_passes, act):
     """Act in a pass of a search, once so many of its trials have ended; after all, of its fit."""
-    record, waiting = Run.record, [act]
+    record, waiting, short_fit, runs = Run.record, [act], search.short_fit, []
 
     def maybe_act(run, n_done):
         if waiting and (len(run.trials), n_done) == (n_trials, n_passes):
             waiting.pop()()
 
-    class Trial(DocumentsHere):
+    def note_run(problem, state, run):
+        runs.append(run)
+        return short_fit(problem, state, run)
+
+    class Trial(Documents):
         n_done = 0
 
         def fit(self, *arguments):
             found = super().fit(*arguments)
             self.n_done += 1
-            maybe_act(self.run, self.n_done)
+            maybe_act(runs[-1], self.n_done)
             return found
 
     def record_and_act(self, history, *arguments):
         record(self, history, *arguments)
         maybe_act(self, len(history))
 
-    monkeypatch.setattr("hdsp.fit.search.DocumentsHere", Trial)
+    monkeypatch.setattr(search, "short_fit", note_run)
+    monkeypatch.setattr(search, "Documents", Trial)
     monkeypatch.setattr(Run, "record", record_and_act)
 
 

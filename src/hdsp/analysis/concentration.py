@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from hdsp.analysis.reading import LeftOut
-from hdsp.execution import fit_documents
+from hdsp.fit.passes import Documents
 from hdsp.model import HeldOut
-from hdsp.model.updates import update_scaling, update_topics
+from hdsp.model.updates import update_topics
 from hdsp.numerics import sample_rows
 
 # The documents that choose: at most so many, of which there must be some; and of the others, so
@@ -36,11 +36,9 @@ def choose_concentration(left_out: LeftOut) -> float:
     held_out = HeldOut(problem.counts[chosen], problem.design[chosen], frequency)
     if not held_out.tokens.sum():
         return learned
-    state, documents = left_out.without(0), None
+    state, documents = left_out.without(0), Documents(others, left_out.executor)
     for _ in range(_PASSES):
-        documents, statistics = fit_documents(
-            others, state, documents, left_out.settings, left_out.executor, reuse=True
-        )
-        scaling = update_scaling(others, state, documents)
+        statistics = documents.fit(state, left_out.settings)
+        scaling = documents.update_scaling(state, statistics)
         state = replace(update_topics(others, state, statistics), scaling=scaling)
     return held_out.score(state, problem.scaling, 2.0 * learned).refined_concentration()

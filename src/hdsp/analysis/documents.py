@@ -22,7 +22,7 @@ from hdsp.checks import (
     make_generator,
 )
 from hdsp.corpus import Corpus, as_labels, make_frame
-from hdsp.execution import make_executor
+from hdsp.execution.executor import make_executor
 from hdsp.model import Truth, document_log_likelihood, draw_documents, split_tokens
 from hdsp.numerics import FloatArray
 

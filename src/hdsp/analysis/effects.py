@@ -35,7 +35,7 @@ from hdsp.analysis.topics import Columns, top_words
 from hdsp.checks import check_share, count_of, listed, quoted
 from hdsp.corpus import make_frame
 from hdsp.exceptions import IntervalWarning, LabelDataWarning, warn_caller
-from hdsp.execution import make_executor
+from hdsp.execution.executor import make_executor
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.terms import Spline

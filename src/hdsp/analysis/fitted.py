@@ -32,7 +32,7 @@ from hdsp.analysis.softmax import (
     regress_proportions,
 )
 from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
-from hdsp.execution import make_executor
+from hdsp.execution.executor import make_executor
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import GlobalState, Priors, expected_tokens, make_predictive_view, word_share
 from hdsp.numerics import (

@@ -19,7 +19,7 @@ from hdsp.analysis.new_documents import document_parts
 from hdsp.analysis.softmax import group_rows
 from hdsp.checks import check_choice, check_flag, quoted
 from hdsp.corpus.columns import level_name, parse_number
-from hdsp.execution import make_executor
+from hdsp.execution.executor import make_executor
 from hdsp.numerics import FloatArray, IntArray
 
 _OWNER = "HDSP.predict_labels"

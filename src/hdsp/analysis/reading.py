@@ -8,7 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import kernels
-from hdsp.execution import InProcess, fit_documents
+from hdsp.execution.executor import InProcess
+from hdsp.fit.passes import Documents
 from hdsp.kernels import run_together
 from hdsp.model import (
     DocumentState,
@@ -133,13 +134,12 @@ class LeftOut:
         if len(rows) == 0:
             return None
         problem = self.problem.take(rows)
-        documents = None if self.documents is None else self.documents.rows(rows)
+        fitted = None if self.documents is None else self.documents.rows(rows)
+        documents = Documents(problem, self.executor, fitted)
         for _ in range(n_passes - 1):
-            documents, found = fit_documents(
-                problem, state, documents, self.settings, self.executor, reuse=True
-            )
+            found = documents.fit(state, self.settings)
             state = update_topics(self.problem, state, found, learn=False)
-        return fit_documents(problem, state, documents, self.settings, self.executor, reuse=True)[1]
+        return documents.fit(state, self.settings)
 
 
 @dataclass(frozen=True, eq=False)

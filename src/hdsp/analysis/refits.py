@@ -77,7 +77,7 @@ def refit_effects(
         resampled = problem.take(drawn)
         start = _fresh_start(fitted, resampled, rng)
         try:
-            state = fit_batch(resampled, start, run, run.new_history()).state
+            state = fit_batch(resampled, start, run, run.new_history())
         except BaseException:
             # Refits that run end with their pass, so that Ctrl-C need not wait for them.
             interruption.requested = True

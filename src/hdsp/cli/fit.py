@@ -38,7 +38,7 @@ def add_parser(commands: Any) -> None:
             "hdsp fit reviews.parquet --category department --content department -o sides.hdsp",
             "hdsp fit corpus/ -o model.hdsp",
             "hdsp fit letters/ --metadata letters.csv --category sender -o letters.hdsp",
-            "hdsp fit corpus/ --stochastic --dask local -o model.hdsp",
+            "hdsp fit corpus/ --stochastic --dask tcp://host:8786 -o model.hdsp",
         ),
         run,
     )
@@ -80,11 +80,9 @@ def add_parser(commands: Any) -> None:
     large.add_argument(
         "--batch-size", type=int, metavar="N", help="documents per step (default: by their number)"
     )
-    where = large.add_mutually_exclusive_group()
-    where.add_argument(
-        "--dask", metavar="ADDRESS", help="fit on a Dask cluster: its scheduler's address, or local"
+    large.add_argument(
+        "--dask", metavar="ADDRESS", help="fit on a Dask cluster: its scheduler's address"
     )
-    where.add_argument("--processes", action="store_true", help="fit in several processes")
     add_json(parser)
 
 
@@ -103,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
             seeds=seeds,
             random_state=options.seed,
             inference="stochastic" if options.stochastic else "batch",
-            executor="processes" if options.processes else options.dask,
+            executor=options.dask,
             **{name: getattr(options, name) for name in _PARAMETERS},
         )
         model.fit(corpus)

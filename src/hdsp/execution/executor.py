@@ -1,21 +1,28 @@
-"""Executors: where steps over blocks of documents run, and how their results are added up."""
+"""Executors: where steps over blocks of documents run, and how their results are added up.
+
+Internal: names here may change without notice.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import lru_cache
 from operator import methodcaller
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias
 
-from threadpoolctl import threadpool_limits
+import joblib
 
 from hdsp.corpus.counting import in_threads
 from hdsp.kernels import use_threads
-from hdsp.model import Block, BlockSource
+from hdsp.model.data import Block, BlockSource
 
-Result = TypeVar("Result")
-# What is kept of each block, wherever the executor keeps it: only the executor looks inside.
-Kept: TypeAlias = Sequence[Any]
+# State of each block, wherever the executor keeps it: only the executor looks inside.
+Kept: TypeAlias = list[Any]
+# Addresses of Dask schedulers begin with one of these.
+_SCHEMES = ("tcp://", "tls://", "ws://", "wss://")
+# Groups of blocks per worker: enough that none waits long for the others at the end of a pass.
+_GROUPS_PER_WORKER = 8
+# Some 700 MB of documents of 72 words with 100 topics: a task must fit into a worker's memory.
+_BLOCKS_PER_GROUP = 64
 
 
 class Step(ABC):
@@ -40,33 +47,18 @@ class Step(ABC):
 class Executor(ABC):
     """Applies a step to blocks of documents, and adds up the results.
 
-    Results are added in a tree that depends on the numbers of blocks alone, so that every executor
-    gives the same bits.
+    Results are added in a tree that depends on the number of blocks alone, so every executor gives
+    the same bits.
     """
 
     @abstractmethod
     def run(
         self, step: Step, blocks: Sequence[BlockSource], kept: Kept | None = None, keep: bool = True
     ) -> tuple[Kept | None, Any]:
-        """Apply a step to every block.
+        """What the step keeps of every block, and the sum of its results.
 
-        Parameters
-        ----------
-        step : Step
-            What is done to each block.
-        blocks : sequence of BlockSource
-            The blocks.
-        kept : sequence or None, default=None
-            What an earlier call kept of these blocks.
-        keep : bool, default=True
-            Whether to keep what the step returns of each block for a later call.
-
-        Returns
-        -------
-        kept : sequence or None
-            What was kept of each block.
-        total : object
-            The sum of the results.
+        `kept` is what an earlier call kept of these blocks. With `keep`, what this call keeps
+        replaces it: block by block, so that only one of the two is in memory.
         """
 
     def __enter__(self) -> Self:
@@ -95,11 +87,6 @@ class InProcess(Executor):
         """Apply a step to one block after another, while the next one is read."""
         return run_step(step, blocks, kept, keep)
 
-    def sum(self, step: Callable[[int], Result], n_blocks: int) -> Result:
-        """The results of ``step(0)`` to ``step(n_blocks - 1)`` on blocks in memory, added up."""
-        total: Result = tree_sum(map(step, range(n_blocks)))
-        return total
-
     def __enter__(self) -> Self:
         self._entered.enter_context(use_threads(self.n_threads))
         return self
@@ -110,26 +97,22 @@ class InProcess(Executor):
 
 def run_step(
     step: Step, blocks: Sequence[BlockSource], kept: Kept | None, keep: bool
-) -> tuple[list[Any] | None, Any]:
+) -> tuple[Kept | None, Any]:
     """`Executor.run` in this process, on one block after another."""
-    after: list[Any] = []
+    after: Kept = []
 
     def results() -> Iterator[Any]:
         loaded = _loaded(blocks) if step.reads_block else [None] * len(blocks)
         for number, block in enumerate(loaded):
-            part, result = step(block, None if kept is None else kept[number])
+            state, result = step(block, None if kept is None else kept[number])
             if keep:
-                after.append(part)
+                after.append(state)
+                if kept is not None:
+                    kept[number] = None
             yield result
 
     total = tree_sum(results())
     return (after if keep else None), total
-
-
-@lru_cache(maxsize=1)
-def use_one_blas_thread() -> None:
-    """Let BLAS use one thread from now on: for workers, which may run several steps at once."""
-    threadpool_limits(1, "blas")
 
 
 def _loaded(blocks: Sequence[BlockSource]) -> Iterator[Block]:
@@ -164,3 +147,50 @@ def tree_sum(results: Iterable[Any]) -> Any:
     while levels:
         total = levels.pop()[1] + total
     return total
+
+
+def make_groups(n_blocks: int, n_workers: int) -> list[slice]:
+    """Groups of neighbouring blocks, so that there are fewer and larger tasks.
+
+    A group has 2^k blocks and begins at a multiple of 2^k, so its sum is a node of the tree of
+    `tree_sum`: sums of groups, added by `tree_sum`, have the same bits as those of blocks.
+
+    Examples
+    --------
+    >>> make_groups(3, 2)
+    [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None)]
+    >>> len(make_groups(1000, 2)), make_groups(1000, 2)[-1]
+    (16, slice(960, 1000, None))
+    """
+    size = 1
+    while size < _BLOCKS_PER_GROUP and n_blocks > size * _GROUPS_PER_WORKER * n_workers:
+        size *= 2
+    return [slice(first, min(first + size, n_blocks)) for first in range(0, n_blocks, size)]
+
+
+def check_executor(executor: object) -> None:
+    """Raise unless an executor is None, "dask" or an address."""
+    rule = (
+        "`executor` of HDSP must be None, 'dask' or the address of a Dask scheduler, such as "
+        "'tcp://host:8786'"
+    )
+    if executor is None or executor == "dask":
+        return
+    if not isinstance(executor, str):
+        raise TypeError(f"{rule}. Got {type(executor).__name__}.")
+    if not executor.startswith(_SCHEMES):
+        raise ValueError(f"{rule}; addresses begin with {', '.join(_SCHEMES)}. Got {executor!r}.")
+
+
+def make_executor(executor: str | None = None, n_jobs: int | None = None) -> Executor:
+    """The executor of a name: None is threads in this process, by default one per core."""
+    check_executor(executor)
+    if executor is None:
+        return InProcess(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    try:
+        from hdsp.execution.dask import connect
+    except ImportError as error:
+        raise ImportError(
+            f"executor={executor!r} needs dask.distributed: install hdsp[dask]."
+        ) from error
+    return connect(executor)

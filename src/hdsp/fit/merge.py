@@ -8,14 +8,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import kernels
-from hdsp.execution import Step
-from hdsp.execution.passes import FittedBlock
+from hdsp.execution.executor import Step
 from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import History, Run
 from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
 from hdsp.model.bound import TopicWeights, proportion_terms, word_terms
-from hdsp.model.documents import word_factors
+from hdsp.model.documents import BlockState, word_factors
 from hdsp.model.priors import TopicPrior
 from hdsp.model.updates import update_versions
 from hdsp.model.versions import best_values, count_parts, prior_parts, topic_values
@@ -253,7 +252,7 @@ class SumGains(Step):
     alone: TopicWeights
     merged: TopicWeights
 
-    def __call__(self, block: Block, kept: FittedBlock) -> tuple[None, FloatArray]:
+    def __call__(self, block: Block, kept: BlockState) -> tuple[None, FloatArray]:
         """The gains of a block, [Q]."""
         held = kept.documents.token_counts[:, : len(self.alone.prior_shape)]
         both = held[:, self.pairs[:, 0]] + held[:, self.pairs[:, 1]]
@@ -266,7 +265,7 @@ class SumGains(Step):
 
 
 def pair_entropies(
-    block: Block, kept: FittedBlock, table: FloatArray, pairs: IntArray
+    block: Block, kept: BlockState, table: FloatArray, pairs: IntArray
 ) -> FloatArray:
     """The change of the responsibilities' entropy by each merge, [Q]; none is positive."""
     sums = np.zeros((-(-block.n_documents // _DOCUMENT_RANGE), len(pairs)))

@@ -1,158 +1,128 @@
-"""Where the documents of a fit are kept between its passes, and what passes over them do.
+"""The documents of a fit between its passes, and the passes over them.
 
-Documents that are in this process have one array, which exact sweeps over the labels' weights can
-see. Documents that an executor keeps where their blocks are give sums alone, so that every executor
-gives the same bits: the labels' weights are then updated by several rounds of sums. Either way
-topics can be merged. Documents that are not kept start every pass afresh.
+An executor keeps the state of every block where the block is: in this process, or on a cluster.
+Blocks in memory can be seen by exact sweeps over the label weights. Others give sums alone, so that
+every executor gives the same bits: several rounds of sums then update the label weights.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from hdsp.execution import Kept, Step, sum_documents
-from hdsp.execution.passes import FitDocuments, FittedBlock, LabelSums, SumLabels
+from hdsp.execution.executor import Executor, Kept, Step
 from hdsp.fit.run import History, Run
 from hdsp.kernels import run_ranges
-from hdsp.model import (
-    BlockProblem,
-    DocumentState,
-    Fit,
-    GlobalState,
+from hdsp.model.bound import TopicWeights, elbo, token_proportions
+from hdsp.model.data import Block, Data, Problem
+from hdsp.model.documents import (
+    BlockState,
+    DocumentView,
     LocalSettings,
-    Problem,
-    Statistics,
-    elbo,
-    global_step,
+    block_step,
     make_view,
+    mean_proportions,
 )
-from hdsp.model.bound import TopicWeights, token_proportions
-from hdsp.model.updates import update_scaling_from_sums
-from hdsp.numerics import IntArray
+from hdsp.model.state import DocumentState, GlobalState, Statistics
+from hdsp.model.updates import global_step, update_scaling, update_scaling_from_sums
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction
 
-# Exact updates of the labels' weights of a merged topic, and pairs of topics per task of a thread.
+# Exact updates of the label weights of a merged topic, and pairs of topics per task of a thread.
 _EXACT_UPDATES = 2
 _PAIR_RANGE = 8
-# Rounds of sums that update the labels' weights; each moves the sums of J x T numbers.
+# Rounds of sums that update the label weights; each moves the sums of J x T numbers.
 _LABEL_ROUNDS = 5
+# The passes in which documents are also started afresh; spaced out, since topics settle.
+RESTARTS = (5, 20, 80, 320)
 
 
-class Documents(ABC):
-    """The documents of a fit.
+class Documents:
+    """The documents of a fit, which continue from pass to pass.
 
     Parameters
     ----------
-    problem : Problem or ShardedProblem
+    problem : Data
         What is fitted.
-    run : Run
-        How the fit proceeds.
-
-    Attributes
-    ----------
-    here : DocumentState or None
-        The documents' q(pi), if it is in this process.
+    executor : Executor
+        Where passes run, and where the state of blocks is kept.
+    documents : DocumentState or None, default=None
+        Documents in memory to continue from; None starts every document from p.
     """
 
-    problem: BlockProblem
-    here: DocumentState | None = None
+    def __init__(
+        self, problem: Data, executor: Executor, documents: DocumentState | None = None
+    ) -> None:
+        self.problem, self._executor = problem, executor
+        self._kept: Kept | None = None
+        if documents is not None and isinstance(problem, Problem):
+            self._kept = [
+                BlockState(documents.rows(block.rows), block.lengths, block.design)
+                for block in problem.blocks
+            ]
 
-    def __init__(self, problem: BlockProblem, run: Run) -> None:
-        self.problem = problem
-        self.run = run
-
-    @abstractmethod
     def fit(
         self, state: GlobalState, settings: LocalSettings, remember: bool = False
     ) -> Statistics:
         """Fit all documents, and sum their statistics; `remember` keeps responsibilities, too."""
+        view = make_view(state, self.problem.scaling, self.problem.dtype)
+        step = FitDocuments(view, settings, remember)
+        self._kept, statistics = self._executor.run(step, self.problem.blocks, self._kept)
+        total: Statistics = statistics
+        return total
 
-    @abstractmethod
     def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
         """The global step after `fit` with `state`."""
+        scaling = self.update_scaling(state, statistics)
+        return global_step(self.problem, state, statistics, scaling)
 
-    def sum(self, step: Step) -> Any:
-        """The sum of a step's results over what was kept of the documents."""
-        raise NotImplementedError
-
-    def update_merged(
-        self, pairs: IntArray, topics: TopicWeights, limits: DesignLimits
-    ) -> TopicWeights:
-        """Fit the labels' weights of topics that hold what `pairs` [Q, 2] of topics do."""
-        raise NotImplementedError
-
-    def regroup(self, members: Sequence[Sequence[int]]) -> None:
-        """Let topics hold what groups of the present ones do."""
-        raise NotImplementedError
-
-
-class DocumentsHere(Documents):
-    """Documents in this process, in one array that passes overwrite.
-
-    Parameters
-    ----------
-    problem : Problem
-        What is fitted.
-    run : Run
-        How the fit proceeds.
-    documents : DocumentState or None, default=None
-        The documents to continue from; None starts them afresh.
-    """
-
-    problem: Problem
-
-    def __init__(self, problem: Problem, run: Run, documents: DocumentState | None = None) -> None:
-        super().__init__(problem, run)
-        self.here = documents
-        self._parts: list[FittedBlock] = []
-
-    def fit(
-        self, state: GlobalState, settings: LocalSettings, remember: bool = False
-    ) -> Statistics:
-        """Fit all documents, on threads of this process."""
-        problem, before = self.problem, self.here
-        step = FitDocuments(make_view(state, problem.scaling, problem.dtype), settings, remember)
-        documents = before
-        if documents is None:
-            documents = DocumentState.empty(problem.n_documents, state.n_topics, problem.dtype)
-        self.here, self._parts = documents, []
-
-        def fit_block(number: int) -> Statistics:
-            block = problem.blocks[number]
-            rows = documents.rows(block.rows)
-            kept = None if before is None else FittedBlock(rows, block.lengths, block.design)
-            part, statistics = step(block, kept)
-            documents.put(block.rows, part.documents)
-            self._parts.append(replace(part, documents=rows))
-            return statistics
-
-        return self.run.here.sum(fit_block, len(problem.blocks))
-
-    def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
-        """The global step, with an exact sweep over the labels' weights."""
-        return global_step(self.problem, state, statistics, self.here)
+    def update_scaling(self, state: GlobalState, statistics: Statistics) -> Parameters:
+        """The label weights after `fit` with `state`: by an exact sweep, or by rounds of sums."""
+        problem, scaling = self.problem, state.scaling
+        if isinstance(problem, Problem):
+            assert self._kept is not None
+            return update_scaling(problem, state, self._kept)
+        for _ in range(_LABEL_ROUNDS if problem.n_labels else 0):
+            sums = self.sum(SumLabels(problem.scaling, state.scaling, scaling, state.prior_shape))
+            before = replace(state, scaling=scaling)
+            scaling = update_scaling_from_sums(problem, before, sums.sums, statistics.limits)
+        return scaling
 
     def sum(self, step: Step) -> Any:
         """The sum of a step's results over the blocks."""
-        return self.run.here.run(step, self.problem.blocks, self._parts, keep=False)[1]
+        return self._executor.run(step, self.problem.blocks, self._kept, keep=False)[1]
 
     def update_merged(
         self, pairs: IntArray, topics: TopicWeights, limits: DesignLimits
     ) -> TopicWeights:
-        """Fit the labels' weights by exact updates."""
-        problem, documents = self.problem, self.here
-        assert documents is not None
+        """Update the label weights of topics that are the sums of `pairs` [Q, 2] of topics."""
+        if isinstance(self.problem, Problem):
+            return self._update_merged_exactly(self.problem, pairs, topics)
+        function = self.problem.scaling
+        for _ in range(_LABEL_ROUNDS if self.problem.n_labels else 0):
+            sums = self.sum(SumMergedLabels(function, pairs, topics)).sums
+            scaling = function.update_from_statistics(
+                topics.scaling, sums, topics.prior_shape, limits
+            )
+            topics = replace(topics, scaling=scaling)
+        return topics
+
+    def _update_merged_exactly(
+        self, problem: Problem, pairs: IntArray, topics: TopicWeights
+    ) -> TopicWeights:
         if problem.design.nnz == 0:
             return topics
+        assert self._kept is not None
         function, design = problem.scaling, problem.design
-        per_xi, held = problem.lengths / documents.tangent, documents.token_counts
+        states = [block.documents for block in self._kept]
+        per_xi = problem.lengths / np.concatenate([documents.tangent for documents in states])
 
         def update(first: int, last: int) -> Parameters:
-            some = topics.take(slice(first, last))
-            tokens = held[:, pairs[first:last, 0]] + held[:, pairs[first:last, 1]]
+            some, (one, other) = topics.take(slice(first, last)), pairs[first:last].T
+            tokens = np.concatenate(
+                [own.token_counts[:, one] + own.token_counts[:, other] for own in states]
+            )
             for _ in range(_EXACT_UPDATES):
                 mean = token_proportions(function, design, per_xi, tokens, some)
                 scaling = function.update(some.scaling, design, some.prior_shape, mean)
@@ -164,94 +134,88 @@ class DocumentsHere(Documents):
         return replace(topics, scaling=joined)
 
     def regroup(self, members: Sequence[Sequence[int]]) -> None:
-        """Regroup the array, in place where it stays as wide."""
-        self._parts = []
-        assert self.here is not None
-        self.here = self.here.regrouped(members, reuse=True)
-
-
-class DocumentsInBlocks(Documents):
-    """Documents that the run's executor keeps where their blocks are."""
-
-    _kept: Kept | None = None
-
-    def fit(
-        self, state: GlobalState, settings: LocalSettings, remember: bool = False
-    ) -> Statistics:
-        """Fit all documents, where they are."""
-        problem = self.problem
-        step = FitDocuments(make_view(state, problem.scaling, problem.dtype), settings, remember)
-        self._kept, statistics = self.run.executor.run(step, problem.blocks, self._kept)
-        found: Statistics = statistics
-        return found
-
-    def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
-        """The global step, with additive rounds over the labels' weights."""
-        problem, scaling = self.problem, state.scaling
-        for _ in range(_LABEL_ROUNDS if problem.n_labels else 0):
-            step = SumLabels(problem.scaling, state.scaling, scaling, state.prior_shape)
-            sums = self.sum(step).sums
-            scaling = update_scaling_from_sums(
-                problem, replace(state, scaling=scaling), sums, statistics.limits
-            )
-        return global_step(problem, state, statistics, scaling=scaling)
-
-    def sum(self, step: Step) -> Any:
-        """The sum of a step's results over the blocks, where they are."""
-        return self.run.executor.run(step, self.problem.blocks, self._kept, keep=False)[1]
-
-    def update_merged(
-        self, pairs: IntArray, topics: TopicWeights, limits: DesignLimits
-    ) -> TopicWeights:
-        """Fit the labels' weights by additive rounds."""
-        function = self.problem.scaling
-        for _ in range(_LABEL_ROUNDS if self.problem.n_labels else 0):
-            sums = self.sum(SumMergedLabels(function, pairs, topics)).sums
-            scaling = function.update_from_statistics(
-                topics.scaling, sums, topics.prior_shape, limits
-            )
-            topics = replace(topics, scaling=scaling)
-        return topics
-
-    def regroup(self, members: Sequence[Sequence[int]]) -> None:
-        """Regroup what is kept, where it is."""
+        """Sum the columns of merged topics, or reorder topics."""
         step = RegroupDocuments(tuple(map(tuple, members)))
-        self._kept, _ = self.run.executor.run(step, self.problem.blocks, self._kept)
+        self._kept, _ = self._executor.run(step, self.problem.blocks, self._kept)
+
+    def joined(self) -> DocumentState | None:
+        """q(pi) of documents in memory in one array, of which blocks keep views; else None."""
+        if self._kept is None or not isinstance(self.problem, Problem):
+            return None
+        first = self._kept[0].documents.token_counts
+        counts = np.empty((self.problem.n_documents, first.shape[1]), first.dtype)
+        joined = DocumentState(counts, np.empty(len(counts), first.dtype))
+        for number, block in enumerate(self.problem.blocks):
+            own, part = self._kept[number].documents, joined.rows(block.rows)
+            part.token_counts[:], part.tangent[:] = own.token_counts, own.tangent
+            self._kept[number] = replace(self._kept[number], documents=part)
+        return joined
 
 
-class DocumentsAfresh(Documents):
-    """Documents that every pass starts afresh; labels' weights are updated from its sums."""
+@dataclass(frozen=True, eq=False)
+class FitDocuments(Step):
+    """Fits the documents of a block, continuing from what was kept of them.
 
-    def fit(
-        self, state: GlobalState, settings: LocalSettings, remember: bool = False
-    ) -> Statistics:
-        """Fit all documents, and forget them."""
-        return sum_documents(self.problem, state, settings, self.run.executor)
-
-    def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
-        """The global step."""
-        return global_step(self.problem, state, statistics)
-
-
-def documents_of(
-    problem: BlockProblem, run: Run, documents: DocumentState | None = None
-) -> Documents:
-    """The documents of a problem, kept as the run says.
-
-    Parameters
+    Attributes
     ----------
-    problem : Problem or ShardedProblem
-        What is fitted.
-    run : Run
-        How the fit proceeds.
-    documents : DocumentState or None, default=None
-        Documents in memory to continue from; None starts them afresh.
+    view : DocumentView
+        The model as documents see it.
+    settings : LocalSettings
+        How documents are fitted.
+    remember : bool, default=False
+        Also keep the responsibilities.
     """
-    if not run.keep_documents:
-        return DocumentsAfresh(problem, run)
-    if isinstance(problem, Problem):
-        return DocumentsHere(problem, run, documents)
-    return DocumentsInBlocks(problem, run)
+
+    view: DocumentView
+    settings: LocalSettings
+    remember: bool = False
+
+    def __call__(self, block: Block, kept: BlockState | None) -> tuple[BlockState, Statistics]:
+        """The documents' state, and their statistics."""
+        before = None if kept is None else kept.documents
+        solution, statistics = block_step(self.view, block, before, self.settings)
+        state = BlockState(solution.documents, block.lengths, block.design)
+        if self.remember:
+            state = replace(state, weight=solution.weight, token_weight=solution.token_weight)
+        return state, statistics
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSums:
+    """A scaling function's own sums, which add."""
+
+    sums: Parameters
+
+    def __add__(self, other: "LabelSums") -> "LabelSums":
+        return LabelSums({name: value + other.sums[name] for name, value in self.sums.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class SumLabels(Step):
+    """Sums the statistics that update the label weights.
+
+    Attributes
+    ----------
+    scaling : ScalingFunction
+        Bound to the columns of the blocks' designs.
+    fitted_with, parameters : mapping of str to array
+        The parameters that the documents were fitted with, and those to update.
+    prior_shape : float array of shape [T]
+        The prior shape beta p that the documents were fitted with.
+    """
+
+    reads_block: ClassVar[bool] = False
+
+    scaling: ScalingFunction
+    fitted_with: Parameters
+    parameters: Parameters
+    prior_shape: FloatArray
+
+    def __call__(self, block: None, kept: BlockState) -> tuple[None, LabelSums]:
+        """The sums."""
+        rate = self.scaling.expected_rate(self.fitted_with, kept.design)
+        mean = mean_proportions(rate, self.prior_shape, kept.lengths, kept.documents)
+        return None, LabelSums(self.scaling.statistics(self.parameters, kept.design, mean))
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +238,7 @@ class SumMergedLabels(Step):
     pairs: IntArray
     topics: TopicWeights
 
-    def __call__(self, block: None, kept: FittedBlock) -> tuple[None, LabelSums]:
+    def __call__(self, block: None, kept: BlockState) -> tuple[None, LabelSums]:
         """The sums."""
         held = kept.documents.token_counts
         tokens = held[:, self.pairs[:, 0]] + held[:, self.pairs[:, 1]]
@@ -284,57 +248,33 @@ class SumMergedLabels(Step):
 
 @dataclass(frozen=True, eq=False)
 class RegroupDocuments(Step):
-    """Lets topics of the documents hold what groups of the present ones do.
-
-    Attributes
-    ----------
-    members : tuple of tuples of int
-        The present topics of each new one.
-    """
+    """Gives documents new topics, each the sum of its `members` among the present ones."""
 
     reads_block: ClassVar[bool] = False
 
     members: tuple[tuple[int, ...], ...]
 
-    def __call__(self, block: None, kept: FittedBlock) -> tuple[FittedBlock, int]:
+    def __call__(self, block: None, kept: BlockState) -> tuple[BlockState, int]:
         """The regrouped documents."""
         documents = kept.documents.regrouped(self.members)
-        return FittedBlock(documents, kept.lengths, kept.design), 0
+        return BlockState(documents, kept.lengths, kept.design), 0
 
 
-# The passes in which documents are also started afresh; spaced out, since topics settle.
-RESTARTS = (5, 20, 80, 320)
+def sum_documents(
+    problem: Data, state: GlobalState, settings: LocalSettings, executor: Executor
+) -> Statistics:
+    """The statistics of documents that are started afresh and discarded block by block.
 
-
-def fit_batch(
-    problem: BlockProblem,
-    state: GlobalState,
-    run: Run,
-    history: History,
-    documents: DocumentState | None = None,
-) -> Fit:
-    """Alternate local and global steps until the bound settles; topics end ordered by size.
-
-    Parameters
-    ----------
-    problem : Problem or ShardedProblem
-        What is fitted: documents in memory, or wherever `run.executor` keeps them.
-    state : GlobalState
-        The state to start from, or to continue from after the passes in `history`.
-    run : Run
-        How the fit proceeds.
-    history : History
-        Receives one record per pass.
-    documents : DocumentState or None, default=None
-        Documents in memory to continue from; None starts them afresh.
+    They include the scaling function's own sums, since its update cannot see the documents.
     """
-    kept = documents_of(problem, run, documents)
-    state = ascend(kept, state, run, history)
-    return Fit(state, kept.here).by_size()
+    view = make_view(state, problem.scaling, problem.dtype)
+    step = FitDocuments(view, replace(settings, scaling_sums=True))
+    statistics: Statistics = executor.run(step, problem.blocks, keep=False)[1]
+    return statistics
 
 
 def ascend(documents: Documents, state: GlobalState, run: Run, history: History) -> GlobalState:
-    """The loop of batch inference, wherever the documents are."""
+    """The loop of batch inference: document step, bound and global step until the bound settles."""
     problem = documents.problem
     while len(history) < run.max_iter:
         settings = replace(run.settings, restart=len(history) + 1 in RESTARTS)
@@ -342,7 +282,13 @@ def ascend(documents: Documents, state: GlobalState, run: Run, history: History)
         run.record(history, problem, state, statistics, elbo(problem, state, statistics))
         state = documents.update(state, statistics)
         if not history.converged and run.after_pass is not None:
-            run.after_pass(state, documents.here, history)
+            run.after_pass(state, documents.joined, history)
         if history.converged or run.interrupted:
             break
     return state
+
+
+def fit_batch(problem: Data, state: GlobalState, run: Run, history: History) -> GlobalState:
+    """The state after passes until the bound settles, largest topic first."""
+    state = ascend(Documents(problem, run.executor_of(problem)), state, run, history)
+    return state.reordered(state.by_size())

@@ -13,18 +13,11 @@ from typing import Annotated, Any, Protocol
 
 import numpy as np
 
-from hdsp.execution import Executor, InProcess
+from hdsp.execution.executor import Executor, InProcess
 from hdsp.kernels import run_together
-from hdsp.model import (
-    BlockProblem,
-    BoundTerms,
-    DocumentState,
-    GlobalState,
-    LocalSettings,
-    Problem,
-    ShardedProblem,
-    Statistics,
-)
+from hdsp.model.data import Data, Problem
+from hdsp.model.documents import LocalSettings
+from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics
 from hdsp.numerics import FloatArray
 from hdsp.progress import Task, display, duration, task
 from hdsp.storage.codec import Limits
@@ -189,7 +182,7 @@ class History:
         return [record.as_row(number) for number, record in enumerate(self.passes, 1)]
 
     def record(
-        self, problem: BlockProblem, state: GlobalState, statistics: Statistics, bound: BoundTerms
+        self, problem: Data, state: GlobalState, statistics: Statistics, bound: BoundTerms
     ) -> PassRecord:
         """Add a pass, and update `converged`."""
         tokens = statistics.word_counts.sum(axis=0, dtype=np.float64)
@@ -371,8 +364,8 @@ def settling_pass(bounds: list[float], tol: float) -> float | None:
     return len(bounds) + max(float(np.log(tol / change[-1]) / np.log(shrinkage)), 0.0)
 
 
-# Called after a pass with the state, the documents and the history.
-AfterPass = Callable[[GlobalState, DocumentState | None, History], None]
+# Called after a pass with the state, a function that returns the documents, and the history.
+AfterPass = Callable[[GlobalState, Callable[[], DocumentState | None], History], None]
 
 
 class Interruption:
@@ -419,9 +412,7 @@ class Interruption:
 class Keeper(Protocol):
     """Keeps the state of an unfinished fit, as `hdsp.persistence.Checkpoint` does."""
 
-    def resume(
-        self, problem: Problem | ShardedProblem, run: "Run", most_topics: int
-    ) -> "Resumed | None":
+    def resume(self, problem: Data, run: "Run", most_topics: int) -> "Resumed | None":
         """The state of the fit, or None if there is none yet."""
 
     def pass_writer(self, run: "Run") -> AfterPass:
@@ -444,8 +435,6 @@ class Run:
         The largest number of passes over the documents from each start.
     tol : float, default=1e-3
         The relative change of the bound at which a fit has converged.
-    keep_documents : bool, default=True
-        Whether documents continue from the solution of the last pass.
     settings : LocalSettings
         How documents are fitted.
     executor : Executor
@@ -468,7 +457,6 @@ class Run:
 
     max_iter: int = 100
     tol: float = 1e-3
-    keep_documents: bool = True
     settings: LocalSettings = field(default_factory=LocalSettings)
     executor: Executor = field(default_factory=InProcess)
     here: InProcess = field(default_factory=InProcess)
@@ -482,6 +470,10 @@ class Run:
 
     def __post_init__(self) -> None:
         self.interruption.on_request = self.display.stop
+
+    def executor_of(self, data: Data) -> Executor:
+        """Where passes over the data run: threads of this process if they are in memory."""
+        return self.here if isinstance(data, Problem) else self.executor
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -541,7 +533,7 @@ class Run:
     def record(
         self,
         history: History,
-        problem: BlockProblem,
+        problem: Data,
         state: GlobalState,
         statistics: Statistics,
         bound: BoundTerms,

@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from hdsp.execution import Step
+from hdsp.execution.executor import Step
 from hdsp.model import Block
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign

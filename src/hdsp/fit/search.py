@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from hdsp.fit.merge import FEWEST_TOPICS
-from hdsp.fit.passes import DocumentsHere
+from hdsp.fit.passes import Documents
 from hdsp.fit.run import Run, TrialRecord
 from hdsp.kernels import run_together
 from hdsp.metrics import exclusivity, npmi, topic_top_words
@@ -230,7 +230,7 @@ def hold_out(problem: Problem, rng: np.random.Generator) -> tuple[Problem, HeldO
 
 def short_fit(problem: Problem, state: GlobalState, run: Run) -> GlobalState:
     """The state after the few passes of a trial, whose bound nobody asks for."""
-    documents = DocumentsHere(problem, run)
+    documents = Documents(problem, run.here)
     for _ in range(_PASSES):
         state = documents.update(state, documents.fit(state, run.settings))
         if run.interrupted:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hdsp.execution import Executor, InProcess
+from hdsp.execution.executor import Executor, InProcess
 from hdsp.model import Block, BlockSource
-from hdsp.model.shard_blocks import SHARDS_AT_ONCE, Encoding, MixedBlock, Readable, forget_shards
+from hdsp.model.data import SHARDS_AT_ONCE, Encoding, Readable, StoredBlock, forget_shards
 from hdsp.numerics import IntArray
 
 # Documents per block of a batch: enough for threads to share.
@@ -72,10 +72,8 @@ class ShardBatches:
                 ]
         forget_shards()
 
-    def _block(self, shards: list[Readable], home: IntArray, row: IntArray) -> MixedBlock:
-        parts = tuple(
-            (shard, np.sort(row[home == number]))
-            for number, shard in enumerate(shards)
-            if (home == number).any()
-        )
-        return MixedBlock(parts, self.encoding)
+    def _block(self, shards: list[Readable], home: IntArray, row: IntArray) -> StoredBlock:
+        numbers = [number for number in range(len(shards)) if (home == number).any()]
+        rows = tuple(np.sort(row[home == number]) for number in numbers)
+        parts = tuple(shards[number] for number in numbers)
+        return StoredBlock(parts, self.encoding, rows=rows)

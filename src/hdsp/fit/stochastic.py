@@ -13,14 +13,14 @@ from typing import Annotated
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.execution import sum_documents
+from hdsp.fit.passes import sum_documents
 from hdsp.fit.run import History, Run
 from hdsp.fit.shard_batches import ShardBatches, loaded_ahead
 from hdsp.model import (
     BoundTerms,
+    Data,
     GlobalState,
     LocalSettings,
-    ShardedProblem,
     Statistics,
     elbo,
     expected_tokens,
@@ -114,7 +114,7 @@ def start_stream(state: GlobalState, n_labels: int, batch_size: int) -> Stream:
 
 def stochastic_step(
     stream: Stream,
-    problem: ShardedProblem,
+    problem: Data,
     statistics: Statistics,
     rate: float | None = None,
     label_rate: FloatArray | None = None,
@@ -125,7 +125,7 @@ def stochastic_step(
     ----------
     stream : Stream
         Where the fit is; the batch was fitted with its state.
-    problem : ShardedProblem
+    problem : Data
         The documents that the state is to describe; its blocks are not read.
     statistics : Statistics
         Sums over the batch, with those of the scaling function.
@@ -169,7 +169,7 @@ def stochastic_step(
 
 
 def _moved_topics(
-    problem: ShardedProblem, state: GlobalState, statistics: Statistics, rate: float
+    problem: Data, state: GlobalState, statistics: Statistics, rate: float
 ) -> GlobalState:
     """The topics, moved by the rate towards what the statistics ask for."""
     if state.versions is None:
@@ -188,7 +188,7 @@ def _moved_topics(
 
 
 def _updated_labels(
-    problem: ShardedProblem,
+    problem: Data,
     state: GlobalState,
     statistics: Statistics,
     frequency: FloatArray,
@@ -254,7 +254,7 @@ AfterStep = Callable[[Stream, PassSoFar, History], None]
 
 
 def fit_stochastic(
-    problem: ShardedProblem,
+    problem: Data,
     batches: ShardBatches,
     stream: Stream,
     run: Run,
@@ -271,7 +271,7 @@ def fit_stochastic(
 
     Parameters
     ----------
-    problem : ShardedProblem
+    problem : Data
         What is fitted; its blocks are not read.
     batches : ShardBatches
         The documents.

@@ -9,16 +9,17 @@ from scipy.sparse import csr_array
 from scipy.special import psi
 
 from hdsp.corpus import Corpus, Labels
-from hdsp.execution import Executor, sum_documents
+from hdsp.execution.executor import Executor
+from hdsp.fit.passes import sum_documents
 from hdsp.fit.run import Run
 from hdsp.fit.sample import Sample, document_keys
 from hdsp.fit.stochastic import SETTINGS, Stream, default_batch_size, stochastic_step
 from hdsp.fit.stream_labels import grown_schema
 from hdsp.model import (
+    Data,
     GlobalState,
     Priors,
     Problem,
-    ShardedProblem,
     expected_tokens,
     make_block,
     make_predictive_view,
@@ -235,7 +236,7 @@ def _step(
     kept = 1.0 if forget is None else 2.0 ** (-n_new / forget)
     n_documents, n_words = opened.n_documents + n_new, len(opened.words)
     state = opened.stream.state
-    problem = ShardedProblem(
+    problem = Data(
         (make_block(csr_array(counts[:, :n_words]), near, content=state.content),),
         opened.space.scaling,
         priors,

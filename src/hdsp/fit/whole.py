@@ -8,15 +8,15 @@ import numpy as np
 
 from hdsp.corpus import LabelSchema
 from hdsp.fit.merge import merge_topics
-from hdsp.fit.passes import ascend, documents_of
+from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import History, Resumed, Run
 from hdsp.fit.sample import Survey, SurveyDocuments
 from hdsp.fit.search import Search, count_returning
 from hdsp.fit.shard_batches import ShardBatches
 from hdsp.fit.start import WordSpaces, common_words, initial_state
 from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
-from hdsp.model import Fit, GlobalState, Priors, Problem, ShardedProblem, make_problem
-from hdsp.model.shard_blocks import Encoding, Readable, shard_blocks
+from hdsp.model import Data, DocumentState, GlobalState, Priors, Problem, make_problem
+from hdsp.model.data import Encoding, Readable, stored_blocks
 from hdsp.numerics import FloatArray
 from hdsp.scaling.design import LabelDesign, Scaling, content_columns
 
@@ -186,7 +186,7 @@ class FitSource:
 
     Attributes
     ----------
-    problem : Problem or ShardedProblem
+    problem : Problem or Data
         What is fitted.
     known : Problem
         The documents in memory in which the fit begins: all, or a uniform sample.
@@ -200,7 +200,7 @@ class FitSource:
         Decides the sample, and the order of batches.
     """
 
-    problem: Problem | ShardedProblem
+    problem: Data
     known: Problem
     space: LabelDesign
     survey: Survey | None = None
@@ -237,7 +237,7 @@ def survey_shards(
         How it proceeds.
     """
     # Terms learn from the sample, so that the survey sees labels as they are.
-    blocks = shard_blocks(shards, Encoding(LabelDesign.fit("auto", schema)))
+    blocks = stored_blocks(shards, Encoding(LabelDesign.fit("auto", schema)))
     n_documents = sum(shard.n_documents for shard in shards)
     # A stream of its own: the fit begins as one in memory with the same seed does.
     seed = int(plan.rng.spawn(1)[0].integers(2**62))
@@ -250,8 +250,8 @@ def survey_shards(
     priors = priors_of(survey.word_tokens)
     sample = survey.sample.take(survey.sample.uniform())
     part = priors.for_part(len(sample) / n_documents)
-    problem = ShardedProblem(
-        shard_blocks(shards, encoding),
+    problem = Data(
+        stored_blocks(shards, encoding),
         space.scaling,
         priors,
         n_documents,
@@ -264,6 +264,14 @@ def survey_shards(
         batches = ShardBatches(shards, encoding, plan.batch_size)
     known = make_problem(sample.counts, sample.design, space.scaling, part, content=columns)
     return FitSource(problem, known, space, survey, batches, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted state, and the documents in memory of the last pass; None without."""
+
+    state: GlobalState
+    documents: DocumentState | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,21 +338,22 @@ def fit(source: FitSource, plan: Plan, run: Run) -> Outcome:
 def _fit_batch(source: FitSource, plan: Plan, run: Run, resumed: Resumed) -> Fit:
     """Passes over all documents, and merges of topics unless their number is fixed."""
     history = resumed.history
-    documents = documents_of(source.problem, run, resumed.documents)
+    documents = Documents(source.problem, run.executor_of(source.problem), resumed.documents)
     with run.stage("passes"):
         state = ascend(documents, resumed.state, run, history)
-    if not plan.fixed_number and run.keep_documents and history.converged:
+    if not plan.fixed_number and history.converged:
         with run.stage("merges"):
             order = state.by_size()
             documents.regroup(order[:, None].tolist())
             state = merge_topics(documents, state.reordered(order), run, history)
-    return Fit(state, documents.here).by_size()
+    order = state.by_size()
+    documents.regroup(order[:, None].tolist())
+    return Fit(state.reordered(order), documents.joined())
 
 
 def _fit_stream(source: FitSource, run: Run, resumed: Resumed) -> Stream:
     """Passes of stochastic steps."""
     problem, batches = source.problem, source.batches
-    assert isinstance(problem, ShardedProblem)
     assert batches is not None
     stream, done = resumed.stream or (
         start_stream(resumed.state, problem.n_labels, batches.batch_size),

@@ -4,17 +4,9 @@ Internal: names here may change without notice.
 """
 
 from hdsp.model.bound import elbo
+from hdsp.model.data import Block, BlockSource, Data, Problem, make_block, make_problem
 from hdsp.model.documents import DocumentView, LocalSettings, block_step, make_view
 from hdsp.model.priors import Priors, seed_prior
-from hdsp.model.problem import (
-    Block,
-    BlockProblem,
-    BlockSource,
-    Problem,
-    ShardedProblem,
-    make_block,
-    make_problem,
-)
 from hdsp.model.reading import (
     HeldOut,
     PredictiveView,
@@ -25,26 +17,24 @@ from hdsp.model.reading import (
     word_share,
 )
 from hdsp.model.simulate import Truth, draw_documents
-from hdsp.model.state import BoundTerms, DocumentState, Fit, GlobalState, Statistics
+from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics
 from hdsp.model.updates import expected_proportions, expected_tokens, global_step
 from hdsp.model.versions import NO_CONTENT, Versions
 
 __all__ = [
     "NO_CONTENT",
     "Block",
-    "BlockProblem",
     "BlockSource",
     "BoundTerms",
+    "Data",
     "DocumentState",
     "DocumentView",
-    "Fit",
     "GlobalState",
     "HeldOut",
     "LocalSettings",
     "PredictiveView",
     "Priors",
     "Problem",
-    "ShardedProblem",
     "Statistics",
     "Truth",
     "Versions",

@@ -7,16 +7,16 @@ from scipy.special import gammaln, psi
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
+from hdsp.model.data import Data
 from hdsp.model.documents import WORD_RANGE, expected_rates
 from hdsp.model.priors import Priors, TopicPrior
-from hdsp.model.problem import BlockProblem
 from hdsp.model.state import BoundTerms, GlobalState, Statistics
 from hdsp.model.versions import version_terms
 from hdsp.numerics import FloatArray, IntArray, log_gamma_density
 from hdsp.scaling.functions import Design, Parameters, ScalingFunction, take_topics
 
 
-def elbo(problem: BlockProblem, state: GlobalState, statistics: Statistics) -> BoundTerms:
+def elbo(problem: Data, state: GlobalState, statistics: Statistics) -> BoundTerms:
     """The bound at `state`, from the statistics of documents fitted with it."""
     alpha = state.corpus_concentration
     priors = problem.priors

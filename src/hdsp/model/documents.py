@@ -8,7 +8,7 @@ from scipy.special import psi
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
-from hdsp.model.problem import Block
+from hdsp.model.data import Block
 from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics, padded
 from hdsp.model.versions import version_table
 from hdsp.numerics import BoolArray, FloatArray
@@ -177,6 +177,37 @@ class Solution:
     token_weight: FloatArray
     rate: FloatArray
     iterations: int
+
+
+@dataclass(frozen=True, eq=False)
+class BlockState:
+    """What is kept of a block between passes: q(pi), and what steps need that do not read it.
+
+    Attributes
+    ----------
+    documents : DocumentState
+        The state of its documents.
+    lengths : float array of shape [M]
+        The document lengths N_m.
+    design : sparse array of shape [M, J]
+        Label values.
+    weight : float array of shape [M, K] or None, default=None
+        The documents' factors of the responsibilities, c_mi gamma_mik = token_weight_mi weight_mk
+        table_ik, if they were to be remembered.
+    token_weight : float array of shape [nnz] or None, default=None
+        The factors of the block's entries.
+    """
+
+    documents: DocumentState
+    lengths: FloatArray
+    design: Design
+    weight: FloatArray | None = None
+    token_weight: FloatArray | None = None
+
+    @property
+    def per_xi(self) -> FloatArray:
+        """N_m / xi_m, [M]."""
+        return np.asarray(self.lengths / self.documents.tangent.astype(np.float64))
 
 
 def block_step(

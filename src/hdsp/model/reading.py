@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.kernels import run_ranges
+from hdsp.model.data import Problem
 from hdsp.model.documents import expected_rates, pad
 from hdsp.model.priors import NOT_SEEDED, TopicPrior
-from hdsp.model.problem import Problem
 from hdsp.model.state import GlobalState, padded
 from hdsp.model.versions import Versions, expand_counts, learn_versions, version_share, word_spread
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray

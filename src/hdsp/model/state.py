@@ -8,13 +8,7 @@ import numpy as np
 
 from hdsp.model.priors import NOT_SEEDED
 from hdsp.model.versions import NO_CONTENT, Versions
-from hdsp.numerics import (
-    BLOCK_DOCUMENTS,
-    FloatArray,
-    IntArray,
-    sticks_from_weights,
-    weights_from_sticks,
-)
+from hdsp.numerics import FloatArray, IntArray, sticks_from_weights, weights_from_sticks
 from hdsp.scaling.functions import DesignLimits, Parameters, take_topics
 from hdsp.storage.codec import SMALLEST, Limits, require
 
@@ -135,50 +129,15 @@ class DocumentState:
         """Write `documents` over some rows."""
         self.token_counts[rows], self.tangent[rows] = documents.token_counts, documents.tangent
 
-    def regrouped(self, members: Sequence[Sequence[int]], reuse: bool = False) -> "DocumentState":
-        """The documents with new topics, each of which holds what some of the present ones do.
-
-        With `reuse` the array is overwritten where the new one is as wide.
-        """
-        held, n_topics = self.token_counts, len(members)
-        first = [own[0] for own in members]
-        further = [(k, other) for k, own in enumerate(members) for other in own[1:]]
-        new = held
-        if not reuse or padded(n_topics) != held.shape[1]:
-            new = np.empty((len(held), padded(n_topics)), dtype=held.dtype)
-        # In chunks: a copy of the whole array would double the memory of a fit.
-        for start in range(0, len(held), BLOCK_DOCUMENTS):
-            rows = held[start : start + BLOCK_DOCUMENTS]
-            part = rows[:, first]
-            for k, other in further:
-                part[:, k] += rows[:, other]
-            new[start : start + len(rows), :n_topics] = part
-            new[start : start + len(rows), n_topics:] = 0.0
+    def regrouped(self, members: Sequence[Sequence[int]]) -> "DocumentState":
+        """The documents with new topics, each with the sum of its member topics."""
+        counts, n_topics = self.token_counts, len(members)
+        new = np.zeros((len(counts), padded(n_topics)), dtype=counts.dtype)
+        new[:, :n_topics] = counts[:, [first for first, *_ in members]]
+        for topic, (_, *others) in enumerate(members):
+            for other in others:
+                new[:, topic] += counts[:, other]
         return DocumentState(new, self.tangent)
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """A fitted state, and the documents of the last pass.
-
-    Attributes
-    ----------
-    state : GlobalState
-        The state after the last global step.
-    documents : DocumentState or None
-        The documents, or None where they were not kept.
-    """
-
-    state: GlobalState
-    documents: DocumentState | None
-
-    def by_size(self) -> "Fit":
-        """The same fit, largest topic first; the documents' array is reordered in place."""
-        order = self.state.by_size()
-        documents = self.documents
-        if documents is not None:
-            documents = documents.regrouped(order[:, None].tolist(), reuse=True)
-        return Fit(self.state.reordered(order), documents)
 
 
 @dataclass(frozen=True)

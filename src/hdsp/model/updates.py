@@ -1,5 +1,6 @@
 """The global step: each function returns a new state whose bound is no lower."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,13 +9,13 @@ from scipy.sparse import csr_array
 from scipy.special import expit, gammaln, logit, psi
 
 from hdsp.kernels import run_ranges
-from hdsp.model.documents import mean_proportions
+from hdsp.model.data import Data, Problem
+from hdsp.model.documents import BlockState, mean_proportions
 from hdsp.model.priors import Priors
-from hdsp.model.problem import BlockProblem, Problem
-from hdsp.model.state import DocumentState, GlobalState, Statistics
+from hdsp.model.state import GlobalState, Statistics
 from hdsp.model.versions import learn_versions
 from hdsp.numerics import FloatArray, weights_from_sticks
-from hdsp.scaling.functions import DesignLimits, Parameters, take_topics
+from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction, take_topics
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
@@ -23,44 +24,22 @@ _TOPIC_RANGE = 32
 
 
 def global_step(
-    problem: BlockProblem,
-    state: GlobalState,
-    statistics: Statistics,
-    documents: DocumentState | None = None,
-    scaling: Parameters | None = None,
+    problem: Data, state: GlobalState, statistics: Statistics, scaling: Parameters | None = None
 ) -> GlobalState:
-    """One update of everything but the documents.
+    """One update of everything but the documents, which were fitted with `state`.
 
-    Parameters
-    ----------
-    problem : Problem or ShardedProblem
-        What is fitted.
-    state : GlobalState
-        The state that the documents were fitted with.
-    statistics : Statistics
-        Sums over all documents.
-    documents : DocumentState or None, default=None
-        All documents, for an exact sweep over the labels' weights. Without them the weights are
-        updated from the scaling function's own sums, in smaller steps that never lower the bound.
-    scaling : mapping of str to array, or None, default=None
-        Weights of labels that have been updated already.
+    `scaling` are label weights that have been updated already; None updates them from the scaling
+    function's own sums, in smaller steps that never lower the bound.
     """
     if scaling is None:
-        if documents is not None and isinstance(problem, Problem):
-            scaling = update_scaling(problem, state, documents)
-        else:
-            scaling = update_scaling_from_sums(
-                problem, state, statistics.scaling, statistics.limits
-            )
+        scaling = update_scaling_from_sums(problem, state, statistics.scaling, statistics.limits)
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
     # This depends on the new weights, so it cannot be summed during the pass.
     log_total = statistics.log_proportion + log_rate_total(problem, scaling, statistics)
     return update_weights(problem, state, log_total)
 
 
-def log_rate_total(
-    problem: BlockProblem, scaling: Parameters, statistics: Statistics
-) -> FloatArray:
+def log_rate_total(problem: Data, scaling: Parameters, statistics: Statistics) -> FloatArray:
     """sum_m E[ln rho_mk], [T].
 
     E[ln rho] is linear in the labels for functions that can be updated from sums, so that the
@@ -71,7 +50,7 @@ def log_rate_total(
     return problem.scaling.log_rate_total(scaling, csr_array(statistics.label_total[None, :]))
 
 
-def update_weights(problem: BlockProblem, state: GlobalState, log_total: FloatArray) -> GlobalState:
+def update_weights(problem: Data, state: GlobalState, log_total: FloatArray) -> GlobalState:
     """Sticks and both concentrations, for the sums S_k [T] of equation 17."""
     state = update_sticks(problem, state, log_total)
     state = update_corpus_concentration(problem, state)
@@ -79,7 +58,7 @@ def update_weights(problem: BlockProblem, state: GlobalState, log_total: FloatAr
 
 
 def update_topics(
-    problem: BlockProblem, state: GlobalState, statistics: Statistics, learn: bool = True
+    problem: Data, state: GlobalState, statistics: Statistics, learn: bool = True
 ) -> GlobalState:
     """lambda_ki = eta_ki + sum_m c_mi gamma_mik (equation 14).
 
@@ -106,10 +85,10 @@ def expected_tokens(state: GlobalState, priors: Priors) -> FloatArray:
     return priors.of_topics(state.seeded).add_to(state.topics.astype(np.float64), -1.0)
 
 
-def update_scaling(problem: Problem, state: GlobalState, documents: DocumentState) -> Parameters:
+def update_scaling(problem: Problem, state: GlobalState, kept: Sequence[BlockState]) -> Parameters:
     """The labels' weights (equations 15 and 16), some topics at a time.
 
-    `documents` holds all documents, fitted with `state`.
+    `kept` are the blocks' documents, fitted with `state`.
     """
     if problem.design.nnz == 0:
         return state.scaling
@@ -121,7 +100,7 @@ def update_scaling(problem: Problem, state: GlobalState, documents: DocumentStat
             take_topics(state.scaling, topics),
             problem.design,
             prior_shape[topics],
-            expected_proportions(problem, state, documents, topics),
+            expected_proportions(problem.scaling, state, kept, topics),
         )
 
     parts = run_ranges(update, state.n_topics, _TOPIC_RANGE)
@@ -129,7 +108,7 @@ def update_scaling(problem: Problem, state: GlobalState, documents: DocumentStat
 
 
 def update_scaling_from_sums(
-    problem: BlockProblem, state: GlobalState, sums: Parameters, limits: DesignLimits
+    problem: Data, state: GlobalState, sums: Parameters, limits: DesignLimits
 ) -> Parameters:
     """The labels' weights from `Statistics.scaling` and `Statistics.limits` of all documents."""
     if not sums:
@@ -138,23 +117,25 @@ def update_scaling_from_sums(
 
 
 def expected_proportions(
-    problem: Problem, state: GlobalState, documents: DocumentState, topics: slice
+    scaling: ScalingFunction, state: GlobalState, kept: Sequence[BlockState], topics: slice
 ) -> FloatArray:
-    """E[pi_mk] = a_mk / b_mk of some topics, [M, T']; unnormalised, as the model has them.
+    """E[pi_mk] = a_mk / b_mk of some topics, [M, T']; unnormalised, as the model has them."""
+    parameters, shape = take_topics(state.scaling, topics), state.prior_shape
+    return np.concatenate(
+        [
+            mean_proportions(
+                scaling.expected_rate(parameters, block.design),
+                shape,
+                block.lengths,
+                block.documents,
+                topics.start,
+            )
+            for block in kept
+        ]
+    )
 
-    `state` must be the one the documents were fitted with.
-    """
-    mean = np.empty((problem.n_documents, topics.stop - topics.start), dtype=problem.dtype)
-    parameters = take_topics(state.scaling, topics)
-    for block in problem.blocks:
-        rate = problem.scaling.expected_rate(parameters, block.design)
-        mean[block.rows] = mean_proportions(
-            rate, state.prior_shape, block.lengths, documents.rows(block.rows), topics.start
-        )
-    return mean
 
-
-def update_sticks(problem: BlockProblem, state: GlobalState, log_total: FloatArray) -> GlobalState:
+def update_sticks(problem: Data, state: GlobalState, log_total: FloatArray) -> GlobalState:
     """V by L-BFGS on its logit (equation 17).
 
     Parameters
@@ -212,7 +193,7 @@ def stick_objective(
     return float(value), np.asarray(gradient)
 
 
-def update_corpus_concentration(problem: BlockProblem, state: GlobalState) -> GlobalState:
+def update_corpus_concentration(problem: Data, state: GlobalState) -> GlobalState:
     """alpha at its maximum under a gamma prior (equation 18)."""
     prior = problem.priors.corpus_concentration
     if prior is None or state.n_topics == 1:
@@ -224,7 +205,7 @@ def update_corpus_concentration(problem: BlockProblem, state: GlobalState) -> Gl
 
 
 def update_document_concentration(
-    problem: BlockProblem, state: GlobalState, log_total: FloatArray
+    problem: Data, state: GlobalState, log_total: FloatArray
 ) -> GlobalState:
     """beta by Newton on its logarithm, with step halving (equation 19)."""
     prior = problem.priors.document_concentration

@@ -14,7 +14,7 @@ import numpy as np
 from hdsp.exceptions import ModelFileError, NotSavedWarning
 from hdsp.fit.run import AfterPass, History, PassRecord, Resumed, Run, TrialRecord
 from hdsp.fit.stochastic import AfterStep, PassSoFar, Stream
-from hdsp.model.problem import Problem, ShardedProblem
+from hdsp.model.data import Data, Problem
 from hdsp.model.state import DocumentState, GlobalState, padded
 from hdsp.persistence.expressions import is_seed, plain
 from hdsp.persistence.model_file import check_parameters
@@ -70,9 +70,7 @@ class Checkpoint:
             )
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def resume(
-        self, problem: Problem | ShardedProblem, run: Run, most_topics: int
-    ) -> Resumed | None:
+    def resume(self, problem: Data, run: Run, most_topics: int) -> Resumed | None:
         """The state of the fit, or None if there is none yet; trials are added to `run`.
 
         Documents that are not in memory are not in checkpoints either: they start afresh.
@@ -113,9 +111,11 @@ class Checkpoint:
     def pass_writer(self, run: Run) -> AfterPass:
         """The function that `run` calls after its passes."""
 
-        def write(state: GlobalState, documents: DocumentState | None, history: History) -> None:
+        def write(
+            state: GlobalState, joined: Callable[[], DocumentState | None], history: History
+        ) -> None:
             if self._is_due() or run.interrupted:
-                self._write(_Progress(run.trials, history.passes, state, documents))
+                self._write(_Progress(run.trials, history.passes, state, joined()))
 
         return write
 

@@ -204,7 +204,7 @@ def test_a_model_of_a_stored_corpus_is_that_in_memory(tmp_path):
     corpus = example(60)
     corpus = hdsp.Corpus(corpus.counts, words=corpus.words)
     corpus.write(tmp_path / "corpus")
-    settings = {"max_iter": 3, "random_state": 0, "executor": "processes"}
+    settings = {"max_iter": 3, "random_state": 0}
     with pytest.warns(ConvergenceWarning):
         models = [
             hdsp.HDSP(3, **settings).fit(documents)

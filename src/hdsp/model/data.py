@@ -1,19 +1,28 @@
-"""The frozen problem: documents in blocks, their label design, priors and the scaling function."""
+"""The data of a fit: documents in blocks, their label design, priors and the scaling function.
 
-from collections.abc import Sequence
+Blocks are in memory, or are read from a corpus when they are needed, in this process or another.
+"""
+
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Protocol
+from uuid import uuid4
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
+from hdsp.corpus import Corpus
+from hdsp.corpus.stored import StoredCorpus
 from hdsp.model.priors import Priors
 from hdsp.model.versions import NO_CONTENT, expand_counts
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray, IntArray
+from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Design, DesignLimits, ScalingFunction
 
+# Shards that a process keeps while their documents are taken in a random order.
+SHARDS_AT_ONCE = 8
 _FLOAT32: np.dtype[np.floating] = np.dtype(np.float32)
 
 
@@ -77,58 +86,20 @@ class BlockSource(Protocol):
         """Read the block."""
 
 
-class BlockProblem(Protocol):
-    """A problem whose documents are seen one block at a time."""
-
-    @property
-    def blocks(self) -> Sequence[BlockSource]:
-        """The documents, in blocks."""
-
-    @property
-    def scaling(self) -> ScalingFunction:
-        """The scaling function, bound to the columns of the blocks' designs."""
-
-    @property
-    def priors(self) -> Priors:
-        """Hyperparameters."""
-
-    @property
-    def dtype(self) -> np.dtype[np.floating]:
-        """The floating-point type of the document step."""
-
-    @property
-    def n_documents(self) -> int:
-        """M."""
-
-    @property
-    def n_words(self) -> int:
-        """V."""
-
-    @property
-    def n_labels(self) -> int:
-        """J."""
-
-    @property
-    def content(self) -> IntArray:
-        """The columns of the design that tell groups with versions of topics, [G]."""
-
-
 @dataclass(frozen=True, eq=False)
-class ShardedProblem:
-    """A problem whose blocks are loaded when a pass comes to them.
+class Data:
+    """All that stays fixed while a model is fitted: documents, labels and priors.
 
     Attributes
     ----------
     blocks : sequence of BlockSource
-        The documents, in blocks.
+        The documents, in blocks that are in memory or are read when a pass comes to them.
     scaling : ScalingFunction
         Bound to the columns of the blocks' designs.
     priors : Priors
         Hyperparameters.
     n_documents, n_words, n_labels : int
         M, V and J.
-    dtype : numpy.dtype, default=float32
-        The floating-point type of the document step.
     content : int array of shape [G]
         The columns of the design whose documents have their own versions of topics, if any.
     """
@@ -139,63 +110,43 @@ class ShardedProblem:
     n_documents: int
     n_words: int
     n_labels: int
-    dtype: np.dtype[np.floating] = _FLOAT32
     content: IntArray = field(default_factory=NO_CONTENT.copy)
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """The floating-point type of the document step."""
+        return _FLOAT32
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """All that stays fixed while a model is fitted to documents in memory, with any topics.
+class Problem(Data):
+    """Data in memory.
 
     Attributes
     ----------
+    blocks : tuple of Block
+        The documents, in blocks.
     counts : sparse array of shape [M, V]
-        The documents, as they were given.
+        The documents, unchanged.
     entries : sparse array of shape [M, V]
         The same counts in the types that the document step takes; its data have `dtype`. With
         versions of topics, counts of the groups' words (`hdsp.model.versions`).
     lengths : float array of shape [M]
         The document lengths N_m.
-    blocks : tuple of Block
-        The same documents, cut into blocks.
     design : sparse array of shape [M, J]
         Label values of all documents.
-    scaling : ScalingFunction
-        Bound to the design's columns.
-    priors : Priors
-        Hyperparameters.
-    content : int array of shape [G]
-        The columns of the design whose documents have their own versions of topics, if any.
     """
 
-    counts: csr_array
-    entries: csr_array
-    lengths: FloatArray
     blocks: tuple[Block, ...]
-    design: Design
-    scaling: ScalingFunction
-    priors: Priors
-    content: IntArray = field(default_factory=NO_CONTENT.copy)
+    counts: csr_array = field(kw_only=True)
+    entries: csr_array = field(kw_only=True)
+    lengths: FloatArray = field(kw_only=True)
+    design: Design = field(kw_only=True)
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
         """The floating-point type of the document step: float32, or float64 in some tests."""
         return self.entries.dtype  # type: ignore[no-any-return]
-
-    @property
-    def n_documents(self) -> int:
-        """M."""
-        return int(self.design.shape[0])
-
-    @property
-    def n_words(self) -> int:
-        """V."""
-        return int(self.counts.shape[1])
-
-    @property
-    def n_labels(self) -> int:
-        """J."""
-        return int(self.design.shape[1])
 
     @property
     def n_tokens(self) -> float:
@@ -210,6 +161,7 @@ class Problem:
             entries=self.entries[rows],
             lengths=self.lengths[rows],
             design=self.design[rows],
+            n_documents=len(rows),
             priors=self.priors.for_part(len(rows) / self.n_documents),
         )
         return part.cut()
@@ -218,11 +170,13 @@ class Problem:
         """The same problem in blocks of about so many documents, which are equally large."""
         n_blocks = max(round(self.n_documents / block_size), 1)
         ends = [self.n_documents * n // n_blocks for n in range(n_blocks + 1)]
-        return replace(self, blocks=tuple(self.block(slice(*ends)) for ends in pairwise(ends)))
-
-    def block(self, rows: slice) -> Block:
-        """A run of the documents."""
-        return _make_block(self.entries, self.lengths, self.design, rows)
+        return replace(
+            self,
+            blocks=tuple(
+                _make_block(self.entries, self.lengths, self.design, slice(*rows))
+                for rows in pairwise(ends)
+            ),
+        )
 
 
 def _make_block(entries: csr_array, lengths: FloatArray, design: Design, rows: slice) -> Block:
@@ -289,13 +243,118 @@ def make_problem(
     Documents of the columns `content` [G] of the design have their own versions of topics.
     """
     whole = Problem(
+        (),
+        scaling,
+        priors,
+        counts.shape[0],
+        counts.shape[1],
+        design.shape[1],
+        content,
         counts=counts,
         entries=_entries(counts, design, content, dtype),
         lengths=np.asarray(counts.sum(axis=1)).astype(dtype),
-        blocks=(),
         design=csr_array(design, dtype=dtype),
-        scaling=scaling,
-        priors=priors,
-        content=content,
     )
     return whole.cut(block_size)
+
+
+class Readable(Hashable, Protocol):
+    """A part of a corpus, such as a shard: a value that can be pickled, compared and read."""
+
+    @property
+    def n_documents(self) -> int:
+        """Number of its documents."""
+
+    def read(self) -> Corpus:
+        """Read the documents."""
+
+
+@dataclass(frozen=True)
+class _CorpusPart:
+    """Some documents of a corpus in memory, in place of a shard; parts differ by number."""
+
+    number: int
+    corpus: Corpus = field(compare=False)
+
+    @property
+    def n_documents(self) -> int:
+        return self.corpus.n_documents
+
+    def read(self) -> Corpus:
+        return self.corpus
+
+
+def readable_parts(corpus: Corpus) -> tuple[Readable, ...]:
+    """The shards of a corpus on disk, or parts of one in memory."""
+    if isinstance(corpus, StoredCorpus):
+        return corpus.shards
+    return tuple(_CorpusPart(number, part) for number, part in enumerate(corpus.parts()))
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How labels become a design, and which columns tell groups with versions, [G].
+
+    By its key a process recognises an encoding that another process sent.
+    """
+
+    space: LabelDesign = field(compare=False)
+    content: IntArray = field(default_factory=NO_CONTENT.copy, compare=False)
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+    def read(self, part: Readable) -> tuple[csr_array, Design]:
+        """Counts and design of a part of the corpus, as compactly as the document step takes."""
+        corpus = part.read()
+        design = self.space.encode(corpus.labels)
+        return csr_array(corpus.counts, dtype=np.float32), csr_array(design, dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredBlock:
+    """A part of a corpus, or chosen documents of several parts, as a block.
+
+    Attributes
+    ----------
+    parts : tuple of Readable
+        The parts.
+    encoding : Encoding
+        How labels become a design.
+    first : int, default=0
+        The position of its first document in the corpus.
+    rows : tuple of int arrays or None, default=None
+        The chosen rows of each part; None takes all.
+    """
+
+    parts: tuple[Readable, ...]
+    encoding: Encoding
+    first: int = 0
+    rows: tuple[IntArray, ...] | None = None
+
+    def load(self) -> Block:
+        """Read the documents; parts of which rows are chosen stay in this process for a while."""
+        if self.rows is None:
+            counts, design = self.encoding.read(self.parts[0])
+        else:
+            read = [_read(part, self.encoding) for part in self.parts]
+            chosen = list(zip(read, self.rows, strict=True))
+            counts = csr_array(vstack([own[rows] for (own, _), rows in chosen], format="csr"))
+            design = csr_array(vstack([own[rows] for (_, own), rows in chosen], format="csr"))
+        return make_block(counts, design, self.first, self.encoding.content)
+
+
+@lru_cache(maxsize=SHARDS_AT_ONCE)
+def _read(part: Readable, encoding: Encoding) -> tuple[csr_array, Design]:
+    return encoding.read(part)
+
+
+def forget_shards() -> None:
+    """Forget the shards that this process keeps."""
+    _read.cache_clear()
+
+
+def stored_blocks(parts: Sequence[Readable], encoding: Encoding) -> tuple[StoredBlock, ...]:
+    """Every part of a corpus as a block."""
+    starts = np.cumsum([0, *[part.n_documents for part in parts]])[:-1].tolist()
+    return tuple(
+        StoredBlock((part,), encoding, first) for part, first in zip(parts, starts, strict=True)
+    )
