@@ -33,7 +33,7 @@ plots.effects(model, "scipy.stats", n=8, ax=ax)
 # The same question for many labels at once, similar labels and similar topics side by side.
 
 fig, ax = plt.subplots(figsize=(9, 7), layout="constrained")
-plots.heat_map(model, n_labels=20, n_topics=20, ax=ax)
+plots.heatmap(model, n_labels=20, n_topics=20, ax=ax)
 
 # %%
 # Topics to expect from labels alone, before a word is read.

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hdsp import plots, simulate
-from hdsp.plots.drawing import Point, draw_points
+from hdsp.plots.drawing import draw_points
 from hdsp.plots.labels import strongest
 from tests.report.corpora import fit, fit_searched, make_corpus, reviews
 
@@ -57,8 +57,8 @@ CALLS = {
     "effects on a topic": lambda model, corpus, ax: plots.effects(model, topic=2, ax=ax),
     "curve": lambda model, corpus, ax: plots.curve(model, "rating", ax=ax),
     "levels": lambda model, corpus, ax: plots.levels(model, "rating", ax=ax),
-    "heat_map": lambda model, corpus, ax: plots.heat_map(model, ax=ax),
-    "topic_map": lambda model, corpus, ax: plots.topic_map(model, ax=ax),
+    "heatmap": lambda model, corpus, ax: plots.heatmap(model, ax=ax),
+    "map": lambda model, corpus, ax: plots.map(model, ax=ax),
     "expected_topics": lambda model, corpus, ax: plots.expected_topics(
         model, {"none": [[]]}, ax=ax
     ),
@@ -136,7 +136,7 @@ def test_effects_on_a_topic_name_labels(model, ax):
 
 
 def test_the_heat_map_shows_every_effect_once(model, ax):
-    plots.heat_map(model, "department", ax=ax)
+    plots.heatmap(model, "department", ax=ax)
     table = model.label_effects(labels="department").set_index(["label", "topic"])["effect"]
     values = np.asarray(ax.images[0].get_array())
     labels = [text.get_text() for text in ax.get_xticklabels()]
@@ -189,12 +189,12 @@ def test_words_of_a_topic(model, ax):
 
 
 def test_the_map_names_topics_and_labels(model, ax):
-    plots.topic_map(model, n_names=3, ax=ax)
+    plots.map(model, n_names=3, ax=ax)
     texts = [text.get_text() for text in ax.texts]
     assert len(texts) == sum(" · " in text for text in texts) == 3
     (points,) = ax.collections
     assert len(points.get_offsets()) == 8
-    both = plots.topic_map(model, labels=True, n_names=3, ax=Figure().subplots())
+    both = plots.map(model, labels=True, n_names=3, ax=Figure().subplots())
     assert sorted(text.get_text() for text in both.texts)[:3] == sorted(texts)
     assert len(both.texts) == 6
     assert [len(points.get_offsets()) for points in both.collections] == [8, 8]
@@ -261,19 +261,12 @@ def test_without_matplotlib_it_says_what_to_install(model, monkeypatch):
 
 
 def test_names_stand_beside_large_marks(ax):
-    points = [
-        Point("topic", "left", 0.0, 0.0, 400.0),
-        Point("topic", "right", 1.0, 1.0, 400.0),
-        Point("label", "small", 0.5, 0.5),
-    ]
-    draw_points(ax, points, points)
+    places, sizes = np.array([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5]]), [400.0, 400.0, 10.0]
+    draw_points(ax, "topic", places, ["left", "right", "$small$"], sizes, [0, 1, 2])
     ax.figure.canvas.draw()
-    for point in points:
-        own = next(text for text in ax.texts if text.get_text() == point.name)
-        box = own.get_window_extent()
-        x, y = ax.transData.transform((point.x, point.y))
-        radius = np.sqrt(point.size) / 2 * ax.figure.dpi / 72
-        assert box.x0 > x + radius or box.x1 < x - radius or abs((box.y0 + box.y1) / 2 - y) > radius
+    for text, place, size in zip(ax.texts, places, sizes, strict=True):
+        x, _ = ax.transData.transform(place)
+        assert text.get_window_extent().x0 > x + np.sqrt(size) / 2 * ax.figure.dpi / 72
 
 
 def test_percentages_do_not_run_together(model):

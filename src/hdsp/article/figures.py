@@ -12,8 +12,7 @@ from hdsp.analysis.levels import curve_columns
 from hdsp.analysis.topics import Columns
 from hdsp.article.methods import curve_labels
 from hdsp.numerics import IntArray
-from hdsp.plots import drawing, search
-from hdsp.plots.levels import draw_curve
+from hdsp.plots import curve, drawing, search
 
 # Panels of a figure.
 _PANELS = 6
@@ -44,18 +43,10 @@ def curve_table(fitted: FittedModel) -> Columns:
     return columns
 
 
-def draw_curves(model: Any, curves: Columns) -> bytes:
+def draw_curves(model: Any, labels: Sequence[str]) -> bytes:
     """The curves of numeric labels, for the topics that change most."""
-    regression = own_regression(model._model)
-    names = np.array(curves["label"])
-    labels = list(dict.fromkeys(curves["label"]))[:_PANELS]
-
-    def draw(panel: int, ax: Any) -> None:
-        rows = np.flatnonzero(names == labels[panel]).tolist()
-        own = {name: [values[row] for row in rows] for name, values in curves.items()}
-        draw_curve(regression, own, ax=ax)
-
-    return _figure(len(labels), 3.2, draw)
+    shown = labels[:_PANELS]
+    return _figure(len(shown), 3.2, lambda panel, ax: curve(model, shown[panel], ax=ax))
 
 
 def draw_search(model: Any) -> bytes:

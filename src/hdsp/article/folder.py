@@ -70,8 +70,9 @@ def write_article(
                 "effects.tex": effect_table(model, effects, shown).encode(),
                 "results.md": results_text(model, effects, shown).encode(),
             }
-        if curves := curve_table(fitted):
-            files |= {"curves.csv": _csv(curves), "curves.pdf": draw_curves(model, curves)}
+        curves = curve_table(fitted)
+        if labels := list(dict.fromkeys(curves.get("label", ()))):
+            files |= {"curves.csv": _csv(curves), "curves.pdf": draw_curves(model, labels)}
         if "selection.pdf" in methods:
             files["selection.pdf"] = draw_search(model)
         if fits is not None:

@@ -5,22 +5,22 @@ with pyplot, which notebooks show.
 """
 
 from hdsp.plots.fits import history, search
-from hdsp.plots.labels import effects, expected_topics, heat_map, observed, perspectives
+from hdsp.plots.labels import effects, expected_topics, heatmap, observed, perspectives
 from hdsp.plots.levels import curve, levels
-from hdsp.plots.topics import correlations, summary, topic_map, words
+from hdsp.plots.topics import correlations, map, summary, words
 
 __all__ = [
     "correlations",
     "curve",
     "effects",
     "expected_topics",
-    "heat_map",
+    "heatmap",
     "history",
     "levels",
+    "map",
     "observed",
     "perspectives",
     "search",
     "summary",
-    "topic_map",
     "words",
 ]

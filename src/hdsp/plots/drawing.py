@@ -1,8 +1,7 @@
 """What figures are made of: rows with intervals, matrices, named points, on any Axes."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,22 +76,9 @@ def set_rows(ax: Any, names: Sequence[str]) -> None:
 def draw_matrix(
     ax: Any, values: Any, rows: Sequence[str], columns: Sequence[str], *, label: str, **options: Any
 ) -> Any:
-    """A heat map with names on both sides and its scale of colours; returns the colour bar.
+    """A heat map of values [R, C] with names on both sides; returns its colour bar.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    values : float array of shape [R, C]
-        One number for each cell.
-    rows : sequence of str
-        Names of the R rows.
-    columns : sequence of str
-        Names of the C columns.
-    label : str
-        What the colours mean.
-    **options : object
-        Options of ``Axes.imshow``, and `extend` of the colour bar.
+    `options` are those of ``Axes.imshow``, and `extend` of the colour bar.
     """
     extend = options.pop("extend", "neither")
     image = ax.imshow(values, aspect="auto", **options)
@@ -101,101 +87,55 @@ def draw_matrix(
     return ax.figure.colorbar(image, ax=ax, label=label, extend=extend)
 
 
-@dataclass(frozen=True)
-class Point:
-    """A named place in a plane.
-
-    Attributes
-    ----------
-    kind : str
-        Either ``"topic"`` or ``"label"``.
-    name : str
-        What is written beside it.
-    x, y : float
-        Where it is.
-    size : float, default=10.0
-        The area of its mark, in points squared.
-    """
-
-    kind: str
-    name: str
-    x: float
-    y: float
-    size: float = 10.0
+# Colours, marks and sizes of names.
+_STYLES = {"topic": (BLUE, "o", 7), "label": ("#C62828", "s", 8)}
 
 
-# Marks and names of topics and labels.
-_COLOURS = {"topic": "#0072B2", "label": "#C62828"}
-_MARKERS = {"topic": "o", "label": "s"}
-_TYPE_SIZES = {"topic": 7, "label": 8}
-
-
-def draw_points(ax: Any, points: Sequence[Point], named: Sequence[Point] | None = None) -> None:
-    """Topics and labels in one plane, blue and red, with names where there is room.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    points : sequence of Point
-        All points.
-    named : sequence of Point or None, default=None
-        The points to write names beside; None is all.
-    """
-    for kind, colour in _COLOURS.items():
-        own = [point for point in points if point.kind == kind]
-        if not own:
-            continue
-        sizes = {point.size for point in own}
-        ax.scatter(
-            [point.x for point in own],
-            [point.y for point in own],
-            s=sizes.pop() if len(sizes) == 1 else [point.size for point in own],
-            color=colour,
-            marker=_MARKERS[kind],
-            # Of many points some lie on others.
-            alpha=None if named is None else {"topic": 0.4, "label": 0.9}[kind],
-        )
-    _write_names(ax, points, points if named is None else named)
+def draw_points(
+    ax: Any,
+    kind: str,
+    places: FloatArray,
+    names: Sequence[str],
+    sizes: float | FloatArray = 10.0,
+    named: Sequence[int] | None = None,
+) -> None:
+    """Mark topics or labels in a plane, and write the names of some beside them, or of all."""
+    colour, marker, fontsize = _STYLES[kind]
+    # Of many points some lie on others.
+    alpha = None if named is None else {"topic": 0.4, "label": 0.9}[kind]
+    ax.scatter(*np.transpose(places), s=sizes, color=colour, marker=marker, alpha=alpha)
+    areas = np.broadcast_to(sizes, len(names))
+    for i in range(len(names)) if named is None else named:
+        style = {"color": colour, "fontsize": fontsize, "va": "center", "parse_math": False}
+        beside = (3.0 + 0.5 * math.sqrt(areas[i]), 0.0)
+        ax.annotate(names[i], places[i], xytext=beside, textcoords="offset points", **style)
     ax.set(xticks=[], yticks=[])
     ax.margins(x=0.15, y=0.06)
 
 
-def _write_names(ax: Any, points: Sequence[Point], named: Sequence[Point]) -> None:
-    """Write names beside points: right, left, or further up or down, where there is room."""
-    if not points:
-        return
-    width = (max(p.x for p in points) - min(p.x for p in points)) or 1.0
-    height = (max(p.y for p in points) - min(p.y for p in points)) or 1.0
-    line, letter = 0.028 * height, 0.0105 * width
-    # Marks are measured in points: so many lie across the Axes.
-    across = 72.0 * ax.bbox.width / ax.figure.dpi
-    taken = [(point.x, point.x, point.y) for point in named]
-    for point in sorted(named, key=lambda point: (point.kind, -point.y)):
-        length = letter * len(point.name)
-        gap = width * max(0.008, 0.004 + 0.65 * math.sqrt(point.size) / across)
-        for step, side in ((s, side) for s in (0, -1, 1, -2, 2, -3, 3, -4, 4) for side in (1, -1)):
-            x, y = point.x + side * gap, point.y + step * line
-            left, right = (x, x + length) if side > 0 else (x - length, x)
-            if not any(abs(y - v) < line and left < r and right > u for u, r, v in taken):
-                break
-        taken.append((left, right, y))
-        style = {"color": _COLOURS[point.kind], "fontsize": _TYPE_SIZES[point.kind]}
-        ax.text(x, y, point.name, ha="left" if side > 0 else "right", va="center", **style)
+def draw_levels(
+    ax: Any, names: Sequence[str], series: Mapping[str, FloatArray], sides: Any = None
+) -> None:
+    """One row for each name, with a dot for each series, and intervals of half widths `sides`.
+
+    `sides` [N, 2, R] are those of N series; None draws bars.
+    """
+    step = 0.8 / len(series)
+    for place, (name, values) in enumerate(series.items()):
+        rows = np.arange(len(names)) + (place - (len(series) - 1) / 2.0) * step
+        style: dict[str, Any] = {"color": SERIES[place % len(SERIES)], "label": name}
+        if sides is None:
+            ax.barh(rows, values, height=step, **style)
+        else:
+            style |= {"fmt": "o", "markersize": 4, "linewidth": 1.5}
+            ax.errorbar(values, rows, xerr=np.maximum(sides[place], 0.0), **style)
+    set_rows(ax, names)
+    percent_axis(ax.xaxis)
+    ax.legend(frameon=False)
 
 
 def topic_names(model: Any, topics: Sequence[int], n: int = 3) -> list[str]:
-    """What topics are called in figures: their numbers, and their names or most relevant words.
-
-    Parameters
-    ----------
-    model : HDSP or TopicRegression
-        A fitted model, or a regression of its topics.
-    topics : sequence of int
-        Their numbers.
-    n : int, default=3
-        How many words.
-    """
+    """What topics are called in figures: their numbers, and their names or most relevant words."""
     from hdsp.analysis.topics import word_share
     from hdsp.report.topics import relevance
 

@@ -76,7 +76,7 @@ def effects(
     return ax
 
 
-def heat_map(
+def heatmap(
     model: Any, labels: Any = None, *, n_labels: int = 25, n_topics: int = 25, ax: Any = None
 ) -> Any:
     """Effects of labels on topics as colours, with similar topics and similar labels together.
@@ -162,15 +162,9 @@ def expected_topics(
         )
     shown = np.argsort(-shares.max(axis=0), kind="stable")[:n]
     ax = drawing.axes_or_new(ax, 6.0, 1.0 + 0.16 * len(shown) * (len(label_sets) + 1))
-    height = 0.8 / len(label_sets)
-    for place, (name, share) in enumerate(zip(label_sets, shares, strict=True)):
-        rows = np.arange(len(shown)) + (place - (len(label_sets) - 1) / 2.0) * height
-        colour = drawing.SERIES[place % len(drawing.SERIES)]
-        ax.barh(rows, share[shown], height=height, color=colour, label=name)
-    drawing.set_rows(ax, drawing.topic_names(model, shown.tolist()))
-    drawing.percent_axis(ax.xaxis)
+    series = {name: share[shown] for name, share in zip(label_sets, shares, strict=True)}
+    drawing.draw_levels(ax, drawing.topic_names(model, shown.tolist()), series)
     ax.set_xlabel("expected proportion")
-    ax.legend(frameon=False)
     return ax
 
 

@@ -1,6 +1,7 @@
 """Figures of expected proportions: along a numeric label, and at the levels of a label."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,6 @@ import numpy as np
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.label_effects import own_regression
 from hdsp.analysis.levels import curve_columns, observed_means
-from hdsp.analysis.topics import Columns
 from hdsp.corpus.frames import as_series, open_columns
 from hdsp.numerics import FloatArray
 from hdsp.plots import drawing
@@ -56,25 +56,36 @@ def curve(
     """
     regression = _regression(effects)
     found = curve_columns(regression, label, by, level=level)
-    return draw_curve(regression, found, by, topics, n, ax)
-
-
-def draw_curve(
-    regression: TopicRegression,
-    found: Columns,
-    by: str | None = None,
-    topics: Sequence[int] | int | None = None,
-    n: int = 3,
-    ax: Any = None,
-) -> Any:
-    """Draw the columns of `TopicRegression.curve`, as `curve` does."""
-    label = found["label"][0]
     names = list(dict.fromkeys(found[by])) if by is not None else [""]
     values = list(dict.fromkeys(found["value"]))
     limits = np.array([found[name] for name in _LIMITS]).reshape(3, len(names), len(values), -1)
-    points = observed_means(regression, label, by, _BINS)
+    means = observed_means(regression, label, by, _BINS)
     chosen = _chosen(topics, limits[0], 1 if by is not None else n)
-    return _draw(regression, label, values, limits, chosen, names, points, ax)
+    called = drawing.topic_names(regression, chosen)
+    joined = regression._space.single_values(label) is None
+    ax, lowest = drawing.axes_or_new(ax, 6.0, 4.0), 0.0
+    series = [(k, g) for k in range(len(chosen)) for g in range(len(names))]
+    for (k, g), colour in zip(series, cycle(drawing.SERIES), strict=False):
+        parts = (called[k] if len(chosen) > 1 else "", names[g])
+        style = {"color": colour, "label": " · ".join(filter(None, parts)) or called[k]}
+        middle, lower, upper = limits[:, g, :, chosen[k]]
+        if joined:
+            ax.fill_between(values, lower, upper, color=colour, alpha=0.15, linewidth=0)
+            ax.plot(values, middle, **style)
+        else:
+            sides = np.maximum([middle - lower, upper - middle], 0.0)
+            ax.errorbar(values, middle, yerr=sides, fmt="D", markersize=4, **style)
+        at, mean = means[names[g]]
+        ax.plot(at, mean[:, chosen[k]], "o", color=colour, markersize=4)
+        # Unbiased means of few documents may be slightly negative.
+        lowest = min(lowest, float(np.nanmin(mean[:, chosen[k]], initial=0.0)))
+    if len(chosen) == 1:
+        ax.set_title(f"topic {called[0]}")
+    drawing.percent_axis(ax.yaxis)
+    ax.set(xlabel=label, ylabel="proportion", ylim=(1.1 * lowest, None))
+    ax.legend(frameon=False, fontsize="small")
+    drawing.without_frame(ax)
+    return ax
 
 
 def _regression(effects: Any) -> TopicRegression:
@@ -89,46 +100,6 @@ def _chosen(topics: Sequence[int] | int | None, expected: FloatArray, n: int) ->
         found: list[int] = np.argsort(-change, kind="stable")[:n].tolist()
         return found
     return [topics] if isinstance(topics, int) else list(topics)
-
-
-def _draw(
-    regression: TopicRegression,
-    label: str,
-    values: Sequence[float],
-    limits: FloatArray,
-    chosen: Sequence[int],
-    names: Sequence[str],
-    points: Mapping[str, tuple[FloatArray, FloatArray]],
-    ax: Any,
-) -> Any:
-    """Curves of topics by names of levels: expected, lower and upper [3, N, G, T], and points."""
-    ax = drawing.axes_or_new(ax, 6.0, 4.0)
-    called = drawing.topic_names(regression, chosen)
-    joined = regression._space.single_values(label) is None
-    lowest = 0.0
-    pairs = [(k, g) for k in range(len(chosen)) for g in range(len(names))]
-    for place, (k, g) in enumerate(pairs):
-        colour, topic = drawing.SERIES[place % len(drawing.SERIES)], chosen[k]
-        name = " · ".join(part for part in (called[k] if len(chosen) > 1 else "", names[g]) if part)
-        style = {"color": colour, "label": name or called[k]}
-        middle, lower, upper = limits[:, g, :, topic]
-        if joined:
-            ax.fill_between(values, lower, upper, color=colour, alpha=0.15, linewidth=0)
-            ax.plot(values, middle, **style)
-        else:
-            sides = np.maximum([middle - lower, upper - middle], 0.0)
-            ax.errorbar(values, middle, yerr=sides, fmt="D", markersize=4, **style)
-        at, means = points[names[g]]
-        ax.plot(at, means[:, topic], "o", color=colour, markersize=4)
-        # Unbiased means of few documents may be slightly negative.
-        lowest = min(lowest, float(np.nanmin(means[:, topic], initial=0.0)))
-    if len(chosen) == 1:
-        ax.set_title(f"topic {called[0]}")
-    drawing.percent_axis(ax.yaxis)
-    ax.set(xlabel=label, ylabel="proportion", ylim=(1.1 * lowest, None))
-    ax.legend(frameon=False, fontsize="small")
-    drawing.without_frame(ax)
-    return ax
 
 
 def levels(
@@ -169,18 +140,11 @@ def levels(
     expected, lower, upper = limits.reshape(3, len(names), -1)
     chosen = _chosen(topics, expected, n)
     ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.2 * len(chosen) * (len(names) + 1))
-    step = 0.8 / len(names)
-    for place, name in enumerate(names):
-        rows = np.arange(len(chosen)) + (place - (len(names) - 1) / 2.0) * step
-        middle = expected[place, chosen]
-        sides = [middle - lower[place, chosen], upper[place, chosen] - middle]
-        colour = drawing.SERIES[place % len(drawing.SERIES)]
-        style = {"fmt": "o", "markersize": 4, "linewidth": 1.5, "color": colour, "label": name}
-        ax.errorbar(middle, rows, xerr=np.maximum(sides, 0.0), **style)
-    drawing.set_rows(ax, drawing.topic_names(regression, chosen))
-    drawing.percent_axis(ax.xaxis)
+    series = dict(zip(names, expected[:, chosen], strict=True))
+    sides = np.stack([expected - lower, upper - expected], axis=1)[..., chosen]
+    drawing.draw_levels(ax, drawing.topic_names(regression, chosen), series, sides)
     ax.set_xlabel(f"expected proportion, {level:.0%} interval")
-    ax.legend(frameon=False, title=label)
+    ax.get_legend().set_title(label)
     return ax
 
 

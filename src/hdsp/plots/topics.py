@@ -98,7 +98,7 @@ def summary(
     return ax
 
 
-def topic_map(model: Any, *, labels: bool = False, n_names: int = 20, ax: Any = None) -> Any:
+def map(model: Any, *, labels: bool = False, n_names: int = 20, ax: Any = None) -> Any:
     """Topics in the plane of the report's map: similar topics are near each other.
 
     Parameters
@@ -122,26 +122,18 @@ def topic_map(model: Any, *, labels: bool = False, n_names: int = 20, ax: Any = 
 
     table, _ = report_effects(model, 0.9)
     places, label_places = place_together(word_share(model._model), table.effect)
-    share = model.topic_tokens_
-    used = list(range(model.n_topics_))
-    points = [
-        drawing.Point("topic", name, x, y, size=10.0 + 400.0 * share[k] / share.max())
-        for k, name, (x, y) in zip(
-            used, drawing.topic_names(model, used), places[used], strict=True
-        )
-    ]
-    named = [points[k] for k in np.argsort(-share[used], kind="stable")[:n_names]]
-    if labels:
-        marks = [
-            drawing.Point("label", model.label_names_[j], x, y)
-            for j, (x, y) in zip(table.labels, label_places, strict=True)
-        ]
-        frequent = np.argsort(-model._model.carriers[table.labels], kind="stable")
-        named += [marks[row] for row in frequent[:n_names]]
-        points += marks
+    share = model.topic_tokens_[: model.n_topics_]
+    names = drawing.topic_names(model, range(model.n_topics_))
+    largest = np.argsort(-share, kind="stable")[:n_names].tolist()
     ax = drawing.axes_or_new(ax, 9.0, 6.5)
+    sizes = 10.0 + 400.0 * share / share.max()
+    drawing.draw_points(ax, "topic", places[: len(names)], names, sizes, largest)
+    if labels:
+        known = [model.label_names_[j] for j in table.labels]
+        carriers = model._model.carriers[table.labels]
+        frequent = np.argsort(-carriers, kind="stable")[:n_names].tolist()
+        drawing.draw_points(ax, "label", label_places, known, named=frequent)
     # As in the report, where y grows downwards.
-    drawing.draw_points(ax, points, named)
     ax.invert_yaxis()
     return ax
 

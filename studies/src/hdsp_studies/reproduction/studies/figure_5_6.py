@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.plots.drawing import Point, draw_points
+from hdsp.plots.drawing import draw_points
 from hdsp_studies.comparison import CorpusFolder
 from hdsp_studies.reproduction import drawing
 from hdsp_studies.reproduction.embedding import unfold
@@ -118,12 +118,10 @@ class Figure56(Study):
         corpora = distinct(rows, "corpus")
         figure, panels = drawing.axes(len(corpora), 1, 8.0, 5.6)
         for place, corpus in zip(panels.flat, corpora, strict=True):
-            points = [
-                Point(row["kind"], row["name"], row["x"], row["y"])
-                for kind in ("topic", "label")
-                for row in select(rows, corpus=corpus, kind=kind, seed=rows[0]["seed"])
-            ]
-            draw_points(place, points)
+            for kind in ("topic", "label"):
+                own = select(rows, corpus=corpus, kind=kind, seed=rows[0]["seed"])
+                places = np.array([(row["x"], row["y"]) for row in own]).reshape(-1, 2)
+                draw_points(place, kind, places, [row["name"] for row in own])
             place.set_title(corpus)
         return figure
 
