@@ -14,8 +14,8 @@ from scipy import stats
 from hdsp import HDSP, Corpus, TopicRegression
 from hdsp.analysis import fitted as fitted_module
 from hdsp.analysis.label_effects import own_regression
-from hdsp.analysis.refits import _resample, pool_refits
-from hdsp.analysis.regression import Estimates, LinearRegression
+from hdsp.analysis.refits import _resample
+from hdsp.analysis.regression import LinearRegression
 from hdsp.exceptions import IntervalWarning, LabelDataWarning
 from tests.analysis.corpora import M, T, fitted, labelled
 
@@ -381,38 +381,6 @@ def test_exclusive_tags_are_compared_with_each_other(model):
     assert table["contrast"].iloc[0] == "often - other names"
 
 
-def test_refits_are_pooled_by_rubins_rules():
-    rng = np.random.default_rng(0)
-    value, n = rng.normal(size=(2, 3)), 7
-    values = value + rng.normal(size=(n, 2, 3))
-    error, degrees = rng.gamma(2.0, size=(2, 3)), np.array([[30.0], [80.0]])
-    # Robust errors are the wider ones.
-    own = Estimates(value, error, 0.1 * error, degrees, classical_degrees=100.0)
-    mean, half, pooled, p = pool_refits(own, values, 0.9)
-    for c in range(2):
-        for k in range(3):
-            draws = values[:, c, k]
-            between = (1 + 1 / n) * draws.var(ddof=1)
-            total = error[c, k] ** 2 + between
-            lost = between / total
-            observed = (degrees[c, 0] + 1) / (degrees[c, 0] + 3) * degrees[c, 0] * (1 - lost)
-            barnard = 1 / (lost**2 / (n - 1) + 1 / max(observed, 1.0))
-            assert mean[c, k] == pytest.approx(draws.mean())
-            assert pooled[c, k] == pytest.approx(np.sqrt(total))
-            assert half[c, k] == pytest.approx(stats.t.ppf(0.95, barnard) * np.sqrt(total))
-            chance = 2 * stats.t.sf(abs(draws.mean()) / np.sqrt(total), barnard)
-            assert p[c, k] == pytest.approx(chance)
-
-
-def test_refits_add_the_uncertainty_of_topics(model):
-    table, plain = model.label_effects("x", refits=3), model.label_effects("x")
-    assert list(table.columns) == [*plain.columns, "matched"]
-    assert table["matched"].between(0.0, 1.0).all()
-    assert (table["standard_error"] >= plain["standard_error"] - 1e-12).all()
-    np.testing.assert_allclose(table["effect"], plain["effect"], atol=0.1)
-    pd.testing.assert_frame_equal(model.label_effects("x", refits=3), table)
-
-
 def same_tables(found, wanted, by=("label", "topic")):
     pairs = (table.sort_values(list(by)).reset_index(drop=True) for table in (found, wanted))
     one, two = (table[["label", "topic", "effect", "lower", "upper", "p"]] for table in pairs)
@@ -515,14 +483,8 @@ def test_answers_are_computed_when_asked_for_and_once(monkeypatch):
 
 
 def test_documents_that_are_gone_get_a_sentence(tmp_path):
-    model, (corpus, _) = fitted(labels=("x", "side", "tags")), labelled()
-    own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "side", "tags"]))
-    model.save(tmp_path / "model.hdsp")
+    fitted(labels=("x", "side", "tags")).save(tmp_path / "model.hdsp")
     loaded = HDSP.load(tmp_path / "model.hdsp")
-    with pytest.raises(ValueError, match="a saved model does not contain: pass them as `corpus`"):
-        loaded.label_effects(refits=2)
-    with pytest.raises(ValueError, match="must be the documents that the model was fitted to"):
-        loaded.label_effects(refits=2, corpus=own[::-1])
     loaded._model.answers.clear()
     with pytest.raises(ValueError, match="This answer needs the training documents"):
         loaded.topic_correlations()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from hdsp import HDSP, Corpus
+from hdsp import HDSP
 from hdsp.analysis import refits
 from hdsp.analysis.refits import pool_refits
 from hdsp.analysis.regression import Estimates
@@ -120,15 +120,6 @@ def test_topics_that_were_merged_or_named(model, corpus, thorough):
     own = thorough[thorough["label"] == "common_1"]["effect"].tolist()
     assert found["name"].tolist() == ["both", "", "", "", ""]
     np.testing.assert_allclose(found["effect"], [own[0] + own[1], *own[2:]], atol=1e-12)
-
-
-def test_counts_work_too():
-    rng = np.random.default_rng(0)
-    labels = pd.DataFrame({"kind": ["a", "b"] * 30})
-    counts = rng.poisson(2.0, size=(60, 8))
-    model = HDSP(2, random_state=0).fit(counts, labels=labels)
-    corpus = Corpus(counts, words=model.words_, labels=labels)
-    assert len(model.label_effects(refits=2, corpus=corpus)) == 4
 
 
 def test_documents_are_at_hand_until_the_model_is_saved(model, corpus, thorough, tmp_path):

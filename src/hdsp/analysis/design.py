@@ -40,8 +40,11 @@ def regression_space(space: LabelDesign, values: csr_array) -> LabelDesign:
     return _with_terms(space, terms)
 
 
-def level_space(space: LabelDesign) -> tuple[LabelDesign, list[str]]:
-    """The same space with an indicator for each value of an ordered label, and column names."""
+def _with_indicators(space: LabelDesign) -> tuple[LabelDesign, list[str]]:
+    """The same space with an indicator for each value of an ordered label, and column names.
+
+    Indicators span what the columns of ordered labels span, and a summary can show them.
+    """
     names = {name: space.schema.names[own] for name, own in space.schema.slices().items()}
     terms: list[Term] = []
     shown = list(space.schema.names)
@@ -169,16 +172,13 @@ class DesignMatrix:
         """
         schema, terms = self.space.schema, self.space.terms
         alone = block is not None and len(self.space.depends(block)) == 1
-        if block is not None and alone and not any(getattr(one, "parents", None) for one in terms):
-            absent = schema.kind(block) == "tags"
-            entries = [
-                (row, setting.label, setting.value)
-                for row, (setting,) in enumerate(places)
-                if setting.value or not absent
-            ]
-            rows, columns, data = np.array(entries).reshape(-1, 3).T
-            shape = (len(places), schema.n_labels)
-            return csr_array(self.space.regressors(csr_array((data, (rows, columns)), shape=shape)))
+        if alone and not any(getattr(term, "parents", None) for term in terms):
+            is_tag = schema.kind(str(block)) == "tags"
+            known = [setting.value != 0.0 or not is_tag for (setting,) in places]
+            labels, data = np.array([setting[:2] for (setting,) in places])[known].T
+            entries = data, (np.flatnonzero(known), labels.astype(np.int64))
+            shape = len(places), schema.n_labels
+            return csr_array(self.space.regressors(csr_array(entries, shape=shape)))
         values, share = self._documents
         means = []
         for place in places:
@@ -207,6 +207,7 @@ def make_design(
     Documents that lack a label of the formula are left out, unless these are more than half: then
     each label column gets a column that says where it is missing.
     """
+    space, shown = _with_indicators(space)
     usable = usable & (weights > 0)
     missing = _missing_labels(space, values)
     complete = usable & ~np.any([np.zeros(len(usable)), *missing.values()], axis=0)
@@ -240,7 +241,7 @@ def make_design(
             "labels out."
         )
     labels = [f"{name} (missing)" for name in indicators]
-    names = [space.names[c] for c in chosen] + labels
+    names = [shown[c] for c in chosen] + labels
     terms = [term_of[int(c)] for c in chosen] + labels
     lost = n_usable - len(rows)
     return DesignMatrix(
@@ -285,11 +286,7 @@ def _choose_columns(
     Of a category this is the most frequent level, the reference. Products with it follow, too.
     """
     by_column = design.tocsc()
-    largest = np.zeros(design.shape[1])
-    filled = np.flatnonzero(np.diff(by_column.indptr))
-    for c in filled:
-        largest[c] = np.abs(by_column.data[by_column.indptr[c] : by_column.indptr[c + 1]]).max()
-    alive = space.used & (largest > _NOTHING)
+    alive = space.used & ((abs(by_column) > _NOTHING).sum(axis=0) > 0)
     chosen: list[int] = []
     reference: set[int] = set()
     term_of: dict[int, str] = {}

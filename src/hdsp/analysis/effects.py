@@ -1,6 +1,5 @@
 """`TopicRegression`: effects of labels on topics, by a linear regression of proportions."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -14,7 +13,6 @@ from hdsp.analysis.design import (
     DesignMatrix,
     formula_of,
     is_cluster,
-    level_space,
     make_design,
     pooled_groups,
     regression_space,
@@ -34,7 +32,7 @@ from hdsp.analysis.softmax import SoftmaxRegression
 from hdsp.analysis.topics import Columns, top_words
 from hdsp.checks import check_share, count_of, listed, quoted
 from hdsp.corpus import make_frame
-from hdsp.exceptions import IntervalWarning, LabelDataWarning, warn_caller
+from hdsp.exceptions import IntervalWarning, warn_caller
 from hdsp.execution.executor import make_executor
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign
@@ -112,12 +110,9 @@ class TopicRegression:
 
     @cached_property
     def _design(self) -> DesignMatrix:
-        return self._make_design(self._space)
-
-    def _make_design(self, space: LabelDesign) -> DesignMatrix:
         reading = self._reading
         weights = reading.document_weights(self.weight)
-        return make_design(space, reading.values, reading.read, weights)
+        return make_design(self._space, reading.values, reading.read, weights)
 
     @cached_property
     def _clusters(self) -> IntArray | None:
@@ -145,14 +140,11 @@ class TopicRegression:
                 "differences between groups, and intervals are wide and approximate.",
                 IntervalWarning,
             )
-        linear = self._regress(self._design)
-        warn_collinear(self._design, linear.dropped)
+        design = self._design
+        weights = None if np.allclose(design.weights, design.weights[0]) else design.weights
+        linear = LinearRegression(design.matrix, self._proportions, weights, self._clusters)
+        warn_collinear(design, linear.dropped)
         return linear
-
-    def _regress(self, design: DesignMatrix) -> LinearRegression:
-        alike = np.allclose(design.weights, design.weights[0])
-        weights = None if alike else design.weights
-        return LinearRegression(design.matrix, self._proportions, weights, self._clusters)
 
     @property
     def _proportions(self) -> FloatArray:
@@ -525,15 +517,9 @@ class TopicRegression:
         chosen = range(n_topics) if topics is None else np.atleast_1d(np.asarray(topics))
         if not all(0 <= k < n_topics for k in chosen):
             raise ValueError(f"`topics` must be numbers from 0 to {n_topics - 1}, got {topics!r}.")
-        # Warnings of the design come from the regression with all of its labels.
-        _ = self._linear
-        space, shown = level_space(self._space)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LabelDataWarning)
-            design = self._make_design(space)
-        estimates = self._regress(design).estimate(np.eye(design.matrix.shape[1]))
-        columns = [shown[c] for c in design.columns]
-        names = ["(Intercept)", *columns, *design.names[len(columns) :]]
+        design = self._design
+        estimates = self._linear.estimate(np.eye(design.matrix.shape[1]))
+        names = ["(Intercept)", *design.names]
         groups = "" if self.n_groups is None else f", clustered in {self.n_groups} groups"
         lines = [f"Formula: {self.formula}", f"Documents: {self.n_documents:,}{groups}"]
         if design.n_incomplete:
@@ -553,10 +539,11 @@ class TopicRegression:
 
         None if the label has interactions, or columns that the regression does not have.
         """
-        space, design = self._space, self._design
-        if len(space.depends(block)) != 1:
+        design = self._design
+        columns, shown = (space.columns_of(block) for space in (design.space, self._space))
+        # Of ordered labels, the design has an indicator for each value.
+        if len(self._space.depends(block)) != 1 or len(columns) != len(shown):
             return None
-        columns = space.columns_of(block)
         places = np.flatnonzero(np.isin(design.columns, columns))
         contrasts = np.eye(design.matrix.shape[1])[1 + places]
         if (
@@ -568,7 +555,7 @@ class TopicRegression:
         estimates = self._linear.estimate(contrasts)
         robust, classical = self._linear.covariance(contrasts)
         return {
-            "columns": design.columns[places].tolist(),
+            "columns": [int(shown[columns == c][0]) for c in design.columns[places]],
             "coefficients": estimates.value,
             "robust": robust,
             "classical": classical,
