@@ -96,3 +96,14 @@ def problems(draw, scaling=None, dtype=np.float64):
         seeded=seeded,
     )
     return problem, dense, state
+
+
+def failures(checks):
+    """The named checks that fail, and how."""
+    found = {}
+    for name, check in checks:
+        try:
+            check()
+        except AssertionError as error:
+            found[name] = error
+    return found

@@ -229,28 +229,21 @@ class ScalingFunction(ABC):
     def _maximise(
         self, start: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
-        def pack(parameters: Parameters) -> FloatArray:
-            return np.concatenate(
-                [
-                    np.log(value).ravel() if name in self.positive else value.ravel()
-                    for name, value in parameters.items()
-                ]
-            )
+        ends = np.cumsum([value.size for value in start.values()])
 
         def unpack(flat: FloatArray) -> Parameters:
-            result, position = {}, 0
-            for name, value in start.items():
-                part = flat[position : position + value.size].reshape(value.shape)
-                result[name] = np.exp(part) if name in self.positive else part
-                position += value.size
-            return result
+            parts = zip(start.items(), np.split(flat, ends[:-1]), strict=True)
+            found = {name: part.reshape(value.shape) for (name, value), part in parts}
+            return {n: np.exp(part) if n in self.positive else part for n, part in found.items()}
 
         def loss(flat: FloatArray) -> float:
             with np.errstate(over="ignore", invalid="ignore"):
                 value = self.objective(unpack(flat), design, prior_shape, exposure)[0]
             return float(-value) if np.isfinite(value) else 1e300
 
-        flat = pack(start)
+        flat = np.concatenate(
+            [(np.log(part) if n in self.positive else part).ravel() for n, part in start.items()]
+        )
         if flat.size == 0:
             return start
         found = minimize(loss, flat, method="L-BFGS-B")
@@ -430,17 +423,17 @@ class Product(ScalingFunction):
         limits: DesignLimits,
     ) -> Parameters:
         """All factors at once: C counts the labels of all of them, so that none goes too far."""
-        sums = [part for _, part in self._factors(statistics)]
+        factors = zip(
+            self._factors(parameters), self._factors(statistics), self._columns(), strict=True
+        )
         return _join(
             factor.update_from_statistics(
                 part,
-                sums[number],
+                sums,
                 prior_shape,
                 DesignLimits(limits.labels_per_document, limits.largest[columns]),
             )
-            for number, ((factor, part), (_, columns)) in enumerate(
-                zip(self._factors(parameters), self._columns(), strict=True)
-            )
+            for (factor, part), (_, sums), (_, columns) in factors
         )
 
     def _columns(self) -> list[tuple[ScalingFunction, IntArray]]:
@@ -582,80 +575,6 @@ def _by_label(
                 f"Got {value.shape[-1]} entries."
             )
         yield name, value, columns
-
-
-class Constant(ScalingFunction):
-    """rho_mk = 1 for every document and topic. The model is then the HDP.
-
-    Examples
-    --------
-    >>> Constant()
-    Constant()
-    """
-
-    kinds = frozenset()
-    log_linear = True
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def initial(self, n_topics: int, n_labels: int) -> Parameters:
-        """One array without columns, so that the number of topics is known."""
-        return {"none": np.zeros((n_topics, 0))}
-
-    def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
-        """1, [M, T]."""
-        return np.ones((design.shape[0], len(parameters["none"])))
-
-    def expected_log_rate(self, parameters: Parameters, design: Design) -> FloatArray:
-        """0, [M, T]."""
-        return np.zeros((design.shape[0], len(parameters["none"])))
-
-    def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
-        """0, [T]."""
-        return np.zeros(len(parameters["none"]))
-
-    def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
-        """1, [M, T]."""
-        return self.expected_rate(parameters, design)
-
-    def prior_terms(self, parameters: Parameters) -> FloatArray:
-        """0, [T]."""
-        return np.zeros(len(parameters["none"]))
-
-    def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
-        """Nothing to draw: [T, 0]."""
-        return np.zeros((n_topics, 0))
-
-    def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-        """Nothing to draw: [T, 0]."""
-        return parameters["none"]
-
-    def rate(self, weights: FloatArray, design: Design) -> FloatArray:
-        """1, [M, T]."""
-        return np.ones((design.shape[0], len(weights)))
-
-    def update(
-        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
-    ) -> Parameters:
-        """Nothing to learn."""
-        return parameters
-
-    def statistics(
-        self, parameters: Parameters, design: Design, exposure: FloatArray
-    ) -> Parameters:
-        """Nothing to sum."""
-        return {}
-
-    def update_from_statistics(
-        self,
-        parameters: Parameters,
-        statistics: Parameters,
-        prior_shape: FloatArray,
-        limits: DesignLimits,
-    ) -> Parameters:
-        """Nothing to learn."""
-        return parameters
 
 
 class Categorical(ScalingFunction):
@@ -923,6 +842,64 @@ class PointFunction(ScalingFunction):
             slope = slope + np.einsum("jmk,mk->kj", gradient, load - prior_shape)
             curvature += np.einsum("imk,jmk,mk->kij", gradient, gradient, load, optimize=True)
         return slope, curvature
+
+
+class Constant(PointFunction):
+    """rho_mk = 1 for every document and topic. The model is then the HDP.
+
+    Examples
+    --------
+    >>> Constant()
+    Constant()
+    """
+
+    kinds = frozenset()
+    log_linear = True
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def settings(self) -> dict[str, float]:
+        """None."""
+        return {}
+
+    def initial(self, n_topics: int, n_labels: int) -> Parameters:
+        """No weights."""
+        return super().initial(n_topics, 0)
+
+    def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
+        """0, [M, T]."""
+        return np.zeros((design.shape[0], len(weights)))
+
+    def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
+        """0, [T]."""
+        return np.zeros(len(parameters["weight"]))
+
+    def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
+        """Nothing to draw: [T, 0]."""
+        return np.zeros((n_topics, 0))
+
+    def update(
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
+    ) -> Parameters:
+        """Nothing to learn."""
+        return parameters
+
+    def statistics(
+        self, parameters: Parameters, design: Design, exposure: FloatArray
+    ) -> Parameters:
+        """Nothing to sum."""
+        return {}
+
+    def update_from_statistics(
+        self,
+        parameters: Parameters,
+        statistics: Parameters,
+        prior_shape: FloatArray,
+        limits: DesignLimits,
+    ) -> Parameters:
+        """Nothing to learn."""
+        return parameters
 
 
 # exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1

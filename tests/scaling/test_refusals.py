@@ -1,0 +1,153 @@
+"""What terms, scaling functions and their products refuse, and what they say."""
+
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hdsp import (
+    Categorical,
+    Custom,
+    Factor,
+    Interaction,
+    Labels,
+    LogLinear,
+    Monotone,
+    Ordered,
+    Pooled,
+    Softplus,
+    Spline,
+)
+from hdsp.corpus import LabelSchema
+from hdsp.scaling.design import LabelDesign
+from hdsp.scaling.functions import Product
+
+
+def line(labels, weights):
+    return -sum(weights[j] * labels[j] for j in range(len(labels)))
+
+
+CALLS = [
+    (lambda: Spline(), "Spline takes 1 names of label columns"),
+    (lambda: Spline("a", n_knots=0), "`n_knots` of Spline must be 1 to 100. Got 0."),
+    (lambda: Spline("a").bound([["x", "y"]]), "Spline takes a single number. 'a' has 2 columns."),
+    (
+        lambda: Spline("a").bound([["x"]], {"knots": [1.0, *[0.0] * 4], "coefficients": []}),
+        "A spline's knots must rise",
+    ),
+    (
+        lambda: Spline("x", period=12).bound(
+            [["x"]], {"knots": [0.0] * 9, "coefficients": [1.0] * 5}
+        ),
+        "A spline's knots must rise",
+    ),
+    *(
+        (lambda period=period: Spline("x", period=period), "`period` of Spline must be a number")
+        for period in (0, -1.0, float("inf"), "12", True)
+    ),
+    (
+        lambda: Spline("x", n_knots=2, period=12),
+        "Spline with a period needs `n_knots` of 3 or more",
+    ),
+    *(
+        (lambda levels=levels: Ordered("x", levels=levels), "`levels` of Ordered must be a list")
+        for levels in ("abc", ["a"], ["a", "a"], [1, 2])
+    ),
+    (lambda: Pooled("x", parents="x"), "`parents` of 'x' must be the name of another label"),
+    (lambda: Categorical(parents="venue"), "`parents` of Categorical needs the names"),
+    (lambda: Factor("x").bound([["a", "b"]]), "Factor takes a single number. 'x' has 2 columns."),
+    (
+        lambda: Factor("x").bound([["x"]], {"values": [2.0, 1.0], "basis": [1.0, 2.0]}),
+        "The values of a term must rise",
+    ),
+    (lambda: Interaction("a", "a"), "Interaction takes different label columns"),
+    (lambda: Interaction("a", "b", "c"), "Interaction takes two label columns, and not 'a', 'b'"),
+    (lambda: Interaction("a"), "Interaction takes 2 names of label columns"),
+    (lambda: LogLinear(3), "LogLinear takes names of label columns, each a string"),
+    (lambda: LogLinear(["rating"]), "LogLinear takes names of label columns"),
+    (lambda: LogLinear("rating") * 3, "unsupported operand"),
+    (lambda: Spline("day") * Ordered("rating") * 3, "unsupported operand"),
+    (lambda: Categorical(weight_shape=0.0), "`weight_shape` of Categorical must be a number"),
+    (lambda: LogLinear(variance=np.inf), "`variance` of LogLinear must be a number"),
+    (lambda: Softplus(variance=-1.0), "`variance` of Softplus must be a number"),
+    (lambda: Product(), "Product needs at least one"),
+    (lambda: (Categorical("a") * LogLinear("b")).initial(2, 3), "is not bound to label columns"),
+    (lambda: Monotone("price", "year"), "Monotone takes the name of one number. Got"),
+    (lambda: Monotone("price", n_knots=0), "`n_knots` of Ramps must be 1 to 100. Got 0"),
+    (lambda: Custom(log_scale="exp"), "`log_scale` of Custom must be a function"),
+    (lambda: Custom(log_scale=line, gradient="autograd"), "such a function, 'jax' or None. Got"),
+    (lambda: Custom(log_scale=line, n_weights=0), "`n_weights` of Custom must be"),
+    (lambda: Custom(log_scale=line, variance=0), "`variance` of Custom must be"),
+    (
+        lambda: Custom(log_scale=line, n_weights=9).initial(2, 4),
+        "`n_weights` of Custom is 9, for 4 columns of labels. Name these columns",
+    ),
+    (
+        lambda: Custom(log_scale=lambda r, w: r[0] * (1.0 + w[0])).initial(2, 1),
+        "must not depend on labels where all weights are 0. From 0, it changes to -1 at -1",
+    ),
+    (
+        lambda: Custom(log_scale=lambda r, w: w[0] * np.tanh(w[1] * r[0])).initial(2, 2),
+        "must change with some weight where all weights are 0, or nothing could be learned",
+    ),
+    (
+        lambda: Custom(log_scale=lambda r, w: r[0][:, 0] * w[0, 0]).initial(2, 1),
+        "`log_scale` of Custom must return numbers [M, T] = [3, 2] for",
+    ),
+    (
+        lambda: Custom(log_scale=line, gradient=lambda r, w: [r[0]]).initial(2, 2),
+        "`gradient` of Custom must return one array for each of 2 weights. Got 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), CALLS)
+def test_bad_arguments_are_refused(call, message):
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        call()
+
+
+def test_jax_is_missing_in_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(ImportError, match=r"needs JAX: pip install 'hdsp\[jax\]', or leave"):
+        Custom(log_scale=line, gradient="jax")
+
+
+MIXED = {"tags": [["x", "y"], ["x"]], "kind": ["a", "b"], "rating": [1.0, 2.0]}
+SIZES = {"x": ["high", "low", "medium"]}
+NESTED = Categorical("x", parents="y")
+LABELS = [
+    (MIXED, Categorical("nope"), "made of label columns: 'tags', 'kind', 'rating'. Got 'nope'"),
+    (MIXED, LogLinear(Spline("hour")), "must be made of label columns"),
+    (MIXED, Categorical("kind") * LogLinear("kind"), "names the label column 'kind' twice"),
+    (MIXED, LogLinear("rating", Spline("rating")), "names the label column 'rating' twice"),
+    (MIXED, Categorical("rating"), "a number column such as 'rating'. Use LogLinear('rating')"),
+    (MIXED, Categorical(Spline("rating")), "Categorical takes tags and categories, not terms"),
+    (MIXED, LogLinear(Spline("kind")), "Spline takes number columns. 'kind' is of kind category."),
+    (MIXED, LogLinear() * LogLinear(), "no label is left for"),
+    ({"rating": [1.0, 2.0]}, Categorical(), "no label is left for"),
+    (
+        MIXED,
+        LogLinear("rating", Interaction("kind", "rating")),
+        "has Interaction('kind', 'rating') without 'kind' by itself: name it in a factor too.",
+    ),
+    (MIXED, LogLinear, "must be 'auto', a formula, a scaling function or a term. Got ABCMeta"),
+    (MIXED, "automatic", "must be 'auto', a formula such as '~ department"),
+    (MIXED, 3, "a scaling function or a term. Got int"),
+    ({"x": range(60)}, Ordered("x"), "at most 50 different values. 'x' has 60: use Spline('x')"),
+    ({"x": map(str, range(60))}, Ordered("x"), "'x' has 60: use Categorical('x') instead."),
+    (SIZES, Ordered("x"), "Ordered needs the order of the levels of 'x': write Ordered('x', lev"),
+    (SIZES, Ordered("x", levels=["low", "high"]), "must have all levels of the label. It lacks 'm"),
+    ({"x": ["a", "b"], "y": [1, 2]}, NESTED, "category and tags columns. 'y' is of kind number."),
+    ({"x": ["a", "b"]}, NESTED, "must be made of label columns: 'x'. Got 'y'"),
+]
+
+
+@pytest.mark.parametrize(("columns", "scaling", "message"), LABELS)
+def test_scaling_that_does_not_go_with_labels_is_refused(columns, scaling, message):
+    frame = pd.DataFrame({name: list(values) for name, values in columns.items()})
+    schema = LabelSchema.of(labels := Labels.from_frame(frame))
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        LabelDesign.fit(scaling, schema, schema.encode(labels))
