@@ -39,7 +39,8 @@ from hdsp.analysis.reading import Weight
 from hdsp.analysis.refits import Refits, stability_columns
 from hdsp.analysis.topics import (
     correlation_columns,
-    doubts,
+    count_returning,
+    mixture_message,
     number_sentence,
     provenance,
     top_words,
@@ -1175,6 +1176,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Where to write; by convention the name ends in ``.hdsp``.
         """
         fitted, settings = self._model, self.text_settings_
+        # A file answers everything, so that whoever saves a doubtful model learns of it.
+        count_returning(fitted)
         self._check_settings()
         if settings is not None and not settings.storable:
             what = "pattern" if settings.tokenizer is None else "function"
@@ -1340,7 +1343,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_topics_: int = _of_model(attrgetter("report.n_topics"))
     n_topics_range_: tuple[int, int] | None = _of_model(attrgetter("report.n_topics_range"))
     number_summary_: str = _of_model(number_sentence)
-    n_returning_: int | None = _of_model(attrgetter("report.returning"))
+    n_returning_: int | None = _of_model(count_returning)
     search_: list[dict[str, Any]] = _of_model(attrgetter("report.search"))
     history_: list[dict[str, float]] = _of_model(attrgetter("report.history"))
     init_: str = _of_model(attrgetter("report.init"))
@@ -1471,8 +1474,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "leave `inference` out, and begin with partial_fit if further documents will come.",
                 FitWarning,
             )
-        if finished and (doubtful := doubts(self._model)) is not None:
-            yield doubtful, UnreliableTopicsWarning
+        if finished and (mixed := mixture_message(self._model)) is not None:
+            yield mixed, UnreliableTopicsWarning
         if not finished:
             wanted = f"the bound settled to tol={self.tol}"
             if self.converged_:

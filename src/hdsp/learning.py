@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
+from hdsp import progress
 from hdsp.analysis.fitted import FitReport, FittedModel, Source, topic_tokens
 from hdsp.analysis.groups import TopicGroups
 from hdsp.analysis.new_documents import check_own_labels, read_counts
@@ -43,7 +44,6 @@ from hdsp.fit import (
     default_batch_size,
     find_seeds,
     fit,
-    fit_display,
     go_on,
     open_stream,
     stream_from,
@@ -300,6 +300,7 @@ def learn(settings: Settings, priors: Priors, training: Training, stream: bool =
         )
     model = replace(
         model,
+        count_returning=outcome.beginning.count_returning,
         topic_names=_seed_names(settings.seeds, state),
         report=replace(report, stages=run.stage_rows()),
     )
@@ -447,7 +448,7 @@ def _told(before: FittedModel, found: Relearned, opened: OpenStream) -> FittedMo
         *rows, last = before.report.history
         report = replace(before.report, history=[*rows, {**last, **facts}])
         return replace(before, report=report)
-    found.outcome.history.note_moves({**facts, **moved.facts})
+    found.outcome.history.rows[-1].update(facts | moved.facts)
     report = _report(found.source, found.outcome, found.run, opened.learned)
     # Not those of the model, which may be of several calls ago.
     groups = before.merged_topics or TopicGroups.single(len(moved.number))
@@ -552,9 +553,8 @@ def running(
     with ExitStack() as stack:
         here = InProcess(settings.n_threads)
         where = here if executor is None else make_executor(executor, settings.n_jobs)
-        display = stack.enter_context(
-            fit_display(settings.tol, settings.max_iter, quiet=not settings.verbose)
-        )
+        stack.enter_context(progress.display(quiet=not settings.verbose))
+        task = stack.enter_context(progress.task("Fitting topics", unit=None))
         # BLAS threads would fight ours, and change the order of sums with their number.
         stack.enter_context(threadpool_limits(1, "blas"))
         stack.enter_context(here)
@@ -565,7 +565,7 @@ def running(
             settings.tol,
             executor=where,
             here=here,
-            display=display,
+            task=task,
             checkpoint=checkpoint,
         )
         stack.enter_context(run.interruption.listening())
@@ -608,13 +608,12 @@ def _report(source: FitSource, outcome: Outcome, run: Run, n_documents: int) -> 
     """How the fit went."""
     state, history = outcome.fit.state, outcome.history
     return FitReport(
-        history.rows(),
+        history.rows,
         [trial.as_row() for trial in run.trials],
         history.converged,
         topics_in_use(topic_tokens(state, source.problem.priors), n_documents),
         outcome.numbers,
         outcome.beginning.init,
-        outcome.beginning.returning,
     )
 
 

@@ -52,7 +52,9 @@ def test_names_follow_their_topics_and_what_changed_is_told():
     stream.name_topics(names)
     # Every topic of the next call is another one: none resembles those before.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relearn, "likeness", lambda one, other, _: np.zeros((len(one), len(other))))
+        patch.setattr(
+            relearn, "topic_similarity", lambda one, other, _: np.zeros((len(one), len(other)))
+        )
         with pytest.warns(hdsp.StreamWarning, match=r"these numbers .*: 0, 1") as caught:
             changed = deepcopy(stream).partial_fit(site(200, 1))
     assert caught[0].filename == __file__

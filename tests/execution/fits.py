@@ -60,7 +60,7 @@ def fit(executor, problem, state, passes=7):
     history = run.new_history()
     with executor, threadpool_limits(1, "blas"):
         found = fit_batch(problem, state, run, history)
-    return found, [row["bound"] for row in history.rows()]
+    return found, [row["bound"] for row in history.rows]
 
 
 def fit_stream(executor, corpus, problem, state):
@@ -71,7 +71,7 @@ def fit_stream(executor, corpus, problem, state):
     stream = start_stream(state, problem.n_labels, 100)
     with executor, threadpool_limits(1, "blas"):
         found = fit_stochastic(problem, batches, stream, run, history, seed=2)
-    return found.state, [row["bound"] for row in history.rows()]
+    return found.state, [row["bound"] for row in history.rows]
 
 
 def check_same(got, expected):

@@ -6,8 +6,8 @@ import pytest
 from hdsp import HDSP, Corpus
 from hdsp.corpus import LabelSchema
 from hdsp.fit import Run
-from hdsp.fit.run import TrialRecord
-from hdsp.fit.search import ELASTICITY, Scores, Search, elbow_number, settles
+from hdsp.fit.run import Trial
+from hdsp.fit.search import ELASTICITY, Scores, Search, elbow_number, has_flattened
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem
 from hdsp.scaling.design import LabelDesign
@@ -35,15 +35,15 @@ def scores(gain, n_documents=400, noise=0.05, seed=0):
     return Scores(likelihood, tokens, unigram)
 
 
-def test_by_prediction_the_smallest_number_about_as_good_as_the_best():
+def test_at_a_peak_the_smallest_number_about_as_good_as_the_best_is_chosen():
     gain = {14: 0.7, 21: 0.9, 32: 1.0, 48: 1.001, 72: 0.95}
-    found = scores(gain)
-    assert found.best == 48
-    assert found.has_peak
-    assert found.by_prediction() == found.chosen("prediction") == found.chosen("auto") == 32
-    # Of many more documents the small difference is one.
-    assert scores(gain, n_documents=40_000).by_prediction() == 48
-    low, high = found.about_as_good("auto")
+    few = scores(gain)
+    assert few.best == 48
+    assert few.has_peak
+    assert few.choice == 32
+    # With many more documents the small difference is clear.
+    assert scores(gain, n_documents=40_000).choice == 48
+    low, high = few.good_range()
     assert 21 < low < 32 < 48 < high < 72
 
 
@@ -61,8 +61,8 @@ def test_another_start_is_taken_if_documents_tell_that_it_is_better():
         run = Run()
         for init, found in (("nmf", likelihood), ("words", likelihood + gain)):
             perplexity = float(np.exp(-found.sum() / 2_000.0))
-            run.trials.append(TrialRecord(3, init, 1.0, found, perplexity, 0.0, 0.0, 0.0))
-        search = Search(problem, 3, "auto", lambda *_: pytest.fail("tried already"), run, rng)
+            run.trials.append(Trial(3, init, 1.0, perplexity, 0.0, 0.0, 0.0, found))
+        search = Search(problem, 3, lambda *_: pytest.fail("tried already"), run, rng)
         return search.better_start(("nmf", "words"), 3)
 
     noise = rng.normal(size=100)
@@ -72,21 +72,19 @@ def test_another_start_is_taken_if_documents_tell_that_it_is_better():
     assert better(-0.4 + noise) == "nmf"
 
 
-def test_where_more_topics_go_on_predicting_better_the_elbow_is_taken():
-    rising = scores(power_law(0.3))
-    assert not rising.has_peak
-    assert rising.by_prediction() == 162
+def test_the_elbow_is_chosen_if_the_gain_keeps_rising():
+    assert not scores(power_law(0.3)).has_peak
     gain = saturating(60.0)
-    assert scores(gain).chosen("auto") == pytest.approx(elbow_number(gain))
+    assert scores(gain).choice == pytest.approx(elbow_number(gain))
 
 
 def test_a_fall_counts_if_it_is_clear_or_comes_twice():
     clear = scores({32: 1.0, 48: 0.9}, noise=0.05)
     slight = scores({32: 1.0, 48: 0.999}, noise=0.5)
-    assert clear.passed(48)
-    assert not slight.passed(48)
-    assert not clear.passed(32)
-    assert scores({32: 1.0, 48: 0.999, 72: 0.998}, noise=0.5).passed(72)
+    assert clear.declines_towards(48)
+    assert not slight.declines_towards(48)
+    assert not clear.declines_towards(32)
+    assert scores({32: 1.0, 48: 0.999, 72: 0.998}, noise=0.5).declines_towards(72)
 
 
 @pytest.mark.parametrize("scale", [8.0, 15.0, 40.0])
@@ -110,16 +108,16 @@ def test_topics_that_say_nothing_are_few():
 
 
 def test_a_climb_ends_once_two_steps_gain_little():
-    assert not settles(power_law(0.3))
-    assert settles(power_law(0.1))
-    assert not settles({32: 1.0, 48: 1.01})
+    assert not has_flattened(power_law(0.3))
+    assert has_flattened(power_law(0.1))
+    assert not has_flattened({32: 1.0, 48: 1.01})
 
 
 def test_the_range_holds_the_number_and_narrows_with_documents():
     gain = saturating(60.0, NUMBERS[3:])
     widths = []
     for n_documents in (50, 20_000):
-        low, high = scores(gain, n_documents, noise=0.3).about_as_good("elbow")
+        low, high = scores(gain, n_documents, noise=0.3).good_range()
         assert low <= round(elbow_number(gain)) <= high
         widths.append(np.log(high / low))
     assert widths[1] < 0.5 * widths[0]
@@ -130,7 +128,7 @@ def test_the_range_widens_where_numbers_scatter_about_a_curve():
     rough = {n: value + 0.01 * (-1) ** i for i, (n, value) in enumerate(gain.items())}
     widths = []
     for one in (gain, rough):
-        low, high = scores(one, 20_000).about_as_good("elbow")
+        low, high = scores(one, 20_000).good_range()
         widths.append(np.log(high / low))
     assert widths[1] > 1.3 * widths[0]
 

@@ -21,7 +21,7 @@ SETTINGS = LocalSettings(4, 0.0, prune=0.0)
 def fitted(problem, state, n_passes=3):
     run = Run(n_passes, tol=0.0, settings=SETTINGS)
     history = run.new_history()
-    return fit_batch(problem, state, run, history), history.passes
+    return fit_batch(problem, state, run, history), history.rows
 
 
 def remake(problem, counts, design):
@@ -53,8 +53,8 @@ def test_labels_nobody_carries_give_the_hdp(data, name):
     np.testing.assert_array_equal(plain.topics, other.topics)
     np.testing.assert_array_equal(plain.sticks, other.sticks)
     # Only the weights' prior is there to differ, and it never moves.
-    gaps = [b.bound.total - a.bound.total for a, b in zip(history, other_history, strict=True)]
-    np.testing.assert_allclose(gaps, gaps[0], atol=1e-6 * (1 + abs(history[0].bound.total)))
+    gaps = [b["bound"] - a["bound"] for a, b in zip(history, other_history, strict=True)]
+    np.testing.assert_allclose(gaps, gaps[0], atol=1e-6 * (1 + abs(history[0]["bound"])))
     assert isinstance(problem.scaling, Constant)
 
 
@@ -196,4 +196,4 @@ def test_the_fifth_pass_also_starts_documents_afresh():
     )
     _, history = fitted(problem, state, 6)
     # With a tolerance of zero every visit takes its four iterations, and a fresh start four more.
-    assert [made.inner_iterations for made in history] == [4, 4, 4, 4, 8, 4]
+    assert [row["inner_iterations"] for row in history] == [4, 4, 4, 4, 8, 4]

@@ -65,7 +65,7 @@ REFUSED = {
         "model.report.versions": [3, ["numpy"], {"numpy": 2}],
         "model.report.converged": ["yes"],
         "model.report.n_topics": ["2", 2.0],
-        "model.report.returning": [2**200],
+        "answers.returning": [2**200],
         "model.fixed_concentration": [-1.0, "1"],
         "model.topic_names": [["x"], {"99": "x"}, {"0": 3}, {"x": "y"}, {"1": ""}, None],
         "model.merged_topics": [3, {"members": [[0, 3], [1, 2]]}],

@@ -110,8 +110,6 @@ class FitReport:
         Numbers of topics that are about as good; None where nothing was searched.
     init : str
         The start of the fit; ``"array"`` where topics were given.
-    returning : int or None, default=None
-        Topics that came back from the other half of the documents; None where it was not asked.
     stages : list of dict
         The seconds of each stage of the fit, and of what follows it.
     versions : mapping of str to str
@@ -124,7 +122,6 @@ class FitReport:
     n_topics: int
     n_topics_range: tuple[int, int] | None
     init: str
-    returning: int | None = None
     stages: list[dict[str, Any]] = field(default_factory=list)
     versions: Mapping[str, str] = field(default_factory=library_versions)
 
@@ -187,6 +184,8 @@ class FittedModel:
     left_out : LeftOut or None
         The training documents or a sample, and topics without each fold; None once the model is
         saved or pickled. All answers are computed before.
+    count_returning : callable or None
+        Counts the topics that two halves of the training documents share, likewise.
 
     Notes
     -----
@@ -207,11 +206,12 @@ class FittedModel:
     answers: dict[str, Any] = field(default_factory=dict)
     fixed_concentration: Annotated[float, Limits(least=SMALLEST)] | None = None
     left_out: LeftOut | None = None
+    count_returning: Callable[[], int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # A pickle answers everything, as a file does.
         self.complete()
-        return {**vars(self), "left_out": None}
+        return {**vars(self), "left_out": None, "count_returning": None}
 
     @property
     def documents(self) -> LeftOut:
@@ -491,11 +491,24 @@ class FittedModel:
             self.word_share(),
         )
 
+    @property
+    def n_returning(self) -> int | None:
+        """Topics that two halves of the documents share; None if it does not apply."""
+        if self.count_returning is None and "returning" not in self.answers:
+            return None
+        return self._returning()
+
+    @_on_demand("returning", "Comparing topics of two halves")
+    def _returning(self) -> int:
+        assert self.count_returning is not None
+        return self.count_returning()
+
     def complete(self) -> None:
         """Compute everything that needs the training documents: a file contains none."""
         if self.left_out is None:
             return
         _ = self.predictive_concentration, self._coherence(), self.correlations, self.word_factors
+        _ = self.n_returning
         for weight in WEIGHTS:
             self.expected_regression(weight)
         for name, columns in self.schema.slices().items():

@@ -1,6 +1,7 @@
 """Tables of topics, and of the topics that a word is in."""
 
 import difflib
+import warnings
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from hdsp.analysis.fitted import FittedModel
 from hdsp.checks import check_share, quoted
+from hdsp.exceptions import UnreliableTopicsWarning
 from hdsp.metrics import frex, topic_top_words
 from hdsp.numerics import FloatArray
 
@@ -63,6 +65,8 @@ def topic_columns(
     fitted: FittedModel, n_words: int = 10, effects: Columns | None = None
 ) -> Columns:
     """The columns of `HDSP.topics`; `effects` are the columns of `HDSP.label_effects`."""
+    # Whoever reads topics learns that they may be chance.
+    count_returning(fitted)
     topics = range(len(fitted.groups))
     columns: Columns = {
         "topic": list(topics),
@@ -137,7 +141,7 @@ def word_share(fitted: FittedModel) -> FloatArray:
 
 
 # Of fewer topics than this share that short fits to two halves of the documents share, and of a
-# coherence below the least, a fit says that its topics may be chance.
+# coherence below the least, a warning says that topics may be chance.
 _SHARE_RETURNING = 0.25
 _LEAST_COHERENCE = 0.0
 # So does a larger condition number of its topics.
@@ -168,32 +172,40 @@ def number_sentence(fitted: FittedModel) -> str:
     return f"{sentence}; neither more nor fewer predict new words better."
 
 
-def doubts(fitted: FittedModel) -> str | None:
-    """Why topics may be chance, and what to do, in a sentence; None if nothing speaks for it."""
-    report, n_topics = fitted.report, fitted.state.n_topics
-    if fitted.reading.condition > _MOST_ALIKE:
-        return (
-            f"Some topics are nearly mixtures of others (condition number "
-            f"{fitted.reading.condition:.0e}), so label effects on them can hardly be separated: "
-            "fit fewer topics."
-        )
-    if report.returning is None:
+def mixture_message(fitted: FittedModel) -> str | None:
+    """A warning of topics that are mixtures of others; None if there are none."""
+    condition = fitted.reading.condition
+    if condition <= _MOST_ALIKE:
         return None
+    return (
+        f"Some topics are nearly mixtures of others (condition number {condition:.0e}), so label "
+        "effects on them can hardly be separated: fit fewer topics."
+    )
+
+
+def count_returning(fitted: FittedModel) -> int | None:
+    """Topics that two halves of the documents share; the first call warns if they are few."""
+    known = "returning" in fitted.answers
+    returning, n_topics = fitted.n_returning, fitted.state.n_topics
+    if known or returning is None:
+        return returning
     reasons = {
-        f"two halves of the documents share only {report.returning} of {n_topics}": (
-            report.returning < _SHARE_RETURNING * n_topics
+        f"two halves of the documents share only {returning} of {n_topics}": (
+            returning < _SHARE_RETURNING * n_topics
         ),
         "their words hardly go together": np.mean(fitted.coherence) <= _LEAST_COHERENCE,
     }
-    found = [reason for reason, applies in reasons.items() if applies]
-    length = fitted.tokens.sum() / fitted.n_documents
-    if not found:
-        return None
-    return (
-        f"Topics may be chance ({' and '.join(found)}): {fitted.n_documents:,} documents of "
-        f"{length:.0f} words on average are too few or too short for {n_topics} topics; take fewer "
-        "topics, or more or longer documents."
-    )
+    if any(reasons.values()):
+        reason = " and ".join(reason for reason, applies in reasons.items() if applies)
+        length = fitted.tokens.sum() / fitted.n_documents
+        warnings.warn(
+            f"Topics may be chance ({reason}): {fitted.n_documents:,} documents of {length:.0f} "
+            f"words on average are too few or too short for {n_topics} topics; take fewer topics, "
+            "or more or longer documents.",
+            UnreliableTopicsWarning,
+            stacklevel=4,
+        )
+    return returning
 
 
 def provenance(model: FittedModel, estimator: Any) -> dict[str, Any]:

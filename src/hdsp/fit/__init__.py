@@ -7,19 +7,16 @@ from hdsp.fit.passes import fit_batch
 from hdsp.fit.relearn import Relearned, Renumbering, go_on
 from hdsp.fit.run import (
     AfterPass,
-    FitDisplay,
     History,
     Interruption,
-    PassRecord,
     Resumed,
     Run,
-    TrialRecord,
-    fit_display,
+    Trial,
     interrupting_at_once,
     topics_in_use,
 )
 from hdsp.fit.sample import Sample, Survey, SurveyDocuments
-from hdsp.fit.search import NUMBERS_BY, Search
+from hdsp.fit.search import Search
 from hdsp.fit.shard_batches import ShardBatches
 from hdsp.fit.start import STARTS, find_seeds, initial_state
 from hdsp.fit.stochastic import (
@@ -36,17 +33,14 @@ from hdsp.fit.stream_labels import read_further_labels
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit, survey_shards
 
 __all__ = [
-    "NUMBERS_BY",
     "STARTS",
     "AfterPass",
     "AfterStep",
-    "FitDisplay",
     "FitSource",
     "History",
     "Interruption",
     "OpenStream",
     "Outcome",
-    "PassRecord",
     "PassSoFar",
     "Plan",
     "Relearned",
@@ -59,12 +53,11 @@ __all__ = [
     "Stream",
     "Survey",
     "SurveyDocuments",
-    "TrialRecord",
+    "Trial",
     "default_batch_size",
     "find_seeds",
     "fit",
     "fit_batch",
-    "fit_display",
     "fit_stochastic",
     "go_on",
     "initial_state",

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from hdsp.corpus import Corpus, Labels, LabelSchema
 from hdsp.corpus.schema import Moments
 from hdsp.fit.run import Run
-from hdsp.fit.search import MOST_FITTED, SAME, likeness
+from hdsp.fit.search import MOST_FITTED, SAME, topic_similarity
 from hdsp.fit.stream import FAR, OpenStream, absorb, stream_of, with_labels, with_words
 from hdsp.fit.stream_labels import check_numbers
 from hdsp.fit.whole import FitSource, Outcome, Plan, fit
@@ -230,7 +230,9 @@ def match(old: GlobalState, new: GlobalState, frequency: FloatArray) -> tuple[In
 
     Seeded topics are partners, whatever their words.
     """
-    alike = likeness(old.topics.T.astype(np.float64), new.topics.T.astype(np.float64), frequency)
+    alike = topic_similarity(
+        old.topics.T.astype(np.float64), new.topics.T.astype(np.float64), frequency
+    )
     alike[old.seeded, new.seeded] = 1e3
     rows, partners = linear_sum_assignment(-alike)
     partner = np.full(old.n_topics, -1)

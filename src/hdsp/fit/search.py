@@ -2,7 +2,13 @@
 
 A share of the documents is held out. Short fits of the others, from several starts and with several
 numbers of topics, predict one half of the words of each held-out document from the other. All
-documents are then fitted from the better start with the number that `hdsp.fit.search` chooses.
+documents are then fitted from the better start with the chosen number.
+
+The gain of T topics is the mean log probability of a held-out token beyond that of word
+frequencies alone. If it has a peak, the number is the smallest whose gain is within one standard
+error of the largest. On real text topics of ever smaller use often go on adding a little; the
+number is then the elbow, beyond which 1% more topics add less than `ELASTICITY` percent to the
+gain.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 
 from hdsp.fit.merge import FEWEST_TOPICS
 from hdsp.fit.passes import Documents
-from hdsp.fit.run import Run, TrialRecord
+from hdsp.fit.run import Run, Trial
 from hdsp.kernels import run_together
 from hdsp.metrics import exclusivity, npmi, topic_top_words
 from hdsp.model import GlobalState, HeldOut, Problem
@@ -24,7 +30,7 @@ from hdsp.numerics import FloatArray
 _SHARE, _FEWEST_HELD_OUT, _MOST_HELD_OUT, _LARGEST_SHARE = 0.1, 500, 2_000, 0.25
 # Trials read at most as many documents; the start of a fit reads no more either.
 MOST_FITTED = 20_000
-# As many passes tell numbers of topics apart as well as a fit that has settled does.
+# Two passes rank numbers of topics as well as a converged fit.
 _PASSES = 2
 # The first number tried, and the factor between one and the next.
 _FIRST = 32
@@ -38,9 +44,6 @@ _NARROW = 1.15
 _SURE = 2.0
 # Where the search for the best concentration begins.
 _CONCENTRATION = 8.0
-
-
-NUMBERS_BY = ("auto", "prediction", "elbow")
 # At .1 to .2 the numbers for real text differ by a factor of two to three, and those for draws of
 # known topics hardly at all; benchmarks/number.py shows both.
 ELASTICITY = 0.15
@@ -49,8 +52,6 @@ _CLEARLY = 2.0
 _DRAWS = 200
 # The numbers that two fits find differ by the errors of both.
 _OF_TWO = 2.0**0.5
-
-
 # Topics whose words deviate from the corpus' in directions with at least this cosine are the same.
 SAME = 0.6
 
@@ -77,7 +78,7 @@ class Scores:
     def gain(self) -> dict[int, float]:
         """By number of topics."""
         total = self.tokens.sum()
-        return {n: float((own - self.unigram).sum() / total) for n, own in self.likelihood.items()}
+        return {n: float((one - self.unigram).sum() / total) for n, one in self.likelihood.items()}
 
     @property
     def best(self) -> int:
@@ -92,60 +93,60 @@ class Scores:
 
     def errors_below(self, number: int) -> float:
         """By how many standard errors, over documents, a number's gain is below the largest."""
-        apart = self.likelihood[self.best] - self.likelihood[number]
-        residual = apart - self.tokens * (apart.sum() / self.tokens.sum())
+        below = self.likelihood[self.best] - self.likelihood[number]
+        residual = below - self.tokens * (below.sum() / self.tokens.sum())
         error = float(np.sqrt((residual**2).sum()))
-        return float(apart.sum()) / error if error > 0.0 else 0.0
+        return float(below.sum()) / error if error > 0.0 else 0.0
 
-    def passed(self, edge: int) -> bool:
+    def declines_towards(self, edge: int) -> bool:
         """Whether the gain falls from its best towards `edge`: clearly, or twice."""
         best = self.best
         beyond = [n for n in self.likelihood if (n - best) * (edge - best) > 0]
         return len(beyond) > 1 or (edge != best and self.errors_below(edge) > _CLEARLY)
 
-    def by_prediction(self) -> int:
+    @property
+    def smallest_good(self) -> int:
         """The smallest number within one standard error of the best."""
         return min(n for n in self.likelihood if self.errors_below(n) <= 1.0)
 
-    def chosen(self, number_by: str) -> float:
-        """The number by one of `NUMBERS_BY`."""
-        if number_by == "prediction" or (number_by == "auto" and self.has_peak):
-            return self.by_prediction()
-        return elbow_number(self.gain)
+    @property
+    def choice(self) -> float:
+        """The number: the smallest good one at a peak, and else the elbow."""
+        return self.smallest_good if self.has_peak else elbow_number(self.gain)
 
-    def about_as_good(self, number_by: str) -> tuple[int, int]:
+    def good_range(self) -> tuple[int, int]:
         """The smallest and the largest number that are about as good as the one chosen.
 
-        By prediction they lie half-way between numbers that are within two standard errors of the
-        best and those that are not. By the elbow another fit, with other documents held out and
-        from another start, is expected to lead there in nine tenths: held-out documents are
-        resampled, and gains differ besides as those of the numbers tried do from a smooth curve.
+        At a peak they lie half-way between numbers that are within two standard errors of the best
+        and those that are not. At an elbow 90% of other fits, with other documents held out and
+        from another start, are expected between them: held-out documents are resampled, and gains
+        differ besides as those of the numbers tried do from a smooth curve.
         """
-        if number_by == "prediction" or (number_by == "auto" and self.has_peak):
+        if self.has_peak:
             tried = np.array(sorted(self.likelihood))
             good = np.flatnonzero([self.errors_below(n) <= _CLEARLY for n in tried.tolist()])
             lower, upper = tried[max(good[0] - 1, 0)], tried[min(good[-1] + 1, len(tried) - 1)]
             low, high = np.sqrt(lower * tried[good[0]]), np.sqrt(upper * tried[good[-1]])
-            return round(float(low)), round(float(high))
-        low, high = np.quantile(self._drawn_elbows(), [0.05, 0.95])
+        else:
+            low, high = np.quantile(self._resampled_elbows(), [0.05, 0.95])
         return round(float(low)), round(float(high))
 
-    def _drawn_elbows(self) -> list[float]:
+    def _resampled_elbows(self) -> list[float]:
         rng = np.random.default_rng(0)
         numbers, m = sorted(self.likelihood), len(self.tokens)
         gains = np.array([self.likelihood[n] - self.unigram for n in numbers])
         mean = gains.sum(axis=1) / self.tokens.sum()
         deviation, freedom = _roughness(np.log(numbers), mean)
-        found = [elbow_number(dict(zip(numbers, mean.tolist(), strict=True)))]
+        elbows = [elbow_number(dict(zip(numbers, mean.tolist(), strict=True)))]
         for _ in range(_DRAWS):
             times = np.bincount(rng.integers(m, size=m), minlength=m)
             noise = rng.normal(size=len(numbers)) / np.sqrt(rng.chisquare(freedom) / freedom)
             if not times @ self.tokens:
                 continue
             change = gains @ times / (times @ self.tokens) - mean + deviation * noise
-            drawn = mean + _OF_TWO * change
-            found.append(elbow_number(dict(zip(numbers, drawn.tolist(), strict=True))))
-        return found
+            resampled = mean + _OF_TWO * change
+            elbows.append(elbow_number(dict(zip(numbers, resampled.tolist(), strict=True))))
+        return elbows
 
 
 def _roughness(x: FloatArray, y: FloatArray) -> tuple[float, int]:
@@ -183,7 +184,7 @@ def elbow_number(gain: dict[int, float]) -> float:
     return float(middle[below - 1] * (middle[below] / middle[below - 1]) ** part)
 
 
-def settles(gain: dict[int, float]) -> bool:
+def has_flattened(gain: dict[int, float]) -> bool:
     """Whether the elasticity between the largest two numbers tried, and before, is low enough."""
     numbers, curve = _concave(gain)
     _, elasticity = _elasticities(numbers, curve)
@@ -216,20 +217,22 @@ def _elasticities(numbers: FloatArray, curve: FloatArray) -> tuple[FloatArray, F
     return np.append(middle, numbers[-1]), np.append(np.diff(curve) / step / mean, 0.0)
 
 
-def hold_out(problem: Problem, rng: np.random.Generator) -> tuple[Problem, HeldOut]:
+def hold_out(
+    problem: Problem, rng: np.random.Generator, most_fitted: int = MOST_FITTED
+) -> tuple[Problem, HeldOut]:
     """Documents to fit, and others whose words are to be predicted."""
     n_documents = problem.n_documents
     wanted = min(max(_SHARE * n_documents, _FEWEST_HELD_OUT), _MOST_HELD_OUT)
     n_held_out = int(min(wanted, _LARGEST_SHARE * n_documents))
     order = rng.permutation(n_documents)
-    fitted = problem.take(np.sort(order[n_held_out : n_held_out + MOST_FITTED]))
+    fitted = problem.take(np.sort(order[n_held_out : n_held_out + most_fitted]))
     rows = np.sort(order[:n_held_out])
     frequency = np.asarray(fitted.counts.sum(axis=0), dtype=np.float64)
     return fitted, HeldOut(problem.counts[rows], problem.design[rows], frequency, fitted)
 
 
 def short_fit(problem: Problem, state: GlobalState, run: Run) -> GlobalState:
-    """The state after the few passes of a trial, whose bound nobody asks for."""
+    """The state after the few passes of a trial, which needs no bound."""
     documents = Documents(problem, run.here)
     for _ in range(_PASSES):
         state = documents.update(state, documents.fit(state, run.settings))
@@ -240,71 +243,64 @@ def short_fit(problem: Problem, state: GlobalState, run: Run) -> GlobalState:
 
 @dataclass(eq=False)
 class Search:
-    """Which start, and how many topics, the documents of a problem ask for.
+    """The search for the start and the number of topics of a problem.
 
     Attributes
     ----------
     problem : Problem
         All documents, or a sample of them.
     most_topics : int
-        There may be.
-    number_by : str
-        One of `hdsp.fit.search.NUMBERS_BY`.
+        The largest number of topics.
     start : callable
-        The state where a short fit of a problem with so many topics starts, from the start of a
+        The state in which a short fit of a problem with so many topics starts, from the start of a
         name: the same for the same problem, number and name.
     run : Run
-        How fits proceed; it keeps the trials, and knows those of a search that was cut short.
+        How fits proceed; it keeps the trials, and has those of an interrupted search.
     rng : numpy.random.Generator
         Chooses the documents that are held out.
     after_trial : callable or None, default=None
         Called after each trial.
+    most_fitted : int, default=20000
+        Documents that trials fit.
     """
 
     problem: Problem
     most_topics: int
-    number_by: str
     start: Callable[[Problem, int, str], GlobalState]
     run: Run
     rng: np.random.Generator
     after_trial: Callable[[], None] | None = None
-    _trials: dict[int, TrialRecord] = field(default_factory=dict, init=False)
+    most_fitted: int = MOST_FITTED
+    _trials: dict[int, Trial] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._fitted, self._held_out = hold_out(self.problem, self.rng)
-        self._ceiling = max(min(self.most_topics, self._fitted.n_documents), 1)
+        self._fitted, self._held_out = hold_out(self.problem, self.rng, self.most_fitted)
         # Seeded topics, and one for all the rest.
         wanted = max(FEWEST_TOPICS, self.problem.priors.n_seeded + 1)
         self._fewest = min(wanted, self.most_topics)
-        self._ceiling = max(self._ceiling, self._fewest)
-        self._first = min(max(_FIRST, self._fewest), self._ceiling)
+        self._ceiling = max(min(self.most_topics, self._fitted.n_documents), self._fewest)
 
     def better_start(self, names: Sequence[str], n_topics: int) -> str:
         """The start from which a short fit predicts held-out words best.
 
-        Parameters
-        ----------
-        names : sequence of str
-            The starts; the first is taken unless documents tell that another one is better.
-        n_topics : int
-            The number of topics.
+        The first of `names` is taken unless another one is better by `_SURE` standard errors.
         """
         if len(names) == 1 or not self._held_out.tokens.sum():
             return names[0]
-        found: dict[str, TrialRecord] = {}
-        waiting = [name for name in names if self._tried(n_topics, name) is None]
+        waiting = [name for name in names if self._known_trial(n_topics, name) is None]
         starts = run_together(
             [partial(self.start, self._fitted, n_topics, name) for name in waiting]
         )
         states = dict(zip(waiting, starts, strict=True))
+        trials: dict[str, Trial] = {}
         for name in names:
             trial = self._trial(n_topics, name, states.pop(name, None))
             if trial is None:
                 break
-            found[name] = trial
-        best = min(found, key=lambda name: found[name].perplexity, default=names[0])
+            trials[name] = trial
+        best = min(trials, key=lambda name: trials[name].perplexity, default=names[0])
         if best != names[0]:
-            gain = found[best].likelihood - found[names[0]].likelihood
+            gain = trials[best].likelihood - trials[names[0]].likelihood
             if gain.sum() < _SURE * np.sqrt(len(gain)) * gain.std():
                 return names[0]
         return best
@@ -312,30 +308,32 @@ class Search:
     def number(self, names: Sequence[str]) -> tuple[str, int]:
         """The start, and the number of topics, to fit all documents with.
 
-        Starts are compared at the first number that is tried, and again at the number that is
-        found from the better one.
+        Starts are compared at the first number that is tried, and again at the number that the
+        better one leads to.
         """
         if self._ceiling <= self._fewest or not self._held_out.tokens.sum():
             return names[0], self._fewest
-        first, init = self._first, ""
+        number = first = self._within(_FIRST)
+        init = ""
         for _ in names:
             better = self.better_start(names, first)
             if better == init:
                 break
             init, self._trials = better, {}
-            self._try(init, first)
-            if not self._trials:
-                # Interrupted in the first of them.
+            if not self._try(init, first):
                 return init, first
-            number = self._search(init)
+            for propose in (self._larger, self._smaller, self._between):
+                while not self.run.interrupted and (following := propose()) is not None:
+                    self._try(init, following)
+            number = self._within(self._scores.choice)
             first = min(self._trials, key=lambda n: abs(np.log(n / number)))
         return init, number
 
     def number_range(self) -> tuple[int, int] | None:
-        """Numbers that are about as good; None where nothing was tried."""
+        """Numbers that are about as good; None if nothing was tried."""
         if len(self._trials) < 2:
             return None
-        low, high = self._scores.about_as_good(self.number_by)
+        low, high = self._scores.good_range()
         return self._within(low), self._within(high)
 
     @property
@@ -343,147 +341,106 @@ class Search:
         likelihood = {n: trial.likelihood for n, trial in self._trials.items()}
         return Scores(likelihood, self._held_out.tokens, self._held_out.unigram)
 
-    def _search(self, init: str) -> int:
-        """The number of topics from one start."""
-        self._climb(init)
-        self._descend(init)
-        while self._at_peak and not self.run.interrupted:
-            number = self._scores.by_prediction()
-            below = max((n for n in self._trials if n < number), default=number)
-            between = round(float(np.sqrt(below * number)))
-            if between in (below, number) or number <= _NARROW * below:
-                break
-            self._try(init, between)
-        return self._within(self._scores.chosen(self.number_by))
+    def _larger(self) -> int | None:
+        """A larger number, until the gain is past its peak or hardly rises."""
+        largest, scores = max(self._trials), self._scores
+        if largest >= self._ceiling:
+            return None
+        if has_flattened(scores.gain) or scores.declines_towards(largest):
+            return None
+        following = round(largest * _STEP)
+        return self._ceiling if following * _CLOSE >= self._ceiling else following
 
-    @property
-    def _at_peak(self) -> bool:
-        return self.number_by != "elbow" and self._scores.has_peak
+    def _smaller(self) -> int | None:
+        """A smaller number, until the chosen one lies between numbers tried."""
+        smallest, scores = min(self._trials), self._scores
+        if smallest <= self._fewest:
+            return None
+        inside = scores.choice > smallest * _CLOSE
+        if inside and (not scores.has_peak or scores.declines_towards(smallest)):
+            return None
+        return max(round(smallest / _STEP), self._fewest)
 
-    def _climb(self, init: str) -> None:
-        """Try larger numbers until the score has passed its peak, or is no longer worth it."""
-        while (largest := max(self._trials)) < self._ceiling and not self.run.interrupted:
-            scores = self._scores
-            settled = self.number_by != "prediction" and settles(scores.gain)
-            if settled or scores.passed(largest):
-                break
-            following = round(largest * _STEP)
-            self._try(init, self._ceiling if following * _CLOSE >= self._ceiling else following)
+    def _between(self) -> int | None:
+        """A number between the chosen one and the next smaller one, at a peak."""
+        scores = self._scores
+        if not scores.has_peak:
+            return None
+        number = scores.smallest_good
+        below = max((n for n in self._trials if n < number), default=number)
+        between = round(float(np.sqrt(below * number)))
+        return None if between in (below, number) or number <= _NARROW * below else between
 
-    def _descend(self, init: str) -> None:
-        """Try smaller numbers until the number that is wanted lies between numbers tried."""
-        while (smallest := min(self._trials)) > self._fewest and not self.run.interrupted:
-            scores = self._scores
-            inside = scores.chosen(self.number_by) > smallest * _CLOSE
-            if inside and (not self._at_peak or scores.passed(smallest)):
-                break
-            self._try(init, max(round(smallest / _STEP), self._fewest))
-
-    def _try(self, init: str, number: int) -> None:
+    def _try(self, init: str, number: int) -> bool:
+        """Whether a trial was made, and not interrupted."""
         trial = self._trial(number, init)
         if trial is not None:
             self._trials[number] = trial
+        return trial is not None
 
-    def _tried(self, number: int, init: str) -> TrialRecord | None:
+    def _known_trial(self, number: int, init: str) -> Trial | None:
         """The trial of a number and start, if it has been made."""
         same = (one for one in self.run.trials if (one.topics, one.init) == (number, init))
         return next(same, None)
 
-    def _trial(
-        self, number: int, init: str, state: GlobalState | None = None
-    ) -> TrialRecord | None:
-        """A short fit with so many topics, and its score; None if it was interrupted.
-
-        `state` is where it starts, if that is known.
-        """
-        trial = self._tried(number, init)
-        if trial is not None:
-            return trial
-        self.run.display.begin_trial(number)
-        state = short_fit(self._fitted, state or self.start(self._fitted, number, init), self.run)
-        if self.run.interrupted:
+    def _trial(self, number: int, init: str, state: GlobalState | None = None) -> Trial | None:
+        """A short fit from `state` or a new start, and its score; None if it was interrupted."""
+        run, held_out = self.run, self._held_out
+        if (known := self._known_trial(number, init)) is not None:
+            return known
+        run.task.update(trying=f"{number} topics")
+        state = short_fit(self._fitted, state or self.start(self._fitted, number, init), run)
+        if run.interrupted:
             return None
-        near = min(self.run.trials, key=lambda t: abs(np.log(t.topics / number)), default=None)
+        near = min(run.trials, key=lambda t: abs(np.log(t.topics / number)), default=None)
         concentration = _CONCENTRATION if near is None else near.concentration
-        score = self._held_out.score(state, self.problem.scaling, concentration)
+        score = held_out.score(state, self.problem.scaling, concentration)
         components = state.topics.T[: state.n_topics]
-        trial = TrialRecord(
+        coherence = 0.0
+        if components.shape[1] > 1:
+            coherence = float(npmi(topic_top_words(components), self._fitted.counts).mean())
+        trial = Trial(
             topics=number,
             init=init,
             concentration=score.concentration,
-            likelihood=score.likelihood,
-            perplexity=float(np.exp(-score.likelihood.sum() / self._held_out.tokens.sum())),
-            coherence=self._coherence(components),
+            perplexity=float(np.exp(-score.likelihood.sum() / held_out.tokens.sum())),
+            coherence=coherence,
             exclusivity=float(exclusivity(components).mean()),
-            seconds=self.run.seconds,
+            seconds=run.seconds,
+            likelihood=score.likelihood,
         )
-        self.run.trials.append(trial)
-        self.run.display.end_trial(trial.perplexity)
+        run.trials.append(trial)
+        run.task.update(perplexity=f"{trial.perplexity:,.1f}")
         if self.after_trial is not None:
             self.after_trial()
         return trial
-
-    def _coherence(self, components: FloatArray) -> float:
-        """The mean NPMI of topics; 0 with a single word."""
-        if components.shape[1] < 2:
-            return 0.0
-        return float(npmi(topic_top_words(components), self._fitted.counts).mean())
 
     def _within(self, number: float) -> int:
         return int(min(max(round(number), self._fewest), self._ceiling))
 
 
 def count_returning(
-    problem: Problem, start: Callable[[Problem], GlobalState], run: Run, rng: np.random.Generator
-) -> int | None:
-    """How many topics of a short fit of one half have a partner in that of the other.
+    problem: Problem, start: Callable[[Problem], GlobalState], run: Run, seed: int
+) -> int:
+    """How many topics of a short fit of one half of the documents have a partner in the other's.
 
-    Parameters
-    ----------
-    problem : Problem
-        All documents, or a sample of them.
-    start : callable
-        The state where a short fit of a half starts.
-    run : Run
-        How fits proceed.
-    rng : numpy.random.Generator
-        Chooses the halves.
-
-    Returns
-    -------
-    int or None
-        None if the run was interrupted.
+    `start` returns the state in which a short fit of a half starts, and `seed` decides the halves.
     """
-    order = rng.permutation(problem.n_documents)[: 2 * MOST_FITTED]
+    order = np.random.default_rng(seed).permutation(problem.n_documents)[: 2 * MOST_FITTED]
     middle = len(order) // 2
-    found = []
-    for rows in (order[:middle], order[middle:]):
-        half = problem.take(np.sort(rows))
-        found.append(short_fit(half, start(half), run).topics.T)
-        if run.interrupted:
-            return None
+    halves = [problem.take(np.sort(rows)) for rows in (order[:middle], order[middle:])]
+    topics = [short_fit(half, start(half), run).topics.T for half in halves]
     frequency = np.asarray(problem.counts.sum(axis=0), dtype=np.float64)
-    return returning_topics(found[0], found[1], frequency)
+    similarity = topic_similarity(topics[0], topics[1], frequency)
+    return int((similarity[linear_sum_assignment(-similarity)] >= SAME).sum())
 
 
-def returning_topics(one: FloatArray, other: FloatArray, frequency: FloatArray) -> int:
-    """How many topics have a partner among others: a one-to-one match of `likeness` [T, T']."""
-    alike = likeness(one, other, frequency)
-    return int((alike[linear_sum_assignment(-alike)] >= SAME).sum())
-
-
-def likeness(one: FloatArray, other: FloatArray, frequency: FloatArray) -> FloatArray:
-    """How alike topics are, [T, T']: `SAME` or more are the same.
+def topic_similarity(one: FloatArray, other: FloatArray, frequency: FloatArray) -> FloatArray:
+    """How similar topics are, [T, T']: `SAME` or more are the same.
 
     The cosine of sqrt(phi) - sqrt(f), for word shares phi and the words' shares f of the corpus:
-    what all topics share does not count.
-
-    Parameters
-    ----------
-    one, other : float array of shape [T, V]
-        Word weights of topics.
-    frequency : float array of shape [V]
-        Tokens of words in the corpus.
+    what all topics share does not count. `one` [T, V] and `other` [T', V] are word weights of
+    topics, and `frequency` [V] the tokens of words.
     """
     usual = np.sqrt(frequency / frequency.sum())
     directions = []

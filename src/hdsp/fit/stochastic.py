@@ -297,7 +297,7 @@ def fit_stochastic(
             statistics = sum_documents(batch, stream.state, SETTINGS, run.executor)
             stream = stochastic_step(stream, problem, statistics)
             so_far = so_far.add(statistics)
-            run.display.stepped(stream.n_documents, problem.n_documents)
+            run.task.update(documents=f"{stream.n_documents:,}")
             if after_step is not None:
                 after_step(stream, so_far, history)
             if run.interrupted:

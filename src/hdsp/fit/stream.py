@@ -223,7 +223,7 @@ def absorb(
             break
         rows = slice(first, min(first + _AT_ONCE, counts.shape[0]))
         opened = _step(opened, csr_array(counts[rows]), csr_array(design[rows]), run, forget)
-        run.display.stepped(rows.stop, counts.shape[0])
+        run.task.update(documents=f"{rows.stop:,}")
     return opened
 
 

@@ -74,16 +74,16 @@ class Beginning:
         Makes the initial state: it takes time, and is not wanted where a fit is resumed.
     init : str
         The start; ``"array"`` where topics were given.
-    returning : int or None, default=None
-        Topics that come back from the other half of the documents; None where documents are long,
-        or the start was named.
+    count_returning : callable or None, default=None
+        Counts the topics that two halves of the documents share; None if documents are long, or
+        the start was named.
     """
 
     n_topics: int
     numbers: tuple[int, int] | None
     state: Callable[[], GlobalState]
     init: str
-    returning: int | None = None
+    count_returning: Callable[[], int] | None = None
 
 
 def begin(
@@ -146,22 +146,27 @@ def begin(
 
     number, numbers, init, last = plan.n_components, None, names[0], plan.rng
     if not plan.fixed_number or len(names) > 1:
-        search = Search(problem, number, "auto", start_at, run, rng, after_trial)
+        search = Search(problem, number, start_at, run, rng, after_trial)
         with run.stage("search"):
             if plan.fixed_number:
                 init = search.better_start(names, number)
             else:
                 init, number = search.number(names)
                 numbers, last = search.number_range(), np.random.default_rng([seed, number])
-    returning = None
+    halves = None
     asked = plan.init == "auto" and _is_short(problem) and number <= problem.n_documents // 2
     if asked and not run.interrupted:
-        with run.stage("halves"):
-            returning = count_returning(
-                problem, lambda half: start_at(half, number, init), run, np.random.default_rng(seed)
-            )
+        settings = run.settings
+
+        def start_half(half: Problem) -> GlobalState:
+            rng = np.random.default_rng([seed, number])
+            return start(half, number, init, rng, spaces=WordSpaces(seed))
+
+        def halves() -> int:
+            return count_returning(problem, start_half, Run(settings=settings), seed)
+
     return Beginning(
-        number, numbers, lambda: start(problem, number, init, last, n_tokens), init, returning
+        number, numbers, lambda: start(problem, number, init, last, n_tokens), init, halves
     )
 
 
@@ -322,7 +327,7 @@ def fit(source: FitSource, plan: Plan, run: Run) -> Outcome:
         # The start and the number are not those that all trials would choose: trials are kept, and
         # passes from here are not.
         run.after_pass = None
-    run.display.begin_fit(beginning.n_topics)
+    run.task.update(trying=None, perplexity=None, topics=beginning.n_topics)
     # Interrupted in its trials, a search may have gone on with another number.
     if resumed is None or resumed.state.n_topics != beginning.n_topics:
         with run.stage("start"):

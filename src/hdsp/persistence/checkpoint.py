@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.exceptions import ModelFileError, NotSavedWarning
-from hdsp.fit.run import AfterPass, History, PassRecord, Resumed, Run, TrialRecord
+from hdsp.fit.run import AfterPass, History, Resumed, Run, Trial
 from hdsp.fit.stochastic import AfterStep, PassSoFar, Stream
 from hdsp.model.data import Data, Problem
 from hdsp.model.state import DocumentState, GlobalState, padded
@@ -34,8 +34,8 @@ _SHARE_OF_TIME = 0.1
 class _Progress:
     """How far a fit has come; a stream has a state of its own."""
 
-    trials: list[TrialRecord]
-    passes: list[PassRecord] = field(default_factory=list)
+    trials: list[Trial]
+    passes: list[dict[str, float]] = field(default_factory=list)
     state: GlobalState | None = None
     documents: DocumentState | None = None
     stream: Stream | None = None
@@ -88,7 +88,7 @@ class Checkpoint:
             saved: _Progress = reader.decode(_Progress, data["progress"])
             run.trials.extend(saved.trials)
             if run.trials:
-                run.go_on_from(run.trials[-1].seconds)
+                run.continue_from(run.trials[-1].seconds)
             state = saved.state if saved.stream is None else saved.stream.state
             if state is None:
                 return None
@@ -96,6 +96,8 @@ class Checkpoint:
             least = 1 if self.parameters["n_components"] == "auto" else most_topics
             fits = least <= state.n_topics <= most_topics
             require(fits and (saved.passes or saved.stream), "its topics are of another number")
+            known = all({"bound", "seconds"} <= row.keys() for row in saved.passes)
+            require(known, "its passes lack an entry")
             documents = saved.documents
             if isinstance(problem, Problem) and saved.stream is None:
                 shape = (problem.n_documents, padded(state.n_topics))
@@ -115,7 +117,7 @@ class Checkpoint:
             state: GlobalState, joined: Callable[[], DocumentState | None], history: History
         ) -> None:
             if self._is_due() or run.interrupted:
-                self._write(_Progress(run.trials, history.passes, state, joined()))
+                self._write(_Progress(run.trials, history.rows, state, joined()))
 
         return write
 
@@ -124,7 +126,7 @@ class Checkpoint:
 
         def write(stream: Stream, so_far: PassSoFar, history: History) -> None:
             if self._is_due() or run.interrupted:
-                saved = _Progress(run.trials, history.passes, stream=stream, so_far=so_far)
+                saved = _Progress(run.trials, history.rows, stream=stream, so_far=so_far)
                 self._write(saved)
 
         return write

@@ -26,6 +26,7 @@ from hdsp.persistence.expressions import (
     is_seed,
     plain,
 )
+from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.formula import is_formula
 from hdsp.scaling.functions import Product, ScalingFunction, of_terms
 from hdsp.storage.codec import (
@@ -47,6 +48,7 @@ _NOT_STORED = ("checkpoint", "executor", "n_jobs")
 _ANSWERS: dict[str, Any] = {
     "expected": SoftmaxRegression,
     "concentration": Annotated[float, Limits(least=SMALLEST)],
+    "returning": Annotated[int, Limits(least=0)],
     "coherence": Annotated[FloatArray, Limits("T", missing=True)],
     "correlations": Correlations,
     "word_factors": WordFactors | None,
@@ -74,7 +76,7 @@ def save_model(
         "hdsp": version("hdsp"),
         "parameters": _encode_parameters(parameters, arrays),
         "design": encode_design(model.space),
-        "model": encode(model, arrays, given=_given(model)),
+        "model": encode(model, arrays, given=_given(model.space, model.answers)),
         "answers": encode(dict(sorted(model.answers.items())), arrays, "answers"),
         "stream": encode(opened, arrays, "stream", _given_of_stream(model)),
     }
@@ -95,7 +97,7 @@ def load_model(
             parameters = _decode_parameters(data["parameters"], arrays, known)
         design = decode_design(data["design"])
         sizes = {"J": design.n_columns, "L": design.schema.n_labels}
-        reader = Decoder(arrays, sizes, {"space": design, "answers": {}, "left_out": None})
+        reader = Decoder(arrays, sizes, _given(design, {}))
         model: FittedModel = reader.decode(FittedModel, data["model"])
         model.answers.update(_decode_answers(reader, data["answers"], model))
         _check_model(model)
@@ -121,8 +123,9 @@ def check_parameters(state: GlobalState, scaling: ScalingFunction, n_labels: int
         require(fits and positive, f"its parameters {name!r} of the scaling function are invalid")
 
 
-def _given(model: FittedModel) -> dict[str, Any]:
-    return {"space": model.space, "answers": model.answers, "left_out": None}
+def _given(design: LabelDesign, answers: dict[str, Any]) -> dict[str, Any]:
+    """What a file has elsewhere, or lacks."""
+    return {"space": design, "answers": answers, "left_out": None, "count_returning": None}
 
 
 def _given_of_stream(model: FittedModel) -> dict[str, Any]:

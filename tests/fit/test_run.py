@@ -1,0 +1,57 @@
+"""Stages, clock and progress of a fit."""
+
+import numpy as np
+import pytest
+
+from hdsp.fit.run import History, Run
+
+
+def history(bounds, tol=5e-4):
+    return History(tol, lambda: 0.0, [{"bound": bound} for bound in bounds])
+
+
+def test_a_resumed_history_continues_its_clock():
+    run = Run()
+    resumed = run.new_history([{"pass": 1, "bound": -5.0, "seconds": 100.0}])
+    assert len(resumed) == 1
+    assert 100.0 <= run.seconds < 101.0
+
+
+def test_stages_are_timed_in_their_order_even_if_they_fail(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("hdsp.fit.run.time.perf_counter", lambda: now[0])
+    run = Run()
+    for name, seconds in (("search", 2.0), ("passes", 5.0), ("search", 1.0)):
+        with run.stage(name):
+            now[0] += seconds
+
+    def fail():
+        with run.stage("reading"):
+            now[0] += 0.5
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert run.stage_rows() == [
+        {"stage": "search", "seconds": 3.0},
+        {"stage": "passes", "seconds": 5.0},
+        {"stage": "reading", "seconds": 0.5},
+    ]
+
+
+def test_the_expected_number_of_passes_follows_steps_that_shrink():
+    bounds = [-1000.0, -992.0, -988.0, -986.0]
+    change = np.abs(np.diff(bounds) / bounds[1:])
+    passes = np.log(5e-4 / change[-1]) / np.log(np.sqrt(change[-1] / change[0]))
+    assert history(bounds).settling_pass() == pytest.approx(4.0 + passes)
+    assert history(bounds[:2]).settling_pass() is None
+    assert history(bounds, tol=0.0).settling_pass() is None
+    assert history([*bounds, -900.0]).settling_pass() is None
+
+
+def test_an_interruption_and_merges_are_shown():
+    run = Run()
+    run.interruption.on_request()
+    assert "Ctrl-C again" in run.task.details["stopping"]
+    run.note_moves(history([-1.0]), {"merges": 2})
+    assert run.task.details["merges"] == "merges 2"
