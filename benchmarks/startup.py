@@ -27,7 +27,7 @@ warnings.simplefilter("ignore")
 corpus, _ = hdsp.simulate([["a"], ["b"]] * 200, n_topics=5, random_state=0)
 hdsp.HDSP(max_components=20, n_jobs=int(sys.argv[1]), random_state=0).fit(corpus)
 """
-TABLE = ["--category", "label", "--topics", "20", "-q"]
+TABLE = ["--categories", "label", "--max-components", "20", "-q"]
 # The name, the program and its arguments, the number of runs (the median counts), and whether the
 # cache is empty at first. Otherwise it is the one that the program above left.
 MEASURED = (

@@ -18,12 +18,12 @@ def test_the_command_reads_seeds(tmp_path):
     reviews(120).to_parquet(tmp_path / "reviews.parquet")
     (tmp_path / "seeds.json").write_text(json.dumps(SEEDS))
     fit = ["fit", str(tmp_path / "reviews.parquet"), "-o", str(tmp_path / "m.hdsp")]
-    run(tmp_path, *fit, "--topics", "5", "--fixed-number", "--seeds", str(tmp_path / "seeds.json"))
+    run(tmp_path, *fit, "--n-components", "5", "--seeds", str(tmp_path / "seeds.json"))
     assert set(HDSP.load(tmp_path / "m.hdsp").topic_names_.values()) == set(SEEDS)
     for text, message in (
-        ("{", "is no JSON"),
-        ("[]", "must hold names of topics"),
-        ("[" * 100_000, "is no JSON"),
+        ("{", "is not JSON"),
+        ("[]", "must map topic names"),
+        ("[" * 100_000, "is not JSON"),
         ('{"a": "b"}', "--seeds must map topic names to lists of words"),
     ):
         (tmp_path / "seeds.json").write_text(text)
@@ -37,8 +37,8 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("daily")
     frame = reviews(100)
     frame.to_parquet(path / "reviews.parquet")
-    arguments = ["fit", "reviews.parquet", "--category", "department", "--topics", "6"]
-    assert run(path, *arguments, "--fixed-number", "-o", "model.hdsp")[0] == 0
+    arguments = ["fit", "reviews.parquet", "--categories", "department", "--n-components", "6"]
+    assert run(path, *arguments, "-o", "model.hdsp")[0] == 0
     write_names(path, {"1": "Shoes", "4": "Bags"}, [{"name": "Moods", "topics": [0, 5]}])
     return path
 
@@ -60,7 +60,6 @@ def test_names_are_kept_in_the_model_file(copied):
     assert status == 0
     assert "model.hdsp keeps the names of names.json" in error
     assert "Shoes" in out
-    assert "Moods" in out
     loaded = HDSP.load(copied / "model.hdsp")
     assert loaded.topic_names_ == {1: "Shoes", 4: "Bags"}
     np.testing.assert_array_equal(loaded.components_, before)
@@ -87,7 +86,7 @@ def test_names_and_combined_topics_make_a_new_model(copied):
     status, out, error = run(copied, *command, "-o", "merged.hdsp")
     assert (status, error) == (0, "")
     assert "4 topics" in out
-    assert "Moods is 0 + 5 of the fit" in out
+    assert "Moods merges 0 + 5" in out
     assert (copied / "model.hdsp").read_bytes() == before
     merged = HDSP.load(copied / "merged.hdsp")
     named = {merged.fitted_topics_[k]: name for k, name in merged.topic_names_.items()}
@@ -106,11 +105,11 @@ def test_names_and_combined_topics_make_a_new_model(copied):
         (["--merge", "1,2"], "--merge makes a new model: name it with -o, such as -o merged.hdsp"),
         (["--merge", "1,2", "-o", "x.csv"], "--merge makes a new model"),
         (["-o", "x.hdsp"], "-o x.hdsp would only copy the model: add --names or --merge"),
-        (["--merge", "1;2", "-o", "x.hdsp"], "numbers with commas between them, such as 3,17"),
+        (["--merge", "1;2", "-o", "x.hdsp"], "integers separated by commas, such as 3,17"),
         (["--merge", "1,9", "-o", "x.hdsp"], "must name topics 0 to 5. Got 9"),
         (["--merge", "1", "-o", "x.hdsp"], "must name at least two topics"),
         (["--merge", "0,1", "--names", "names.json", "-o", "x.hdsp"], "name each topic once"),
-        (["--merge", "0,1", "-o", "none/x.hdsp"], "There is no folder"),
+        (["--merge", "0,1", "-o", "none/x.hdsp"], "does not exist: create it"),
     ],
 )
 def test_merges_that_are_none_say_so(folder, arguments, message):
@@ -124,8 +123,8 @@ def test_merges_that_are_none_say_so(folder, arguments, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"format": "hdsp-names-1", "names": {"0": null}}', "must hold `names` by topic"),
-        ('{"format": "hdsp-names-1", "names": {"0": 3}}', "must hold `names` by topic"),
+        ('{"format": "hdsp-names-1", "names": {"0": null}}', "must hold --names by topic"),
+        ('{"format": "hdsp-names-1", "names": {"0": 3}}', "must hold --names by topic"),
         ('{"format": "hdsp-names-1", "combined": [{"name": 1, "topics": [0]}]}', "must hold"),
         ("[" * 100_000, "is no file of topic names"),
     ],
@@ -160,7 +159,7 @@ def test_python_runs_the_package_as_the_command(folder):
 
 def test_a_contrast_may_begin_with_any_negative_number(tmp_path):
     reviews(60).to_parquet(tmp_path / "reviews.parquet")
-    fit = ["fit", "reviews.parquet", "--numeric", "rating", "--topics", "3", "--fixed-number"]
+    fit = ["fit", "reviews.parquet", "--numeric", "rating", "--n-components", "3"]
     assert run(tmp_path, *fit, "-o", "m.hdsp")[0] == 0
     asked = ["effects", "m.hdsp", "--label", "rating", "--json", "--contrast"]
     for low in ("-1", "-1.5", "-1e0", "-.5E+0"):

@@ -36,7 +36,7 @@ def small(monkeypatch, tmp_path):
 
 
 def test_the_demo_prints_topics_and_what_labels_do(small, capsys):
-    assert main(["demo", "--topics", "6"]) == 0
+    assert main(["demo", "--n-components", "6"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     lines = out.splitlines()
@@ -57,7 +57,7 @@ def test_the_demo_prints_topics_and_what_labels_do(small, capsys):
 
 
 def test_the_heading_counts_the_topics_that_follow(small, capsys):
-    main(["demo", "--topics", "6"])
+    main(["demo", "--n-components", "6"])
     lines = capsys.readouterr().out.splitlines()
     start = next(i for i, line in enumerate(lines) if "topics in use:" in line)
     shown = lines[start + 1 :].index("")
@@ -65,25 +65,28 @@ def test_the_heading_counts_the_topics_that_follow(small, capsys):
 
 
 def test_a_seed_gives_the_same_output_again(small, capsys):
-    main(["demo", "--topics", "6", "--seed", "3"])
+    main(["demo", "--n-components", "6", "--random-state", "3"])
     first = capsys.readouterr().out
-    main(["demo", "--topics", "6", "--seed", "3"])
+    main(["demo", "--n-components", "6", "--random-state", "3"])
     assert capsys.readouterr().out == first
-    main(["demo", "--topics", "6", "--seed", "4"])
+    main(["demo", "--n-components", "6", "--random-state", "4"])
     assert capsys.readouterr().out != first
 
 
 @pytest.mark.parametrize(
-    "arguments", [["demo", "--colour"], ["demo", "--topics", "many"], ["dance"], []]
+    "arguments", [["demo", "--colour"], ["demo", "--n-components", "many"], ["dance"], []]
 )
 def test_a_bad_option_ends_with_status_2(arguments, capsys):
     assert main(arguments) == 2
-    assert "usage: hdsp" in capsys.readouterr().err
+    assert "--help." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [(["--topics", "0"], "must be an int in the range"), (["--seed", "-1"], "random_state")],
+    [
+        (["--n-components", "0"], "must be an int in the range"),
+        (["--random-state", "-1"], "--random-state must be"),
+    ],
 )
 def test_bad_values_end_with_status_2_and_one_sentence(small, arguments, sentence, capsys):
     assert main(["demo", *arguments]) == 2

@@ -17,7 +17,7 @@ from tests.cli.test_outputs import pressed  # noqa: F401
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("effects")
     reviews().to_parquet(path / "reviews.parquet")
-    options = ["--category", "department", "--topics", "4", "--fixed-number"]
+    options = ["--categories", "department", "--n-components", "4"]
     output = ["-o", str(path / "model.hdsp")]
     assert main(["fit", str(path / "reviews.parquet"), *options, *output]) == 0
     return path
@@ -29,7 +29,7 @@ def effects(folder, *options):
 
 def test_refits_of_the_documents_in_a_file(folder, capsys):
     file = str(folder / "reviews.parquet")
-    assert effects(folder, "--refits", "3", "--corpus", file, "--seed", "5", "--json") == 0
+    assert effects(folder, "--refits", "3", file, "--random-state", "5", "--json") == 0
     found = json.loads(capsys.readouterr().out)["effects"]
     assert effects(folder, "--json") == 0
     alone = json.loads(capsys.readouterr().out)["effects"]
@@ -41,26 +41,26 @@ def test_refits_of_the_documents_in_a_file(folder, capsys):
 
 
 def test_refits_need_documents_and_documents_refits(folder, capsys):
-    for options in (["--refits", "3"], ["--corpus", str(folder / "reviews.parquet")]):
+    for options in (["--refits", "3"], [str(folder / "reviews.parquet")]):
         assert effects(folder, *options) == 2
-        assert "--corpus FILE needs --refits or --formula" in capsys.readouterr().err
+        assert "Documents need --refits or --formula" in capsys.readouterr().err
 
 
 def test_other_documents_are_refused(folder, tmp_path, capsys):
     reviews().iloc[::-1].to_parquet(tmp_path / "other.parquet")
-    assert effects(folder, "--refits", "3", "--corpus", str(tmp_path / "other.parquet")) == 2
+    assert effects(folder, "--refits", "3", str(tmp_path / "other.parquet")) == 2
     assert "must be the documents that the model was fitted to" in capsys.readouterr().err
 
 
 def test_one_refit_is_refused(folder, capsys):
-    assert effects(folder, "--refits", "1", "--corpus", str(folder / "reviews.parquet")) == 2
+    assert effects(folder, "--refits", "1", str(folder / "reviews.parquet")) == 2
     assert "must be an integer >= 2. Got 1." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_interrupt_ends_refits(folder, pressed, capsys, jobs):  # noqa: F811
     file = str(folder / "reviews.parquet")
-    options = ["--refits", "50", "--corpus", file, "--jobs", jobs]
+    options = ["--refits", "50", file, "--n-jobs", jobs]
     assert effects(folder, *options) == 130
     shown = capsys.readouterr()
     assert shown.err.splitlines()[-1] == "hdsp: interrupted."
@@ -80,7 +80,7 @@ def test_an_interrupt_ends_refits_in_python(folder, pressed):  # noqa: F811
 
 
 def test_topics_that_fall_are_shown(folder, capsys):
-    assert effects(folder, "--most", "2") == 0
+    assert effects(folder, "--n-topics", "2") == 0
     blocks = capsys.readouterr().out.strip().split("\n\n")
     model = HDSP.load(folder / "model.hdsp")
     table = model.label_effects("department")
@@ -106,7 +106,7 @@ def test_the_summary_of_the_regression(folder, capsys):
     summary = json.loads(capsys.readouterr().out)["summary"]
     assert summary == model.estimate_effects().summary()
     assert effects(folder, "--summary") == 2
-    assert "--summary cannot be combined with --label" in capsys.readouterr().err
+    assert "--summary excludes --label" in capsys.readouterr().err
 
 
 def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
@@ -116,9 +116,9 @@ def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
     table["side"] = rng.choice(["left", "right"], len(table))
     table["blog"] = [f"blog {n % 12}" for n in range(len(table))]
     table.to_csv(tmp_path / "posts.csv", index=False)
-    file = ["--corpus", str(tmp_path / "posts.csv")]
+    file = [str(tmp_path / "posts.csv")]
     model = str(folder / "model.hdsp")
-    formula = ["--formula", "side + s(day)", "--group", "blog"]
+    formula = ["--formula", "side + s(day)", "--groups", "blog"]
     assert main(["effects", model, *file, *formula, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["effects"]
     assert {row["label"] for row in rows} == {"left", "right", "day"}
@@ -135,7 +135,7 @@ def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
     wanted = "hdsp: warning: --contrast goes to '2031', and 'day' runs from 2020 to 202"
     assert sum(line.startswith(wanted) for line in said) == 1
     assert main(["effects", model, *formula]) == 2
-    assert "--formula needs --corpus FILE" in capsys.readouterr().err
+    assert "--formula needs a FILE" in capsys.readouterr().err
     assert main(["effects", model, *file, "--formula", "~ siide"]) == 2
     assert "siide" in capsys.readouterr().err
     # Checks of the model's own labels, and of others.

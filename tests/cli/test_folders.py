@@ -8,7 +8,7 @@ import pytest
 
 from hdsp import HDSP
 from hdsp.cli.main import main
-from hdsp.cli.tables import write_pieces
+from hdsp.cli.output import write_pieces
 
 TEXTS = ["red silk skirt hem red", "tax vote budget law tax", "silk hem skirt", "vote law budget"]
 LABELS = ["--metadata", "letters.csv"]
@@ -30,7 +30,15 @@ def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(path)
         assert run(
-            "fit", "letters", *LABELS, "--category", "sender", "--topics", "2", "-o", "m.hdsp"
+            "fit",
+            "letters",
+            *LABELS,
+            "--categories",
+            "sender",
+            "--max-components",
+            "2",
+            "-o",
+            "m.hdsp",
         )
     return path
 
@@ -52,7 +60,7 @@ def test_a_model_of_a_folder_is_used_with_folders(here, tmp_path, capsys):
     assert run("predict", "m.hdsp", "letters", "--target", "sender", "-o", out)
     assert set(pd.read_csv(out)["predicted"]) == {"Smith, John", "Roe; Jane"}
     capsys.readouterr()
-    assert run("topics", "m.hdsp", "--stable", "letters", *LABELS, "--fits", "1", "--json")
+    assert run("stability", "m.hdsp", "letters", *LABELS, "--n-fits", "1", "--json")
     found = json.loads(capsys.readouterr().out)
     assert len(found["topics_in_fits"]) == 1
     assert run("topics", "m.hdsp", "--documents", "letters", *LABELS, "--json")
@@ -60,37 +68,35 @@ def test_a_model_of_a_folder_is_used_with_folders(here, tmp_path, capsys):
     assert all((here / "letters" / one["id"]).read_text() == one["text"] for one in documents)
     assert run("evaluate", "m.hdsp", "letters", *LABELS, "--json")
     assert json.loads(capsys.readouterr().out)["documents"] == 40
-    for texts in (["letters", *LABELS], ["table.csv", "--delimiter", ";", "--show", "title"]):
-        assert run("report", "m.hdsp", "--corpus", *texts, "-o", tmp_path / "r.html")
+    for texts in (["letters", *LABELS], ["table.csv", "--delimiter", ";", "--texts", "title"]):
+        assert run("report", "m.hdsp", *texts, "-o", tmp_path / "r.html")
 
 
 def test_a_folder_without_its_table_says_how_to_name_it(here, capsys):
     assert run("transform", "m.hdsp", "letters")
     assert "all labels are missing: name their table with --metadata." in capsys.readouterr().err
-    assert not run(
-        "effects", "m.hdsp", "--corpus", "letters", "--formula", "sender", "--group", "x"
-    )
-    assert "--group means nothing for a folder of texts" in capsys.readouterr().err
+    assert not run("effects", "m.hdsp", "letters", "--formula", "sender", "--groups", "x")
+    assert "--groups does not apply to letters" in capsys.readouterr().err
 
 
 def test_the_page_shows_the_texts_of_another_column(here, tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(HDSP, "report", lambda *_, texts, **__: seen.extend(texts))
-    table = ["--corpus", "table.csv", "--delimiter", ";"]
-    assert run("report", "m.hdsp", *table, "--show", "title", "-o", tmp_path / "r.html")
+    table = ["table.csv", "--delimiter", ";"]
+    assert run("report", "m.hdsp", *table, "--texts", "title", "-o", tmp_path / "r.html")
     assert seen == [f"Letter {number:02d}" for number in range(40)]
 
 
 def test_numbers_with_a_decimal_comma(here, tmp_path, capsys):
     model = tmp_path / "n.hdsp"
     arguments = ["fit", "table.csv", "--delimiter", ";", "--numeric", "year", "-o", model]
-    assert not run(*arguments, "--topics", "2")
+    assert not run(*arguments, "--max-components", "2")
     told = capsys.readouterr().err
     assert told == (
         "hdsp: table.csv, row 0: column 'year' holds '0,5', which is no number; pass --decimal, "
         "which is ','.\n"
     )
-    assert run(*arguments, "--topics", "2", "--decimal", ",")
+    assert run(*arguments, "--max-components", "2", "--decimal", ",")
     assert HDSP.load(model).label_schema_.blocks[0].mean[0] == pytest.approx(3.4, abs=0.1)
     comma = ["table.csv", "--delimiter", ";", "--decimal", ","]
     assert run("transform", model, *comma, "-o", tmp_path / "p.csv")
@@ -107,4 +113,4 @@ def test_labels_with_commas_and_semicolons_are_told_apart(here, capsys):
 def test_what_was_written_is_said(here, tmp_path, capsys):
     out = tmp_path / "p.csv"
     assert main(["predict", "m.hdsp", "letters", "--target", "sender", "-o", str(out)]) == 0
-    assert capsys.readouterr().err.endswith(f"hdsp: wrote {out}, 40 rows.\n")
+    assert f"hdsp: wrote {out}, 40 rows.\n" in capsys.readouterr().err

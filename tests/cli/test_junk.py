@@ -39,7 +39,7 @@ def test_topics_without_junk_say_nothing_of_it(paths, capsys):
     assert main(["topics", str(paths / "clean.hdsp")]) == 0
     assert capsys.readouterr().err == ""
     assert main(["topics", str(paths / "clean.hdsp"), "--junk"]) == 0
-    assert capsys.readouterr().out == "No word of a topic looks like the remains of a web page.\n"
+    assert capsys.readouterr().out == "No topic word looks like the remains of a web page.\n"
 
 
 def test_junk_is_told_on_the_page(paths, tmp_path):

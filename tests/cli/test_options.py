@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from hdsp.cli import main
-from hdsp.cli.common import with_option_names
+from hdsp.cli.main import make_parser
+from hdsp.cli.output import named_options
 from tests.cli.test_commands import reviews
 
 WRITTEN = ["--encoding", "cp1252", "--delimiter", ";"]
@@ -18,8 +19,8 @@ def files(tmp_path_factory):
     frame["text"] = frame["text"].str.replace("walk", "größe")
     frame.to_csv(folder / "reviews.csv", sep=";", encoding="cp1252", index=False)
     frame.to_csv(folder / "reviews.tab.csv", sep="\t", encoding="cp1252", index=False)
-    fit = ["fit", str(folder / "reviews.csv"), "--category", "department", *WRITTEN]
-    assert main([*fit, "--topics", "3", "--fixed-number", "-o", str(folder / "m.hdsp")]) == 0
+    fit = ["fit", str(folder / "reviews.csv"), "--categories", "department", *WRITTEN]
+    assert main([*fit, "--n-components", "3", "-o", str(folder / "m.hdsp")]) == 0
     return folder
 
 
@@ -32,10 +33,10 @@ def test_semicolons_and_cp1252_are_read_by_every_command(files, tmp_path, capsys
     assert main([*predict, "-o", str(output)]) == 0
     assert main(["evaluate", model, table, *WRITTEN]) == 0
     page = tmp_path / "page.html"
-    assert main(["report", model, "--corpus", table, *WRITTEN, "-o", str(page)]) == 0
+    assert main(["report", model, table, *WRITTEN, "-o", str(page)]) == 0
     assert "größe" in page.read_text(encoding="utf-8")
     capsys.readouterr()
-    assert main(["topics", model, "--words", "20"]) == 0
+    assert main(["topics", model, "--n-words", "20"]) == 0
     assert "größe" in capsys.readouterr().out
 
 
@@ -59,16 +60,13 @@ def test_a_tab_can_be_typed(files, tmp_path):
         (["--encoding", "utf-9"], "--encoding must be one that Python knows. Got 'utf-9'"),
         ([*WRITTEN, "--delimiter", ";;"], "--delimiter must be one character. Got ';;'."),
         ([*WRITTEN, "--text", "words"], "there is no column 'words'"),
-        ([*WRITTEN, "--max-iter", "0"], "must be an int in the range [1, inf). Got 0"),
-        ([*WRITTEN, "--seed", "-1"], "'random_state' parameter of HDSP must be"),
-        ([*WRITTEN, "--jobs", "0"], "'n_jobs' parameter of HDSP must be"),
-        ([*WRITTEN, "--phrases", "0"], "--phrases must be a whole number from 1 to 10"),
+        ([*WRITTEN, "--max-iter", "0"], "--max-iter must be an int in the range [1, inf). Got 0"),
+        ([*WRITTEN, "--random-state", "-1"], "--random-state must be"),
+        ([*WRITTEN, "--n-jobs", "0"], "--n-jobs must be"),
+        ([*WRITTEN, "--ngrams", "0"], "--ngrams must be a whole number from 1 to 10"),
         ([*WRITTEN, "--language", "klingon"], "--language must be"),
         ([*WRITTEN, "--tags", "department"], "--tag-separator"),
-        (
-            ["--format", "ldac", "--vocabulary", "w", "--delimiter", ";"],
-            "--delimiter means nothing",
-        ),
+        (["--format", "ldac", "--words", "w", "--delimiter", ";"], "--delimiter does not apply"),
     ],
 )
 def test_messages_name_options(files, capsys, options, message):
@@ -81,14 +79,16 @@ def test_messages_name_options(files, capsys, options, message):
 
 
 def test_names_of_parameters_become_options():
+    options = make_parser().parse_args(["fit", "a.csv", "-o", "m.hdsp"])
     for text, expected in {
-        "raise n_components of HDSP.": "raise --topics.",
-        "n_components=1 of HDSP leaves": "--topics 1 leaves",
+        "raise n_components of HDSP.": "raise --n-components.",
+        "n_components=1 of HDSP leaves": "--n-components 1 leaves",
         "after max_iter=3 passes, tol=0.001: raise max_iter or tol.": (
             "after --max-iter 3 passes, --tol 0.001: raise --max-iter or --tol."
         ),
         "Pass language=None and `stop_words`.": "Pass --language none and --stop-words.",
-        "`target` of HDSP.predict_labels must": "--target must",
+        "`max_df` of TextSettings must": "--max-df must",
+        "The 'tol' parameter of HDSP must": "--tol must",
         "a file tol.csv with `other`": "a file tol.csv with `other`",
     }.items():
-        assert with_option_names(text) == expected
+        assert named_options(text, options) == expected

@@ -11,7 +11,7 @@ import pytest
 
 from hdsp import HDSP
 from hdsp.cli import main
-from hdsp.cli.tables import write_pieces
+from hdsp.cli.output import write_pieces
 from hdsp.fit import Run
 from tests.cli.test_commands import reviews
 
@@ -25,7 +25,7 @@ def files(tmp_path_factory):
 
 
 def fit(folder, output):
-    options = ["--category", "department", "--topics", "3", "--fixed-number", "--tol", "1"]
+    options = ["--categories", "department", "--n-components", "3", "--tol", "1"]
     return main(["fit", str(folder / "reviews.parquet"), *options, "-o", str(output)])
 
 
@@ -48,7 +48,7 @@ def test_a_folder_that_cannot_be_written_to_is_found_first(files, monkeypatch, c
     monkeypatch.setattr(HDSP, "load", no_work)
     for command in commands(files, "/proc/results.csv"):
         assert main(command) == 2, command
-        assert "Nothing can be written to the folder '/proc'" in capsys.readouterr().err
+        assert "Folder '/proc' is not writable" in capsys.readouterr().err
 
 
 def test_a_folder_in_place_of_a_file_is_found_first(files, monkeypatch, capsys):
@@ -63,7 +63,7 @@ def test_an_unknown_format_is_found_first(files, monkeypatch, capsys):
     monkeypatch.setattr(HDSP, "load", no_work)
     for command in list(commands(files, str(files / "table.xls")))[1:5]:
         assert main(command) == 2
-        assert "does not tell in which format to write" in capsys.readouterr().err
+        assert "does not specify a format" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["new.csv", "new.jsonl", "new.parquet"])
@@ -128,7 +128,7 @@ def pressed(monkeypatch):
 
 def test_an_interrupt_ends_a_loop_over_fits(files, pressed, capsys):
     table, model = str(files / "reviews.parquet"), str(files / "model.hdsp")
-    assert main(["topics", model, "--stable", table, "--fits", "3"]) == 130
+    assert main(["stability", model, table, "--n-fits", "3"]) == 130
     shown = capsys.readouterr()
     assert shown.err.splitlines()[-1] == "hdsp: interrupted."
     assert shown.out == ""

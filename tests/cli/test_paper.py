@@ -1,4 +1,4 @@
-"""`hdsp paper`, from a model file and a table to a folder."""
+"""`hdsp article`, from a model file and a table to a folder."""
 
 import json
 
@@ -28,8 +28,8 @@ def here(folder, monkeypatch):
 
 
 def test_a_model_and_its_documents_become_a_folder(here, capsys):
-    arguments = ["--corpus", "reviews.parquet", "--group", "reviewer", "--stability", "-o", "out/"]
-    assert main(["paper", "model.hdsp", *arguments]) == 0
+    arguments = ["reviews.parquet", "--groups", "reviewer", "--stability", "-o", "out/"]
+    assert main(["article", "model.hdsp", *arguments]) == 0
     said = capsys.readouterr().out
     assert said.startswith("Wrote out/: effects.csv, effects.pdf, effects.tex, methods.md, ")
     topics, frame = pd.read_csv(here / "out" / "topics.csv"), reviews(90)
@@ -45,7 +45,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
     told = (here / "out" / "methods.md").read_text()
     assert "to all documents with 2, 3 and 4 topics and the random seeds 1 and 2." in told
     # Of a smaller paper, the files that are left are its own.
-    assert main(["paper", "model.hdsp", "-o", "out"]) == 0
+    assert main(["article", "model.hdsp", "-o", "out"]) == 0
     assert not (here / "out" / "stability.csv").exists()
     record = json.loads((here / "out" / "provenance.json").read_text())
     assert {*record["files"], "provenance.json"} == {p.name for p in (here / "out").iterdir()}
@@ -54,20 +54,16 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--stability"], "--stability needs the training documents: pass them as --corpus."),
+        (["--stability"], "--stability needs the training documents"),
         (["--refits", "20"], "--refits needs the training documents, which a saved model does not"),
-        (["--corpus", "-"], "--corpus needs a file: it is read twice"),
-        (
-            ["--corpus", "reviews.parquet"],
-            "The fit had groups, and these documents have none: pass them as --group.",
-        ),
-        (["-o", "no/where"], "to write 'no/where' to: make it first."),
-        (["-o", "."], "'model.hdsp' is another or was changed since: choose another folder, or"),
+        (["-"], "Name a file: it is read twice"),
+        (["-o", "no/where"], "does not exist: create it to write 'no/where'."),
+        (["-o", "."], "is another or was changed since: choose another folder, or"),
         (["-o", "model.hdsp"], "replaces only files that it wrote, and 'model.hdsp' is another"),
     ],
 )
 def test_what_is_refused(here, capsys, arguments, message):
-    assert main(["paper", "model.hdsp", *arguments]) == 2
+    assert main(["article", "model.hdsp", *arguments]) == 2
     told = capsys.readouterr().err
     assert message in told
     assert told.count("\n") == 1

@@ -9,7 +9,7 @@ from hdsp.cli import main
 
 MODULES = {
     "dance": """
-        from hdsp.cli.common import add_command
+        from hdsp.cli.options import add_command
 
         def add_parser(commands):
             parser = add_command(commands, "dance", "dance a while", ())

@@ -16,7 +16,7 @@ from hdsp.corpus.stored import corpus as stored_corpus
 from hdsp.corpus.stored import preparing
 from tests.corpus.stored.corpora import check_same
 
-LABELS = ["--tags", "tags", "--category", "kind", "--numeric", "year"]
+LABELS = ["--tags", "tags", "--categories", "kind", "--numeric", "year"]
 
 
 def write_tables(folder, n_tables=3):
@@ -60,7 +60,7 @@ def fails(capsys, *arguments):
     return capsys.readouterr().err
 
 
-FIT = ["--topics", "3", "--fixed-number", "--tol", "0.01", "-q"]
+FIT = ["--n-components", "3", "--tol", "0.01", "-q"]
 
 
 def test_a_prepared_corpus_is_that_of_the_files(files, capsys):
@@ -83,7 +83,7 @@ def test_a_prepared_corpus_is_that_of_the_files(files, capsys):
         "words": 6,
         "tokens": 720.0,
         "labels": 5,
-        "shards": 5,
+        "parts": 5,
     }
 
 
@@ -105,7 +105,7 @@ def test_a_fit_of_a_folder_is_that_of_its_files(files):
     assert not [name for name in os.listdir() if name.startswith(".")]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "arrow"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
 def test_tables_are_written_in_pieces(files, suffix):
     run("fit", "whole.jsonl", *LABELS, "-o", "m.hdsp", *FIT)
     run("prepare", *files, *LABELS, "--like", "m.hdsp", "-o", "corpus", "-q")
@@ -143,7 +143,7 @@ def test_an_evaluation_of_a_folder_is_that_of_the_table(files, capsys):
         values = [one["perplexity"][given] for one in found]
         assert values[0] == pytest.approx(values[1])
     run("topics", "m.hdsp", "--documents", "corpus")
-    run("report", "m.hdsp", "--corpus", "corpus", "-o", "report.html", "-q")
+    run("report", "m.hdsp", "corpus", "-o", "report.html", "-q")
     assert "<html" in Path("report.html").read_text()
 
 
@@ -173,14 +173,14 @@ def test_standard_input_is_prepared(files, monkeypatch, capsys):
     run("prepare", "-", "--format", "jsonl", "-o", "corpus")
     check_same(hdsp.open_corpus("corpus")[:], hdsp.read_table("whole.jsonl"))
     message = fails(capsys, "prepare", "-", "-o", "corpus")
-    assert "standard input has no name to tell its format: --format" in message
+    assert "Standard input has no file name: pass its --format" in message
 
 
 def test_words_and_settings_are_those_of_the_options(files):
     Path("words.txt").write_text("tax\ncat\n")
-    run("prepare", *files, "--vocabulary", "words.txt", "-o", "corpus")
+    run("prepare", *files, "--words", "words.txt", "-o", "corpus")
     assert hdsp.open_corpus("corpus").words == ("tax", "cat")
-    run("prepare", *files, "--max-words", "3", "--phrases", "2", "--min-df", "2", "-o", "corpus")
+    run("prepare", *files, "--max-features", "3", "--ngrams", "2", "--min-df", "2", "-o", "corpus")
     stored = hdsp.open_corpus("corpus")
     settings = hdsp.TextSettings(max_features=3, ngrams=2, min_df=2)
     check_same(stored[:], hdsp.read_table("whole.jsonl", text_settings=settings, ids="id"))
@@ -197,19 +197,33 @@ def test_other_formats_are_read_as_a_whole(files):
 
 def test_what_cannot_be_prepared_is_told(files, capsys):
     run("fit", "whole.jsonl", "-o", "m.hdsp", *FIT)
-    run("prepare", *files, "--max-words", "3", "-o", "corpus")
+    run("prepare", *files, "--max-features", "3", "-o", "corpus")
     os.mkdir("letters")
     Path("letters/a.txt").write_text("a cat")
     cases = {
         ("prepare", "letters", *files, "-o", "c"): "Several files must be tables, and letters is",
-        ("prepare", *files, "-o", "no/c"): "There is no folder",
+        ("prepare", *files, "-o", "no/c"): "does not exist: create it",
         ("prepare", *files, "-o", "letters"): "is a folder with 'a.txt' in it: choose another",
-        ("prepare", *files, "--metadata", "x.csv", "-o", "c"): "--metadata means nothing",
+        (
+            "prepare",
+            *files,
+            "--metadata",
+            "x.csv",
+            "-o",
+            "c",
+        ): "--metadata does not apply to several files",
         ("prepare", "letters", "--like", "m.hdsp", "-o", "c"): "--like needs tables of texts",
         ("prepare", "corpus", "-o", "c"): "corpus is a stored corpus, whose words are chosen",
         ("prepare", "nothing.csv", "-o", "c"): "there is no such file",
-        ("fit", "corpus", "--tags", "tags", "-o", "n.hdsp"): "--tags means nothing for a stored",
-        ("fit", "corpus", "--max-words", "9", "-o", "n.hdsp"): "--max-words means nothing for a",
+        ("fit", "corpus", "--tags", "tags", "-o", "n.hdsp"): "--tags does not apply to a stored",
+        (
+            "fit",
+            "corpus",
+            "--max-features",
+            "9",
+            "-o",
+            "n.hdsp",
+        ): "--max-features does not apply to a",
         ("transform", "m.hdsp", "corpus"): "prepare it with hdsp prepare --like MODEL",
     }
     for arguments, message in cases.items():
@@ -218,12 +232,12 @@ def test_what_cannot_be_prepared_is_told(files, capsys):
 
 
 def test_groups_go_with_one_table(files, capsys):
-    run("fit", "whole.jsonl", *LABELS, "--group", "year", *FIT, "-o", "grouped.hdsp")
-    refits = ["--refits", "2", "--corpus", "whole.jsonl"]
-    run("effects", "grouped.hdsp", *refits, "--group", "year", "-q")
-    assert "same labels and groups" in fails(capsys, "effects", "grouped.hdsp", *refits, "-q")
-    said = fails(capsys, "fit", *files, "--group", "kind", "-o", "several.hdsp")
-    assert said.startswith("hdsp: --group goes with documents that are fitted at once in memory")
+    run("fit", "whole.jsonl", *LABELS, "--groups", "year", *FIT, "-o", "grouped.hdsp")
+    refits = ["--refits", "2", "whole.jsonl"]
+    # The model remembers the column of the groups.
+    run("effects", "grouped.hdsp", *refits, "-q")
+    said = fails(capsys, "fit", *files, "--groups", "kind", "-o", "several.hdsp")
+    assert "hdsp: --groups does not apply to several files" in said
     assert "there is no column 'author'" in fails(
-        capsys, "fit", "whole.jsonl", "--group", "author", "-o", "none.hdsp"
+        capsys, "fit", "whole.jsonl", "--groups", "author", "-o", "none.hdsp"
     )

@@ -6,22 +6,25 @@ import numpy as np
 import pytest
 
 from hdsp import Corpus
-from hdsp.cli.common import with_option_names
 from hdsp.cli.main import make_parser
-from hdsp.cli.reading import read_corpus
+from hdsp.cli.reading import read_file
 from hdsp.corpus.readers import FORMATS
 from tests.corpus.readers.samples import IDS, write_samples
 
-COLUMNS = ["--tags", "tags", "--category", "kind", "--numeric", "rating"]
+COLUMNS = ["--tags", "tags", "--categories", "kind", "--numeric", "rating"]
 BESIDE = ["--metadata", "labels.csv", *COLUMNS]
-COUNTED = ["--vocabulary", "words.txt", *BESIDE]
+COUNTED = ["--words", "words.txt", *BESIDE]
 OPTIONS = {
     **dict.fromkeys(("csv", "tsv", "jsonl", "parquet", "arrow"), COLUMNS),
     **dict.fromkeys(("ldac", "uci", "mtx"), COUNTED),
     "folder": BESIDE,
     "mallet": [],
-    "svmlight": ["--vocabulary", "words.txt"],
+    "svmlight": ["--words", "words.txt"],
 }
+
+
+def read_corpus(options):
+    return read_file(options.files[0], options)
 
 
 def options_of(*arguments):
@@ -62,17 +65,11 @@ def test_a_separator_reaches_every_format_that_has_one(tmp_path):
     ("arguments", "message"),
     [
         (["--format", "odt"], r"--format must be one of csv, tsv, .*, uci\. Got 'odt'\."),
-        (
-            ["--format", "mallet", "--tags", "x"],
-            "--tags means nothing for the format mallet: leave",
-        ),
-        (
-            ["--metadata", "labels.csv"],
-            "--metadata means nothing for the format table: leave it out",
-        ),
-        (["--vocabulary", "words.txt"], "--vocabulary means nothing for the format table: leave"),
-        (["--format", "ldac", "--tags", "x"], "Labels of ldac files are columns of a table: name"),
-        (["--format", "ldac"], "The words of a ldac file are in another file: name it with --voc"),
+        (["--format", "mallet", "--tags", "x"], "--tags does not apply to a.csv: leave it out"),
+        (["--metadata", "labels.csv"], "--metadata does not apply to a.csv: leave it out"),
+        (["--words", "words.txt"], "--words does not apply to a.csv: leave"),
+        (["--format", "ldac", "--tags", "x"], "needs their words|--metadata|--words"),
+        (["--format", "ldac"], "a.csv contains counts: name the file of its words with --words"),
     ],
 )
 def test_options_that_do_not_fit_the_format(arguments, message):
@@ -91,16 +88,6 @@ def test_a_new_format_takes_a_function_and_a_line(tmp_path, monkeypatch):
     assert read_corpus(options).words == ("cat", "dogs", "two")
 
 
-def test_advice_is_in_the_words_of_the_command_line():
-    told = "pass a `tokenizer`: 'sudachi' for Japanese or 'pythainlp' for Thai, or a function."
-    assert with_option_names(told).endswith("pass a --tokenizer: 'sudachi' for Japanese or "
-                                            "'pythainlp' for Thai.")  # fmt: skip
-    told = "no word is left; check that this is text, or pass `text_settings` that keep more words."
-    assert with_option_names(told).endswith("or keep more with --min-df, --max-df or --language.")
-    told = "this is a folder; name a file, or use read_folder for a folder of texts."
-    assert with_option_names(told) == "this is a folder; name a file."
-
-
 def test_stems_and_tokenizers_are_chosen_by_options(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text\nRunning dogs\nruns of a dog\n")
@@ -115,4 +102,4 @@ def test_documents_of_a_table_have_the_names_that_are_asked_for(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("code,text\nx1,red hat\nx2,blue hat\n")
     assert read_corpus(options_of(path)).ids is None
-    assert read_corpus(options_of(path, "--id", "code")).ids == ("x1", "x2")
+    assert read_corpus(options_of(path, "--ids", "code")).ids == ("x1", "x2")

@@ -25,8 +25,8 @@ def files(tmp_path_factory):
     frame["id"] = [f"review {n}" for n in range(len(frame))]
     frame["key"] = range(len(frame))
     frame.to_parquet(folder / "reviews.parquet")
-    labels = ["--tags", "labels", "--category", "department"]
-    options = ["--topics", "4", "--fixed-number", "-o", str(folder / "model.hdsp")]
+    labels = ["--tags", "labels", "--categories", "department"]
+    options = ["--n-components", "4", "-o", str(folder / "model.hdsp")]
     assert main(["fit", str(folder / "reviews.parquet"), *labels, *options]) == 0
     return folder
 
@@ -57,15 +57,15 @@ def test_the_strongest_labels_are_printed_first_and_a_screenful(files, capsys):
     shown, last = printed_effects(files, capsys)
     assert len(shown) == 4
     assert shown == sorted(shown, reverse=True)
-    assert last.startswith("4 of 15 labels, those with the strongest effects. --all prints")
+    assert last.startswith("4 of 15 labels, those with the strongest effects. Use --all to")
     everything, last = printed_effects(files, capsys, "--all")
     assert everything[:4] == shown
     assert len(everything) == 15
     assert "strongest" not in last
-    assert len(printed_effects(files, capsys, "--top", "6")[0]) == 6
+    assert len(printed_effects(files, capsys, "--n-labels", "6")[0]) == 6
     assert len(printed_effects(files, capsys, "--label", "labels")[0]) == 12
-    assert len(printed_effects(files, capsys, "--label", "labels", "--top", "2")[0]) == 2
-    assert main(["effects", str(files / "model.hdsp"), "--top", "0"]) == 2
+    assert len(printed_effects(files, capsys, "--label", "labels", "--n-labels", "2")[0]) == 2
+    assert main(["effects", str(files / "model.hdsp"), "--n-labels", "0"]) == 2
 
 
 def test_all_effects_are_in_tables_and_json(files, tmp_path, capsys):
@@ -75,7 +75,7 @@ def test_all_effects_are_in_tables_and_json(files, tmp_path, capsys):
     assert len(pd.read_csv(output)) == 15 * 4
 
 
-@pytest.mark.parametrize(("options", "first"), [([], "review 0"), (["--id", "key"], 0)])
+@pytest.mark.parametrize(("options", "first"), [([], "review 0"), (["--ids", "key"], 0)])
 def test_documents_have_their_names(files, tmp_path, options, first):
     model, table, output = files / "model.hdsp", files / "reviews.parquet", tmp_path / "out.csv"
     for command in (["transform"], ["predict", "--target", "department"]):
@@ -146,7 +146,7 @@ def test_correlations_of_topics_are_printed_and_written(files, tmp_path, capsys)
     assert main(["topics", model, "--correlations", "-o", str(output)]) == 0
     table = pd.read_csv(output)
     sure = table[(table["lower"] > 0) | (table["upper"] < 0)]
-    assert first.startswith(f"{len(sure)} of {len(table)} pairs correlate")
+    assert first.startswith(f"{len(sure)} of {len(table)} topic pairs are correlated")
     assert header.split() == ["correlation", "interval", "raw", "topic", "other"]
     assert len(pairs) == len(sure)
     assert [f"{value:+.2f}" for value in sorted(sure["correlation"], reverse=True)] == [
@@ -170,11 +170,11 @@ def test_typical_documents_of_topics_are_printed_and_written(files, tmp_path, ca
 
 def test_a_label_outside_of_the_formula_is_not_called_missing(files, tmp_path, capsys):
     model = str(tmp_path / "part.hdsp")
-    labels = ["--tags", "labels", "--category", "department", "--formula", "department"]
-    options = ["--topics", "4", "--fixed-number", "-o", model]
+    labels = ["--tags", "labels", "--categories", "department", "--scaling", "department"]
+    options = ["--n-components", "4", "-o", model]
     assert main(["fit", str(files / "reviews.parquet"), *labels, *options]) == 0
     capsys.readouterr()
     assert main(["effects", model, "--label", "walking"]) == 2
     told = capsys.readouterr().err
     assert told.startswith("hdsp: --label: 'walking' has no effects: it is not in the formula")
-    assert "pass --corpus FILE and name it in --formula" in told
+    assert "name a file of documents and pass it in --formula" in told

@@ -1,4 +1,4 @@
-"""`hdsp topics --stable`, and numbers of topics on the command line."""
+"""`hdsp stability`, and numbers of topics on the command line."""
 
 import json
 
@@ -14,14 +14,21 @@ from tests.cli.test_commands import reviews
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("stable")
     reviews().to_parquet(path / "reviews.parquet")
-    options = ["--category", "department", "--topics", "6", "-o", str(path / "model.hdsp")]
+    options = [
+        "--categories",
+        "department",
+        "--max-components",
+        "6",
+        "-o",
+        str(path / "model.hdsp"),
+    ]
     assert main(["fit", str(path / "reviews.parquet"), *options]) == 0
     return path
 
 
 def stable(folder, *options):
     model, table = str(folder / "model.hdsp"), str(folder / "reviews.parquet")
-    return main(["topics", model, "--stable", table, "--fits", "2", *options])
+    return main(["stability", model, table, "--n-fits", "2", *options])
 
 
 def test_the_number_of_topics_is_found_and_can_be_fixed(folder, tmp_path, capsys):
@@ -29,7 +36,7 @@ def test_the_number_of_topics_is_found_and_can_be_fixed(folder, tmp_path, capsys
     assert 2 <= len(searched.topic_weight_) <= 6
     assert searched.search_
     output = str(tmp_path / "fixed.hdsp")
-    options = ["--category", "department", "--topics", "6", "--fixed-number", "-o", output]
+    options = ["--categories", "department", "--n-components", "6", "-o", output]
     assert main(["fit", str(folder / "reviews.parquet"), *options]) == 0
     assert len(HDSP.load(output).topic_weight_) == 6
 
@@ -38,7 +45,7 @@ def test_topics_that_come_back_are_printed_first(folder, capsys):
     assert stable(folder) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "with other seeds" in lines[0]
-    assert lines[1].split()[:2] == ["topic", "tokens"]
+    assert lines[1].split()[:2] == ["topic", "share"]
     common = [float(line.split()[2]) for line in lines[2:]]
     assert common == sorted(common, reverse=True)
     assert all("of 2" in line for line in lines[2:])
@@ -55,5 +62,5 @@ def test_stability_as_json_and_in_a_table(folder, tmp_path, capsys):
 
 
 def test_no_fits_are_refused(folder, capsys):
-    assert main(["topics", str(folder / "model.hdsp"), "--fits", "0"]) == 2
-    assert "--fits must be at least 1" in capsys.readouterr().err
+    assert stable(folder, "--n-fits", "0") == 2
+    assert "--n-fits must be at least 1" in capsys.readouterr().err

@@ -26,14 +26,14 @@ def files(tmp_path_factory):
 
 
 def fit(table, model):
-    labels = ["--tags", "labels", "--category", "department", "--numeric", "rating\x1b[2J"]
-    options = ["--topics", "4", "--fixed-number", "--max-iter", "3", "-o", model]
+    labels = ["--tags", "labels", "--categories", "department", "--numeric", "rating\x1b[2J"]
+    options = ["--n-components", "4", "--max-iter", "3", "-o", model]
     return main(["fit", table, *labels, *options])
 
 
 def commands(table, model):
     yield ["topics", model]
-    yield ["topics", model, "--stable", table, "--fits", "1"]
+    yield ["stability", model, table, "--n-fits", "1"]
     yield ["effects", model]
     yield ["effects", model, "--label", "department", "--contrast", WICKED, "bags"]
     yield ["effects", model, "--label", f"nothing {WICKED}"]
@@ -41,7 +41,7 @@ def commands(table, model):
     yield ["predict", model, table, "--target", "department"]
     yield ["predict", model, table, "--target", "labels"]
     yield ["evaluate", model, table]
-    yield ["report", model, "--corpus", table, "-o", f"{model}.html"]
+    yield ["report", model, table, "-o", f"{model}.html"]
 
 
 def test_no_output_holds_what_steers_a_terminal(files, capsys, monkeypatch):

@@ -115,7 +115,7 @@ def test_the_command_counts_alike(corpus, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     csv(tmp_path)
     FRAME[:30].to_csv("new.csv", index=False)
-    small = ["--topics", "3", "--fixed-number", "--max-iter", "2"]
+    small = ["--n-components", "3", "--max-iter", "2"]
     assert main(["fit", "texts.csv", *small, "-o", "model.hdsp"]) == 0
     loaded = HDSP.load("model.hdsp")
     assert loaded.words_ == corpus.words

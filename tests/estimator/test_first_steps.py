@@ -76,5 +76,5 @@ def test_lists_in_a_category_name_tags(tmp_path, capsys):
     pd.DataFrame({"text": TEXTS, "kind": [[kind] for kind in KINDS]}).to_parquet(path)
     with pytest.raises(hdsp.ReadError, match="name a column of lists as `tags`, or flatten it"):
         hdsp.read_table(path, categories="kind")
-    assert main(["fit", str(path), "--category", "kind", "-o", str(tmp_path / "m.hdsp")]) == 2
+    assert main(["fit", str(path), "--categories", "kind", "-o", str(tmp_path / "m.hdsp")]) == 2
     assert "name a column of lists as --tags" in capsys.readouterr().err

@@ -75,10 +75,10 @@ def test_the_command_line_warns(model, corpus, tmp_path, capsys):
     names = np.array(party.columns)[party.values.indices[:300]]
     path = tmp_path / "speeches.csv"
     pd.DataFrame({"text": texts, "party": names}).to_csv(path, index=False)
-    options = ["--seed", "0", "--topics", "8", "--fixed-number"]
-    fit = ["fit", str(path), "--category", "party", "-o", str(tmp_path / "m.hdsp"), *options]
+    options = ["--random-state", "0", "--n-components", "8"]
+    fit = ["fit", str(path), "--categories", "party", "-o", str(tmp_path / "m.hdsp"), *options]
     assert main(fit) == 0
-    check = ["check", str(tmp_path / "m.hdsp"), "--corpus", str(path)]
+    check = ["check", str(tmp_path / "m.hdsp"), str(path)]
     assert main(check) == 0
     told = capsys.readouterr().err
     assert "hdsp fit --content 'party' gives groups their own words" in told

@@ -46,8 +46,8 @@ def test_a_report_without_documents(here, capsys):
 
 
 def test_a_report_with_documents(here, capsys):
-    arguments = ["--corpus", "reviews.parquet", "--id", "code", "--documents", "30"]
-    arguments += ["--stable", "1", "--title", "My <reviews>", "-o", "full.html", "--jobs", "1"]
+    arguments = ["reviews.parquet", "--ids", "code", "--most-documents", "30"]
+    arguments += ["--stability", "1", "--title", "My <reviews>", "-o", "full.html", "--n-jobs", "1"]
     assert main(["report", "model.hdsp", *arguments]) == 0
     page = (here / "full.html").read_text(encoding="utf-8")
     assert "<title>My &lt;reviews&gt;</title>" in page
@@ -63,7 +63,7 @@ def test_a_report_with_documents(here, capsys):
 
 def test_what_takes_long_is_shown(here, capsys, monkeypatch):
     monkeypatch.setattr(Lines, "seconds", 0.0)
-    asked = ["report", "model.hdsp", "--corpus", "reviews.parquet", "-o", "shown.html"]
+    asked = ["report", "model.hdsp", "reviews.parquet", "-o", "shown.html"]
     assert main(asked) == 0
     lines = capsys.readouterr().err.splitlines()
     for task in ("Finding effects of labels", "Finding topics of 120 documents", "Drawing the map"):
@@ -76,15 +76,15 @@ def test_what_takes_long_is_shown(here, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--stable", "2"], "--stable needs the documents"),
-        (["--corpus", "-"], "--corpus needs a file"),
-        (["--corpus", "reviews.parquet", "--documents", "0"], "--documents must be at least 1"),
-        (["--corpus", "reviews.parquet", "--stable", "0"], "--stable must be at least 1"),
-        (["--corpus", "reviews.parquet", "--id", "nowhere"], "no column 'nowhere'"),
-        (["--corpus", "nothing.parquet"], "nothing.parquet"),
+        (["--stability", "2"], "--stability needs the documents"),
+        (["-"], "Name a file"),
+        (["reviews.parquet", "--most-documents", "0"], "--most-documents must be at least 1"),
+        (["reviews.parquet", "--stability", "0"], "--stability must be at least 1"),
+        (["reviews.parquet", "--ids", "nowhere"], "no column 'nowhere'"),
+        (["nothing.parquet"], "nothing.parquet"),
         (["--names", "model.hdsp"], "is no file of topic names"),
         (["--names", "nothing.json"], "nothing.json"),
-        (["-o", "no/such/folder/report.html"], "There is no folder"),
+        (["-o", "no/such/folder/report.html"], "does not exist: create it"),
     ],
 )
 def test_bad_input_is_one_sentence_and_status_2(here, capsys, arguments, message):

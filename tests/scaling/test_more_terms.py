@@ -311,8 +311,8 @@ def test_a_formula_on_the_command_line(tmp_path, capsys):
     )
     frame.to_csv(tmp_path / "a.csv", index=False)
     model = str(tmp_path / "model.hdsp")
-    command = ["fit", str(tmp_path / "a.csv"), "--category", "dept", "--numeric", "day"]
-    command += ["--topics", "2", "--fixed-number", "-o", model]
+    command = ["fit", str(tmp_path / "a.csv"), "--categories", "dept", "--numeric", "day"]
+    command += ["--n-components", "2", "-o", model]
     assert main([*command, "--formula", "dept * s(day)"]) == 0
     assert HDSP.load(model).scaling == "~ dept * s(day)"
     capsys.readouterr()

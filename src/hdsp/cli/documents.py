@@ -1,141 +1,162 @@
-"""Reading new documents for a model: of a table, a folder of texts, or a stored corpus."""
+"""`hdsp transform`, `hdsp predict` and `hdsp evaluate`: new documents of a model."""
 
 import argparse
-import warnings
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hdsp.cli.common import check_format, file_options, is_folder, is_stored, reading, source
-from hdsp.cli.reading import call_reader
-from hdsp.cli.tables import STANDARD
-from hdsp.exceptions import LabelDataWarning
+from hdsp import progress
+from hdsp.cli.options import SHARED, STANDARD, add_command, add_model, add_options, add_output
+from hdsp.cli.output import Table, answer, check_output, print_columns, print_json, printed_warnings
+from hdsp.cli.reading import fitted_model, load, read_documents
 
-if TYPE_CHECKING:
-    from hdsp.corpus import Corpus
-    from hdsp.estimator import HDSP
+# A tag is predicted if it is more probable than not.
+_CHOSEN = 0.5
 
 
-def read_documents(
-    options: argparse.Namespace,
-    model: "HDSP",
-    target: str | None = None,
-    further: Iterable[str] = (),
-) -> "Corpus":
-    """Read new documents: the words of the model, and those of its labels that the file has.
+def add_parsers(commands: Any) -> None:
+    """Add the commands."""
+    parser = add_command(
+        commands,
+        "transform",
+        "write the topic proportions of documents, one row per document",
+        (
+            "hdsp transform model.hdsp new.jsonl -o proportions.parquet",
+            "hdsp transform model.hdsp - --format jsonl < new.jsonl > proportions.csv",
+        ),
+        transform,
+    )
+    add_model(parser, "new documents")
+    add_output(parser, STANDARD)
+    parser = add_command(
+        commands,
+        "predict",
+        "write the probabilities of a label's values, one row per document",
+        (
+            "hdsp predict model.hdsp new.csv --target rating -o ratings.csv",
+            "hdsp predict model.hdsp new.csv --target rating --no-prior",
+        ),
+        predict,
+    )
+    add_model(parser, "new documents")
+    parser.add_argument(
+        "--target", required=True, metavar="COLUMN", help="the label column to predict"
+    )
+    parser.add_argument(
+        "--values", nargs="+", metavar="VALUE", help="values to choose from (default: all)"
+    )
+    parser.add_argument(
+        "--prior",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="favour values that are frequent in training (default)",
+    )
+    add_output(parser, STANDARD)
+    parser = add_command(
+        commands,
+        "evaluate",
+        "print how well a model predicts held-out documents",
+        ("hdsp evaluate model.hdsp test.parquet", "hdsp evaluate model.hdsp test.parquet --json"),
+        evaluate,
+    )
+    add_model(parser, "held-out documents")
+    add_options(parser, SHARED, "--level")
+    add_output(parser)
 
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The file and how to read it.
-    model : HDSP
-        A fitted model.
-    target : str, default=None
-        A label column that is not read, because it is to be predicted.
-    further : iterable of str, default=()
-        Columns that the model does not know: numbers or dates if all their values are, otherwise
-        categories.
-    """
-    from hdsp.corpus.readers import read_folder, read_table, table_columns
 
-    if is_stored(options.file):
-        return _open_documents(options.file, model)
-    folder, group = is_folder(options.file), getattr(options, "group", None)
-    if options.metadata is not None and not folder:
-        raise ValueError("--metadata goes with a folder of texts: leave it out.")
-    if group is not None and folder:
-        raise ValueError("--group means nothing for a folder of texts: leave it out.")
-    check_format(options, [options.file])
-    with reading(options.file):
-        table: Any = options.metadata if folder else source(options.file)
-        of_file = {} if folder else file_options(options)
-        present = set() if table is None else set(table_columns(table, **of_file))
-        if hasattr(table, "seek"):
-            table.seek(0)
-        blocks = [block for block in model.label_schema_.blocks if block.name != target]
-        known = {block.name: block.kind for block in blocks if block.name in present}
-        new = [name for name in dict.fromkeys(further) if name not in known]
-        names = [block.name for block in model.label_schema_.blocks]
-        if names and present.isdisjoint(names) and not new:
-            remedy = ": name their table with --metadata" if folder and table is None else ""
-            warnings.warn(
-                f"{options.file} has none of the model's label columns ({', '.join(names)}), so "
-                f"all labels are missing{remedy}.",
-                LabelDataWarning,
-                stacklevel=2,
+def _with_ids(corpus: Any, table: Table) -> Table:
+    """A table of documents, with their IDs in front if they have any."""
+    return table if corpus.ids is None else {"id": list(corpus.ids), **table}
+
+
+def transform(options: argparse.Namespace) -> None:
+    """Write the topic proportions."""
+    check_output(options.output, table=True)
+    with printed_warnings(options):
+        model = load(options)
+        corpus = read_documents(options, model)
+        with progress.task(f"Finding topics of {len(corpus):,} documents"):
+            from hdsp.analysis.documents import transformed_parts
+
+            names = model.topic_names_
+            parts = transformed_parts(fitted_model(model), corpus, n_jobs=model.n_jobs)
+            columns = [
+                f"topic{k} {names[k]}" if k in names else f"topic{k}"
+                for k in range(len(model.components_))
+            ]
+            pieces = (
+                _with_ids(part, dict(zip(columns, proportions.T, strict=True)))
+                for part, proportions in parts
             )
-        offered = {
-            "tags": [name for name, kind in known.items() if kind == "tags"],
-            "categories": [name for name, kind in known.items() if kind == "category"] + new,
-            "numeric": [name for name, kind in known.items() if kind == "number"],
-            **file_options(options),
-            "text": options.text,
-            "tag_separator": options.tag_separator,
-            "decimal": options.decimal,
-            "like": model,
-            "group": group,
-            "id": options.id,
-            "ids": options.id or ("id" if "id" in present else None),
-            "metadata": table if known or new else None,
-        }
-        read, file = (read_folder, options.file) if folder else (read_table, table)
-        corpus = call_reader(read, file, offered)
-    return _with_numbers(corpus, new) if new else corpus
+            answer(options, "documents", pieces)
 
 
-def read_with_texts(
-    options: argparse.Namespace, model: "HDSP", column: str | None = None
-) -> tuple["Corpus", list[str] | None]:
-    """Read new documents, and their texts where they can be had.
+def predict(options: argparse.Namespace) -> None:
+    """Write the probabilities; the most probable value, or the probable tags, come first."""
+    check_output(options.output, table=True)
+    with printed_warnings(options):
+        model = load(options)
+        corpus = read_documents(options, model, target=options.target)
+        with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
+            from hdsp.analysis.label_probabilities import probability_parts
 
-    Standard input is read once, for counts; a stored corpus has no texts.
-    """
-    corpus = read_documents(options, model)
-    if options.file == STANDARD or is_stored(options.file):
-        return corpus, None
-    return corpus, list(texts_of(options, column or options.text))
-
-
-def check_read_twice(options: argparse.Namespace) -> None:
-    """Raise if documents come from standard input, where their texts are wanted."""
-    if options.file == STANDARD:
-        raise ValueError("--corpus needs a file: it is read twice, for counts and for texts.")
-
-
-def texts_of(options: argparse.Namespace, column: str) -> Iterator[str]:
-    """Yield the texts of a table's column, or of a folder, in the order of the documents."""
-    from hdsp.corpus.readers.columns import Columns, Wanted
-    from hdsp.corpus.readers.folder import folder_texts
-    from hdsp.corpus.readers.table_formats import open_table
-
-    with reading(options.file):
-        if is_folder(options.file):
-            yield from folder_texts(options.file, options.encoding)
-            return
-        columns = Columns(options.file, Wanted({}, text=column))
-        with open_table(options.file, "hdsp", **file_options(options)) as (table_format, file):
-            yield from columns.texts(table_format.batches(file, columns.wanted))
+            parts = probability_parts(
+                fitted_model(model),
+                corpus,
+                options.target,
+                values=options.values,
+                prior=options.prior,
+                n_jobs=model.n_jobs,
+            )
+            kind = model.label_schema_.kind(options.target)
+            pieces = (_with_ids(part, _predicted(table, kind)) for part, table in parts)
+            answer(options, "documents", pieces)
 
 
-def _with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":
-    """The corpus in which categories whose levels are all numbers or dates are numbers."""
-    from hdsp.corpus import Labels
-    from hdsp.corpus.columns import numeric_levels
+def _predicted(probabilities: Table, kind: str) -> Table:
+    """Probabilities, after the probable tags or the most probable value."""
+    import numpy as np
 
-    blocks = [
-        (numeric_levels(block) if block.name in names else None) or block
-        for block in corpus.labels.blocks
+    names, values = list(probabilities), np.stack(list(probabilities.values()), axis=1)
+    predicted: list[Any] = [
+        [names[j] for j in np.flatnonzero(row >= _CHOSEN)]
+        if kind == "tags"
+        else names[int(row.argmax())]
+        for row in values
     ]
-    return corpus.replaced(labels=Labels(tuple(blocks), len(corpus)))
+    return {"predicted": predicted} | {f"p({name})": p for name, p in probabilities.items()}
 
 
-def _open_documents(folder: str, model: "HDSP") -> "Corpus":
-    """Open a stored corpus, which must have the model's words."""
-    from hdsp.corpus import open_corpus
+def evaluate(options: argparse.Namespace) -> None:
+    """Print perplexities with their intervals."""
+    check_output(options.output, table=True)
+    with printed_warnings(options):
+        model = load(options)
+        corpus = read_documents(options, model)
+        with progress.task(f"Evaluating {len(corpus):,} documents"):
+            rows = [
+                (given, *model.perplexity(corpus, given=given, interval=options.level))
+                for given in ("labels", "completion")
+            ]
+    facts = {"documents": len(corpus), "tokens": corpus.n_tokens, "level": options.level}
+    if options.json:
+        parts = ("value", "lower", "upper")
+        intervals = {given: dict(zip(parts, limits, strict=True)) for given, *limits in rows}
+        print_json({**facts, "perplexity": intervals})
+        return
+    names = ("given", "perplexity", "lower", "upper")
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
-    corpus = open_corpus(folder)
-    if corpus.words != model.words_:
-        raise ValueError(
-            f"{folder} has other words than the model ({len(corpus.words)} against "
-            f"{len(model.words_)}, or in another order): prepare it with hdsp prepare --like MODEL."
+    def show(table: Table) -> None:
+        print(f"{len(corpus)} documents, {corpus.n_tokens:,.0f} tokens of words in the model")
+        bounds = zip(table["lower"], table["upper"], strict=True)
+        print_columns(
+            {
+                "perplexity": [f"{value:,.1f}" for value in table["perplexity"]],
+                f"{options.level:.0%} interval": [f"{a:,.1f} to {b:,.1f}" for a, b in bounds],
+                "of": [
+                    "all words, from the labels alone",
+                    "half of the words, from the other half and the labels",
+                ],
+            }
         )
-    return corpus
+
+    answer(options, "perplexity", table, show)

@@ -7,26 +7,24 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
+from typing import NoReturn
 
 from hdsp import progress
-from hdsp.cli.common import one_line, with_option_names
+from hdsp.cli.output import named_options, one_line
 from hdsp.cli.plugins import add_plugins
 from hdsp.exceptions import ClusterError
 
 _EXAMPLES = """\
 examples:
-  hdsp fit reviews.parquet --text text --category department --numeric rating -o model.hdsp
+  hdsp fit reviews.parquet --text text --categories department --numeric rating -o model.hdsp
   hdsp topics model.hdsp
   hdsp effects model.hdsp --label rating
   hdsp predict model.hdsp new.csv --target department -o departments.csv
 """
 
 
-# The modules beside this one, in the order of the help.
-_COMMANDS = (
-    *("demo", "prepare", "fit", "topics", "effects", "check"),
-    *("words", "transform", "predict", "evaluate", "report", "paper"),
-)
+# The modules of the commands, in the order of the help.
+_MODULES = ("demo", "fit", "topics", "effects", "documents", "pages")
 _BAD_PATH = (FileExistsError, FileNotFoundError, IsADirectoryError)
 _BAD_INPUT = (ValueError, TypeError, ImportError, *_BAD_PATH)
 # What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
@@ -38,9 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _open_closed_streams()
     arguments = sys.argv[1:] if arguments is None else arguments
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
+    parsed = None
     try:
-        parsed = make_parser(asked).parse_args(arguments)
-        with progress.display(quiet=parsed.quiet or getattr(parsed, "json", False)):
+        parsed = _parse(make_parser(asked), arguments)
+        with progress.display(quiet=parsed.quiet or parsed.json):
             parsed.run(parsed)
         sys.stdout.flush()
     except SystemExit as stop:
@@ -50,16 +49,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         return 0
     except _BAD_INPUT as error:
-        print(_sentence(error), file=sys.stderr)
+        print(_sentence(error, parsed), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("hdsp: interrupted.", file=sys.stderr)
         return _INTERRUPTED
     except (OSError, MemoryError, ClusterError) as error:
-        print(_sentence(error), file=sys.stderr)
+        print(_sentence(error, parsed), file=sys.stderr)
         _drop_output()
         return 1
     return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"hdsp: {one_line(message)}. See {self.prog} --help.\n")
+
+
+def _parse(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse arguments; documents may come after options, too, which argparse does not allow."""
+    parsed, others = parser.parse_known_args(arguments)
+    if len(others) == 1 and not others[0].startswith("--") and getattr(parsed, "file", "") is None:
+        parsed.file = others.pop()
+    if others:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    return parsed
 
 
 class _Closed(io.TextIOBase):
@@ -89,22 +105,22 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
     """The parser of all subcommands; those of other packages only where hdsp lacks `asked`."""
     import shtab
 
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="hdsp",
-        description="Topic models that documents' labels drive.",
+        description="Topic models with labels: effects, predictions, reports.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"hdsp {version('hdsp')}")
     shtab.add_argument_to(parser, ["--print-completion"], help="print a shell's completion script")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in _COMMANDS:
-        import_module(f"hdsp.cli.{name}").add_parser(commands)
+    for name in _MODULES:
+        import_module(f"hdsp.cli.{name}").add_parsers(commands)
     add_plugins(commands, asked)
     return parser
 
 
-def _sentence(error: BaseException) -> str:
+def _sentence(error: BaseException, options: argparse.Namespace | None) -> str:
     if isinstance(error, UnicodeEncodeError):
         letters = ascii(error.object[error.start : error.start + 1])
         return (
@@ -114,4 +130,4 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         # Without the system's number of the error.
         return f"hdsp: {error.strerror}: {one_line(repr(os.fspath(error.filename)))}."
-    return f"hdsp: {with_option_names(one_line(error)) or type(error).__name__}"
+    return f"hdsp: {named_options(one_line(error), options) or type(error).__name__}"

@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import entry_points
 from typing import Any
 
-from hdsp.cli.common import one_line
+from hdsp.cli.output import one_line
 
 _GROUP = "hdsp.commands"
 # Commands of a package that may not be installed.

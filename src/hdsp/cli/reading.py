@@ -1,227 +1,342 @@
-"""Options that say how to read a corpus, and reading it."""
+"""Reading documents and models as options ask."""
 
 import argparse
+import io
 import sys
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from hdsp.cli.common import add_columns, check_format, file_options, is_stored, reading, source
-from hdsp.cli.tables import STANDARD
+from hdsp import progress
+from hdsp.cli.options import FILE, LABELS, STANDARD, TEXT, chosen
 
 if TYPE_CHECKING:
-    from hdsp.corpus import Corpus, TextSettings
+    from hdsp.analysis.fitted import FittedModel
+    from hdsp.corpus.corpus import Corpus
+    from hdsp.corpus.text import TextSettings
+    from hdsp.estimator import HDSP
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """One or more files, their labels, and how texts become counts."""
-    what = "a table, a folder of texts, or another format; - is standard input"
-    parser.add_argument("files", nargs="+", metavar="file", help=what)
-    labels = parser.add_argument_group("labels")
-    for name, help_text in (
-        ("--tags", "a column of lists of tags; may be given several times"),
-        ("--category", "a column with one category per document; may be given several times"),
-        ("--numeric", "a column of numbers or dates; may be given several times"),
-    ):
-        labels.add_argument(name, action="append", default=[], metavar="COLUMN", help=help_text)
-    labels.add_argument(
-        "--group",
-        metavar="COLUMN",
-        help="a table's column of authors, outlets or respondents, whose documents are not "
-        "independent",
-    )
-    text = parser.add_argument_group("text")
-    add_columns(labels, text, "such as csv, jsonl or ldac")
-    text.add_argument(
-        "--vocabulary",
-        metavar="FILE",
-        help="the words to count, one per line; ldac, uci and mtx need it",
-    )
-    text.add_argument(
-        "--language",
-        default="english",
-        help="of the stop words, such as german, or none (default english)",
-    )
-    text.add_argument(
-        "--stop-words", metavar="FILE", help="further words to leave out, one per line"
-    )
-    text.add_argument(
-        "--stem", metavar="LANGUAGE", help="count words by their stems, such as in english"
-    )
-    text.add_argument(
-        "--tokenizer",
-        metavar="NAME",
-        help="jieba (Chinese), sudachi (Japanese) or pythainlp (Thai); default: by letters, and in "
-        "scripts without spaces by pairs of characters",
-    )
-    text.add_argument(
-        "--phrases", type=int, default=1, metavar="N", help="count phrases of up to N words"
-    )
-    text.add_argument("--min-df", type=_frequency, help="least documents (or share) of a word")
-    text.add_argument("--max-df", type=_frequency, help="most documents (or share) of a word")
-    text.add_argument("--max-words", type=int, metavar="N", help="keep the N most frequent words")
+_STORED = "{} is a stored corpus, whose words are chosen: name the files it was prepared from."
+_T = TypeVar("_T")
+_RENAMED = {"groups": "group", "ids": "id", "metadata": "labels"}
+
+
+class StandardInput(io.BytesIO):
+    """Standard input, with a name for messages."""
+
+    name = "standard input"
+
+
+def load(options: argparse.Namespace) -> "HDSP":
+    """The model of a file."""
+    with progress.task(f"Loading {options.model}"):
+        from hdsp.estimator import HDSP
+
+        model = HDSP.load(options.model)
+    if getattr(options, "n_jobs", None) is not None:
+        model.set_params(n_jobs=options.n_jobs)
+    return model
+
+
+def load_fitted(options: argparse.Namespace) -> "FittedModel":
+    """The fitted model of a file, without the slow import of scikit-learn."""
+    with progress.task(f"Loading {options.model}"):
+        from hdsp.persistence.model_file import load_model
+
+        return load_model(Path(options.model))[0]
+
+
+def fitted_model(model: "HDSP") -> "FittedModel":
+    """The fitted model of an estimator, which the functions of `hdsp.analysis` take."""
+    return model._model
+
+
+def is_stored(file: str) -> bool:
+    """Whether a path is the folder of a stored corpus."""
+    return file != STANDARD and (Path(file) / "manifest.json").is_file()
+
+
+def is_folder(file: str) -> bool:
+    """Whether a path is a folder of texts."""
+    return file != STANDARD and Path(file).is_dir() and not is_stored(file)
+
+
+def reading(file: str) -> progress.Task:
+    """The task of reading a file."""
+    return progress.task(f"Reading {StandardInput.name if file == STANDARD else file}", unit=None)
+
+
+def _opened(file: str, format: str | None) -> Any:
+    """A path, or all of standard input, of which the format must be named."""
+    if file != STANDARD:
+        return file
+    if format is None:
+        raise ValueError("Standard input has no file name: pass its --format.")
+    return StandardInput(sys.stdin.buffer.read())
 
 
 @contextmanager
 def opened_corpus(options: argparse.Namespace) -> Iterator["Corpus"]:
-    """The corpus that the options ask for: of a file, a stored corpus, or several files.
+    """The corpus of a file, a stored corpus, or several files.
 
-    Several files become a stored corpus beside the output, which is removed in the end.
+    Several files become a stored corpus next to the output, which is removed in the end.
     """
     first, *others = options.files
     if not others:
-        yield open_stored(first, options) if is_stored(first) else read_corpus(options)
+        yield open_stored(first, options) if is_stored(first) else read_file(first, options)
         return
     folder = Path(options.output).absolute().parent
     with TemporaryDirectory(prefix=".hdsp-", dir=folder) as aside:
-        yield prepare(options, str(Path(aside) / "corpus"))
+        yield prepare_files(options, str(Path(aside) / "corpus"))
 
 
 def open_stored(folder: str, options: argparse.Namespace) -> "Corpus":
-    """Open a stored corpus, for which options of reading mean nothing."""
+    """Open a stored corpus, which needs no options of reading."""
     from hdsp.corpus import open_corpus
 
-    usual = argparse.ArgumentParser()
-    add_reading(usual)
-    for action in usual._actions:
-        given = getattr(options, action.dest, None)
-        if action.option_strings and action.dest != "help" and given != action.default:
-            raise ValueError(
-                f"{action.option_strings[-1]} means nothing for a stored corpus, whose words and "
-                "labels hdsp prepare has chosen: leave it out."
-            )
+    for name in chosen(options, LABELS | FILE | TEXT):
+        raise ValueError(
+            f"--{name.replace('_', '-')} does not apply to a stored corpus, whose words and labels "
+            "were chosen by hdsp prepare: leave it out."
+        )
     return open_corpus(folder)
 
 
-def prepare(options: argparse.Namespace, folder: str, like: object = None) -> "Corpus":
+def text_settings(options: argparse.Namespace) -> "TextSettings":
+    """How texts become counts."""
+    from hdsp.corpus.text import TextSettings
+
+    settings = chosen(options, TEXT)
+    settings.pop("words", None)
+    for name in ("language", "stem"):
+        if name in settings:
+            settings[name] = settings[name].lower()
+    if settings.get("language") == "none":
+        settings["language"] = None
+    return TextSettings(**settings)
+
+
+def read_file(
+    file: str, options: argparse.Namespace, settings: "TextSettings | None" = None
+) -> "Corpus":
+    """Read the corpus of one file, in memory."""
+    if is_stored(file):
+        raise ValueError(_STORED.format(file))
+    read = _reader(file, options.format)
+    arguments = chosen(options, LABELS | FILE | {"--words": TEXT["--words"]})
+    _check_applicable(read, options, file)
+    takes = signature(read).parameters
+    if options.words is None and "words" in takes and _takes(read, "metadata"):
+        raise ValueError(f"{file} contains counts: name the file of its words with --words.")
+    if options.metadata is None and _takes(read, "metadata") and chosen(options, LABELS):
+        raise ValueError(f"Labels of {file} are columns of a table: name it with --metadata.")
+    with reading(file):
+        source = file if is_folder(file) else _opened(file, options.format)
+        arguments["text_settings"] = settings or text_settings(options)
+        return call_reader(read, source, arguments)
+
+
+def _check_applicable(read: Callable[..., object], options: argparse.Namespace, file: str) -> None:
+    """Raise if an option does not apply to the format of a file."""
+    for name in chosen(options, LABELS | FILE | {"--words": TEXT["--words"]}):
+        if name != "format" and not _takes(read, name):
+            raise ValueError(f"--{name.replace('_', '-')} does not apply to {file}: leave it out.")
+
+
+def _takes(read: Callable[..., object], name: str) -> bool:
+    """Whether a reader has a parameter."""
+    parameters = signature(read).parameters
+    return name in parameters or _RENAMED.get(name) in parameters
+
+
+def call_reader(read: Callable[..., _T], file: Any, arguments: dict[str, Any]) -> _T:
+    """Read a file with the arguments that its reader takes."""
+    takes = signature(read).parameters
+    for name, other in _RENAMED.items():
+        if other in takes and name in arguments:
+            arguments[other] = arguments[name]
+    return read(file, **{name: value for name, value in arguments.items() if name in takes})
+
+
+def _reader(file: str, format: str | None) -> Callable[..., "Corpus"]:
+    """The reader of a format, or of a folder or a table."""
+    from hdsp.corpus.readers import FORMATS, read_folder, read_table
+
+    if format is None:
+        return read_folder if is_folder(file) else read_table
+    if format not in FORMATS:
+        raise ValueError(f"--format must be one of {', '.join(FORMATS)}. Got {format!r}.")
+    return FORMATS[format]
+
+
+def is_table(file: str, format: str | None) -> bool:
+    """Whether a file is a table, which can be read some rows at a time."""
+    from hdsp.corpus.readers import read_table
+
+    return _reader(file, format) is read_table
+
+
+def prepare_files(options: argparse.Namespace, folder: str, like: object = None) -> "Corpus":
     """Write the documents of all files to a stored corpus."""
     from hdsp.corpus import prepare_corpus
 
     for file in options.files:
-        if not is_table(options, file):
+        if is_stored(file):
+            raise ValueError(_STORED.format(file))
+        if not is_table(file, options.format):
             raise ValueError(
-                f"Several files must be tables, and {file} is none: name one file, or a folder."
+                f"Several files must be tables, and {file} is not: name one file, or a folder."
             )
-    if options.group is not None:
-        raise ValueError(
-            "--group goes with documents that are fitted at once in memory: name one table to "
-            "hdsp fit, or leave it out."
-        )
-    if options.metadata is not None:
-        raise ValueError("--metadata means nothing for the format table: leave it out.")
-    check_format(options, options.files)
-    offered = _arguments(options) | {"folder": folder, "words": options.vocabulary, "like": like}
-    offered |= {"ids": _ids(options)}
-    offered["text_settings"] = None if like is not None else text_settings(options)
+    if STANDARD in options.files and options.format is None:
+        raise ValueError("Standard input has no file name: pass its --format.")
+    _check_applicable(prepare_corpus, options, "several files")
+    arguments = chosen(options, LABELS | FILE) | {"folder": folder, "like": like}
+    arguments |= {"words": options.words}
+    if STANDARD not in options.files and all(
+        "id" in _columns(file, arguments) for file in options.files
+    ):
+        arguments.setdefault("ids", "id")
+    arguments["text_settings"] = None if like is not None else text_settings(options)
     files = [sys.stdin.buffer if file == STANDARD else file for file in options.files]
-    return call_reader(prepare_corpus, files, offered)
+    return call_reader(prepare_corpus, files, arguments)
 
 
-def _arguments(options: argparse.Namespace) -> dict[str, Any]:
-    """What readers are told of files and their columns."""
-    return file_options(options) | {
-        "text": options.text,
-        "tags": options.tags,
-        "categories": options.category,
-        "numeric": options.numeric,
-        "tag_separator": options.tag_separator,
-        "decimal": options.decimal,
-    }
+def read_documents(
+    options: argparse.Namespace,
+    model: "HDSP",
+    target: str | None = None,
+    others: Iterable[str] = (),
+) -> "Corpus":
+    """Read documents for a model: its words, and those of its labels that the file has.
+
+    Columns are read as the model's were. That of a `target` is not read. Columns of `others` that
+    the model does not know are numeric if all their values are, otherwise categories.
+    """
+    file = options.file
+    if is_stored(file):
+        return _open_documents(file, model)
+    read = _reader(file, options.format)
+    _check_applicable(read, options, file)
+    with reading(file):
+        source = file if is_folder(file) else _opened(file, options.format)
+        arguments = _as_model(options, model) | chosen(options, FILE)
+        table = arguments.get("metadata") if is_folder(file) else source
+        present = _columns(table, arguments)
+        if "id" in present:
+            arguments.setdefault("ids", "id")
+        known = {
+            block.name: block.kind
+            for block in model.label_schema_.blocks
+            if block.name in present and block.name != target
+        }
+        _warn_missing(file, model, known, others)
+        new = [name for name in dict.fromkeys(others) if name not in known]
+        kinds = known | dict.fromkeys(new, "category")
+        for kind, name in (("tags", "tags"), ("category", "categories"), ("number", "numeric")):
+            arguments[name] = [label for label, of_label in kinds.items() if of_label == kind]
+        corpus = call_reader(read, source, arguments | {"like": model})
+    return _with_numbers(corpus, new) if new else corpus
 
 
-def _ids(options: argparse.Namespace) -> str | None:
-    """The column of the documents' names: `id` where it is not named and all tables have it."""
+def _as_model(options: argparse.Namespace, model: "HDSP") -> dict[str, Any]:
+    """How the documents of a model were read, as far as it applies to a file."""
+    from dataclasses import asdict
+
+    settings = fitted_model(model).source.reading
+    arguments = {} if settings is None else asdict(settings)
+    if is_folder(options.file):
+        arguments.pop("text", None)
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _columns(table: Any, arguments: dict[str, Any]) -> set[str]:
+    """The columns of a table; none without one."""
     from hdsp.corpus.readers import table_columns
 
-    if options.id is None and STANDARD not in options.files:
-        written = file_options(options)
-        has_ids = all("id" in table_columns(file, **written) for file in options.files)
-        return "id" if has_ids else None
-    return str(options.id) if options.id else None
+    if table is None:
+        return set()
+    columns = call_reader(table_columns, table, arguments)
+    if hasattr(table, "seek"):
+        table.seek(0)
+    return set(columns)
 
 
-def read_corpus(options: argparse.Namespace) -> "Corpus":
-    """The corpus of the first file, in memory."""
-    return read_file(options.files[0], options, text_settings(options))
+def _warn_missing(file: str, model: "HDSP", known: Iterable[str], others: Iterable[str]) -> None:
+    """Warn if a file has none of the model's labels."""
+    from hdsp.exceptions import LabelDataWarning
 
-
-def read_file(file: str, options: argparse.Namespace, settings: "TextSettings") -> "Corpus":
-    """Read the corpus of one file, with texts counted by these settings."""
-    if is_stored(file):
-        raise ValueError(
-            f"{file} is a stored corpus, whose words are chosen: name the files that it was "
-            "prepared from."
+    names = [block.name for block in model.label_schema_.blocks]
+    if names and not list(known) and not list(others):
+        remedy = ": name their table with --metadata" if is_folder(file) else ""
+        warnings.warn(
+            f"{file} has none of the model's label columns ({', '.join(names)}), so all labels "
+            f"are missing{remedy}.",
+            LabelDataWarning,
+            stacklevel=2,
         )
-    read = _reader(options, file)
-    takes = signature(read).parameters
-    kind = options.format or ("folder" if "id" in takes else "table")
-    beside = "metadata" if "metadata" in takes else "labels"
-    named = {
-        **{"--tags": "tags", "--category": "categories", "--numeric": "numeric"},
-        **{"--tag-separator": "tag_separator", "--group": "group", "--metadata": beside},
-        **{"--vocabulary": "words", "--delimiter": "delimiter", "--decimal": "decimal"},
-    }
-    offered = _arguments(options) | {"text_settings": settings, "words": options.vocabulary}
-    offered |= {"id": options.id, "ids": options.id, beside: options.metadata}
-    offered["group"] = getattr(options, "group", None)
-    for option, name in named.items():
-        if offered[name] not in (None, [], ".") and name not in takes:
-            raise ValueError(f"{option} means nothing for the format {kind}: leave it out.")
-    labelled = options.tags or options.category or options.numeric
-    if labelled and beside in takes and options.metadata is None:
-        raise ValueError(f"Labels of {kind} files are columns of a table: name it with --metadata.")
-    # Counts without labels of their own come without words, too.
-    if "labels" in takes and options.vocabulary is None:
+
+
+def _with_numbers(corpus: "Corpus", names: Iterable[str]) -> "Corpus":
+    """The corpus with categories as numbers if all their levels are numbers or dates."""
+    from hdsp.corpus.columns import numeric_levels
+    from hdsp.corpus.labels import Labels
+
+    blocks = [
+        (numeric_levels(block) if block.name in names else None) or block
+        for block in corpus.labels.blocks
+    ]
+    return corpus.replaced(labels=Labels(tuple(blocks), len(corpus)))
+
+
+def _open_documents(folder: str, model: "HDSP") -> "Corpus":
+    """Open a stored corpus, which must have the model's words."""
+    from hdsp.corpus import open_corpus
+
+    corpus = open_corpus(folder)
+    if corpus.words != model.words_:
         raise ValueError(
-            f"The words of a {kind} file are in another file: name it with --vocabulary."
+            f"{folder} has other words than the model ({len(corpus.words)} against "
+            f"{len(model.words_)}, or in another order): prepare it with hdsp prepare --like MODEL."
         )
-    with reading(file):
-        return call_reader(read, file if kind == "folder" else source(file), offered)
+    return corpus
 
 
-def call_reader(read: Callable[..., "Corpus"], file: Any, offered: dict[str, Any]) -> "Corpus":
-    """Read a file, with those of the arguments that the reader takes and that were asked for."""
-    takes = signature(read).parameters
-    return read(file, **{k: v for k, v in offered.items() if k in takes and v is not None})
+def read_with_texts(
+    options: argparse.Namespace, model: "HDSP", column: str | None = None
+) -> tuple["Corpus", list[str] | None]:
+    """Read documents for a model, and their texts unless they are in a stored corpus."""
+    check_read_twice(options)
+    corpus = read_documents(options, model)
+    return corpus, None if is_stored(options.file) else list(_texts(options, model, column))
 
 
-def _reader(options: argparse.Namespace, file: str) -> Callable[..., "Corpus"]:
-    """Return the reader of the format that is asked for, or else of a folder or a table."""
-    from hdsp.corpus.readers import FORMATS, read_folder, read_table
-
-    if options.format is None:
-        return read_folder if file != STANDARD and Path(file).is_dir() else read_table
-    if options.format not in FORMATS:
-        raise ValueError(f"--format must be one of {', '.join(FORMATS)}. Got {options.format!r}.")
-    return FORMATS[options.format]
+def check_read_twice(options: argparse.Namespace) -> None:
+    """Raise if documents come from standard input but their texts are needed."""
+    if options.file == STANDARD:
+        raise ValueError("Name a file: it is read twice, for counts and for texts.")
 
 
-def is_table(options: argparse.Namespace, file: str) -> bool:
-    """Whether a file is a table, which can be read some rows at a time."""
-    from hdsp.corpus.readers import read_table
+def _texts(options: argparse.Namespace, model: "HDSP", column: str | None) -> Iterator[str]:
+    """The texts of a table's column, or of a folder, in the order of the documents."""
+    from hdsp.corpus.readers.columns import Columns, Wanted
+    from hdsp.corpus.readers.folder import folder_texts
+    from hdsp.corpus.readers.table_formats import open_table
 
-    return _reader(options, file) is read_table
-
-
-def text_settings(options: argparse.Namespace) -> "TextSettings":
-    """How the options have texts become counts."""
-    from hdsp.corpus import TextSettings
-
-    return TextSettings(
-        language=None if options.language.lower() == "none" else options.language.lower(),
-        stop_words=options.stop_words or (),
-        stem=None if options.stem is None else options.stem.lower(),
-        tokenizer=options.tokenizer,
-        ngrams=options.phrases,
-        min_df=options.min_df,
-        max_df=options.max_df,
-        max_features=options.max_words,
-    )
-
-
-def _frequency(text: str) -> int | float:
-    """A number of documents, or a share of them where there is a point."""
-    return float(text) if "." in text or "e" in text.lower() else int(text)
+    arguments = _as_model(options, model) | chosen(options, FILE)
+    with reading(options.file):
+        if is_folder(options.file):
+            yield from folder_texts(options.file, arguments.get("encoding", "utf-8"))
+        else:
+            columns = Columns(
+                options.file, Wanted({}, text=column or arguments.get("text", "text"))
+            )
+            written = {
+                n: arguments[n] for n in ("format", "encoding", "delimiter") if n in arguments
+            }
+            with open_table(options.file, "hdsp", **written) as (table_format, file):
+                yield from columns.texts(table_format.batches(file, columns.wanted))

@@ -1,84 +1,84 @@
-"""`hdsp topics`: the topics of a model."""
+"""`hdsp topics` and `hdsp stability`: the topics of a model, and which topics recur."""
 
 import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli import common
-from hdsp.cli.documents import read_documents, read_with_texts
-from hdsp.cli.tables import Table, head, rows_of
+from hdsp.cli.options import SHARED, add_command, add_model, add_options, add_output, integer
+from hdsp.cli.output import (
+    Table,
+    answer,
+    check_counts,
+    check_output,
+    head,
+    intervals,
+    percentages,
+    print_columns,
+    print_json,
+    printed_warnings,
+    rows_of,
+)
+from hdsp.cli.reading import fitted_model, load, load_fitted, read_documents, read_with_texts
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
-    from hdsp.analysis.fitted import FittedModel
     from hdsp.estimator import HDSP
-    from hdsp.report import TopicNames
 
-
-# Of a word's tokens, for its topics to be printed; and documents printed of each topic, and
-# characters of each.
-_LEAST_SHARE = 0.01
-_DOCUMENTS = 3
-_CHARACTERS = 100
-# Pairs of topics printed, of those that correlate.
-_PAIRS = 30
-# Labels with the strongest effects that the table of topics considers, and those printed per topic.
+# Topics of a word are printed from this share of its tokens on.
+_MIN_SHARE = 0.01
+_DOCUMENTS_PER_TOPIC, _CHARACTERS = 3, 100
+_PAIRS_SHOWN = 30
+# Labels considered for the column of effects, and effects printed per topic.
 _LABELS, _EFFECTS = 500, 3
-# Where -o ends so, a model is written and not a table.
-MODEL_SUFFIX = ".hdsp"
+_MODEL_SUFFIX = ".hdsp"
 
 
-def add_parser(commands: Any) -> None:
-    """Add the subcommand."""
-    parser = common.add_command(
+def add_parsers(commands: Any) -> None:
+    """Add the commands."""
+    parser = add_command(
         commands,
         "topics",
         "print the topics of a model",
         (
             "hdsp topics model.hdsp",
-            "hdsp topics model.hdsp --words 20 -o topics.csv",
+            "hdsp topics model.hdsp --n-words 20 -o topics.csv",
             "hdsp topics model.hdsp --find silk",
             "hdsp topics model.hdsp --documents reviews.parquet",
             "hdsp topics model.hdsp --correlations",
             "hdsp topics model.hdsp --junk",
             "hdsp topics model.hdsp --about",
-            "hdsp topics model.hdsp --stable reviews.parquet",
             "hdsp topics model.hdsp --names topic-names.json",
             "hdsp topics model.hdsp --merge 0,1 -o merged.hdsp",
         ),
-        run,
+        topics,
     )
-    common.add_model(parser)
-    parser.add_argument("--words", type=int, default=8, help="words of each topic (default 8)")
-    parser.add_argument("--all", action="store_true", help="also topics that hold next to nothing")
-    parser.add_argument("--find", metavar="WORD", help="print the topics that hold a word")
-    parser.add_argument(
+    add_model(parser, "documents, for the most typical of each topic", required=False)
+    parser.add_argument("--n-words", **integer("words per topic (default: 8)", 8))
+    add_options(parser, SHARED, "--all")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--find", metavar="WORD", help="print the topics of a word")
+    shown.add_argument(
         "--documents",
         metavar="FILE",
-        help="print the documents that are most typical of each topic",
+        help="print the most typical documents of each topic, as with documents after the model",
     )
-    parser.add_argument(
+    shown.add_argument(
         "--correlations",
         action="store_true",
-        help="print the pairs of topics that documents have together, or rather not",
+        help="print topic pairs that co-occur more or less often than expected",
     )
-    parser.add_argument(
-        "--junk",
-        action="store_true",
-        help="print words of topics that look like remains of web pages, to leave out of a fit",
+    shown.add_argument(
+        "--junk", action="store_true", help="print topic words that look like web page remains"
     )
-    parser.add_argument(
-        "--about",
-        action="store_true",
-        help="print the versions, the seed, the settings and the data of the fit",
+    shown.add_argument(
+        "--about", action="store_true", help="print the versions, seed, settings and data of a fit"
     )
     edit = parser.add_argument_group("changing the model")
     edit.add_argument(
         "--names",
         metavar="FILE",
-        help="keep names that a report's page has saved: in the model file, or in -o MODEL.hdsp, "
-        "where combined topics are merged too",
+        help="keep topic names saved by a report: in the model file, or in -o MODEL.hdsp",
     )
     edit.add_argument(
         "--merge",
@@ -86,107 +86,97 @@ def add_parser(commands: Any) -> None:
         default=[],
         type=_topics,
         metavar="TOPICS",
-        help="topics to make one, such as 3,17, in -o MODEL.hdsp; may be given several times",
+        help="merge topics, such as 3,17, in -o MODEL.hdsp; may be repeated",
     )
-    stable = parser.add_argument_group("stability")
-    stable.add_argument(
-        "--stable",
-        dest="file",
-        metavar="FILE",
-        help="fit the model's documents again with other seeds: which topics come back?",
+    add_output(parser)
+    parser = add_command(
+        commands,
+        "stability",
+        "refit the model's documents with other seeds, and print which topics recur",
+        ("hdsp stability model.hdsp reviews.parquet --n-fits 4",),
+        stability,
     )
-    stable.add_argument("--fits", type=int, default=4, help="how often (default 4)")
-    common.add_table_options(stable)
-    common.add_output(parser, None)
-    common.add_json(parser)
+    add_model(parser, "the model's documents")
+    parser.add_argument("--n-fits", **integer("number of refits (default: 4)", 4))
+    parser.add_argument("--n-words", **integer("words per topic (default: 8)", 8))
+    add_options(parser, SHARED, "--all")
+    add_output(parser)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Print or write the table, or a model with other topics."""
-    new = (options.output or "").lower().endswith(MODEL_SUFFIX)
-    if new:
-        if not options.merge and options.names is None:
-            raise ValueError(
-                f"-o {options.output} would only copy the model: add --names or --merge."
-            )
-        common.check_output(options.output)
-        _write_model(common.load(options), options)
+def _topics(text: str) -> list[int]:
+    """Topics written as 3,17."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"topics to merge are integers separated by commas, such as 3,17. Got {text!r}"
+        ) from None
+
+
+def topics(options: argparse.Namespace) -> None:
+    """Print or write a table, or write a model with other topics."""
+    options.file = options.documents or options.file
+    if (options.output or "").lower().endswith(_MODEL_SUFFIX):
+        _write_model(options)
         return
     if options.merge:
         raise ValueError(
-            f"--merge makes a new model: name it with -o, such as -o merged{MODEL_SUFFIX}."
+            f"--merge makes a new model: name it with -o, such as -o merged{_MODEL_SUFFIX}."
         )
-    common.check_table_output(options.output)
+    check_output(options.output, table=True)
+    check_counts(options, "n_words")
     if options.names is not None:
-        common.check_output(options.model)
-    common.check_counts(options, "words", "fits")
-    if options.about:
-        _print_about(common.load(options), options)
-        return
-    names, model = None, None
-    if any(one is not None for one in (options.names, options.documents, options.file)):
-        model = common.load(options)
-        names = None if options.names is None else _keep_names(model, options)
-    fitted = common.load_fitted(options) if model is None else common.fitted_model(model)
-    if options.correlations:
-        _print_correlations(fitted, options)
-        return
-    if options.junk:
-        _print_junk(fitted, options)
-        return
-    if options.find is not None or options.documents is not None:
-        _print_asked(fitted, model, options)
-        return
-    effects = None
-    with common.printed_warnings(), progress.task("Describing topics"):
+        check_output(options.model)
+        _keep_names(options)
+    for asked, show in (
+        (options.about, _about),
+        (options.correlations, _correlations),
+        (options.junk, _junk),
+        (options.find is not None, _find),
+        (options.file is not None, _documents),
+    ):
+        if asked:
+            show(options)
+            return
+    _all_topics(options)
+
+
+def _all_topics(options: argparse.Namespace) -> None:
+    """The topics with their words and their strongest effects."""
+    fitted = load_fitted(options)
+    effects: dict[str, list[Any]] | None = None
+    with printed_warnings(options), progress.task("Describing topics"):
+        from hdsp.analysis.checks import junk_sentence
         from hdsp.analysis.label_effects import effect_columns
         from hdsp.analysis.topics import topic_columns
 
         if fitted.used.any():
             effects = effect_columns(fitted, most=_LABELS)
-        table = topic_columns(fitted, options.words, effects)
-    if names is not None:
-        # The names of combined topics stand for all of them.
-        read = names.columns(len(fitted.groups))
-        table = {"topic": table["topic"], **read, **table, **read}
-    found: list[int] = []
-    if options.file is not None and model is not None:
-        from hdsp.analysis.refits import stability_columns
-
-        with common.printed_warnings():
-            documents = read_documents(options, model)
-            found, stable = stability_columns(fitted, model, documents, None, options.fits)
-        table |= {name: stable[name] for name in ("similarity", "found_in")}
+        table = topic_columns(fitted, options.n_words, effects)
     if not options.all:
         table = head(table, fitted.report.n_topics)
-    numbers = {"topics_in_fits": found} if found else {}
-    if common.is_answered(options, table, "topics", **numbers):
-        return
-    if found:
-        _print_stable(fitted, table, found)
-        return
-    common.print_columns(
-        {
-            **_named(table),
-            "tokens": common.percentages(table["share"]),
-            "coherence": ["" if value != value else f"{value:.2f}" for value in table["coherence"]],
-            "words": table["words"],
-            **_strongest_effects(effects, len(table["topic"]), len(fitted.groups)),
-        }
-    )
-    if effects is not None:
-        print(
-            "\nEffects are changes of a topic's share in percentage points, if their 90% interval "
-            f"excludes 0. See all: hdsp effects {printable(options.model)}"
+
+    def show(table: Table) -> None:
+        coherence = ["" if value != value else f"{value:.2f}" for value in table["coherence"]]
+        print_columns(
+            _named(table)
+            | {"share": percentages(table["share"]), "coherence": coherence}
+            | {"words": table["words"]}
+            | _strongest_effects(effects, len(table["topic"]), len(fitted.groups))
         )
-    from hdsp.analysis.checks import junk_sentence
+        if effects is not None:
+            print(
+                "\nEffects are changes of a topic's share in percentage points, if their 90% "
+                f"interval excludes 0. See all: hdsp effects {printable(options.model)}"
+            )
+        if sentence := junk_sentence(fitted):
+            print(f"hdsp: {printable(sentence)}", file=sys.stderr)
 
-    if sentence := junk_sentence(fitted):
-        print(f"hdsp: {printable(sentence)}", file=sys.stderr)
+    answer(options, "topics", table, show)
 
 
-def _strongest_effects(effects: Table | None, n_shown: int, n_topics: int) -> Table:
-    """The column of the strongest effects on each topic, in points, of those that exclude 0."""
+def _strongest_effects(effects: Table | None, n_shown: int, n_topics: int) -> dict[str, Any]:
+    """The column of the strongest effects on each topic, in points, whose interval excludes 0."""
     if effects is None or not effects["label"]:
         return {}
     import numpy as np
@@ -205,178 +195,193 @@ def _strongest_effects(effects: Table | None, n_shown: int, n_topics: int) -> Ta
     return {"strongest effects (points)": cells}
 
 
-def _print_junk(fitted: "FittedModel", options: argparse.Namespace) -> None:
-    """Print or write words that look like junk."""
-    from hdsp.analysis.checks import junk_columns
-
-    table: Table = junk_columns(fitted)
-    if common.is_answered(options, table, "junk"):
-        return
-    if not table["word"]:
-        print("No word of a topic looks like the remains of a web page.")
-        return
-    tokens = common.percentages(table["share"])
-    common.print_columns({**_named(table), "tokens": tokens, "word": table["word"]})
-    print("Leave them out: write them to a file, one per line, and fit with --stop-words FILE.")
-
-
-def _named(table: Table) -> Table:
-    """The first columns of what is printed: topics, and their names if they have any."""
+def _named(table: Table) -> dict[str, Any]:
+    """The topic numbers, and the names of topics if any have names."""
     return {
-        "topic": table["topic"],
-        **({"name": table["name"]} if any(table.get("name", ())) else {}),
+        name: table[name]
+        for name in ("topic", "name")
+        if name in table and any(map(str, table[name]))
     }
 
 
-def _topics(text: str) -> list[int]:
-    """Topics written as 3,17."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"topics to merge are numbers with commas between them, such as 3,17. Got {text!r}"
-        ) from None
+def _junk(options: argparse.Namespace) -> None:
+    """Words that look like the remains of web pages."""
+    from hdsp.analysis.checks import junk_columns
+
+    def show(table: Table) -> None:
+        if not table["word"]:
+            print("No topic word looks like the remains of a web page.")
+            return
+        shares = percentages(table["share"])
+        print_columns(_named(table) | {"share": shares, "word": table["word"]})
+        print(
+            "To exclude them, write them to a file, one per line, and fit with --stop-words FILE."
+        )
+
+    answer(options, "junk", junk_columns(load_fitted(options)), show)
 
 
-def _keep_names(model: "HDSP", options: argparse.Namespace) -> "TopicNames":
-    """Put names into the model and its file."""
+def _find(options: argparse.Namespace) -> None:
+    """The topics of a word."""
+    from hdsp.analysis.topics import word_columns
+
+    def show(table: Table) -> None:
+        least = 0.0 if options.all else _MIN_SHARE
+        table = rows_of(table, [i for i, share in enumerate(table["share"]) if share >= least])
+        shares = {"share": percentages(table["share"]), "words": table["words"]}
+        print_columns(_named(table) | shares)
+
+    answer(options, "topics", word_columns(load_fitted(options), options.find), show)
+
+
+def _documents(options: argparse.Namespace) -> None:
+    """The most typical documents of each topic."""
+    model = load(options)
+    fitted = fitted_model(model)
+    with printed_warnings(options):
+        corpus, texts = read_with_texts(options, model)
+    with progress.task(f"Finding topics of {len(corpus):,} documents"):
+        from hdsp.analysis.documents import typical_columns
+
+        table: Table = typical_columns(
+            fitted, corpus, None, None, _DOCUMENTS_PER_TOPIC, model.n_jobs, texts
+        )
+    if not options.all:
+        used = [i for i, topic in enumerate(table["topic"]) if topic < fitted.report.n_topics]
+        table = rows_of(table, used)
+
+    def show(table: Table) -> None:
+        name = "id" if corpus.ids else "document"
+        columns = {"proportion": percentages(table["proportion"]), name: table[name]}
+        texts = {"text": [_shortened(text) for text in table["text"]]} if "text" in table else {}
+        print_columns(_named(table) | columns | texts)
+
+    answer(options, "documents", table, show)
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a text in one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 1]}…"
+
+
+def _correlations(options: argparse.Namespace) -> None:
+    """The topic pairs whose interval excludes 0, or all in a file."""
+    from hdsp.analysis.topics import correlation_columns, top_words
+
+    fitted = load_fitted(options)
+
+    def show(table: Table) -> None:
+        lower, upper, correlation = table["lower"], table["upper"], table["correlation"]
+        pairs = [i for i, value in enumerate(lower) if value > 0 or upper[i] < 0]
+        n_pairs = f"{len(pairs):,} of {len(lower):,} topic pairs"
+        print(f"{n_pairs} are correlated, given labels (90% intervals exclude 0):")
+        if not options.all:
+            pairs = sorted(pairs, key=lambda i: -abs(correlation[i]))[:_PAIRS_SHOWN]
+        table = rows_of(table, sorted(pairs, key=lambda i: -correlation[i]))
+        words = top_words(fitted, min(options.n_words, 4))
+
+        def titles(side: str) -> list[str]:
+            return [f"{k} {fitted.topic_names.get(k) or ' '.join(words[k])}" for k in table[side]]
+
+        print_columns(
+            {
+                "correlation": [f"{value:+.2f}" for value in table["correlation"]],
+                "interval": intervals(table["lower"], table["upper"]),
+                "raw": [f"{value:+.2f}" for value in table["raw"]],
+                "topic": titles("topic"),
+                "other": titles("other"),
+            }
+        )
+
+    answer(options, "correlations", correlation_columns(fitted, 0.9), show)
+
+
+def _about(options: argparse.Namespace) -> None:
+    """The record of the fit."""
+    record = load(options).provenance_
+    if options.json:
+        print_json(record)
+        return
+    versions = record.pop("versions") or {"hdsp": "not recorded"}
+    if (seed := record.pop("random_state")) is None:
+        seed = "none, so another fit will differ"
+    for name, value in {**versions, "seed": seed, **record}.items():
+        print(f"{name:<14}{value}")
+
+
+def _keep_names(options: argparse.Namespace) -> None:
+    """Write the names of a file to the model file."""
     from hdsp.report import TopicNames
 
-    with common.printed_warnings():
-        names = TopicNames.read(options.names, model)
-        model.name_topics(names.names)
+    model: HDSP = load(options)
+    with printed_warnings(options):
+        model.name_topics(TopicNames.read(options.names, model).names)
         model.save(options.model)
     print(
         f"hdsp: {printable(options.model)} keeps the names of {printable(options.names)}.",
         file=sys.stderr,
     )
-    return names
 
 
-def _write_model(model: "HDSP", options: argparse.Namespace) -> None:
+def _write_model(options: argparse.Namespace) -> None:
     """Write a model with names, or with topics merged."""
     from hdsp.report import TopicNames
 
-    with common.printed_warnings():
-        given = options.names
-        names = TopicNames() if given is None else TopicNames.read(given, model)
+    if not options.merge and options.names is None:
+        raise ValueError(f"-o {options.output} would only copy the model: add --names or --merge.")
+    check_output(options.output)
+    model = load(options)
+    with printed_warnings(options):
+        names = TopicNames() if options.names is None else TopicNames.read(options.names, model)
         result = names.kept(model, options.merge)
         result.save(options.output)
-    named, fitted = result.topic_names_, result.fitted_topics_
+    names_by_topic, groups = result.topic_names_, result.fitted_topics_
     if options.json:
-        numbers = {"topics": len(fitted), "names": named, "fitted_topics": fitted}
-        common.print_json({"model": options.output, **numbers})
+        facts = {"topics": len(groups), "names": names_by_topic, "fitted_topics": groups}
+        print_json({"model": options.output, **facts})
         return
-    called = {topic: f"{topic} {name}" for topic, name in named.items()}
     merged = ", ".join(
-        f"{called.get(topic, topic)} is {' + '.join(map(str, own))} of the fit"
-        for topic, own in enumerate(fitted)
-        if len(own) > 1
+        f"{' '.join(filter(None, (str(topic), names_by_topic.get(topic))))} merges "
+        f"{' + '.join(map(str, members))}"
+        for topic, members in enumerate(groups)
+        if len(members) > 1
     )
-    told = f"; {merged}" if merged else ""
-    print(printable(f"{options.output}: {len(fitted)} topics{told}."))
+    print(printable(f"{options.output}: {len(groups)} topics{'; ' * bool(merged)}{merged}."))
 
 
-def _print_stable(fitted: "FittedModel", table: Table, numbers: list[int]) -> None:
-    found = ", ".join(map(str, numbers))
-    print(
-        f"{fitted.report.n_topics} topics; with other seeds {found}. Topics that come back first:"
-    )
-    order = sorted(range(len(table["topic"])), key=lambda k: -table["similarity"][k])
-    table = rows_of(table, order)
-    common.print_columns(
-        {
-            "topic": table["topic"],
-            "tokens": common.percentages(table["share"]),
-            "in common": [f"{similarity:.2f}" for similarity in table["similarity"]],
-            "found in": [f"{times} of {len(numbers)}" for times in table["found_in"]],
-            "words": table["words"],
-        }
-    )
+def stability(options: argparse.Namespace) -> None:
+    """Print how often each topic was found again, the most stable first."""
+    check_output(options.output, table=True)
+    check_counts(options, "n_fits", "n_words")
+    model = load(options)
+    fitted = fitted_model(model)
+    from hdsp.analysis.refits import stability_columns
+    from hdsp.analysis.topics import topic_columns
 
-
-def _print_about(model: "HDSP", options: argparse.Namespace) -> None:
-    """Print the record of the fit."""
-    record = model.provenance_
-    if options.json:
-        common.print_json(record)
-        return
-    versions = record.pop("versions") or {"hdsp": "not recorded"}
-    if (seed := record.pop("random_state")) is None:
-        seed = "none, so that another fit will differ"
-    for name, value in {**versions, "seed": seed, **record}.items():
-        print(f"{name:<14}{value}")
-
-
-def _print_correlations(fitted: "FittedModel", options: argparse.Namespace) -> None:
-    """Print the pairs whose interval excludes 0, or write all."""
-    from hdsp.analysis.topics import correlation_columns, top_words
-
-    table: Table = correlation_columns(fitted, 0.9)
-    if common.is_answered(options, table, "correlations"):
-        return
-    lower, upper, found = table["lower"], table["upper"], table["correlation"]
-    sure = [i for i, value in enumerate(lower) if value > 0 or upper[i] < 0]
-    total = len(lower)
-    print(f"{len(sure):,} of {total:,} pairs correlate, given labels (90% intervals exclude 0):")
+    with printed_warnings(options):
+        corpus = read_documents(options, model)
+        table = topic_columns(fitted, options.n_words, None)
+        numbers, found = stability_columns(fitted, model, corpus, None, options.n_fits)
+    table |= {name: found[name] for name in ("similarity", "lowest", "found_in")}
     if not options.all:
-        sure = sorted(sure, key=lambda i: -abs(found[i]))[:_PAIRS]
-    table = rows_of(table, sorted(sure, key=lambda i: -found[i]))
-    words = top_words(fitted, min(options.words, 4))
+        table = head(table, fitted.report.n_topics)
 
-    def called(side: str, name: str) -> list[str]:
-        named = table.get(name, [""] * len(table[side]))
-        return [f"{k} {n or ' '.join(words[k])}" for k, n in zip(table[side], named, strict=True)]
+    def show(table: Table) -> None:
+        print(
+            f"{fitted.report.n_topics} topics; with other seeds "
+            f"{', '.join(map(str, numbers))}. Most stable topics first:"
+        )
+        order = sorted(range(len(table["topic"])), key=lambda k: -table["similarity"][k])
+        table = rows_of(table, order)
+        print_columns(
+            _named(table)
+            | {
+                "share": percentages(table["share"]),
+                "similarity": [f"{similarity:.2f}" for similarity in table["similarity"]],
+                "found in": [f"{times} of {len(numbers)}" for times in table["found_in"]],
+                "words": table["words"],
+            }
+        )
 
-    common.print_columns(
-        {
-            "correlation": [f"{value:+.2f}" for value in table["correlation"]],
-            "interval": [
-                f"{low:+.2f} to {high:+.2f}"
-                for low, high in zip(table["lower"], table["upper"], strict=True)
-            ],
-            "raw": [f"{value:+.2f}" for value in table["raw"]],
-            "topic": called("topic", "name"),
-            "other": called("other", "other_name"),
-        }
-    )
-
-
-def _print_asked(fitted: "FittedModel", model: "HDSP | None", options: argparse.Namespace) -> None:
-    """Print or write the topics of a word, or the documents of each topic."""
-    from hdsp.analysis.documents import typical_columns
-    from hdsp.analysis.topics import word_columns
-
-    table: Table
-    if options.find is not None or model is None:
-        name, table = "topics", word_columns(fitted, options.find)
-        share, last = "share", "words"
-    else:
-        options.file = options.documents
-        with common.printed_warnings():
-            corpus, texts = read_with_texts(options, model)
-        with progress.task(f"Finding topics of {len(corpus):,} documents"):
-            table = typical_columns(fitted, corpus, None, None, _DOCUMENTS, model.n_jobs, texts)
-        name, share, last = "documents", "proportion", "id" if corpus.ids else "document"
-        if not options.all:
-            used = [i for i, topic in enumerate(table["topic"]) if topic < fitted.report.n_topics]
-            table = rows_of(table, used)
-    if common.is_answered(options, table, name):
-        return
-    if options.find is not None and not options.all:
-        # Topics that hold next to nothing of a word say nothing.
-        table = rows_of(table, [i for i, s in enumerate(table[share]) if s >= _LEAST_SHARE])
-    common.print_columns(
-        {
-            **_named(table),
-            share: common.percentages(table[share]),
-            last.replace("_", " "): table[last],
-            **({"text": [_short(text) for text in table["text"]]} if "text" in table else {}),
-        }
-    )
-
-
-def _short(text: str) -> str:
-    """A text as one line that is not long."""
-    line = " ".join(text.split())
-    return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 1]}…"
+    answer(options, "topics", table, show, topics_in_fits=numbers)

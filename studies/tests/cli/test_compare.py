@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -63,13 +64,13 @@ def jobs(monkeypatch):
 def arguments(file, folder, models, *more):
     files = map(str, file) if isinstance(file, tuple) else [str(file)]
     return [
-        "compare", *files, "--category", "place", "--tags", "tags", "--models", models,
-        "--topics", "4", "--quick", "--max-df", "1.0", "-o", str(folder), *more,
+        "compare", *files, "--categories", "place", "--tags", "tags", "--models", models,
+        "--n-components", "4", "--quick", "--max-df", "1.0", "-o", str(folder), *more,
     ]  # fmt: skip
 
 
 def test_table_figure_and_resuming(file, tmp_path, capsys, every_line):
-    asked = arguments(file, tmp_path, "hdsp,nb", "--seeds", "1", "--target", "place")
+    asked = arguments(file, tmp_path, "hdsp,nb", "--n-seeds", "1", "--target", "place")
     assert main(asked) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
@@ -95,7 +96,7 @@ def test_table_figure_and_resuming(file, tmp_path, capsys, every_line):
 
 def test_a_crash_is_told_and_the_rest_is_shown(file, tmp_path, capsys):
     models = f"{FAKES}:Crashes,{FAKES}:Unigram"
-    assert main(arguments(file, tmp_path, models, "--seeds", "1", "--json")) == 1
+    assert main(arguments(file, tmp_path, models, "--n-seeds", "1", "--json")) == 1
     out, err = capsys.readouterr()
     data = json.loads(out)
     assert data["failed"][0]["error"] == "its process was ended by SIGSEGV"
@@ -109,8 +110,8 @@ def test_a_crash_is_told_and_the_rest_is_shown(file, tmp_path, capsys):
     ("models", "more", "message"),
     [
         ("lsa", [], "There is no model 'lsa'."),
-        ("hdsp,", ["--seeds", "0"], "--seeds must be at least 1"),
-        ("hdsp", ["--topics", "1"], "--topics must be at least 2"),
+        ("hdsp,", ["--n-seeds", "0"], "--n-seeds must be at least 1"),
+        ("hdsp", ["--n-components", "1"], "--n-components must be at least 2"),
         ("hdsp", ["--test-size", "1"], "--test-size must lie between 0 and 1"),
         ("svm", [], "predicts one label column and nothing else: name a target"),
         ("svm", ["--target", "tags"], "choose a category or a number"),
@@ -143,18 +144,18 @@ def test_results_need_a_folder(file, capsys):
 def test_a_folder_that_cannot_be_written_to_is_found_first(file, monkeypatch, capsys):
     monkeypatch.setattr("hdsp_studies.cli.compare.read_file", None)
     assert main(arguments(file, "/proc/results", "hdp")) == 2
-    assert "Nothing can be written to the folder '/proc'" in capsys.readouterr().err
+    assert "Folder '/proc' is not writable" in capsys.readouterr().err
 
 
 def test_a_stored_corpus_has_chosen_its_words(file, tmp_path, capsys):
     corpus = str(tmp_path / "corpus")
-    assert main(["prepare", str(file), "--category", "place", "-o", corpus]) == 0
+    assert main(["prepare", str(file), "--categories", "place", "-o", corpus]) == 0
     assert main(["compare", corpus, "--models", "hdsp", "-o", str(tmp_path / "results")]) == 2
-    assert "name the files that it was prepared from" in capsys.readouterr().err
+    assert "name the files it was prepared from" in capsys.readouterr().err
 
 
 def test_several_corpora(file, other, tmp_path, capsys, every_line, jobs):
-    asked = arguments((file, other), tmp_path, f"hdp,{UNIGRAM}", "--seeds", "2", "--minutes", "9")
+    asked = arguments((file, other), tmp_path, f"hdp,{UNIGRAM}", "--n-seeds", "2", "--minutes", "9")
     assert main(asked) == 0
     out, err = capsys.readouterr()
     # While a cell is done, the fits inside it write lines, too.
@@ -205,7 +206,7 @@ def test_a_folder_is_called_by_its_name(tmp_path, monkeypatch, capsys, jobs):
     for number, text in enumerate(letters()["text"]):
         (place / f"{number}.txt").write_text(text)
     monkeypatch.chdir(place)
-    assert main(["compare", ".", "--models", UNIGRAM, "--seeds", "1", "-o", "../results"]) == 0
+    assert main(["compare", ".", "--models", UNIGRAM, "--n-seeds", "1", "-o", "../results"]) == 0
     assert capsys.readouterr().out.startswith("notes: one seed")
 
 
@@ -216,7 +217,7 @@ def test_words_are_chosen_by_training_documents(tmp_path, jobs):
     frame.loc[in_test, "text"] += " zebra frost"
     file = tmp_path / "letters.parquet"
     frame.to_parquet(file)
-    more = ["--seeds", "1", "--min-df", "2", "--max-df", "0.5", "--max-words", "9"]
+    more = ["--n-seeds", "1", "--min-df", "2", "--max-df", "0.5", "--max-features", "9"]
     assert main(arguments(file, tmp_path / "results", UNIGRAM, *more)) == 0
     ((job, _),) = jobs
     settings = TextSettings(min_df=2, max_df=0.5, max_features=9)
@@ -226,26 +227,26 @@ def test_words_are_chosen_by_training_documents(tmp_path, jobs):
     assert "frost" not in settings.count(frame["text"])[1]
     (cell,) = (tmp_path / "results" / "cells").iterdir()
     recorded = json.loads(cell.read_text())["determined_by"]["split"]["text_settings"]
-    assert recorded == json.loads(json.dumps(settings.to_dict()))
+    assert recorded == json.loads(json.dumps(asdict(settings)))
 
 
 def test_counts_have_no_words_to_choose(tmp_path, jobs):
     file = tmp_path / "counts.txt"
     file.write_text("a 1:2 2:1\nb 1:1 3:1\n" * 30)
-    asked = ["compare", str(file), "--format", "svmlight", "--models", UNIGRAM, "--seeds", "1"]
+    asked = ["compare", str(file), "--format", "svmlight", "--models", UNIGRAM, "--n-seeds", "1"]
     assert main([*asked, "--max-df", "1", "-o", str(tmp_path / "results")]) == 0
     assert len(jobs[0][0].train.words) == 3
 
 
 def test_the_table_is_of_all_that_was_made_alike(file, tmp_path, capsys, jobs):
-    assert main(arguments(file, tmp_path, "hdp", "--seeds", "2")) == 0
+    assert main(arguments(file, tmp_path, "hdp", "--n-seeds", "2")) == 0
     capsys.readouterr()
-    assert main(arguments(file, tmp_path, UNIGRAM, "--seeds", "1")) == 0
+    assert main(arguments(file, tmp_path, UNIGRAM, "--n-seeds", "1")) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "letters: means over 1 to 2 seeds, with 95% t intervals"
     assert [line.split()[0] for line in lines[2:]] == [UNIGRAM, "hdp"]
     assert len(jobs) == 3
     # Other settings make another table, of what is not in the way of what is asked.
-    assert main([*arguments(file, tmp_path, "whdsp", "--seeds", "1"), "--test-size", "0.3"]) == 0
+    assert main([*arguments(file, tmp_path, "whdsp", "--n-seeds", "1"), "--test-size", "0.3"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[2:]] == ["whdsp"]

@@ -25,7 +25,7 @@ def examples():
 def test_every_example_runs(folder, example):
     if "--data" in example.split():
         pytest.skip("needs corpora that are not part of the project")
-    more = "--quick" if "reproduce" in example else "--topics 6 --seeds 1 --quick"
+    more = "--quick" if "reproduce" in example else "--n-components 6 --n-seeds 1 --quick"
     status, _, errors = run(folder, *shlex.split(f"{example} {more}")[1:])
     assert status == 0, errors
     assert "Traceback" not in errors

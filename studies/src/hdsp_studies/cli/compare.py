@@ -9,15 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import (
-    add_command,
-    add_json,
-    check_writable,
-    print_json,
-    printed_warnings,
-    reading,
-)
-from hdsp.cli.reading import add_reading, read_file, text_settings
+from hdsp.cli.options import add_command, add_files
+from hdsp.cli.output import check_writable, print_json, printed_warnings
+from hdsp.cli.reading import read_file, reading, text_settings
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -51,14 +45,14 @@ def add_parser(commands: Any) -> None:
         "compare",
         "compare models on held-out documents of one or more corpora",
         (
-            "hdsp compare reviews.parquet --tags labels --models hdsp,hdp --seeds 2 -o results",
-            "hdsp compare reviews.parquet --category department --target department "
+            "hdsp compare reviews.parquet --tags labels --models hdsp,hdp --n-seeds 2 -o results",
+            "hdsp compare reviews.parquet --categories department --target department "
             "--models nb,svm -o departments",
-            "hdsp compare reviews.parquet questions.parquet --category department "
+            "hdsp compare reviews.parquet questions.parquet --categories department "
             "--models hdp,plda --minutes 30 -o both",
         ),
     )
-    add_reading(parser)
+    add_files(parser)
     parser.add_argument(
         "-o", "--output", required=True, metavar="FOLDER", help="of the results; goes on from them"
     )
@@ -70,16 +64,17 @@ def add_parser(commands: Any) -> None:
         metavar="A,B",
         help=f"of {', '.join(MODELS)}, or your own as module:name",
     )
-    group.add_argument("--seeds", type=int, default=3, help="splits and starts (default 3)")
-    group.add_argument("--topics", type=int, default=50, help="of every model (default 50)")
+    group.add_argument("--n-seeds", type=int, default=3, help="splits and starts (default: 3)")
+    group.add_argument(
+        "--n-components", type=int, default=50, help="topics of every model (default: 50)"
+    )
     group.add_argument("--test-size", type=float, default=0.2, help="share (default 0.2)")
     group.add_argument("--target", metavar="COLUMN", help="a label column to predict from words")
     group.add_argument("--quick", action="store_true", help="fewer sweeps, for a first look only")
-    group.add_argument("--jobs", type=int, default=1, help="threads of each model (default 1)")
+    group.add_argument("--n-jobs", type=int, default=1, help="threads of each model (default: 1)")
     group.add_argument(
         "--minutes", type=float, metavar="M", help="most that a fit may take (default: no limit)"
     )
-    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -91,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
     folder = Path(options.output)
     # Test documents must not choose words, so that all are counted until each split chooses.
     settings = text_settings(options)
-    with printed_warnings():
+    with printed_warnings(options):
         corpora = {}
         for name, file in _by_name(options.files).items():
             with reading(file):
@@ -103,12 +98,12 @@ def run(options: argparse.Namespace) -> None:
             corpora,
             options.models,
             folder / "cells",
-            seeds=options.seeds,
-            n_topics=options.topics,
+            seeds=options.n_seeds,
+            n_topics=options.n_components,
             test_size=options.test_size,
             text_settings=None if counted else settings,
             quick=options.quick,
-            n_jobs=options.jobs,
+            n_jobs=options.n_jobs,
             target=options.target,
             most_seconds=None if options.minutes is None else 60 * options.minutes,
             report=partial(_show, task),
@@ -134,9 +129,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    for name, least in (("seeds", 1), ("topics", 2), ("jobs", 1)):
+    for name, least in (("n_seeds", 1), ("n_components", 2), ("n_jobs", 1)):
         if getattr(options, name) < least:
-            raise ValueError(f"--{name} must be at least {least}. Got {getattr(options, name)}.")
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} must be at least {least}. Got {getattr(options, name)}.")
     if not 0 < options.test_size < 1:
         raise ValueError(f"--test-size must lie between 0 and 1. Got {options.test_size}.")
     if options.minutes is not None and not options.minutes > 0:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.common import add_command, check_writable, one_line
+from hdsp.cli.options import add_command
+from hdsp.cli.output import check_writable, one_line
 
 if TYPE_CHECKING:
     from hdsp_studies.comparison import CorpusFolder
@@ -27,7 +28,7 @@ def add_parser(commands: Any) -> None:
         (
             "hdsp reproduce figure-2 --quick",
             "hdsp reproduce figure-4 figure-9 --data corpora",
-            "hdsp reproduce figure-2 --seeds 20",
+            "hdsp reproduce figure-2 --n-seeds 20",
             "hdsp reproduce --list",
         ),
     )
@@ -38,7 +39,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--quick", action="store_true", help="small settings, to see that it works")
     parser.add_argument("--again", action="store_true", help="measure afresh what is already there")
     parser.add_argument(
-        "--seeds",
+        "--n-seeds",
         type=int,
         default=1,
         metavar="N",
@@ -60,7 +61,7 @@ def add_parser(commands: Any) -> None:
         help=f"a folder for config, results, figure and page of each (default: {_OUTPUT}; "
         f"with --quick {_QUICK})",
     )
-    parser.add_argument("--jobs", type=int, help="processes side by side; default: all cores")
+    parser.add_argument("--n-jobs", type=int, help="processes side by side; default: all cores")
     parser.set_defaults(run=run)
 
 
@@ -103,8 +104,8 @@ def run(options: argparse.Namespace) -> None:
                     data,
                     quick=options.quick,
                     again=options.again,
-                    n_seeds=options.seeds,
-                    n_jobs=options.jobs or cpu_count(),
+                    n_seeds=options.n_seeds,
+                    n_jobs=options.n_jobs or cpu_count(),
                     most_seconds=None if options.minutes is None else 60.0 * options.minutes,
                     progress=partial(_show, task),
                 )
@@ -128,10 +129,10 @@ def _corpora(options: argparse.Namespace) -> "CorpusFolder":
     """The folder of the corpora, after a check of the options."""
     from hdsp_studies.comparison import CorpusFolder
 
-    if options.jobs is not None and options.jobs < 1:
-        raise ValueError(f"--jobs must be at least 1. Got {options.jobs}.")
-    if options.seeds < 1:
-        raise ValueError(f"--seeds must be at least 1. Got {options.seeds}.")
+    if options.n_jobs is not None and options.n_jobs < 1:
+        raise ValueError(f"--n-jobs must be at least 1. Got {options.n_jobs}.")
+    if options.n_seeds < 1:
+        raise ValueError(f"--n-seeds must be at least 1. Got {options.n_seeds}.")
     data = options.data or os.environ.get("HDSP_DATA") or None
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"There is no folder {str(data)!r} to read corpora from.")
