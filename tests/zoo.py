@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 from scipy.sparse import issparse
 
-from hdsp import HDSP, Categorical, Corpus, LogLinear, simulate
+from hdsp import HDSP, Categorical, Corpus, LogLinear, Softplus, Spline, simulate
 
 METHODS = ("regression", "exact", "ratio")
 N_DOCUMENTS = 120
@@ -30,9 +30,9 @@ class Kind(NamedTuple):
 KINDS = {
     "hdp": Kind({}),
     "searched": Kind({"n_components": "auto", "max_components": 12}, ("dept",)),
-    "tags": Kind({}, ("tags",), "lists"),
-    "categories": Kind({"topic_prior": 0.1}, ("dept",), "polars"),
-    "numbers": Kind({"document_concentration": 0.7}, ("rating",)),
+    "tags": Kind({"init": "words"}, ("tags",), "lists"),
+    "categories": Kind({"topic_prior": 0.1, "init": "lda"}, ("dept",), "polars"),
+    "numbers": Kind({"document_concentration": 0.7, "init": "random"}, ("rating",)),
     "matrix": Kind({}, (), "matrix"),
     "mixed": Kind({}, ("tags", "dept", "rating")),
     "functions": Kind(
@@ -42,6 +42,8 @@ KINDS = {
         },
         ("tags", "dept", "rating"),
     ),
+    "terms": Kind({"scaling": Spline("rating") * Softplus("age")}, ("rating", "age")),
+    "nested": Kind({"scaling": Categorical("author", parents="dept")}, ("author", "dept")),
     "formula": Kind({"scaling": "~ dept * s(rating)"}, ("dept", "rating")),
     "pooled": Kind({"scaling": "~ dept + (1 | author)"}, ("dept", "author")),
     "content": Kind({"content": "dept"}, ("dept",)),
@@ -64,6 +66,7 @@ def table():
             "dept": rng.choice(["long", "short", "it's 😀"], N_DOCUMENTS),
             "rating": rng.integers(1, 6, N_DOCUMENTS).astype(float),
             "author": [f"a{i % 15}" for i in range(N_DOCUMENTS)],
+            "age": rng.uniform(18.0, 80.0, N_DOCUMENTS).round(1),
         }
     )
 
@@ -151,6 +154,11 @@ def answers(model, corpus):
         said[method] = model.expected_topics(known, method)
     for given in ("labels", "completion"):
         said[given] = model.perplexity(corpus, given=given)
+    if model.label_names_:
+        regression = model.estimate_effects()
+        said["tests"] = _plain(regression.test())
+        for name in {block.name for block in model.label_schema_.blocks} - {"tags"}:
+            said[f"levels {name}"] = _plain(regression.levels(name))
     if model._model.worded:
         said["label words"] = _plain(model.label_words())
     for target, columns in model._model.schema.slices().items():
@@ -166,7 +174,7 @@ def facts(model):
         for rows in (model.history_, model.search_)
     )
     names = ("words_", "label_names_", "n_topics_", "n_topics_range_", "n_iter_", "converged_")
-    names += ("n_features_in_", "topic_names_", "fitted_topics_")
+    names += ("n_features_in_", "topic_names_", "fitted_topics_", "init_", "n_returning_")
     return history, search, [getattr(model, name) for name in names]
 
 

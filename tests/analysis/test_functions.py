@@ -78,10 +78,6 @@ def test_curves_level_off_with_bands():
 
 
 def test_files_hold_functions_of_the_package_alone(tmp_path):
-    model = fitted("Softplus")
-    model.save(tmp_path / "model.hdsp")
-    again = HDSP.load(tmp_path / "model.hdsp")
-    pd.testing.assert_frame_equal(again.label_effects(), model.label_effects())
     own = fitted("levelling")
     with pytest.raises(ValueError, match=r"cannot store the scaling function Custom.*joblib"):
         own.save(tmp_path / "own.hdsp")

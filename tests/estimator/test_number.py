@@ -155,7 +155,7 @@ def test_the_predictive_concentration_is_chosen():
     assert model.predictive_concentration_ != model.document_concentration_
 
 
-def test_topics_that_do_not_come_back_are_doubted(tmp_path):
+def test_topics_that_do_not_come_back_are_doubted():
     """Words at random, so that any topics are chance."""
     counts = np.random.default_rng(0).poisson(0.2, size=(300, 60))
     model = make(n_components=12).fit(counts)
@@ -163,6 +163,4 @@ def test_topics_that_do_not_come_back_are_doubted(tmp_path):
     with pytest.warns(UnreliableTopicsWarning, match=match):
         model.topics()
     assert model.n_returning_ <= 1
-    model.save(tmp_path / "model.hdsp")
-    assert HDSP.load(tmp_path / "model.hdsp").n_returning_ == model.n_returning_
     assert make(n_components=8).fit(corpus()).n_returning_ >= 3

@@ -565,15 +565,6 @@ def same(one, other):
     return [mine.tobytes() == theirs.tobytes() for mine, theirs in zip(one, other, strict=True)]
 
 
-@pytest.mark.parametrize(
-    ("labels", "settings"),
-    [(True, {"init": init}) for init in ("auto", "nmf", "words", "lda", "random")]
-    + [(labels, SEARCHED) for labels in (True, False)],
-)
-def test_any_number_of_threads_gives_the_same_bits(labels, settings):
-    assert all(same(bits_of(1, labels, **settings), bits_of(2, labels, **settings)))
-
-
 def test_seeds_and_generators_decide_the_bits():
     assert not any(same(bits_of(2, **SEARCHED), bits_of(2, **SEARCHED, random_state=6)))
     for make_generator in (np.random.default_rng, np.random.RandomState):

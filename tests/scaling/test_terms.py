@@ -132,15 +132,6 @@ def test_expected_topics_follow_curves_and_interactions(model):
     assert np.quantile(error, 0.9) < 0.07
 
 
-def test_files_hold_what_terms_have_learned(model, tmp_path):
-    model.save(tmp_path / "model.hdsp")
-    loaded = HDSP.load(tmp_path / "model.hdsp")
-    frame = table(seed=1)
-    np.testing.assert_array_equal(loaded.expected_topics(frame), model.expected_topics(frame))
-    pd.testing.assert_frame_equal(loaded.label_effects(), model.label_effects())
-    assert loaded.scaling == SCALING
-
-
 def test_a_stream_keeps_curves_and_takes_new_levels():
     frame = table(400)
     counts, *_ = curved(frame)

@@ -18,8 +18,8 @@ def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:
     if type(scaling) is Product:
         factors = [encode_scaling(factor) for factor in scaling.factors]
         return {"function": "Product", "factors": factors}
-    terms = [_encode(term, TERMS, "term") for term in scaling.terms]
-    return {**_encode(scaling, FUNCTIONS, "function"), "terms": terms}
+    data = _encode(scaling, FUNCTIONS, "function")
+    return {**data, "terms": [_encode(term, TERMS, "term") for term in scaling.terms]}
 
 
 def decode_scaling(data: Mapping[str, Any]) -> ScalingFunction:
