@@ -548,7 +548,7 @@ def test_placebo_labels_have_few_effects(model):
         (lambda m, f: m.label_effects(level=1.0), "`level` of HDSP.label_effects"),
         (
             lambda m, f: m.label_effects("x", contrast=("a", "b")),
-            "must be two numbers or dates, since 'x' is numeric, got 'a'",
+            "must be two finite numbers or dates, since 'x' is numeric, got 'a'",
         ),
         (lambda m, f: m.label_effects(contrast=(1, 5)), "needs `labels` to name one category or"),
         (lambda m, f: m.label_effects("x", contrast=5), "must be two levels of a category, or two"),

@@ -63,7 +63,7 @@ def test_one_document_has_one_topic_in_use():
 @pytest.mark.parametrize("contrast", [(-1e300, 1e300), (0, np.inf), (np.nan, 1), ("-1e300", "1")])
 def test_absurd_contrasts_are_refused(contrast):
     model = make().fit(COUNTS, labels=LABELS)
-    with pytest.raises(ValueError, match="must be two finite numbers, got"):
+    with pytest.raises(ValueError, match="must be two finite numbers or dates"):
         model.label_effects(labels="size", contrast=contrast)
     with pytest.warns(IntervalWarning):
         far = model.label_effects(labels="size", contrast=(-1e25, 1e25))

@@ -54,7 +54,9 @@ def test_a_contrast_of_booleans(model, contrast):
     "wrong", [("2002-13-01", "2004-01-01"), ("long ago", 3), ([1], 2), (None, 1)]
 )
 def test_other_contrasts_of_a_number_are_refused(model, wrong):
-    with pytest.raises(ValueError, match="must be two numbers or dates, since 'day' is numeric"):
+    with pytest.raises(
+        ValueError, match="must be two finite numbers or dates, since 'day' is numeric"
+    ):
         model.label_effects(labels="day", contrast=wrong)
 
 

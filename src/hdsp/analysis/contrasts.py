@@ -136,34 +136,27 @@ def _make_pair(
             f"`contrast` of {owner} needs `labels` to name one category or one numeric label."
         )
     (block,) = blocks
-    start = slices[block.name].start
-    description = f"{second} - {first}"
-    if block.kind == "number":
-        low, high = (Setting(start, _in_units(block, end, owner)) for end in (first, second))
-        return Contrast(block.name, description, block.name, high, low)
-    places = []
-    for value in (first, second):
+    start, name = slices[block.name].start, block.name
+    low, high = (_setting_of(block, start, value, owner) for value in (first, second))
+    return Contrast(name, f"{second} - {first}", name, high, low)
+
+
+def _setting_of(block: BlockSchema, start: int, value: Any, owner: str) -> Setting:
+    """A level of a category, or a number or date in the standard units of a numeric label."""
+    if block.kind != "number":
         if level_name(value) not in block.columns:
             raise ValueError(
                 f"`contrast` of {owner}: {block.name!r} has no level {value!r}. "
                 f"Its levels are {quoted(block.columns)}."
             )
-        places.append(Setting(start + block.columns.index(str(level_name(value))), alone=True))
-    return Contrast(block.name, description, block.name, places[1], places[0])
-
-
-def _in_units(block: BlockSchema, value: Any, owner: str) -> float:
-    """A number or date in the standard units of a numeric label."""
+        return Setting(start + block.columns.index(str(level_name(value))), alone=True)
     number = parse_number(value)
-    if number is None:
+    if number is None or not abs(number) <= _FARTHEST * block.scale[0]:
         raise ValueError(
-            f"`contrast` of {owner} must be two numbers or dates, since {block.name!r} is "
+            f"`contrast` of {owner} must be two finite numbers or dates, since {block.name!r} is "
             f"numeric, got {value!r}."
         )
-    number = float((number - block.mean[0]) / block.scale[0])
-    if not abs(number) <= _FARTHEST:
-        raise ValueError(f"`contrast` of {owner} must be two finite numbers, got {value!r}.")
-    return number
+    return Setting(start, float((number - block.mean[0]) / block.scale[0]))
 
 
 def contrast_matrix(

@@ -81,11 +81,11 @@ def formula_of(space: LabelDesign) -> str:
 
 def _with_terms(space: LabelDesign, terms: Sequence[Term]) -> LabelDesign:
     """A log-linear space of other terms, each used if the one in its place was."""
-    found = LabelDesign(space.schema, tuple(terms), LogLinear())
+    changed = LabelDesign(space.schema, tuple(terms), LogLinear())
     used = [space.used[columns].any() for columns in space.columns]
-    columns = [own for own, chosen in zip(found.columns, used, strict=True) if chosen]
+    columns = [places for places, chosen in zip(changed.columns, used, strict=True) if chosen]
     split = [np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *columns]))]
-    return replace(found, scaling=Product(LogLinear(), split=split, n_labels=found.n_columns))
+    return replace(changed, scaling=Product(LogLinear(), split=split, n_labels=changed.n_columns))
 
 
 def partial_columns(space: LabelDesign) -> list[BoolArray]:
@@ -93,26 +93,26 @@ def partial_columns(space: LabelDesign) -> list[BoolArray]:
     tags = {block.name for block in space.schema.blocks if block.kind == "tags"}
     others = [{block.name} for block in space.schema.blocks if block.name not in tags]
     kept = [own | tags for own in (*others, set())] if others else []
-    found = [np.zeros(space.n_columns, dtype=np.bool_) for _ in kept]
+    masks = [np.zeros(space.n_columns, dtype=np.bool_) for _ in kept]
     for term, columns in zip(space.terms, space.columns, strict=True):
-        for own, known in zip(kept, found, strict=True):
+        for own, known in zip(kept, masks, strict=True):
             known[columns] = set(term.columns) <= own
-    return found
+    return masks
 
 
 def pooled_groups(space: LabelDesign, values: csr_array) -> IntArray | None:
     """The clusters that ``(1 | g)`` of a formula makes, [M]; -1 is missing, None without any."""
-    found = None
+    clusters = None
     for term in space.terms:
         if is_cluster(term):
             own = csr_array(values[:, space.schema.slices()[term.columns[0]]])
             level = np.full(own.shape[0], -1, dtype=np.int64)
             rows = np.repeat(np.arange(own.shape[0]), np.diff(own.indptr))
             level[rows] = own.indices
-            if found is None or level.max(initial=-1) < found.max(initial=-1):
+            if clusters is None or level.max(initial=-1) < clusters.max(initial=-1):
                 # Of nested clusters, the larger ones.
-                found = level
-    return found
+                clusters = level
+    return clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,10 +329,10 @@ def _is_redundant(by_column: csr_array, own: IntArray, absent: FloatArray) -> bo
 
 def _may_be_rare(space: LabelDesign) -> BoolArray:
     """Columns that are tags or levels of labels without interactions, [J]."""
-    found = np.zeros(space.n_columns, dtype=np.bool_)
+    rare = np.zeros(space.n_columns, dtype=np.bool_)
     for name, columns in space.schema.slices().items():
-        found[columns] = len(space.depends(name)) == 1 and space.schema.kind(name) != "number"
-    return found
+        rare[columns] = len(space.depends(name)) == 1 and space.schema.kind(name) != "number"
+    return rare
 
 
 def _jointly(frequency: IntArray, may_be_rare: BoolArray, n_documents: int) -> BoolArray:

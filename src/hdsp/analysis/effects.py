@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any
 
 import numpy as np
@@ -86,10 +86,10 @@ class TopicRegression:
     >>> import hdsp
     >>> corpus, _ = hdsp.simulate([["news"], ["sport"]] * 50, n_topics=4, random_state=0)
     >>> model = hdsp.HDSP(max_components=8, random_state=0).fit(corpus)
-    >>> found = model.estimate_effects("~ tags")
-    >>> found.label_names
+    >>> regression = model.estimate_effects("~ tags")
+    >>> regression.label_names
     ('news', 'sport')
-    >>> found.effects("news")["contrast"].unique().tolist()
+    >>> regression.effects("news")["contrast"].unique().tolist()
     ['news - other tags']
     """
 
@@ -423,7 +423,7 @@ class TopicRegression:
         (inner, weights), (outer, others) = (
             contrast_matrix(schema, rows, self._compared) for rows in (first, second)
         )
-        means = design.means_at([(one, other) for one in inner for other in outer], None)
+        means = design.means_at(list(product(inner, outer)), None)
         estimates = self._linear.estimate(
             design.contrast(csr_array(csr_array(np.kron(weights, others)) @ means))
         )

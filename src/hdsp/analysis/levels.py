@@ -120,8 +120,8 @@ def curve_columns(
         )
     groups = None
     if by is not None:
-        categories = [one for one in regression._space.schema.blocks if one.kind == "category"]
-        known = {category.name: category for category in categories}
+        blocks = regression._space.schema.blocks
+        known = {other.name: other for other in blocks if other.kind == "category"}
         check_known(by, known, "by", owner, "a category of the formula")
         groups = LabelValues(regression, known[by])
     return _columns(regression, LabelValues(regression, block, n), groups, level)

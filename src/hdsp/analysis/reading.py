@@ -137,8 +137,8 @@ class LeftOut:
         fitted = None if self.documents is None else self.documents.rows(rows)
         documents = Documents(problem, self.executor, fitted)
         for _ in range(n_passes - 1):
-            found = documents.fit(state, self.settings)
-            state = update_topics(self.problem, state, found, learn=False)
+            statistics = documents.fit(state, self.settings)
+            state = update_topics(self.problem, state, statistics, learn=False)
         return documents.fit(state, self.settings)
 
 
@@ -201,8 +201,8 @@ class Reading:
     def document_weights(self, weight: Weight) -> FloatArray:
         """Weights of documents in means, [M]: sampling weights, by documents or by tokens."""
         own = np.ones(len(self)) if self.weights is None else self.weights
-        found = own * self.lengths if weight == "tokens" else own
-        return np.where(self.lengths > 0, found, 0.0)
+        weights = own * self.lengths if weight == "tokens" else own
+        return np.where(self.lengths > 0, weights, 0.0)
 
 
 def estimate_proportions(
@@ -233,7 +233,7 @@ def estimate_proportions(
     """
     problem, fold = left_out.problem, left_out.fold
     left_out.learn_all()
-    found = np.zeros((problem.n_documents, left_out.state.n_topics), dtype=np.float16)
+    proportions = np.zeros((problem.n_documents, left_out.state.n_topics), dtype=np.float16)
     whole: set[int] = set()
     condition = 1.0
     for number in np.unique(fold):
@@ -247,10 +247,10 @@ def estimate_proportions(
             known = estimate[:, -1:]
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = np.where(known > 0, estimate[:, :-1] / known, np.nan)
-            found[part, :n_topics] = share
-            found[part[known[:, 0] <= 0]] = np.nan
+            proportions[part, :n_topics] = share
+            proportions[part[known[:, 0] <= 0]] = np.nan
     return Reading(
-        found,
+        proportions,
         small_indices(values),
         problem.lengths.astype(np.float64),
         fold.astype(np.int8),
@@ -284,8 +284,8 @@ def _make_reader(
         kept: list[int] = []
     else:
         tokens, all_tokens = (
-            np.maximum(expected_tokens(one, problem.priors)[:, :n_topics], 0.0)
-            for one in (state, full)
+            np.maximum(expected_tokens(given, problem.priors)[:, :n_topics], 0.0)
+            for given in (state, full)
         )
         lost = tokens.sum(axis=0) < (1.0 - _MOST_LOST) * all_tokens.sum(axis=0)
         tokens = np.where(lost, all_tokens, tokens)
@@ -316,5 +316,5 @@ def folds(problem: Problem, groups: IntArray | None = None, n_folds: int = FOLDS
     directions = np.random.default_rng(0).random(problem.n_words)
     counts = problem.entries if not len(problem.content) else problem.counts
     projected = np.asarray(counts @ directions)
-    found = np.asarray(np.floor(1e3 * projected % 1.0 * n_folds), dtype=np.int64)
-    return found if groups is None else np.where(groups < 0, found, groups % n_folds)
+    fold = np.asarray(np.floor(1e3 * projected % 1.0 * n_folds), dtype=np.int64)
+    return fold if groups is None else np.where(groups < 0, fold, groups % n_folds)

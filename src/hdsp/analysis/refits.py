@@ -280,7 +280,8 @@ def _fit_again(
                 other.fit(corpus)
                 numbers.append(other.n_topics_)
                 results.append(compare(other))
-            for kind, message in {one.category: str(one.message) for one in issued}.items():
+            first = {warning.category: str(warning.message) for warning in issued}
+            for kind, message in first.items():
                 caught.setdefault(kind, []).append(message)
             task.update(done=done, topics_found=", ".join(map(str, numbers)))
     for kind, messages in caught.items():

@@ -62,8 +62,8 @@ class Estimates:
         with np.errstate(invalid="ignore", divide="ignore"):
             robust = stdtr(self.degrees, -np.abs(self.value) / self.robust)
             classical = stdtr(self.classical_degrees, -np.abs(self.value) / self.classical)
-        found = 2.0 * np.fmax(robust, classical)
-        return np.where(np.isnan(self.value), np.nan, np.where(self.value == 0.0, 1.0, found))
+        p = 2.0 * np.fmax(robust, classical)
+        return np.where(np.isnan(self.value), np.nan, np.where(self.value == 0.0, 1.0, p))
 
     def take(self, rows: IntArray | slice) -> "Estimates":
         """Some of the contrasts."""
@@ -109,13 +109,13 @@ def _satterthwaite(length: FloatArray, within: FloatArray, products: FloatArray)
 
 def adjust_p(p: FloatArray) -> FloatArray:
     """Benjamini and Hochberg's q values of all p values that are not NaN."""
-    found, known = np.full(p.shape, np.nan), ~np.isnan(p)
+    q, known = np.full(p.shape, np.nan), ~np.isnan(p)
     values = p[known]
     order = np.argsort(-values, kind="stable")
     adjusted = values[order] * len(values) / np.arange(len(values), 0, -1)
     values[order] = np.minimum(np.minimum.accumulate(adjusted), 1.0)
-    found[known] = values
-    return found
+    q[known] = values
+    return q
 
 
 class LinearRegression:
@@ -321,8 +321,8 @@ class LinearRegression:
             part = slice(first, last)
             left = columns[:, part].toarray().astype(np.float32)
             left -= design @ products[part].T.astype(np.float32)
-            one = self._robust_added if self._groups is None else self._clustered_added
-            return one(left, size[part, 0].astype(np.float32), value[part], residuals)
+            estimate = self._robust_added if self._groups is None else self._clustered_added
+            return estimate(left, size[part, 0].astype(np.float32), value[part], residuals)
 
         parts = zip(*run_ranges(robust, len(size), _ADDED), strict=True)
         variance, degrees, together = (np.concatenate(part) for part in parts)

@@ -171,8 +171,8 @@ def fit_softmax(
 
     options = {"maxiter": max_iter, "maxcor": _MEMORY, "ftol": tol, "gtol": 0.0}
     begin = (start * scale).ravel()
-    found = minimize(objective, begin, jac=True, method="L-BFGS-B", options=options)
-    return np.asarray(found.x.reshape(observed.shape) / scale)
+    solution = minimize(objective, begin, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(solution.x.reshape(observed.shape) / scale)
 
 
 def regress_proportions(
@@ -209,8 +209,8 @@ def regress_proportions(
     inside, others = np.flatnonzero(held_out), np.flatnonzero(~held_out)
     labels, wanted = csr_array(design[inside]), proportions[inside]
 
-    def score(found: FloatArray) -> float:
-        return -float(weights[inside] @ ((wanted - predict(found, labels)) ** 2).sum(axis=1))
+    def score(trial: FloatArray) -> float:
+        return -float(weights[inside] @ ((wanted - predict(trial, labels)) ** 2).sum(axis=1))
 
     ridge = RIDGES[0]
     if weights[inside].sum() > 0 < weights[others].sum():
@@ -225,9 +225,9 @@ def _choose_ridge(
     ridge, kept, best, weights = RIDGES[0], None, -np.inf, None
     for candidate in RIDGES:
         weights = fit(candidate, weights)
-        if (found := score(weights)) <= best:
+        if (value := score(weights)) <= best:
             break
-        ridge, kept, best = candidate, weights, found
+        ridge, kept, best = candidate, weights, value
     return ridge, kept, best
 
 
@@ -265,9 +265,9 @@ def learn_softmax(documents: LabelledWords, word_shares: list[FloatArray]) -> So
         assert kept is not None
         while n_steps < _MOST_STEPS:
             kept = _em_step(others, shares, kept, ridge)
-            if (found := score(kept)) <= best + _GAIN:
+            if (value := score(kept)) <= best + _GAIN:
                 break
-            best, n_steps = found, n_steps + 1
+            best, n_steps = value, n_steps + 1
     tol = _LOOSE if n_steps else _TOL
     weights = fit_softmax(documents.design, documents.tokens, ridge, kept, tol=tol)
     for _ in range(n_steps):
@@ -325,10 +325,10 @@ def mean_expected(
         effect = intraclass_correlation(residual, cluster) * ((sizes**2).sum() / n_documents - 1.0)
         dispersion, free = dispersion * (1.0 + effect), float(max(len(sizes) - 1, 1))
     penalty = np.append(1e-9, np.full(n_columns - 1, ridge))
-    designs = [with_ones(one).astype(np.float32) for one, _ in places]
-    at = [predict(regression.weights, one) for one, _ in places]
-    value = np.array([topics.sum(own @ one) for one, (_, own) in zip(at, places, strict=True)])
-    at = [one.astype(np.float32) for one in at]
+    designs = [with_ones(matrix).astype(np.float32) for matrix, _ in places]
+    at = [predict(regression.weights, matrix) for matrix, _ in places]
+    means = [topics.sum(own @ matrix) for matrix, (_, own) in zip(at, places, strict=True)]
+    at = [matrix.astype(np.float32) for matrix in at]
     # dp_k = p_k (ds_k - sum_l p_l ds_l), averaged over rows, topic by topic l.
     n_clusters = int(cluster.max()) + 1
     influence = np.zeros((len(places), n_clusters, n_topics), dtype=np.float32)
@@ -353,4 +353,4 @@ def mean_expected(
     degrees = np.maximum(total**2 / np.maximum((square**2).sum(axis=1), 1e-300) - 1.0, 1.0)
     robust = np.sqrt(total * (degrees + 1.0) / degrees)
     quasi = np.sqrt(topics.sum(dispersion * classical))
-    return Estimates(value, robust, quasi, degrees, classical_degrees=free)
+    return Estimates(np.array(means), robust, quasi, degrees, classical_degrees=free)
