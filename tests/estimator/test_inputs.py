@@ -203,7 +203,7 @@ def test_invalid_parameters_are_named(name):
 
 
 def test_invalid_settings_leave_the_model_unchanged():
-    rule = r"`init` of HDSP must be one of 'auto', 'nmf', 'words', 'pairs', 'lda', 'random' or an"
+    rule = r"`init` of HDSP, as an array, must be of shape"
     for value in BAD_STARTS:
         assert_refused(*fitted(), {"init": value}, counts(), frame(), rule)
     for value in (3, None, Categorical, ["tags"]):

@@ -15,7 +15,7 @@ from hdsp.fit.start import find_seeds, place_seeds
 from hdsp.model import LocalSettings, Priors, expected_tokens, make_problem, seed_prior
 from hdsp.model.bound import word_terms
 from hdsp.model.priors import TopicPrior
-from hdsp.scaling.functions import Constant
+from hdsp.scaling.functions import Constant, take_topics
 from tests.fit.test_merge import even_corpus
 
 
@@ -92,7 +92,9 @@ def test_a_seeded_topic_takes_in_others_but_no_other_seeded_one():
     assert {one, other} not in pairs
     plain = min(set(range(6)) - {one, other})
     for pair in ((plain, one), (one, plain)):
-        merged, _ = merged_state(snapshot, [Merge(pair, 1.0, {"none": np.empty((1, 0))})])
+        merged, _ = merged_state(
+            snapshot, [Merge(pair, 1.0, take_topics(snapshot.state.scaling, [0]))]
+        )
         # The seed's prior is added once, to the topic that both became.
         tokens = expected_tokens(merged, problem.priors)[:, merged.seeded[0]]
         expected = snapshot.topic_words[one] + snapshot.topic_words[plain]

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import simulate
 from hdsp.fit import initial_state
-from hdsp.fit.start import _kmeans, _seeds, nmf_topics
+from hdsp.fit.start import nmf_topics, spherical_kmeans
 from hdsp.kernels import use_threads
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem
@@ -136,19 +136,18 @@ def two_kinds(n_long, n_short):
     return csr_array([[15.0, 15.0, 0.0, 0.0]] * n_long + [[0.0, 0.0, 5.0, 5.0]] * n_short)
 
 
-def test_seeds_are_chosen_away_from_each_other():
-    rows = csr_array(two_kinds(97, 3), dtype=np.float32)
+@pytest.mark.parametrize("sparse", [True, False])
+def test_clusters_are_seeded_apart_and_have_unit_centres(sparse):
+    rows = two_kinds(97, 3).toarray() / np.array([[15.0 * 2**0.5]] * 97 + [[5.0 * 2**0.5]] * 3)
+    rows = csr_array(rows, dtype=np.float32) if sparse else rows.astype(np.float32)
     for seed in range(10):
-        seeds = _seeds(rows, 2, np.random.default_rng(seed))
         # Three in a hundred documents are of the other kind: drawn evenly, they would be missed.
-        assert ((seeds > 0).sum(axis=0) == 1).all()
-
-
-def test_centres_are_of_unit_length():
-    counts, _ = corpus()
-    centres = _kmeans(csr_array(counts, dtype=np.float32), 6, np.random.default_rng(0))
-    # float32; a cluster's size must not draw documents to it.
-    np.testing.assert_allclose(np.linalg.norm(centres, axis=1), 1.0, rtol=1e-5)
+        found = spherical_kmeans(rows, 2, rows, np.random.default_rng(seed), 3)
+        cluster, centres, closeness = found
+        assert len(set(cluster[:97])) == len(set(cluster[97:])) == 1
+        assert cluster[0] != cluster[-1]
+        np.testing.assert_allclose(np.linalg.norm(centres, axis=1), 1.0, rtol=1e-5)
+        assert closeness == pytest.approx(100.0, rel=1e-5)
 
 
 def test_a_start_weighs_topics_by_tokens():

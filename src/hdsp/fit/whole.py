@@ -13,7 +13,7 @@ from hdsp.fit.run import History, Resumed, Run
 from hdsp.fit.sample import Survey, SurveyDocuments
 from hdsp.fit.search import Search, count_returning
 from hdsp.fit.shard_batches import ShardBatches
-from hdsp.fit.start import WordSpaces, common_words, initial_state
+from hdsp.fit.start import WordSpaceCache, common_words, initial_state
 from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
 from hdsp.model import Data, DocumentState, GlobalState, Priors, Problem, make_problem
 from hdsp.model.data import Encoding, Readable, stored_blocks
@@ -115,7 +115,7 @@ def begin(
         init: Any,
         rng: np.random.Generator,
         held: float | None = None,
-        spaces: WordSpaces | None = None,
+        spaces: WordSpaceCache | None = None,
     ) -> GlobalState:
         return initial_state(
             part,
@@ -138,7 +138,7 @@ def begin(
     rng = plan.rng.spawn(1)[0] if plan.fixed_number else plan.rng
     seed = int(rng.integers(2**62))
 
-    spaces = WordSpaces(seed)
+    spaces = WordSpaceCache(seed)
 
     def start_at(part: Problem, n_topics: int, init: str) -> GlobalState:
         own = np.random.default_rng([seed, n_topics])
@@ -160,7 +160,7 @@ def begin(
 
         def start_half(half: Problem) -> GlobalState:
             rng = np.random.default_rng([seed, number])
-            return start(half, number, init, rng, spaces=WordSpaces(seed))
+            return start(half, number, init, rng, spaces=WordSpaceCache(seed))
 
         def halves() -> int:
             return count_returning(problem, start_half, Run(settings=settings), seed)
