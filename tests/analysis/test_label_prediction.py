@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Corpus, simulate
-from hdsp.analysis.label_regression import STRENGTH
+from hdsp.analysis.label_probabilities import STRENGTH
 
 
 @pytest.fixture(autouse=True)
@@ -143,12 +143,16 @@ def test_some_values_only():
 @pytest.mark.parametrize(
     ("target", "settings", "message"),
     [
-        ("weather", {}, "must be labels that the model was trained with. Got 'weather'. It has"),
+        ("weather", {}, "must be labels that the model was trained with: .*. Got 'weather'"),
         (None, {}, "must be labels that the model was trained with"),
-        ("place", {"values": []}, "`values` of HDSP.predict_labels is empty"),
+        ("place", {"values": []}, "must be at least one value, each named once. Got \\[\\]"),
         ("place", {"values": "north"}, "`values` of HDSP.predict_labels must be a list"),
-        ("place", {"values": ["moon"]}, "must be among those of 'place' in training. Got 'moon'"),
-        ("place", {"values": ["west", "west"]}, "must be different from each other"),
+        (
+            "place",
+            {"values": ["moon"]},
+            "must be among those of 'place' in training: .*. Got 'moon'",
+        ),
+        ("place", {"values": ["west", "west"]}, "each named once"),
         ("rating", {"values": ["good"]}, "must be numbers near those of training"),
         ("rating", {"values": [np.nan]}, "must be numbers near those of training"),
         ("rating", {"values": [3, 1e308]}, r"from \S+ to \S+\. Got 1e\+308"),

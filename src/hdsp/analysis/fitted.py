@@ -15,7 +15,7 @@ from hdsp.analysis.concentration import choose_concentration
 from hdsp.analysis.correlations import Correlations, correlate_topics
 from hdsp.analysis.design import partial_columns, regression_space
 from hdsp.analysis.groups import TopicGroups
-from hdsp.analysis.label_regression import (
+from hdsp.analysis.label_probabilities import (
     LabelRegression,
     WeighedDocuments,
     fit_label_regression,

@@ -13,7 +13,7 @@ factors have seen. Columns whose words predict nothing have no factors.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, TypeAlias
 
@@ -23,7 +23,7 @@ from scipy.special import expit, logit, psi, xlogy
 from threadpoolctl import threadpool_limits
 
 from hdsp import kernels
-from hdsp.analysis.label_regression import WeighedDocuments
+from hdsp.analysis.label_probabilities import WeighedDocuments
 from hdsp.analysis.softmax import group_rows
 from hdsp.kernels import run_ranges
 from hdsp.numerics import FloatArray
@@ -140,7 +140,7 @@ def learn_word_factors(
     word_share : float array of shape [V, T]
         E[phi].
     """
-    weighed = replace(weighed, labels=with_any(weighed.labels, columns))
+    weighed = weighed._replace(labels=with_any(weighed.labels, columns))
     strength = _choose_strengths(weighed, columns)
     labels = with_any(labels, columns)
     columns = [own for own in columns if strength[own.start] < _STRENGTHS[-1]]

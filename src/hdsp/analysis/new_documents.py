@@ -1,13 +1,11 @@
 """How documents and labels that a model is asked about are read."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.analysis.fitted import FittedModel, Source
-from hdsp.analysis.topics import Columns
 from hdsp.checks import check_counts, check_indices, check_known, check_not_texts, count_rows
 from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers, warn_unknown
 from hdsp.corpus.fingerprint import fingerprint
@@ -15,27 +13,16 @@ from hdsp.model import Problem, make_problem
 from hdsp.numerics import IntArray
 from hdsp.scaling.functions import Design
 
+if TYPE_CHECKING:
+    from hdsp.analysis.fitted import FittedModel, Source
+
 
 def read_counts(
-    X: Any, owner: str, source: Source | None = None
+    X: Any, owner: str, source: "Source | None" = None
 ) -> tuple[csr_array, tuple[str, ...] | None]:
-    """Word counts as scikit-learn takes them.
+    """Word counts as scikit-learn takes them, and the names of the columns, if they have any.
 
-    Parameters
-    ----------
-    X : array or sparse array of shape [M, V]
-        Word counts.
-    owner : str
-        The method they were given to, for messages.
-    source : Source or None, default=None
-        Of a fitted model, which must have the same columns.
-
-    Returns
-    -------
-    counts : sparse array of shape [M, V]
-        The counts.
-    names : tuple of str or None
-        The names of the columns, if they have any.
+    They must have the columns of a fitted model's `source`.
     """
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import validate_data
@@ -69,7 +56,7 @@ def check_own_labels(labels: object, owner: str) -> None:
 
 
 def read_documents(
-    fitted: FittedModel, X: Any, labels: object, owner: str, warn: bool = True
+    fitted: "FittedModel", X: Any, labels: object, owner: str, warn: bool = True
 ) -> tuple[csr_array, Design]:
     """Counts [M, V] and design [M, J] of new documents."""
     if isinstance(X, Corpus):
@@ -92,7 +79,7 @@ def check_corpus(corpus: Any, owner: str) -> None:
         )
 
 
-def check_words(fitted: FittedModel, corpus: Corpus, owner: str, name: str = "X") -> None:
+def check_words(fitted: "FittedModel", corpus: Corpus, owner: str, name: str = "X") -> None:
     """Raise unless a corpus has the model's words."""
     words = fitted.source.words
     if corpus.words != words:
@@ -104,7 +91,7 @@ def check_words(fitted: FittedModel, corpus: Corpus, owner: str, name: str = "X"
 
 
 def document_parts(
-    fitted: FittedModel, X: Any, labels: object, owner: str
+    fitted: "FittedModel", X: Any, labels: object, owner: str
 ) -> Iterator[tuple[Any, csr_array, Design]]:
     """Yield documents with counts and design: all, or part by part if they are on disk."""
     if labels is not None or not isinstance(X, StoredCorpus):
@@ -118,7 +105,7 @@ def document_parts(
 
 
 def read_labels(
-    fitted: FittedModel, labels: Any, n_documents: int | None, owner: str, warn: bool = True
+    fitted: "FittedModel", labels: Any, n_documents: int | None, owner: str, warn: bool = True
 ) -> tuple[Labels, Design]:
     """Labels of new documents and their design [M, J]."""
     if n_documents is None:
@@ -130,9 +117,9 @@ def read_labels(
     return parsed, fitted.space.encode(parsed, warn)
 
 
-def label_values(labels: Labels) -> Columns:
+def label_values(labels: Labels) -> dict[str, list[Any]]:
     """The values of labels by column: levels, lists of tags, numbers; None where missing."""
-    columns: Columns = {}
+    columns: dict[str, list[Any]] = {}
     for block in labels.blocks:
         names = np.array(block.columns, dtype=object)
         rows = np.split(block.values.indices, block.values.indptr[1:-1])
@@ -167,7 +154,7 @@ def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list
 
 
 def training_problem(
-    fitted: FittedModel, corpus: Any, owner: str
+    fitted: "FittedModel", corpus: Any, owner: str
 ) -> tuple[Problem, IntArray | None]:
     """The documents of a corpus and their groups; raise unless the model was fitted to them."""
     check_corpus(corpus, owner)
@@ -185,7 +172,7 @@ def training_problem(
     return problem, groups
 
 
-def _difference(fitted: FittedModel, corpus: Corpus) -> str:
+def _difference(fitted: "FittedModel", corpus: Corpus) -> str:
     """How documents differ from those of training, as far as the model knows."""
     if len(corpus) != fitted.n_documents:
         return f"Got {len(corpus)} documents, where training had {fitted.n_documents}."

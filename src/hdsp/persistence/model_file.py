@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from hdsp.analysis.correlations import Correlations
 from hdsp.analysis.fitted import FittedModel
-from hdsp.analysis.label_regression import LabelRegression
+from hdsp.analysis.label_probabilities import LabelRegression
 from hdsp.analysis.label_words import WordFactors
 from hdsp.analysis.softmax import SoftmaxRegression
 from hdsp.corpus.frames import LIBRARIES
