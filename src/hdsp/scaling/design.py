@@ -307,16 +307,15 @@ def _default_factors(
     schema: LabelSchema, values: csr_array | None, learned: Learned | None
 ) -> tuple[ScalingFunction, ...]:
     """The factors of ``"auto"``: which labels are ordered is decided once, by the first values."""
-    numbers: list[str | Term] = []
-    for block in schema.blocks if values is not None or learned else ():
-        if block.kind == "number":
-            ordered = Ordered(block.name)
-            if learned is not None:
-                chosen = ordered in learned
-            else:
-                chosen = values is not None and _has_few_values(schema, block.name, values)
-            numbers.append(ordered if chosen else block.name)
-    return (Categorical(), LogLinear(*numbers))
+
+    def is_ordered(name: str) -> bool:
+        if learned is not None:
+            return Ordered(name) in learned
+        return values is not None and _has_few_values(schema, name, values)
+
+    numbers = [block.name for block in schema.blocks if block.kind == "number"]
+    terms = [Ordered(name) if is_ordered(name) else name for name in numbers]
+    return (Categorical(), LogLinear(*terms)) if terms else (Categorical(),)
 
 
 def _has_few_values(schema: LabelSchema, name: str, values: csr_array) -> bool:

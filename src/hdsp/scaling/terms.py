@@ -130,6 +130,14 @@ class Term(ABC):
         """
         return {}
 
+    def _check_single(self, source: Sequence[str]) -> None:
+        """Raise unless a label column has one number."""
+        if len(source) != 1:
+            raise ValueError(
+                f"{type(self).__name__} takes a single number. {self.columns[0]!r} has "
+                f"{len(source)} columns."
+            )
+
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
@@ -326,19 +334,13 @@ class Factor(Term):
     # Whether a number that training did not have counts as the nearest one.
     nearest: ClassVar[bool] = False
 
-    def __init__(self, *columns: str) -> None:
-        super().__init__(*columns)
-
     def bound(
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
     ) -> Self:
         """The term of the values that its label column has."""
         copy = super().bound(sources, fitted or {"values": [], "basis": []})
-        if "number" in self.kinds and len(sources[0]) != 1 and not copy.has_levels:
-            raise ValueError(
-                f"{type(self).__name__} takes a single number. {self.columns[0]!r} has "
-                f"{len(sources[0])} columns."
-            )
+        if not copy.has_levels:
+            self._check_single(sources[0])
         n_values, n_entries = len(copy.fitted["values"]), len(copy.fitted["basis"])
         uneven = n_entries % n_values if n_values else n_entries
         if uneven or not (np.diff(copy._values) > 0).all():
@@ -547,11 +549,7 @@ class Curve(Term):
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
     ) -> Self:
         """The curve of the one number that its label column has."""
-        if len(sources[0]) != 1:
-            raise ValueError(
-                f"{type(self).__name__} takes a single number. {self.columns[0]!r} has "
-                f"{len(sources[0])} columns."
-            )
+        self._check_single(sources[0])
         return super().bound(sources, fitted or self.learn([csr_array((0, 1))]))
 
     @abstractmethod
@@ -732,14 +730,11 @@ class Ramps(Curve):
     ----------
     *columns : str
         The name of the number.
-    n_knots : int, default=8
+    n_knots : int, default=5
         The number of intervals, each with as many training documents.
     """
 
     part = "part"
-
-    def __init__(self, *columns: str, n_knots: int = 8) -> None:
-        super().__init__(*columns, n_knots=n_knots)
 
     def bound(
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
