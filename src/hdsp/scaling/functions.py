@@ -934,6 +934,9 @@ class LogLinear(PointFunction):
 
     log_linear = True
 
+    def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
+        super().__init__(*columns, variance=variance)
+
     def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
         """-w_k . r_m, [M, T]."""
         return -np.asarray(design @ weights.T)

@@ -41,6 +41,9 @@ class Softplus(PointFunction):
     Softplus('price', variance=1.0)
     """
 
+    def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
+        super().__init__(*columns, variance=variance)
+
     def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
         """ln s_mk, [M, T]."""
         score = np.asarray(design @ weights.T, dtype=np.float64)
@@ -71,6 +74,9 @@ class Power(PointFunction):
     >>> Power("price")
     Power('price', variance=1.0)
     """
+
+    def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
+        super().__init__(*columns, variance=variance)
 
     def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
         """ln s_mk, [M, T]."""

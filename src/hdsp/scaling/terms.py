@@ -334,6 +334,9 @@ class Factor(Term):
     # Whether a number that training did not have counts as the nearest one.
     nearest: ClassVar[bool] = False
 
+    def __init__(self, *columns: str) -> None:
+        super().__init__(*columns)
+
     def bound(
         self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
     ) -> Self:
@@ -725,13 +728,6 @@ class Ramps(Curve):
     """A number, and its parts between quantiles: how far it goes into each of n intervals.
 
     The parts sum to the number, within the range of training. They count from the mean.
-
-    Parameters
-    ----------
-    *columns : str
-        The name of the number.
-    n_knots : int, default=5
-        The number of intervals, each with as many training documents.
     """
 
     part = "part"
