@@ -12,9 +12,9 @@ import pytest
 
 import hdsp
 from hdsp.cli import main
-from hdsp.corpus.stored import corpus as stored_corpus
-from hdsp.corpus.stored import preparing
-from tests.corpus.stored.corpora import check_same
+from hdsp.corpus import preparing
+from hdsp.corpus import stored as stored_corpus
+from tests.corpus.corpora import check_same
 
 LABELS = ["--tags", "tags", "--categories", "kind", "--numeric", "year"]
 

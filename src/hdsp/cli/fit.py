@@ -61,7 +61,7 @@ def add_parsers(commands: Any) -> None:
 def prepare(options: argparse.Namespace) -> None:
     """Read, count and write."""
     from hdsp.corpus import open_corpus
-    from hdsp.corpus.stored.writing import check_replaceable
+    from hdsp.corpus.preparing import check_replaceable
 
     folder = Path(options.output)
     check_parent(options.output)

@@ -5,10 +5,10 @@ from hdsp.corpus.columns import as_groups, as_labels, group_numbers
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.frames import library_of, make_frame
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, ReadingSettings
+from hdsp.corpus.preparing import prepare_corpus
 from hdsp.corpus.readers import *  # noqa: F403 - whatever the readers' registry has
 from hdsp.corpus.schema import BlockSchema, LabelSchema, warn_unknown
-from hdsp.corpus.stored.corpus import StoredCorpus, open_corpus
-from hdsp.corpus.stored.preparing import prepare_corpus
+from hdsp.corpus.stored import StoredCorpus, open_corpus
 from hdsp.corpus.text import TextSettings
 
 __all__ = [

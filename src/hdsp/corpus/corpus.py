@@ -318,7 +318,7 @@ class Corpus:
         shard_size : int, default=8192
             Documents per file. By default those of a block of a fit, which then reads each once.
         """
-        from hdsp.corpus.stored.writing import write_corpus
+        from hdsp.corpus.preparing import write_corpus
 
         write_corpus(self, Path(folder), shard_size)
 

@@ -5,17 +5,16 @@ import os
 import re
 from dataclasses import replace
 
-import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import hdsp
-from hdsp.corpus.stored import manifest as manifest_module
-from hdsp.corpus.stored import shards as shards_module
-from hdsp.corpus.stored import writing
-from hdsp.corpus.stored.manifest import read_manifest
+from hdsp.corpus import preparing, shards
+from hdsp.corpus import stored as module
+from hdsp.corpus.stored import Manifest, checksum, read_manifest, shard_path
 from hdsp.exceptions import ReadError
-from hdsp.storage.container import map_arrays, write_arrays
-from tests.corpus.stored.corpora import check_same, example
+from tests.corpus.corpora import check_same, example
 
 
 @pytest.fixture
@@ -85,14 +84,11 @@ def forge(folder, change):
     with pytest.MonkeyPatch.context() as patch:
         # Whatever fingerprint it has is right.
         path.write_text(json.dumps(data))
-        patch.setattr(
-            manifest_module.Manifest, "fingerprint", property(lambda _: data["fingerprint"])
-        )
+        patch.setattr(Manifest, "fingerprint", property(lambda _: data["fingerprint"]))
         try:
-            stored = hdsp.open_corpus(folder)
-            return stored[:]
+            return hdsp.open_corpus(folder)[:]
         finally:
-            shards_module._opened.cache_clear()
+            module._opened.cache_clear()
 
 
 def put(*keys_and_value):
@@ -106,50 +102,43 @@ def put(*keys_and_value):
     return change
 
 
+WORDS = [[1, 2, 3, 4, 5], ["a", "a", "b", "c", "d"], "abcde", ["a"], 3]
+SETTINGS = [{"token_pattern": "(a+)+b"}, {"ngrams": 10**9}, {"surprise": 1}, 3]
+SHARD = [
+    *(("n_documents", value) for value in (2**70, 2**40, -1, True, 9, None)),
+    *(("n_tokens", value) for value in (float("nan"), -1, "1")),
+    *(("n_bytes", value) for value in (7, -1, 1.5)),
+    *(("checksum", value) for value in ("../../../../etc/passwd", None)),
+]
+BLOCKS = [
+    *((0, "kind", value) for value in ("code", "number", None)),
+    *((0, "columns", value) for value in (["a"], ["a", "a", "b"], "abc", [1, 2, 3])),
+    (0, "name", "kind"),
+    (0, "name", 3),
+    (1, "kind", "number"),
+    (2, "centred", "yes"),
+    (2, "moments", []),
+    (2, "moments", [[-3, 0.0, 0.0, 0.0, 0.0]]),
+    (2, "moments", [[3, 0.0, -1.0, 0.0, 0.0]]),
+    (2, "moments", [[3, float("inf"), 1.0, 0.0, 0.0]]),
+    (2, "moments", [[3, 0.0, 1.0, 1.0, 0.0]]),
+]
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        put("words", [1, 2, 3, 4, 5]),
-        put("words", ["a", "a", "b", "c", "d"]),
-        put("words", "abcde"),
-        put("words", ["a"]),
-        put("words", 3),
-        put("shards", []),
-        put("shards", 0, 0, 2**70),
-        put("shards", 0, 0, 2**40),
-        put("shards", 0, 0, -1),
-        put("shards", 0, 0, True),
-        put("shards", 0, 0, 9),
-        put("shards", 0, 1, float("nan")),
-        put("shards", 0, 2, 7),
-        put("shards", 0, 3, "../../../../etc/passwd"),
-        put("shards", 0, 3, None),
-        put("shards", 0, [1]),
-        put("shards", 0, "shard"),
-        put("blocks", 0, "kind", "code"),
-        put("blocks", 0, "kind", "number"),
-        put("blocks", 1, "kind", "number"),
-        put("blocks", 0, "name", "kind"),
-        put("blocks", 0, "name", 3),
-        put("blocks", 0, "columns", ["a"]),
-        put("blocks", 0, "columns", ["a", "a", "b"]),
-        put("blocks", 2, "moments", []),
-        put("blocks", 2, "moments", 0, 0, -3),
-        put("blocks", 2, "moments", 0, 2, -1.0),
-        put("blocks", 2, "moments", 0, 1, float("inf")),
-        put("blocks", 2, "centred", "yes"),
-        put("blocks", {}),
-        put("blocks", [3]),
-        put("ids", 1),
-        put("ids", None),
-        put("text_settings", {"token_pattern": "(a+)+b"}),
-        put("text_settings", {"ngrams": 10**9}),
-        put("text_settings", {"surprise": 1}),
-        put("text_settings", 3),
+        *(put("words", words) for words in WORDS),
+        *(put("text_settings", settings) for settings in SETTINGS),
+        *(put("shards", 0, *entry) for entry in SHARD),
+        *(put("blocks", *entry) for entry in BLOCKS),
+        *(put("shards", value) for value in ([], [1], {}, None)),
+        *(put("blocks", value) for value in ({}, [3])),
+        *(put(key, value) for key in ("has_ids", "has_groups") for value in (1, None)),
+        put("has_groups", True),
         put("format", "other"),
-        lambda data: data.pop("words"),
-        lambda data: data.pop("shards"),
-        lambda data: data.pop("fingerprint"),
+        put("surprise", 1),
+        *((lambda data, key=key: data.pop(key)) for key in ("words", "shards", "fingerprint")),
     ],
 )
 def test_a_forged_manifest_is_refused(folder, change):
@@ -172,87 +161,81 @@ def test_what_is_no_manifest_is_refused(folder, text):
 
 
 def test_a_manifest_too_large_to_be_one_is_not_read(folder, monkeypatch):
-    monkeypatch.setattr(manifest_module, "_LARGEST_FILE", 100)
+    monkeypatch.setattr(module, "_LARGEST_FILE", 100)
     with pytest.raises(ReadError, match="it is too large for a manifest"):
         hdsp.open_corpus(folder)
 
 
-@pytest.mark.parametrize("version", ["1.1", "0.9", "one\n", None, 1])
+@pytest.mark.parametrize("version", ["1.0", "2.1", "one\n", None, 2])
 def test_a_corpus_of_another_version_says_so(folder, version):
-    message = f"format version {version!r}, and this hdsp reads 1.0; use the hdsp that wrote it"
+    message = f"format version {version!r}, and this hdsp reads 2.0; use the hdsp that wrote it"
     with pytest.raises(ReadError, match=re.escape(message)):
         forge(folder, put("version", version))
 
 
 def rewrite(folder, number, change):
-    """Change the arrays of a shard, with a right size and checksum."""
-    path = shards_module.shard_path(folder, number)
-    text, arrays = map_arrays(path)
-    arrays = {name: np.array(array) for name, array in arrays.items()}
-    change(arrays)
-    with path.open("wb") as file:
-        write_arrays(file, arrays, text)
-    found = read_manifest(folder)
-    records = list(found.shards)
-    old = records[number]
-    records[number] = shards_module.ShardRecord(
-        old.n_documents, old.n_tokens, path.stat().st_size, shards_module.file_checksum(path)
+    """Change the columns of a shard, as lists and by name, with a right size and checksum."""
+    path = shard_path(folder, number)
+    table = parquet.read_table(path)
+    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    types = dict(zip(table.column_names, table.schema.types, strict=True))
+    change(columns, types)
+    parquet.write_table(
+        pa.table({name: pa.array(values, types[name]) for name, values in columns.items()}), path
     )
-    replace(found, shards=tuple(records)).write(folder)
+    manifest = read_manifest(folder)
+    records, contents = list(manifest.shards), path.read_bytes()
+    records[number] = replace(records[number], n_bytes=len(contents), checksum=checksum(contents))
+    replace(manifest, shards=tuple(records)).write(folder)
 
 
-def poke(name, position, value, dtype=None):
-    def change(arrays):
-        if dtype is not None:
-            arrays[name] = arrays[name].astype(dtype)
-        arrays[name][position] = value
+def poke(name, row, value, kind=None):
+    def change(columns, types):
+        types[name] = kind or types[name]
+        columns[name][row] = value
 
     return change
+
+
+FLOATS = pa.list_(pa.float64())
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        poke("counts.indices", 0, 5),
-        poke("counts.indices", 0, -1),
-        poke("counts.indices", 0, 2**31 - 1),
-        poke("counts.indices", 1, 0),
-        poke("counts.indptr", 0, 1),
-        poke("counts.indptr", 3, 10**6),
-        poke("counts.indptr", -1, 3),
-        poke("counts.indptr", 3, 0),
-        poke("counts.data", 0, 0),
-        poke("counts.data", 0, np.nan, "<f4"),
-        poke("counts.data", 0, np.inf, "<f8"),
-        poke("counts.data", 0, -1.0, "<f8"),
-        poke("counts.data", 0, 1, "<i4"),
-        poke("labels.0.indices", 0, 99),
-        poke("labels.1.indices", 0, -99),
-        poke("labels.2.data", 0, np.nan),
-        poke("ids.ends", 0, 10**9),
-        poke("ids.ends", -1, 3),
-        lambda arrays: arrays.pop("counts.data"),
-        lambda arrays: arrays.pop("counts.indptr"),
-        lambda arrays: arrays.pop("labels.1.indices"),
-        lambda arrays: arrays.pop("ids.text"),
-        lambda arrays: arrays.update({"counts.indptr": arrays["counts.indptr"][:-1]}),
-        lambda arrays: arrays.update({"counts.data": arrays["counts.data"][:-1]}),
-        lambda arrays: arrays.update({"counts.data": arrays["counts.data"][:, None]}),
-        lambda arrays: arrays.update({"ids.ends": arrays["ids.ends"][:-1]}),
-        lambda arrays: arrays.update({"labels.1.indptr": np.arange(11, dtype=np.int32) * 2}),
+        *(poke("words", 0, words) for words in ([0, 5], [-1, 1], [0, 2**31 - 1], [1, 0], [1, 1])),
+        *(poke("words", 0, words) for words in ([0], [0, 1, 2], None, [0, None])),
+        poke("words", 0, [0.0, 1.0], FLOATS),
+        *(
+            poke("counts", 0, [1, value], FLOATS)
+            for value in (0, -1, float("nan"), float("inf"), None)
+        ),
+        poke("counts", 0, [0, 1]),
+        poke("tags", 0, ["a", "other"]),
+        poke("tags", 0, ["a", "a"]),
+        poke("tags", 0, None),
+        poke("kind", 0, "other"),
+        *(poke("year", 0, value) for value in (float("nan"), float("inf"))),
+        poke("id", 0, None),
+        *((lambda columns, _, name=name: columns.pop(name)) for name in ("words", "id", "kind")),
+        lambda columns, _: [values.pop() for values in columns.values()],
+        lambda columns, types: columns.update(kind=[3] * 10) or types.update(kind=pa.int64()),
+        lambda columns, types: columns.update(year=["x"] * 10) or types.update(year=pa.string()),
+        lambda columns, types: columns.update(tags=["a"] * 10) or types.update(tags=pa.string()),
+        lambda columns, types: columns.update(id=[3] * 10) or types.update(id=pa.int64()),
     ],
 )
 def test_a_forged_shard_is_refused(folder, change):
     rewrite(folder, 1, change)
     stored = hdsp.open_corpus(folder)
     with pytest.raises(
-        ReadError, match=r"shard-000001\.safetensors: this shard of the corpus is dam"
+        ReadError, match=r"shard-000001\.parquet: this shard of the corpus is damaged"
     ):
         stored.shards[1].read()
 
 
 def test_rewriting_without_a_change_is_harmless(folder):
-    rewrite(folder, 1, lambda arrays: None)
+    rewrite(folder, 1, lambda columns, types: None)
     check_same(hdsp.open_corpus(folder)[:], example(50))
 
 
@@ -273,12 +256,12 @@ def test_only_a_corpus_is_replaced(tmp_path, folder):
     file.write_text("text")
     orphan = tmp_path / "orphan"
     orphan.mkdir()
-    (orphan / "shard-000000.safetensors").write_bytes(b"x")
+    (orphan / "shard-000000.parquet").write_bytes(b"x")
     for place, what in {
         mine: "a folder with 'thesis.tex' in it",
         folder: "a folder with 'notes.txt' in it",
         file: "a file",
-        orphan: "a folder with 'shard-000000.safetensors' in it",
+        orphan: "a folder with 'shard-000000.parquet' in it",
     }.items():
         with pytest.raises(FileExistsError, match=re.escape(f"{str(place)!r} is {what}: choose")):
             corpus.write(place)
@@ -303,7 +286,7 @@ def test_a_full_disk_leaves_what_was_there(folder, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shards_module, "write_arrays", fail)
+    monkeypatch.setattr(shards, "write_shard", fail)
     with pytest.raises(OSError, match=r"cannot be written to .*No space left on device.*has room"):
         example(20).write(folder)
     check_same(hdsp.open_corpus(folder)[:], example(50))
@@ -329,7 +312,7 @@ def test_an_interruption_leaves_what_was_there(folder, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing.Manifest, "write", interrupt)
+    monkeypatch.setattr(preparing.Manifest, "write", interrupt)
     with pytest.raises(KeyboardInterrupt):
         example(20).write(folder)
     check_same(hdsp.open_corpus(folder)[:], example(50))
