@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,53 +116,45 @@ class Decoder:
         self.sizes = dict(sizes or {})
         self.given = given or {}
 
-    def decode(
-        self,
-        kind: Any,
-        data: Any,
-        path: str = "",
-        local: dict[str, int] | None = None,
-        limits: Limits | None = None,
-    ) -> Any:
-        """The value of a type; `local` are the lengths that small letters stand for."""
-        local = {} if local is None else local
-        limits = limits or Limits()
+    def decode(self, kind: Any, data: Any, path: str = "") -> Any:
+        """The value of a type from its JSON data."""
+        return self._decode(kind, data, _Place(path, {}, Limits()))
+
+    def _decode(self, kind: Any, data: Any, place: "_Place") -> Any:
         origin, args = get_origin(kind), get_args(kind)
         if origin is Annotated:
-            return self.decode(args[0], data, path, local, args[1])
+            return self._decode(args[0], data, place._replace(limits=args[1]))
         if origin in (UnionType, Union):
-            return self._decode_union(args, data, path, local, limits)
+            return self._decode_union(args, data, place)
         if origin is np.ndarray:
-            return self._decode_array(args[1], data, path, local, limits)
+            return self._decode_array(args[1], data, place)
         if kind is csr_array:
-            return self._decode_sparse(data, path, local, limits)
+            return self._decode_sparse(data, place)
         if is_dataclass(kind):
-            return self._decode_dataclass(kind, data, path)
+            return self._decode_dataclass(kind, data, place.path)
         if isinstance(origin, type) and issubclass(origin, Mapping):
-            require(isinstance(data, dict), f"its {path} is no table")
+            require(isinstance(data, dict), f"its {place.path} is no table")
             key, value = args
             return {
-                key(name): self.decode(value, own, entry_path(path, i, name), local)
+                key(name): self._decode(value, own, place.at(entry_path(place.path, i, name)))
                 for i, (name, own) in enumerate(data.items())
             }
         if origin in (list, tuple):
-            return self._decode_sequence(origin, args, data, path, local, limits)
+            return self._decode_sequence(origin, args, data, place)
         if kind is Any or (origin is Literal and isinstance(data, str) and data in args):
             return data
-        return _decode_scalar(kind, data, path, limits)
+        return _decode_scalar(kind, data, place)
 
-    def _decode_union(
-        self, kinds: tuple[Any, ...], data: Any, path: str, local: dict[str, int], limits: Limits
-    ) -> Any:
+    def _decode_union(self, kinds: tuple[Any, ...], data: Any, place: "_Place") -> Any:
         if data is None and NoneType in kinds:
             return None
         *others, last = (kind for kind in kinds if kind is not NoneType)
         for kind in others:
             try:
-                return self.decode(kind, data, path, local, limits)
+                return self._decode(kind, data, place)
             except InvalidContents:
                 continue
-        return self.decode(last, data, path, local, limits)
+        return self._decode(last, data, place)
 
     def _decode_dataclass(self, kind: Any, data: Any, path: str) -> Any:
         hints = get_type_hints(kind, include_extras=True)
@@ -170,82 +162,63 @@ class Decoder:
         stored = [name for name, own in paths.items() if own not in self.given]
         fits = isinstance(data, dict) and sorted(data) == sorted(stored)
         require(fits, f"its {path or 'contents'} lack an entry, or have another one")
-        local: dict[str, int] = {}
-        value = kind(
-            **{
-                name: self.decode(hints[name], data[name], own, local)
-                if name in stored
-                else self.given[own]
-                for name, own in paths.items()
-            }
-        )
+        values, place = {}, _Place(path, {}, Limits())
+        for name, own in paths.items():
+            known = name not in stored
+            values[name] = (
+                self.given[own] if known else self._decode(hints[name], data[name], place.at(own))
+            )
+        value = kind(**values)
         if hasattr(value, "check_stored"):
             value.check_stored()
         return value
 
-    def _decode_sequence(
-        self,
-        kind: Any,
-        args: tuple[Any, ...],
-        data: Any,
-        path: str,
-        local: dict[str, int],
-        limits: Limits,
-    ) -> Any:
-        require(isinstance(data, list), f"its {path} is no list")
-        varied = kind is list or args[-1] is Ellipsis
-        kinds = [args[0]] * len(data) if varied else list(args)
-        fits = len(kinds) == len(data) and self._fits((len(data),), limits, local)
-        require(fits, f"its {path} is of another length")
+    def _decode_sequence(self, kind: Any, args: tuple[Any, ...], data: Any, place: "_Place") -> Any:
+        require(isinstance(data, list), f"its {place.path} is no list")
+        kinds = [args[0]] * len(data) if kind is list or args[-1] is Ellipsis else list(args)
+        fits = len(kinds) == len(data) and self._fits((len(data),), place)
+        require(fits, f"its {place.path} is of another length")
         return kind(
-            self.decode(own, item, f"{path}.{i}", local)
+            self._decode(own, item, place.at(f"{place.path}.{i}"))
             for i, (own, item) in enumerate(zip(kinds, data, strict=True))
         )
 
-    def _decode_array(
-        self, dtype: Any, order: Any, name: str, local: dict[str, int], limits: Limits
-    ) -> AnyArray:
+    def _decode_array(self, dtype: Any, order: Any, place: "_Place") -> AnyArray:
+        name = place.path
         require(name in self.arrays, f"it has no array {name!r}")
         array = self.arrays[name]
         array = array.T if order == "F" else array
-        kind = get_args(dtype)[0]
-        kind = get_origin(kind) or kind
-        if kind is np.bool_:
-            require(array.dtype == np.uint8, f"its array {name!r} is {array.dtype}")
-            array, limits = array.copy(), Limits(limits.shape, below=2)
-        else:
-            fits = kind is Any or np.issubdtype(array.dtype, kind)
-            require(fits, f"its array {name!r} is {array.dtype}")
-        fits = self._fits(array.shape, limits, local)
-        require(fits, f"its array {name!r} is of another shape: {array.shape}")
-        self._check_range(name, array, limits, local)
-        return array.view(np.bool_) if kind is np.bool_ else array
+        kind = get_origin(get_args(dtype)[0]) or get_args(dtype)[0]
+        is_flag = kind is np.bool_
+        fits = array.dtype == np.uint8 if is_flag else np.issubdtype(array.dtype, kind)
+        require(fits, f"its array {name!r} is {array.dtype}")
+        require(self._fits(array.shape, place), f"its array {name!r} has shape {array.shape}")
+        limits = Limits(below=2) if is_flag else place.limits
+        self._check_range(array, place._replace(limits=limits))
+        return array.view(np.bool_) if is_flag else array
 
-    def _decode_sparse(
-        self, data: Any, name: str, local: dict[str, int], limits: Limits
-    ) -> csr_array:
-        shape = self.decode(tuple[int, int], data, name)
-        values = Limits(None, limits.least, limits.most)
-        parts = (
-            self._decode_array(dtype, "C", f"{name}.{part}", local, values)
+    def _decode_sparse(self, data: Any, place: "_Place") -> csr_array:
+        shape, name = self.decode(tuple[int, int], data, place.path), place.path
+        require(self._fits(shape, place), f"its matrix {name!r} has shape {shape}")
+        limits = Limits(None, place.limits.least, place.limits.most)
+        parts = [
+            self._decode_array(dtype, "C", _Place(f"{name}.{part}", place.local, limits))
             for dtype, part in zip((_FLOATS, _INTEGERS, _INTEGERS), _SPARSE_PARTS, strict=True)
-        )
-        require(
-            self._fits(shape, limits, local), f"its matrix {name!r} is of another shape: {shape}"
-        )
+        ]
         matrix = csr_array(tuple(parts), shape=shape)
         # No index that is out of range reaches compiled code.
         matrix.check_format(full_check=True)
         require(matrix.has_canonical_format, f"its matrix {name!r} has entries out of order")
         return matrix
 
-    def _fits(self, shape: tuple[int, ...], limits: Limits, local: dict[str, int]) -> bool:
+    def _fits(self, shape: tuple[int, ...], place: "_Place") -> bool:
         """Whether an array has the lengths that are wanted, of which new ones are remembered."""
-        if limits.shape is None:
+        if place.limits.shape is None:
             return True
-        wanted = limits.shape.split()
+        wanted = place.limits.shape.split()
         return len(wanted) == len(shape) and all(
-            self._is_length(own, length, local) for own, length in zip(wanted, shape, strict=True)
+            self._is_length(own, length, place.local)
+            for own, length in zip(wanted, shape, strict=True)
         )
 
     def _is_length(self, wanted: str, length: int, local: dict[str, int]) -> bool:
@@ -255,36 +228,44 @@ class Decoder:
         known = self.sizes if letter.isupper() else local
         return length >= max(more, 0) and known.setdefault(letter, length - more) == length - more
 
-    def _check_range(
-        self, name: str, array: AnyArray, limits: Limits, local: dict[str, int]
-    ) -> None:
-        if not array.size:
-            return
-        least, most = limits.least, limits.most
-        if limits.below is not None:
-            below = limits.below
-            least, most = 0, (below if isinstance(below, int) else (self.sizes | local)[below]) - 1
+    def _check_range(self, array: AnyArray, place: "_Place") -> None:
+        least, most, below = place.limits.least, place.limits.most, place.limits.below
+        if below is not None:
+            least, most = 0, (below if isinstance(below, int) else self.sizes[below]) - 1
         # Not np.isfinite, which needs an array of the same size. NaN fails every comparison.
-        if limits.missing:
-            low, high = np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)
-            inside = bool(np.isnan(low)) or (least <= float(low) and float(high) <= most)
-        else:
-            inside = least <= float(array.min()) and float(array.max()) <= most
-        require(inside, f"its array {name!r} holds numbers out of range")
+        smallest, largest = (np.fmin, np.fmax) if place.limits.missing else (np.minimum, np.maximum)
+        inside = not array.size
+        if array.size:
+            low = float(smallest.reduce(array, axis=None))
+            high = float(largest.reduce(array, axis=None))
+            unknown = place.limits.missing and np.isnan(low)
+            inside = bool(unknown) or (least <= low and high <= most)
+        require(inside, f"its array {place.path!r} holds numbers out of range")
+
+
+class _Place(NamedTuple):
+    """Where a value is, which lengths small letters stand for there, and what it must be like."""
+
+    path: str
+    local: dict[str, int]
+    limits: Limits
+
+    def at(self, path: str) -> "_Place":
+        """A value within this one, which has no limits yet."""
+        return _Place(path, self.local, Limits())
 
 
 _FLOATS = np.dtype[np.floating[Any]]
 _INTEGERS = np.dtype[np.integer[Any]]
 
 
-def _decode_scalar(kind: Any, data: Any, path: str, limits: Limits) -> Any:
-    types = (int, float) if kind is float else (kind,)
-    fits = kind in (bool, int, float, str) and type(data) in types
+def _decode_scalar(kind: Any, data: Any, place: _Place) -> Any:
+    fits = kind in (bool, int, float, str)
+    fits &= type(data) in ((int, float) if kind is float else (kind,))
     if fits and kind in (int, float):
-        fits = limits.least <= data <= limits.most and (
-            kind is float or abs(data) < _LARGEST_INTEGER
-        )
-    require(fits, f"its {path} is invalid")
+        inside = kind is float or abs(data) < _LARGEST_INTEGER
+        fits = inside and place.limits.least <= data <= place.limits.most
+    require(fits, f"its {place.path} is invalid")
     # An integer stays one where numbers are wanted: files that are saved again are the same.
     return data
 
