@@ -30,6 +30,9 @@ from hdsp.numerics import FloatArray
 _SHARE, _FEWEST_HELD_OUT, _MOST_HELD_OUT, _LARGEST_SHARE = 0.1, 500, 2_000, 0.25
 # Trials read at most as many documents; the start of a fit reads no more either.
 MOST_FITTED = 20_000
+# Starts are compared on fewer, if no number is searched for: with as many, the same one wins on
+# reviews, snippets and abstracts.
+MOST_COMPARED = 10_000
 # Two passes rank numbers of topics as well as a converged fit.
 _PASSES = 2
 # The first number tried, and the factor between one and the next.

@@ -11,7 +11,7 @@ from hdsp.fit.merge import merge_topics
 from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import History, Resumed, Run
 from hdsp.fit.sample import Survey, SurveyDocuments
-from hdsp.fit.search import Search, count_returning
+from hdsp.fit.search import MOST_COMPARED, MOST_FITTED, Search, count_returning
 from hdsp.fit.shard_batches import ShardBatches
 from hdsp.fit.start import WordSpaceCache, common_words, initial_state
 from hdsp.fit.stochastic import Stream, fit_stochastic, start_stream
@@ -146,7 +146,8 @@ def begin(
 
     number, numbers, init, last = plan.n_components, None, names[0], plan.rng
     if not plan.fixed_number or len(names) > 1:
-        search = Search(problem, number, start_at, run, rng, after_trial)
+        most_fitted = MOST_COMPARED if plan.fixed_number else MOST_FITTED
+        search = Search(problem, number, start_at, run, rng, after_trial, most_fitted)
         with run.stage("search"):
             if plan.fixed_number:
                 init = search.better_start(names, number)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from scipy.special import softmax
 
 from hdsp.checks import count_rows
-from hdsp.corpus import Corpus, Labels, LabelSchema, as_labels
+from hdsp.corpus import Corpus, LabelSchema, as_labels
 from hdsp.numerics import FloatArray, IntArray, weights_from_sticks
 from hdsp.scaling.design import LabelDesign, Scaling
 from hdsp.scaling.functions import Design, ScalingFunction
@@ -68,24 +68,15 @@ def draw_documents(
     rng: np.random.Generator,
 ) -> csr_array:
     """Equations 4 and 5: counts [M, V], some documents at a time."""
-    n_documents, n_words = len(lengths), truth.word_share.shape[1]
     tokens = np.asarray(lengths).astype(np.int64)
-    # No document has more words than tokens, or than there are.
-    most = int(np.minimum(tokens, n_words).sum())
-    counts, words = np.empty(most), np.empty(most, dtype=np.int32)
-    row_ends = np.zeros(n_documents + 1, dtype=np.int64)
     cumulative = np.cumsum(truth.word_share, axis=1)
     cumulative /= cumulative[:, -1:]
-    for first in range(0, n_documents, _DOCUMENTS_AT_ONCE):
-        rows = slice(first, min(first + _DOCUMENTS_AT_ONCE, n_documents))
+    parts = [csr_array((0, truth.word_share.shape[1]))]
+    for first in range(0, len(tokens), _DOCUMENTS_AT_ONCE):
+        rows = slice(first, first + _DOCUMENTS_AT_ONCE)
         proportions = draw_proportions(truth, scaling, design[rows], rng)
-        part = _draw_words(truth.word_share, cumulative, proportions, tokens[rows], rng)
-        start = row_ends[first]
-        stored = slice(start, start + part.nnz)
-        counts[stored], words[stored] = part.data, part.indices
-        row_ends[rows.start + 1 : rows.stop + 1] = start + part.indptr[1:]
-    n_stored = row_ends[-1]
-    return csr_array((counts[:n_stored], words[:n_stored], row_ends), shape=(n_documents, n_words))
+        parts.append(_draw_words(truth.word_share, cumulative, proportions, tokens[rows], rng))
+    return csr_array(vstack(parts, format="csr"))
 
 
 def draw_proportions(
@@ -192,38 +183,28 @@ def simulate(
     >>> corpus.shape, truth.word_share.shape, truth.weights.shape
     ((3, 8), (3, 8), (3, 2))
     """
-    for name, value, least in (("n_topics", n_topics, 1), ("n_words", n_words, 1)):
-        if value < least:
-            raise ValueError(f"`{name}` of simulate must be at least {least}. Got {value}.")
-    for name, number in (
-        ("document_length", document_length),
-        ("topic_prior", topic_prior),
-        ("corpus_concentration", corpus_concentration),
-        ("document_concentration", document_concentration),
-    ):
+    for name, whole in {"n_topics": n_topics, "n_words": n_words}.items():
+        if whole < 1:
+            raise ValueError(f"`{name}` of simulate must be at least 1. Got {whole}.")
+    positive = {
+        "document_length": document_length,
+        "topic_prior": topic_prior,
+        "corpus_concentration": corpus_concentration,
+        "document_concentration": document_concentration,
+    }
+    for name, number in positive.items():
         if not 0 < number < np.inf:
             raise ValueError(f"`{name}` of simulate must be a positive number. Got {number}.")
+    if labels is None and n_documents is None:
+        raise ValueError("`n_documents` of simulate is needed if there are no labels.")
     rng = np.random.default_rng(random_state)
-    if labels is None:
-        if n_documents is None:
-            raise ValueError("`n_documents` of simulate is needed where there are no labels.")
-        parsed = Labels.empty(n_documents)
-    else:
-        length = n_documents if n_documents is not None else count_rows(labels, "simulate")
-        parsed = as_labels(labels, length, "simulate")
+    length = count_rows(labels, "simulate") if n_documents is None else n_documents
+    parsed = as_labels(labels, length, "simulate")
     schema = LabelSchema.of(parsed)
     values = schema.encode(parsed)
     space = LabelDesign.fit(scaling, schema, values)
-    truth = draw_truth(
-        n_topics,
-        n_words,
-        space.n_columns,
-        space.scaling,
-        rng,
-        topic_prior,
-        corpus_concentration,
-        document_concentration,
-    )
+    priors = (topic_prior, corpus_concentration, document_concentration)
+    truth = draw_truth(n_topics, n_words, space.n_columns, space.scaling, rng, *priors)
     lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
     counts = draw_documents(truth, space.scaling, space.design(values), lengths, rng)
     return Corpus(counts, labels=parsed), truth
