@@ -69,6 +69,8 @@ def test_what_formulas_stand_for(text, scaling):
 
 def test_without_kinds_everything_is_log_linear():
     assert parse_formula("~ ideology + (1 | blog)") == LogLinear("ideology", Pooled("blog"))
+    with pytest.raises(ValueError, match="at position 3: there are no labels"):
+        parse_formula("~ day", {})
 
 
 @pytest.mark.parametrize(
@@ -126,11 +128,6 @@ def test_without_kinds_everything_is_log_linear():
 def test_what_is_refused(text, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         parse_formula(text, KINDS)
-
-
-def test_there_may_be_no_labels():
-    with pytest.raises(ValueError, match="at position 3: there are no labels"):
-        parse_formula("~ day", {})
 
 
 WORDS = "~ + * : ( ) | , = ` 1 2.5 s( o( factor( period day rating ideology blog é __import__ - ²"

@@ -310,8 +310,8 @@ def test_a_formula_on_the_command_line(tmp_path, capsys):
     model = str(tmp_path / "model.hdsp")
     command = ["fit", str(tmp_path / "a.csv"), "--categories", "dept", "--numeric", "day"]
     command += ["--n-components", "2", "-o", model]
-    assert main([*command, "--formula", "dept * s(day)"]) == 0
+    assert main([*command, "--scaling", "~ dept * s(day)"]) == 0
     assert HDSP.load(model).scaling == "~ dept * s(day)"
     capsys.readouterr()
-    assert main([*command, "--formula", "~ dept * log(day)"]) == 2
+    assert main([*command, "--scaling", "~ dept * log(day)"]) == 2
     assert "has 'log(day)' at position 10" in capsys.readouterr().err

@@ -32,6 +32,8 @@ _SAME_VALUE = 1e-4
 # A numeric label with three to this many different values, all of them whole, is ordered by
 # default. Two values make a line.
 _MOST_ORDERED = 10
+# Levels of a category with versions of topics.
+MOST_LEVELS = 50
 # What a user may write: "auto", a formula, or an expression.
 Scaling: TypeAlias = str | ScalingFunction | Term | TermProduct
 # What terms have learned; None is to be learned anew.
@@ -422,19 +424,8 @@ def _check_main_effects(factors: Iterable[ScalingFunction], effective: set[str])
                 )
 
 
-MOST_LEVELS = 50
-
-
 def content_columns(space: LabelDesign, name: str | None) -> IntArray:
-    """The columns of the design that tell the groups of documents, [G]; none without a name.
-
-    Parameters
-    ----------
-    space : LabelDesign
-        The labels, and how they scale topics.
-    name : str or None
-        The category, the parameter `content` of HDSP.
-    """
+    """The columns of the design that tell the groups of documents, [G]; none without a name."""
     if name is None:
         return np.empty(0, dtype=np.int64)
     schema = space.schema

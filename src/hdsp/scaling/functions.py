@@ -520,25 +520,7 @@ def move_labels(
 ) -> Parameters:
     """Parameters of a function that is bound to more labels than before.
 
-    Parameters
-    ----------
-    old : ScalingFunction
-        The function as it was bound.
-    parameters : mapping of str to array
-        Its parameters.
-    new : ScalingFunction
-        The same function, bound to more labels.
-    position : int array of shape [J]
-        The new column of each of the J labels that there were.
-    n_topics : int
-        The number of topics.
-    n_labels : int
-        The number of labels there are now.
-
-    Returns
-    -------
-    mapping of str to array
-        New labels have the parameters of `ScalingFunction.initial`.
+    `position` [J] has the new columns of those before; others get the parameters of `initial`.
     """
     moved = dict(new.initial(n_topics, n_labels))
     at = {

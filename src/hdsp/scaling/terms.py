@@ -161,13 +161,7 @@ class Term(ABC):
 
 
 class TermProduct:
-    """Terms that are multiplied with each other, before a scaling function takes them.
-
-    Parameters
-    ----------
-    *terms : Term
-        The terms.
-    """
+    """Terms that are multiplied with each other, before a scaling function takes them."""
 
     def __init__(self, *terms: Term) -> None:
         self.terms = terms
@@ -519,20 +513,7 @@ _POINTS_BETWEEN, _MOST_POINTS = 17, 20_000
 
 
 class Curve(Term):
-    """A number, and functions of it between knots that are learned.
-
-    Parameters
-    ----------
-    *columns : str
-        The name of the number.
-    n_knots : int, default=5
-        The number of intervals, each with as many training documents.
-
-    Attributes
-    ----------
-    part : str
-        What the names of the functions call each.
-    """
+    """A number, and functions of it between knots that are learned."""
 
     kinds = frozenset({"number"})
     part: ClassVar[str]
@@ -811,15 +792,7 @@ class Interaction(Term):
 
 
 class Slots(Term):
-    """A number, and columns that hold nothing, for a function of it with several weights.
-
-    Parameters
-    ----------
-    *columns : str
-        The name of the number.
-    n : int, default=1
-        The number of further columns.
-    """
+    """A number, and columns that hold nothing, for a function of it with several weights."""
 
     kinds = frozenset({"number"})
 
