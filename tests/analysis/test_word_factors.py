@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csc_array, csr_array
 
 from hdsp import HDSP, Corpus
-from hdsp.analysis.label_words import WordFactors, _sweep, factor_ratios
+from hdsp.analysis.words import WordFactors, _sweep, factor_ratios
 from tests.reference.scaling import sweep_gamma_weights
 
 N_WORDS, N_TOPICS, LENGTH = 120, 4, 60

@@ -216,7 +216,7 @@ def test_the_command_line_prints_words_of_levels(model, corpus, tmp_path, capsys
     HDSP(2, content="party", random_state=0).fit(same).save(path)
     capsys.readouterr()
     assert main(["words", path]) == 0
-    assert "No word differs between groups" in capsys.readouterr().out
+    assert "No label uses words significantly more" in capsys.readouterr().out
 
 
 def test_perspectives_places_words_between_levels(model):

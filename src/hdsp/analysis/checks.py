@@ -269,7 +269,7 @@ def shared_words(word_share: FloatArray, weight: FloatArray) -> FloatArray:
     `word_share` [V, T] has columns that sum to 1, and `weight` [T] is the size of topics.
     """
     corpus = word_share @ (weight / max(weight.sum(), 1e-300))
-    excess = np.ascontiguousarray(np.maximum(word_share - corpus[:, None], 0.0).T)
+    excess = np.maximum(word_share - corpus[:, None], 0.0).T.astype(np.float64, order="C")
     size = np.maximum(excess.sum(axis=1), 1e-300)
     shared = np.zeros((len(excess), len(excess)))
     for k, own in enumerate(excess[:-1]):
@@ -290,7 +290,9 @@ def find_split_topics(regression: TopicRegression) -> list[SplitTopics]:
         return []
     estimates = regression._estimate(contrasts)
     effect = np.nan_to_num(estimates.value)
-    ratio = np.nan_to_num(np.abs(effect) / estimates.half_width(_LEVEL))
+    # Topics that are not in use have no effect and no interval.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.nan_to_num(np.abs(effect) / estimates.half_width(_LEVEL))
     sign = np.sign(effect) * (ratio > 1.0)
     opposite = sign[:, first] * sign[:, second] < 0.0
     sure = np.minimum(ratio[:, first], ratio[:, second]) * opposite

@@ -11,7 +11,6 @@ from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
-from hdsp.analysis.concentration import choose_concentration
 from hdsp.analysis.correlations import Correlations, correlate_topics
 from hdsp.analysis.design import partial_columns, regression_space
 from hdsp.analysis.groups import TopicGroups
@@ -22,15 +21,23 @@ from hdsp.analysis.label_probabilities import (
     indicators,
     label_prior,
 )
-from hdsp.analysis.label_words import MOST_DOCUMENTS as MOST_WORDED
-from hdsp.analysis.label_words import WordFactors, learn_word_factors
-from hdsp.analysis.reading import FOLDS, WEIGHTS, LeftOut, Reading, Weight, folds
+from hdsp.analysis.reading import (
+    FOLDS,
+    WEIGHTS,
+    LeftOut,
+    Reading,
+    Weight,
+    choose_concentration,
+    folds,
+)
 from hdsp.analysis.softmax import (
     SoftmaxRegression,
     group_documents,
     learn_softmax,
     regress_proportions,
 )
+from hdsp.analysis.words import MOST_DOCUMENTS as MOST_WORDED
+from hdsp.analysis.words import WordFactors, learn_word_factors
 from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
 from hdsp.execution.executor import make_executor
 from hdsp.metrics import npmi, topic_top_words

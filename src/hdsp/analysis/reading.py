@@ -14,6 +14,7 @@ from hdsp.kernels import run_together
 from hdsp.model import (
     DocumentState,
     GlobalState,
+    HeldOut,
     LocalSettings,
     Problem,
     Statistics,
@@ -21,7 +22,7 @@ from hdsp.model import (
 )
 from hdsp.model.reading import group_share
 from hdsp.model.updates import update_topics, update_versions
-from hdsp.numerics import BoolArray, FloatArray, IntArray, parts_of
+from hdsp.numerics import BoolArray, FloatArray, IntArray, parts_of, sample_rows
 from hdsp.storage.codec import SMALLEST, Limits, require
 
 # Documents are left out of topics in so many parts. Halves would leave topics of few documents with
@@ -318,3 +319,35 @@ def folds(problem: Problem, groups: IntArray | None = None, n_folds: int = FOLDS
     projected = np.asarray(counts @ directions)
     fold = np.asarray(np.floor(1e3 * projected % 1.0 * n_folds), dtype=np.int64)
     return fold if groups is None else np.where(groups < 0, fold, groups % n_folds)
+
+
+# The maximum and minimum of documents that choose the concentration, and the maximum of others,
+# which topics and label weights are learned from.
+_MAX_HELD_OUT, _MIN_HELD_OUT, _MAX_OTHERS = 1_000, 2, 5_000
+
+
+def choose_concentration(left_out: LeftOut) -> float:
+    """The beta that new documents are predicted with.
+
+    A fit learns topics with the beta that its bound prefers. New words are predicted best with
+    another one, at which halves of documents predict each other. Documents of the fit would choose
+    too small a beta, because topics and label weights have learned their words: both are learned
+    again without a fold.
+    """
+    problem, learned = left_out.problem, left_out.state.document_concentration
+    inside = left_out.fold == 0
+    fold, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
+    if len(fold) < _MIN_HELD_OUT or not len(rest):
+        return learned
+    chosen = fold[sample_rows(len(fold), _MAX_HELD_OUT)]
+    others = problem.take(rest[sample_rows(len(rest), _MAX_OTHERS)])
+    frequency = np.asarray(others.counts.sum(axis=0), dtype=np.float64)
+    held_out = HeldOut(problem.counts[chosen], problem.design[chosen], frequency)
+    if not held_out.tokens.sum():
+        return learned
+    state, documents = left_out.without(0), Documents(others, left_out.executor)
+    for _ in range(_PASSES):
+        statistics = documents.fit(state, left_out.settings)
+        scaling = documents.update_scaling(state, statistics)
+        state = replace(update_topics(others, state, statistics), scaling=scaling)
+    return held_out.score(state, problem.scaling, 2.0 * learned).refined_concentration()

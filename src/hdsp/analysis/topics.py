@@ -3,15 +3,17 @@
 import difflib
 import warnings
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from hdsp.analysis.fitted import FittedModel
 from hdsp.checks import check_share, quoted
 from hdsp.exceptions import UnreliableTopicsWarning
 from hdsp.metrics import frex, topic_top_words
 from hdsp.numerics import FloatArray
+
+if TYPE_CHECKING:
+    from hdsp.analysis.fitted import FittedModel
 
 # A table before it is a frame of some library.
 Columns: TypeAlias = dict[str, list[Any]]
@@ -21,13 +23,13 @@ _WORDS = 5
 _ASSOCIATED = 3
 
 
-def name_column(fitted: FittedModel, topics: Iterable[int]) -> Columns:
+def name_column(fitted: "FittedModel", topics: Iterable[int]) -> Columns:
     """The column `name` of a table with a row for each of `topics`, if topics have names."""
     names = fitted.topic_names
     return {"name": [names.get(int(k), "") for k in topics]} if names else {}
 
 
-def topic_part(fitted: FittedModel, topics: Iterable[int]) -> Columns:
+def topic_part(fitted: "FittedModel", topics: Iterable[int]) -> Columns:
     """The columns `topic`, `name` if topics have names, and `words`, of a row for each topic."""
     numbers = [int(k) for k in topics]
     words = joined(top_words(fitted, _WORDS))
@@ -35,24 +37,24 @@ def topic_part(fitted: FittedModel, topics: Iterable[int]) -> Columns:
     return {"topic": numbers, **named, "words": [words[k] for k in numbers]}
 
 
-def top_words(fitted: FittedModel, n: int = 10) -> list[list[str]]:
+def top_words(fitted: "FittedModel", n: int = 10) -> list[list[str]]:
     """The most probable words of each topic, as `HDSP.top_words` returns them."""
     return _spelled(fitted, topic_top_words(fitted.components, n))
 
 
-def frex_words(fitted: FittedModel, n: int) -> list[list[str]]:
+def frex_words(fitted: "FittedModel", n: int) -> list[list[str]]:
     """The words of each topic that are frequent in it and exclusive to it."""
     return _spelled(fitted, topic_top_words(frex(fitted.components), n))
 
 
-def distinctive_words(fitted: FittedModel, n: int) -> list[list[str]]:
+def distinctive_words(fitted: "FittedModel", n: int) -> list[list[str]]:
     """The words whose probability each topic raises most, by phi_ki ln(phi_ki / mean_i)."""
     share = word_share(fitted)
     gain = share * (np.log(share) - np.log(fitted.topic_weight @ share))
     return _spelled(fitted, np.argsort(-gain, axis=1, kind="stable")[:, :n])
 
 
-def _spelled(fitted: FittedModel, rows: Iterable[Iterable[int]]) -> list[list[str]]:
+def _spelled(fitted: "FittedModel", rows: Iterable[Iterable[int]]) -> list[list[str]]:
     return [[fitted.source.words[i] for i in row] for row in rows]
 
 
@@ -62,7 +64,7 @@ def joined(lists: Iterable[list[str]]) -> list[str]:
 
 
 def topic_columns(
-    fitted: FittedModel, n_words: int = 10, effects: Columns | None = None
+    fitted: "FittedModel", n_words: int = 10, effects: Columns | None = None
 ) -> Columns:
     """The columns of `HDSP.topics`; `effects` are the columns of `HDSP.label_effects`."""
     # Whoever reads topics learns that they may be chance.
@@ -94,7 +96,7 @@ def topic_columns(
     return columns
 
 
-def word_columns(fitted: FittedModel, word: str) -> Columns:
+def word_columns(fitted: "FittedModel", word: str) -> Columns:
     """The columns of `HDSP.topics_of_word`."""
     words = fitted.source.words
     if word not in words:
@@ -116,7 +118,7 @@ def word_columns(fitted: FittedModel, word: str) -> Columns:
     }
 
 
-def correlation_columns(fitted: FittedModel, level: float) -> Columns:
+def correlation_columns(fitted: "FittedModel", level: float) -> Columns:
     """The columns of `HDSP.topic_correlations`."""
     check_share(level, "level", "HDSP.topic_correlations")
     correlations = fitted.correlations
@@ -135,7 +137,7 @@ def correlation_columns(fitted: FittedModel, level: float) -> Columns:
     return columns | dict(zip(names, limits.tolist(), strict=True))
 
 
-def word_share(fitted: FittedModel) -> FloatArray:
+def word_share(fitted: "FittedModel") -> FloatArray:
     """E[phi], [T, V]; rows sum to 1."""
     return np.asarray(fitted.components / fitted.components.sum(axis=1, keepdims=True))
 
@@ -148,7 +150,7 @@ _LEAST_COHERENCE = 0.0
 _MOST_ALIKE = 1e4
 
 
-def number_sentence(fitted: FittedModel) -> str:
+def number_sentence(fitted: "FittedModel") -> str:
     """The number of topics, which others are about as good, and which would predict better."""
     report, n_topics = fitted.report, fitted.state.n_topics
     rows = sorted(
@@ -172,7 +174,7 @@ def number_sentence(fitted: FittedModel) -> str:
     return f"{sentence}; neither more nor fewer predict new words better."
 
 
-def mixture_message(fitted: FittedModel) -> str | None:
+def mixture_message(fitted: "FittedModel") -> str | None:
     """A warning of topics that are mixtures of others; None if there are none."""
     condition = fitted.reading.condition
     if condition <= _MOST_ALIKE:
@@ -183,7 +185,7 @@ def mixture_message(fitted: FittedModel) -> str | None:
     )
 
 
-def count_returning(fitted: FittedModel) -> int | None:
+def count_returning(fitted: "FittedModel") -> int | None:
     """Topics that two halves of the documents share; the first call warns if they are few."""
     known = "returning" in fitted.answers
     returning, n_topics = fitted.n_returning, fitted.state.n_topics
@@ -208,7 +210,7 @@ def count_returning(fitted: FittedModel) -> int | None:
     return returning
 
 
-def provenance(model: FittedModel, estimator: Any) -> dict[str, Any]:
+def provenance(model: "FittedModel", estimator: Any) -> dict[str, Any]:
     """The record of a fit as plain values; versions are empty in models of older files."""
     seed = estimator.random_state
     return {

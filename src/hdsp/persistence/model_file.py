@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 from hdsp.analysis.correlations import Correlations
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_probabilities import LabelRegression
-from hdsp.analysis.label_words import WordFactors
 from hdsp.analysis.softmax import SoftmaxRegression
+from hdsp.analysis.words import WordFactors
 from hdsp.corpus.frames import LIBRARIES
 from hdsp.fit.stream import OpenStream
 from hdsp.model.state import GlobalState
