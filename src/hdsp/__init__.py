@@ -19,17 +19,11 @@ if TYPE_CHECKING:
     from hdsp.corpus import Corpus as Corpus
     from hdsp.corpus import Labels as Labels
     from hdsp.corpus import TextSettings as TextSettings
-    from hdsp.corpus import from_gensim as from_gensim
-    from hdsp.corpus import from_vectorizer as from_vectorizer
     from hdsp.corpus import open_corpus as open_corpus
     from hdsp.corpus import prepare_corpus as prepare_corpus
+    from hdsp.corpus import read_counts as read_counts
     from hdsp.corpus import read_folder as read_folder
-    from hdsp.corpus import read_ldac as read_ldac
-    from hdsp.corpus import read_mallet as read_mallet
-    from hdsp.corpus import read_matrix_market as read_matrix_market
-    from hdsp.corpus import read_svmlight as read_svmlight
     from hdsp.corpus import read_table as read_table
-    from hdsp.corpus import read_uci as read_uci
     from hdsp.estimator import HDSP as HDSP
     from hdsp.exceptions import ClusterError as ClusterError
     from hdsp.exceptions import FitWarning as FitWarning
@@ -89,19 +83,13 @@ _HOMES = {
     "TopicRegression": "analysis.effects",
     "UnknownLabelWarning": "exceptions",
     "datasets": "datasets",
-    "from_gensim": "corpus",
-    "from_vectorizer": "corpus",
     "metrics": "metrics",
     "open_corpus": "corpus",
     "plots": "plots",
     "prepare_corpus": "corpus",
+    "read_counts": "corpus",
     "read_folder": "corpus",
-    "read_ldac": "corpus",
-    "read_mallet": "corpus",
-    "read_matrix_market": "corpus",
-    "read_svmlight": "corpus",
     "read_table": "corpus",
-    "read_uci": "corpus",
     "simulate": "model.simulate",
     "testing": "testing",
 }

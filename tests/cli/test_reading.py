@@ -15,7 +15,7 @@ COLUMNS = ["--tags", "tags", "--categories", "kind", "--numeric", "rating"]
 BESIDE = ["--metadata", "labels.csv", *COLUMNS]
 COUNTED = ["--words", "words.txt", *BESIDE]
 OPTIONS = {
-    **dict.fromkeys(("csv", "tsv", "jsonl", "parquet", "arrow"), COLUMNS),
+    **dict.fromkeys(("csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "dta"), COLUMNS),
     **dict.fromkeys(("ldac", "uci", "mtx"), COUNTED),
     "folder": BESIDE,
     "mallet": [],
@@ -64,7 +64,7 @@ def test_a_separator_reaches_every_format_that_has_one(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "odt"], r"--format must be one of csv, tsv, .*, uci\. Got 'odt'\."),
+        (["--format", "odt"], r"--format must be one of csv, tsv, .*, mallet\. Got 'odt'\."),
         (["--format", "mallet", "--tags", "x"], "--tags does not apply to a.csv: leave it out"),
         (["--metadata", "labels.csv"], "--metadata does not apply to a.csv: leave it out"),
         (["--words", "words.txt"], "--words does not apply to a.csv: leave"),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hdsp import HDSP, Corpus, TextSettings, read_folder, read_mallet, read_table
+from hdsp import HDSP, Corpus, TextSettings, read_counts, read_folder, read_table
 from hdsp.cli import main
 from tests.corpus.readers.conformance import assert_same_corpus
 
@@ -77,7 +77,7 @@ def files(folder):
 def mallet(folder):
     lines = [f"d{m} label {' '.join(text.split())}\n" for m, text in enumerate(TEXTS)]
     (folder / "texts.mallet").write_text("".join(lines), encoding="utf-8")
-    return read_mallet(folder / "texts.mallet")
+    return read_counts(folder / "texts.mallet")
 
 
 def generator(folder):

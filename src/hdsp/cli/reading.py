@@ -256,7 +256,7 @@ def _as_model(options: argparse.Namespace, model: "HDSP") -> dict[str, Any]:
 
 def _columns(table: Any, arguments: dict[str, Any]) -> set[str]:
     """The columns of a table; none without one."""
-    from hdsp.corpus.readers import table_columns
+    from hdsp.corpus.readers.tables import table_columns
 
     if table is None:
         return set()
@@ -323,9 +323,8 @@ def check_read_twice(options: argparse.Namespace) -> None:
 
 def _texts(options: argparse.Namespace, model: "HDSP", column: str | None) -> Iterator[str]:
     """The texts of a table's column, or of a folder, in the order of the documents."""
-    from hdsp.corpus.readers.columns import Columns, Wanted
     from hdsp.corpus.readers.folder import folder_texts
-    from hdsp.corpus.readers.table_formats import open_table
+    from hdsp.corpus.readers.tables import Columns, Wanted, open_table
 
     arguments = _as_model(options, model) | chosen(options, FILE)
     with reading(options.file):
@@ -338,5 +337,5 @@ def _texts(options: argparse.Namespace, model: "HDSP", column: str | None) -> It
             written = {
                 n: arguments[n] for n in ("format", "encoding", "delimiter") if n in arguments
             }
-            with open_table(options.file, "hdsp", **written) as (table_format, file):
-                yield from columns.texts(table_format.batches(file, columns.wanted))
+            with open_table(options.file, "hdsp", **written) as table:
+                yield from columns.texts(table.batches(columns.wanted))

@@ -26,11 +26,9 @@ from hdsp.checks import check_words
 from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.counting import TextCounter, choose_words, in_threads, word_sums
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, ReadingSettings, label_kinds
-from hdsp.corpus.readers.columns import Batch, Columns, Wanted
-from hdsp.corpus.readers.common import FileOrPath, FilePath, check_file, name_of, read_error
-from hdsp.corpus.readers.entries import read_words
-from hdsp.corpus.readers.table_formats import open_table
-from hdsp.corpus.readers.texts import no_words
+from hdsp.corpus.readers.counts import read_words
+from hdsp.corpus.readers.opening import FileOrPath, FilePath, check_file, name_of, read_error
+from hdsp.corpus.readers.tables import Batch, Columns, Wanted, no_words, open_table
 from hdsp.corpus.schema import LabelMoments, LabelSchema, column_moments, sum_moments
 from hdsp.corpus.splitting import warn_of_pairs
 from hdsp.corpus.stored import (
@@ -308,11 +306,8 @@ def _rows(
     several = len(files) > 1
     with progress.task("Reading", len(files), "files") if several else progress.Task() as task:
         for number, file in enumerate(files):
-            with (
-                progress.task(f"Reading {name_of(file)}", unit=None),
-                open_file(file) as (table_format, table),
-            ):
-                yield from _grouped(table_format.batches(table, wanted), table.name, wanted)
+            with progress.task(f"Reading {name_of(file)}", unit=None), open_file(file) as table:
+                yield from _grouped(table.batches(wanted), table.name, wanted)
             task.update(number + 1)
 
 

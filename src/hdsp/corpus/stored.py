@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, vstack
 from hdsp.checks import row_positions
 from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, ReadingSettings
-from hdsp.corpus.readers.common import read_error
+from hdsp.corpus.readers.opening import read_error
 from hdsp.corpus.schema import LabelMoments, LabelSchema, Moments, column_moments, sum_moments
 from hdsp.corpus.text import TextSettings
 from hdsp.exceptions import ReadError

@@ -1,4 +1,4 @@
-"""Checks that every reader has to pass."""
+"""Checks that every reader passes, with sound and with damaged files."""
 
 import shutil
 import tempfile
@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.corpus import Corpus, ReadError
+from hdsp.corpus import Corpus
+from hdsp.exceptions import ReadError
 
 Read = Callable[[str | Path], Corpus]
 
@@ -25,17 +26,7 @@ _N_DAMAGED = 12
 
 @dataclass(frozen=True)
 class _Case:
-    """A reader and a valid input for it.
-
-    Attributes
-    ----------
-    read : callable
-        The reader.
-    path : Path
-        A valid file or folder.
-    damaged : Path
-        The file to damage: `path` itself, or a file in that folder.
-    """
+    """A reader, a valid file or folder for it, and the file to damage."""
 
     read: Read
     path: Path
@@ -54,7 +45,7 @@ class _Case:
 def check_reader(
     read: Read, files: str | Path | Sequence[str | Path]
 ) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Named checks that a reader of valid files keeps the contract of all readers."""
+    """Named checks that a reader of one valid file or folder, or several, keeps the contract."""
     for path in map(Path, [files] if isinstance(files, (str, Path)) else files):
         inside = sorted(found for found in path.rglob("*") if found.is_file())
         case = _Case(read, path, inside[0] if inside else path)

@@ -8,20 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from hdsp.corpus import (
-    Corpus,
-    read_folder,
-    read_ldac,
-    read_mallet,
-    read_matrix_market,
-    read_svmlight,
-    read_table,
-    read_uci,
-)
+from hdsp.corpus import Corpus, read_counts, read_folder, read_table
 
 WORDS = ("cat", "dog", "house", "garden")
 # Counts of the words in each document. The fourth has none.
@@ -79,6 +71,20 @@ def parquet_bytes(table: pa.Table | None = None) -> bytes:
 def feather_bytes() -> bytes:
     buffer = io.BytesIO()
     pyarrow.feather.write_feather(arrow_table(), buffer)
+    return buffer.getvalue()
+
+
+def excel_bytes() -> bytes:
+    buffer = io.BytesIO()
+    frame = pd.DataFrame(rows()).assign(tags=[json.dumps(tags) for tags in TAGS])
+    frame.to_excel(buffer, index=False)
+    return buffer.getvalue()
+
+
+def stata_bytes() -> bytes:
+    buffer = io.BytesIO()
+    frame = pd.DataFrame(rows()).assign(tags=[json.dumps(tags) for tags in TAGS])
+    frame.to_stata(buffer, write_index=False, version=118)
     return buffer.getvalue()
 
 
@@ -145,20 +151,22 @@ def write_samples(folder: Path) -> dict[str, Sample]:
         "arrow": (table, "table.arrow", arrow_bytes(pa.ipc.new_file)),
         "arrow-stream": (table, "stream.arrows", arrow_bytes(pa.ipc.new_stream)),
         "feather": (table, "table.feather", feather_bytes()),
-        "ldac": (partial(read_ldac, **counted), "counts.ldac", ldac_text().encode()),
-        "uci": (partial(read_uci, **counted), "docword.txt", uci_text().encode()),
+        "xlsx": (table, "table.xlsx", excel_bytes()),
+        "dta": (table, "table.dta", stata_bytes()),
+        "ldac": (partial(read_counts, **counted), "counts.ldac", ldac_text().encode()),
+        "uci": (partial(read_counts, **counted), "docword.txt", uci_text().encode()),
         "uci-gz": (
-            partial(read_uci, **counted),
+            partial(read_counts, **counted),
             "docword.txt.gz",
             gzip.compress(uci_text().encode(), mtime=0),
         ),
         "svmlight": (
-            partial(read_svmlight, words=vocabulary),
+            partial(read_counts, words=vocabulary),
             "counts.svm",
             svmlight_text().encode(),
         ),
-        "mtx": (partial(read_matrix_market, **counted), "counts.mtx", mtx_text().encode()),
-        "mallet": (read_mallet, "texts.mallet", mallet_text().encode()),
+        "mtx": (partial(read_counts, **counted), "counts.mtx", mtx_text().encode()),
+        "mallet": (read_counts, "texts.mallet", mallet_text().encode()),
     }
     samples = {}
     for name, (read, file, content) in contents.items():
@@ -174,5 +182,5 @@ def write_samples(folder: Path) -> dict[str, Sample]:
 
 NAMES = (
     *("csv", "tsv", "csv-gz", "csv-zst", "jsonl", "parquet", "arrow", "arrow-stream", "feather"),
-    *("ldac", "uci", "uci-gz", "svmlight", "mtx", "mallet", "folder"),
+    *("xlsx", "dta", "ldac", "uci", "uci-gz", "svmlight", "mtx", "mallet", "folder"),
 )

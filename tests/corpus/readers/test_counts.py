@@ -1,3 +1,5 @@
+"""Formats of other topic models, folders, and the recipes for corpora of other libraries."""
+
 import gzip
 import io
 import re
@@ -8,7 +10,7 @@ import scipy.io
 from scipy.sparse import coo_array, csr_array
 from sklearn.datasets import dump_svmlight_file
 
-from hdsp.corpus import Corpus, ReadError, read_ldac, read_matrix_market, read_svmlight, read_uci
+from hdsp import Corpus, read_counts, read_folder
 from tests.corpus.readers.samples import (
     COUNTS,
     WORDS,
@@ -18,237 +20,160 @@ from tests.corpus.readers.samples import (
     svmlight_text,
     uci_text,
 )
-from tests.corpus.readers.test_table import told, write
+from tests.corpus.readers.test_tables import check_error, write
 
 MTX = "%%MatrixMarket matrix coordinate integer general\n"
+FILES = {"a.ldac": ldac_text(), "docword.a.txt": uci_text(), "a.mtx": mtx_text()}
 
 
-@pytest.mark.parametrize(
-    ("read", "content"),
-    [(read_ldac, ldac_text()), (read_uci, uci_text()), (read_matrix_market, mtx_text())],
-)
-def test_words_and_labels(read, content, tmp_path):
+@pytest.mark.parametrize("name", FILES)
+def test_words_and_labels(name, tmp_path):
+    content = FILES[name].encode()
     vocabulary = write(tmp_path, "words.txt", "\ufeff" + "\r\n".join(WORDS) + "\r\n\r\n")
     table = write(tmp_path, "labels.csv", csv_text())
     labels = {"tags": "tags", "categories": "kind", "numeric": "rating"}
-    for data in (content.encode(), gzip.compress(content.encode())):
-        path = write(tmp_path, "counts.txt", data)
-        corpus = read(path, vocabulary, table, **labels)
+    for file, data in ((name, content), (f"{name}.gz", gzip.compress(content))):
+        corpus = read_counts(write(tmp_path, file, data), vocabulary, table, **labels)
         assert corpus.words == WORDS
         np.testing.assert_array_equal(corpus.counts.toarray(), COUNTS)
         assert [block.name for block in corpus.labels.blocks] == ["tags", "kind", "rating"]
         assert corpus.text_settings is None
-    corpus = read(io.BytesIO(content.encode()), list(WORDS), ["a", "b", None, "b", "a"])
+    form = {"docword": "uci"}.get(name.split(".")[0], name.split(".")[1])
+    values = ["a", "b", None, "b", "a"]
+    corpus = read_counts(io.BytesIO(content), list(WORDS), values, format=form)
     assert corpus.labels.names == ("a", "b")
-    assert read(path, WORDS).labels.blocks == ()
     # Without words, those that occur, by number.
-    nameless = read(path)
-    first = 0 if read is read_ldac else 1
+    nameless = read_counts(tmp_path / name)
+    first = int(form != "ldac")
     assert nameless.words == tuple(f"w{j + first}" for j in range(4))
     np.testing.assert_array_equal(nameless.counts.toarray(), COUNTS)
 
 
-@pytest.mark.parametrize(
-    ("read", "content"),
-    [
-        (read_ldac, ldac_text()),
-        (read_uci, uci_text()),
-        (read_matrix_market, mtx_text()),
-        (read_svmlight, svmlight_text()),
-    ],
-)
-def test_words_like_those_of_a_corpus(read, content, tmp_path):
-    path = write(tmp_path, "counts.txt", content)
+@pytest.mark.parametrize("name", [*FILES, "a.svm"])
+def test_words_like_those_of_a_corpus(name, tmp_path):
+    path = write(tmp_path, name, {**FILES, "a.svm": svmlight_text()}[name])
     like = Corpus(np.eye(3), words=["dog", "bird", "cat"])
-    corpus = read(path, WORDS, like=like)
+    corpus = read_counts(path, WORDS, like=like)
     assert corpus.words == like.words
-    expected = [[row[1], 0, row[0]] for row in COUNTS]
-    np.testing.assert_array_equal(corpus.counts.toarray(), expected)
-    # Without words of their own, the numbers are those of the other corpus.
-    same = read(path, like=Corpus(np.eye(4), words=list("abcd")))
+    np.testing.assert_array_equal(corpus.counts.toarray(), [[r[1], 0, r[0]] for r in COUNTS])
+    same = read_counts(path, like=Corpus(np.eye(4), words=list("abcd")))
     assert same.words == tuple("abcd")
     np.testing.assert_array_equal(same.counts.toarray(), COUNTS)
-    with pytest.raises(TypeError, match=rf"`like` of {read.__name__} must have words"):
-        read(path, like=3)
+    with pytest.raises(TypeError, match=r"`like` of read_counts must have words"):
+        read_counts(path, like=3)
 
 
 def test_labels_must_match_the_documents(tmp_path):
     path = write(tmp_path, "a.ldac", ldac_text())
     table = write(tmp_path, "labels.csv", "kind\na\n")
-    message = "labels.csv: it has 1 row, but "
-    told(message, read_ldac, path, WORDS, table, categories="kind")
-    message = "`tags`, `categories` or `numeric` of read_ldac must name the columns to read of"
+    check_error("labels.csv: it has 1 row, but ", read_counts, path, WORDS, table,
+                categories="kind")  # fmt: skip
+    message = "`tags`, `categories` or `numeric` of read_counts must name the columns to read of"
     with pytest.raises(ValueError, match=re.escape(message)):
-        read_ldac(path, WORDS, table)
+        read_counts(path, WORDS, table)
     with pytest.raises(ValueError, match="must have one row for each of the 5 documents"):
-        read_ldac(path, WORDS, ["a"])
+        read_counts(path, WORDS, ["a"])
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("a\n\nb\n", ", line 2: this line is blank, but each has a word; remove it."),
-        ("a\nb\n a \n", ", line 3: the word 'a' is that of line 1 again; remove or rename one"),
+        ("a\nb\n a \n", ", line 3: the word 'a' is also on line 1; remove or rename one"),
         ("", ": it is empty"),
         (b"a\n\xff\n", ", line 2: byte 0xff is not utf-8"),
     ],
 )
 def test_wrong_vocabularies(content, message, tmp_path):
     words = write(tmp_path, "words.txt", content)
-    told(f"words.txt{message}", read_ldac, write(tmp_path, "a.ldac", ldac_text()), words)
+    path = write(tmp_path, "a.ldac", ldac_text())
+    check_error(f"words.txt{message}", read_counts, path, words)
 
 
-NUMBERS = (
-    ("-1", "the number of a word should be a whole number from {first} to {last}, but is -1;"),
-    ("1.5", " a whole number from {first} to {last}, but is 1.5;"),
-    ("nan", " a whole number from {first} to {last}, but is nan;"),
-    ("77", " a whole number from {first} to {last}, but is 77;"),
-    ("1000000000000", "whole number from {first} to {last}, but is 1000000000000; check that `wo"),
-    ("9" * 25, "whole number from {first} to {last}, but is 1e+25; check"),
-    ("x", "'x' is not a number; write numbers only."),
-    ("1_0", "'1_0' is not a number; write numbers only."),
-)
-COUNTED = (
-    ("-1", "a count should be a number from 0, but is -1; correct it, or write 0."),
-    ("nan", "a count should be a number from 0, but is nan;"),
-    ("inf", "a count should be a number from 0, but is inf;"),
-    ("1e999", "a count should be a number from 0, but is inf;"),
-    ("1e", "'1e' is not a number;"),
-)
+WRONG_WORDS = ["-1", "1.5", "nan", "77", "1000000000000", "9" * 25, "x", "1e400"]
+WRONG_COUNTS = ["-1", "nan", "inf", "1e400", "1e300", "1e"]
 
 
 @pytest.mark.parametrize(
-    ("read", "line", "first"),
+    ("name", "line", "first"),
     [
-        (read_ldac, "1 0:1\n1 {word}:{count}\n1 1:1\n", 0),
-        (read_svmlight, "1 0:1\n2 {word}:{count}\n1 1:1\n", 0),
-        (read_uci, "2\n4\n3\n1 1 1\n2 {word} {count}\n2 2 2\n", 1),
-        (read_matrix_market, MTX + "2 4 3\n1 1 1\n2 {word} {count}\n2 2 2\n", 1),
+        ("a.ldac", "1 0:1\n1 {word}:{count}\n1 1:1\n", 0),
+        ("a.svm", "1 0:1\n2 {word}:{count}\n1 1:1\n", 0),
+        ("a.uci", "2\n4\n3\n1 1 1\n2 {word} {count}\n2 2 2\n", 1),
+        ("a.mtx", MTX + "2 4 3\n1 1 1\n2 {word} {count}\n2 2 2\n", 1),
     ],
 )
-def test_wrong_numbers(read, line, first, tmp_path):
-    number = 1 + line[: line.index("{")].count("\n")
-    options = {"zero_based": True} if read is read_svmlight else {}
-    for field, cases in (("word", NUMBERS), ("count", COUNTED)):
-        for value, message in cases:
-            content = line.format(**{"word": 3, "count": 2, field: value})
-            path = write(tmp_path, "a.txt", content)
-            with pytest.raises(ReadError) as caught:
-                read(path, WORDS, **options)
-            assert f"a.txt, line {number}: " in str(caught.value)
-            assert message.format(first=first, last=first + 3) in str(caught.value)
-    path = write(tmp_path, "a.txt", line.format(word=3, count="0.5"))
-    assert read(path, WORDS, **options).n_tokens == line.count(":1") + 0.5 + 3 * (first == 1)
+def test_wrong_numbers(name, line, first, tmp_path):
+    options = {"zero_based": True} if name == "a.svm" else {}
+    for field, values in (("word", WRONG_WORDS), ("count", WRONG_COUNTS)):
+        for value in values:
+            path = write(tmp_path, name, line.format(**{"word": 3, "count": 2, field: value}))
+            rule = f"the number of a word should be a whole number from {first} to {first + 3}, "
+            if field == "count":
+                rule = "a count should be a number from 0 to 1e+15, but is "
+            if value in ("x", "1e"):
+                rule = f"{name}, line "
+            check_error(rule, read_counts, path, WORDS, **options)
+    path = write(tmp_path, name, line.format(word=3, count="0.5"))
+    expected = line.count(":1") + 0.5 + 3 * (first == 1)
+    assert read_counts(path, WORDS, **options).n_tokens == expected
 
 
-def test_errors_name_the_line_of_a_long_file(tmp_path):
-    lines = ["2 0:1 1:2\n"] * 70_000
-    lines[66_000] = "2 0:1 9:2\n"
-    told("a.ldac, line 66001: ", read_ldac, write(tmp_path, "a.ldac", "".join(lines)), WORDS)
-    lines = ["5\n", "4\n", "70000\n", *["1 1 1\n"] * 70_000]
-    lines[66_000] = "9 1 1\n"
-    told("a.txt, line 66001: ", read_uci, write(tmp_path, "a.txt", "".join(lines)), WORDS)
-    lines[66_000] = "1 1 1\n"
-    assert read_uci(write(tmp_path, "a.txt", "".join(lines)), WORDS).n_tokens == 70_000
+HUGE = 1000000000000
+WRONG_FILES = [
+    ("a.ldac", "3 0:1 1:2\n", ", line 1: the line begins with 3, but has 2 pairs of word and co"),
+    ("a.ldac", f"{HUGE} 0:1\n", f", line 1: the line begins with {HUGE}, but has 1 pairs"),
+    ("a.ldac", "-1\n", ", line 1: the number of distinct words should be a whole number from 0"),
+    ("a.ldac", "1 0:1\n\n1 0:1\n", ", line 2: this line is blank, but each has a document;"),
+    ("a.ldac", "1 0:1:2\n", ", line 1: this line should have pairs 'word:count', but has 0:1:2;"),
+    ("a.ldac", "1 0:\n", ", line 1: this line should have pairs 'word:count', but has 0:;"),
+    ("a.ldac", "\n\n", ": it has no documents;"),
+    ("a.svm", "# nothing\n", ": it has no documents;"),
+    ("a.uci", "5\n", ", line 1: the header should have three sizes: documents, words and counts;"),
+    ("a.uci", "x\n4\n1\n", ", line 3: a size should be a whole number from 0, but is 'x';"),
+    ("a.uci", "0\n4\n0\n", ": it has no documents;"),
+    ("a.uci", "2\n4\n2\n1 1 1\n1 2\n", "this is not a line of 3 numbers (the number of columns"),
+    ("a.uci", "2\n4\n2\n1 1 1 1\n", ": its lines have 4 numbers; write 3 per line."),
+    ("a.uci", "2\n4\n2\n1 1 1\n3 1 1\n", "the number of a document should be a whole number from"),
+    ("a.uci", "2\n4\n2\n1 1 1\n", "the header says 2 counts, but there are 1; check that the"),
+    ("a.uci", f"{HUGE}\n4\n1\n1 1 1\n", f"says {HUGE} documents, but there are 1 counts;"),
+    ("a.uci", f"1\n{HUGE}\n1\n1 1 1\n", f"the header says {HUGE} words, but `words` has 4;"),
+    ("a.uci", f"1\n4\n{HUGE}\n1 1 1\n", f"the header says {HUGE} counts, but there are 1;"),
+    ("a.mtx", "2 4 0\n", ", line 1: the file should begin with '%%MatrixMarket matrix coordi"),
+    ("a.mtx", MTX.replace("coordinate", "array"), ", line 1: the file should begin with"),
+    ("a.mtx", MTX.replace("integer", "complex"), ", line 1: the file should begin with"),
+    ("a.mtx", MTX.replace("general", "symmetric"), ", line 1: the file should begin with"),
+    ("a.mtx", MTX + "2 4\n", ", line 2: the header should have three sizes"),
+    ("a.mtx", MTX + "2 4 1\n1 1 1\0\n", ", line 3: this line contains a NUL character"),
+    ("a.mallet", "d1\n", ", line 1: a line should have an id, a label and a text, but is 'd1';"),
+    ("a.mallet", "d1 a cat\n\nd2 a cat\n", ", line 2: this line is blank, but each has a doc"),
+    ("a.mallet", "d1 a 17\n", ": no word of the texts is left to count;"),
+    ("a.mallet", b"d1 a cat\nd2 a \xff\n", ", line 2: byte 0xff is not utf-8"),
+    ("a.dat", "1 0:1\n", ": the name does not show read_counts which format the file has; pass"),
+]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("3 0:1 1:2\n", ", line 1: the line begins with 3, but has 2 pairs of word and count;"),
-        ("1 0:1\n1 0:1 1:2\n", ", line 2: the line begins with 1, but has 2 pairs"),
-        ("1000000000000 0:1\n", ", line 1: the line begins with 1000000000000, but has 1 pairs"),
-        ("-1\n", ", line 1: the number of distinct words should be a whole number from 0, but"),
-        ("1 0:1\n\n1 0:1\n", ", line 2: this line is blank, but each has a document; remove it."),
-        ("1 0:1:2\n", ", line 1: '0:1:2' is no pair of a word and a count; write 'word:count'."),
-        ("2 0:1:2 3\n", ", line 1: '0:1:2' is no pair"),
-        ("1 0:\n", ", line 1: '0:' is no pair"),
-        ("\n\n", ": it has no documents;"),
-    ],
-)
-def test_wrong_ldac(content, message, tmp_path):
-    told(f"a.ldac{message}", read_ldac, write(tmp_path, "a.ldac", content), WORDS)
+@pytest.mark.parametrize(("name", "content", "message"), WRONG_FILES)
+def test_wrong_files(name, content, message, tmp_path):
+    options = {} if name == "a.mallet" else {"words": WORDS}
+    check_error(message, read_counts, write(tmp_path, name, content), **options)
 
 
-TRIPLES = (
-    ("{h}1 1 1\n1 2\n", "this line should have 3 numbers, but is '1 2'; write document, word and"),
-    ("{h}1 1 1\n1 2 3 4\n", "this line should have 3 numbers, but is '1 2 3 4';"),
-    ("{h}1 1 1\n3 1 1\n", "the number of a document should be a whole number from 1 to 2, but"),
-    ("{h}1 1 1\n0 1 1\n", "the number of a document should be a whole number from 1 to 2, but"),
-    ("{h}1 1 1\n", "the header says 2 counts, but there are 1; check that the file was written"),
-    ("{h}1 1 1\n1 2 1\n2 1 1\n", "the header says 2 counts, but there are 3;"),
-)
-
-
-@pytest.mark.parametrize(("content", "message"), TRIPLES)
-def test_wrong_triples(content, message, tmp_path):
-    for read, header in ((read_uci, "2\n4\n2\n"), (read_matrix_market, f"{MTX}2 4 2\n")):
-        path = write(tmp_path, "a.txt", content.format(h=header))
-        with pytest.raises(ReadError, match=re.escape(message)) as caught:
-            read(path, WORDS)
-        assert "a.txt" in str(caught.value)
-        if "header" not in message:
-            assert f", line {2 + header.count(chr(10))}: " in str(caught.value)
-
-
-def test_headers_that_claim_too_much(tmp_path):
-    huge = 1000000000000
-    for read, header in ((read_uci, "{}\n{}\n{}\n"), (read_matrix_market, MTX + "{} {} {}\n")):
-        for sizes, message in (
-            ((huge, 4, 1), f"the header says {huge} documents, but there are 1 counts; correct"),
-            ((1, huge, 1), f"the header says {huge} words, but `words` has 4; pass the words"),
-            ((1, 4, huge), f"the header says {huge} counts, but there are 1; check that"),
-        ):
-            path = write(tmp_path, "a.txt", header.format(*sizes) + "1 1 1\n")
-            told(f"a.txt: {message}", read, path, WORDS)
-        # Without words nothing is made of their number; and empty documents may be last.
-        path = write(tmp_path, "a.txt", header.format(900, huge, 1) + "1 1000000000 1\n")
-        corpus = read(path)
-        assert corpus.shape == (900, 1)
-        assert corpus.words == ("w1000000000",)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("5\n", ": it ends before the number of words; check that it was written in full."),
-        ("x\n", ", line 1: the number of documents should be a whole number from 0, but is 'x';"),
-        ("5\n-4\n", ", line 2: the number of words should be a whole number from 0, but is '-4';"),
-        ("5\n4\n" + "9" * 30, ", line 3: the number of counts should be a whole number from 0"),
-        ("0\n4\n0\n", ": it has no documents;"),
-    ],
-)
-def test_wrong_uci(content, message, tmp_path):
-    told(f"a.txt{message}", read_uci, write(tmp_path, "a.txt", content), WORDS)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("2 4 0\n", ", line 1: the file should begin with '%%MatrixMarket matrix', but begins"),
-        (MTX.replace("coordinate", "array"), ": the matrix is array integer general, and not '"),
-        (MTX.replace("integer", "complex"), ": the matrix is coordinate complex general, and"),
-        (MTX.replace("general", "symmetric"), ": the matrix is coordinate integer symmetric, and"),
-        (MTX, ": it ends before its sizes; check that it was written in full."),
-        (MTX + "2 4\n", ", line 2: this line should give three sizes, rows, columns and entr"),
-        (MTX + "2 4 x\n", ", line 2: a size should be a whole number from 0, but is 'x';"),
-        (MTX + "2 4 1\n1 1 1\0\n", ", line 3: there is a NUL character"),
-    ],
-)
-def test_wrong_matrix_market(content, message, tmp_path):
-    path = write(tmp_path, "a.mtx", content)
-    with pytest.raises(ReadError, match=re.escape(message)):
-        read_matrix_market(path, WORDS)
+def test_sizes_of_a_header_allocate_nothing(tmp_path):
+    path = write(tmp_path, "a.uci", f"900\n{HUGE}\n1\n1 1000000000 1\n")
+    corpus = read_counts(path)
+    assert corpus.shape == (900, 1)
+    assert corpus.words == ("w1000000000",)
 
 
 def test_matrices_that_scipy_writes(tmp_path):
     for matrix in (csr_array(COUNTS), coo_array(np.array(COUNTS) / 2)):
         scipy.io.mmwrite(tmp_path / "a.mtx", matrix, comment="from SciPy")
-        corpus = read_matrix_market(tmp_path / "a.mtx", WORDS)
+        corpus = read_counts(tmp_path / "a.mtx", WORDS)
         np.testing.assert_array_equal(corpus.counts.toarray(), matrix.toarray())
     pattern = coo_array((np.array(COUNTS) > 0).astype(int))
     scipy.io.mmwrite(tmp_path / "a.mtx", pattern, field="pattern")
-    corpus = read_matrix_market(tmp_path / "a.mtx", WORDS)
+    corpus = read_counts(tmp_path / "a.mtx", WORDS)
     np.testing.assert_array_equal(corpus.counts.toarray(), pattern.toarray())
 
 
@@ -260,47 +185,117 @@ def test_svmlight_that_scikit_learn_writes(zero_based, tmp_path):
         csr_array(COUNTS), csr_array(labels), path, zero_based=zero_based, multilabel=True
     )
     for option in ("auto", zero_based):
-        corpus = read_svmlight(path, WORDS, zero_based=option)
+        corpus = read_counts(path, WORDS, zero_based=option)
         np.testing.assert_array_equal(corpus.counts.toarray(), COUNTS)
         assert corpus.labels.names == ("0", "1", "2")
         np.testing.assert_array_equal(corpus.labels.blocks[0].values.toarray(), labels)
 
 
-def test_labels_of_svmlight(tmp_path):
+def test_labels_and_words_of_svmlight(tmp_path):
     content = "+1 qid:3 1:2 # a comment 7:7\n\n# nothing\n-1.0 2:1\n 3:1\nsport,1 1:1\n"
     path = write(tmp_path, "a.svm", content)
-    corpus = read_svmlight(path)
-    assert corpus.words == ("w1", "w2", "w3")
+    corpus = read_counts(path)
     assert corpus.counts.toarray().tolist() == [[2, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
     assert corpus.labels.names == ("-1", "1", "sport")
-    message = "a.svm, row 3: a document should have one category, but has 'sport,1'; pass kind='tag"
-    told(message, read_svmlight, path, kind="category")
+    message = "a.svm, row 3: a document should have one category, but has sport,1; pass kind='tags"
+    check_error(message, read_counts, path, kind="category")
     path = write(tmp_path, "a.svm", "1.5 1:2\n 1:2\n2 2:1\n")
-    block = read_svmlight(path, kind="number").labels.blocks[0]
-    assert block.values.data.tolist() == [1.5, 2]
-    assert read_svmlight(path, kind="category").labels.names == ("1.5", "2")
-    path = write(tmp_path, "a.svm", "good 1:2\n")
-    told("a.svm, row 0: a document should have one number", read_svmlight, path, kind="number")
-    path = write(tmp_path, "a.svm", "inf 1:2\n")
-    told("a.svm must be finite, but got inf at row 0", read_svmlight, path, kind="number")
-    with pytest.raises(ValueError, match="`kind` of read_svmlight must be one of 'tags', 'cat"):
-        read_svmlight(path, kind="class")
-    told("it has no documents", read_svmlight, write(tmp_path, "a.svm", "# nothing\n"))
-
-
-def test_words_of_svmlight_from_0_or_1(tmp_path):
+    assert read_counts(path, kind="number").labels.blocks[0].values.data.tolist() == [1.5, 2]
+    assert read_counts(path, kind="category").labels.names == ("1.5", "2")
+    for label, message in (("good", "must hold numbers or dates in"), ("inf", "must be finite")):
+        path = write(tmp_path, "a.svm", f"{label} 1:2\n")
+        check_error(message, read_counts, path, kind="number")
+    # Words are numbered from 0 if there is one.
     path = write(tmp_path, "a.svm", "1 4:1\n")
-    assert read_svmlight(path, WORDS).counts.toarray().tolist() == [[0, 0, 0, 1]]
-    told("should be a whole number from 0 to 3", read_svmlight, path, WORDS, zero_based=True)
+    assert read_counts(path, WORDS).counts.toarray().tolist() == [[0, 0, 0, 1]]
+    check_error("a whole number from 0 to 3", read_counts, path, WORDS, zero_based=True)
     path = write(tmp_path, "a.svm", "1 0:1 3:1\n")
-    assert read_svmlight(path, WORDS).counts.toarray().tolist() == [[1, 0, 0, 1]]
-    told("should be a whole number from 1 to 4", read_svmlight, path, WORDS, zero_based=False)
-    path = write(tmp_path, "a.svm", "1 0:1 4:1\n")
-    told("a.svm: there are words of number 0 and 4, but `words` has 4;", read_svmlight, path, WORDS)
-    path = write(tmp_path, "a.svm", "1 1000000000000:1\n")
-    assert read_svmlight(path).words == ("w1000000000000",)
+    assert read_counts(path, WORDS).counts.toarray().tolist() == [[1, 0, 0, 1]]
+    check_error("a whole number from 1 to 4", read_counts, path, WORDS, zero_based=False)
 
 
-def test_a_word_that_stands_twice_counts_twice(tmp_path):
-    path = write(tmp_path, "a.ldac", "2 0:1 0:2\n")
-    assert read_ldac(path, WORDS).counts.toarray().tolist() == [[3, 0, 0, 0]]
+def test_a_repeated_word_adds_up_and_lines_are_not_sorted(tmp_path):
+    path = write(tmp_path, "a.ldac", "3 3:1 0:1 0:2\n")
+    assert read_counts(path, WORDS).counts.toarray().tolist() == [[3, 0, 0, 1]]
+
+
+def test_wrong_arguments(tmp_path):
+    path = write(tmp_path, "a.ldac", ldac_text())
+    for options, message in (
+        ({"format": "csv"}, "`format` of read_counts must be one of 'ldac', 'uci',"),
+        ({"kind": "category"}, "`kind` of read_counts does not apply to the format ldac."),
+        ({"format": "mallet", "labels": ["a"]}, "`labels` of read_counts does not apply to the"),
+        ({"format": "svmlight", "kind": "class"}, "`kind` of read_counts must be one of 'tags'"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            read_counts(path, **options)
+
+
+def test_mallet(tmp_path):
+    content = "d1 pets the cat sat\r\nd2\tplace \t a house\r\nd3 pets\r\n\r\n"
+    corpus = read_counts(write(tmp_path, "a.mallet", content))
+    assert corpus.ids == ("d1", "d2", "d3")
+    assert corpus.words == ("cat", "house", "sat")
+    assert corpus.counts.toarray().tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
+    assert repr(corpus.labels) == "Labels(3 documents: category 'label' 2)"
+    path = write(tmp_path, "a.mallet", gzip.compress(b"d1 a;b cat\nd2 ; dog\n"))
+    block = read_counts(path, tag_separator=";").labels.blocks[0]
+    assert (block.kind, block.columns) == ("tags", ("a", "b"))
+    assert np.diff(block.values.indptr).tolist() == [2, 0]
+    like = read_counts(io.BytesIO(b"d1 a cat\n"), format="mallet", like=corpus)
+    assert like.words == corpus.words
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "letters"
+    (root / "sub").mkdir(parents=True)
+    (root / "b.txt").write_text("\ufeffthe dog\r\nbarks\r\n", encoding="utf-8")
+    (root / "a.txt").write_text("a cat")
+    (root / "empty.txt").write_text("")
+    (root / "sub" / "c.txt").write_bytes(gzip.compress(b"cat and dog"))
+    (root / "note.md").write_text("not a letter")
+    return root
+
+
+def test_a_folder(folder, tmp_path):
+    corpus = read_folder(folder)
+    assert corpus.ids == ("a.txt", "b.txt", "empty.txt", "sub/c.txt")
+    assert corpus.words == ("barks", "cat", "dog")
+    expected = [[0, 1, 0], [1, 0, 1], [0, 0, 0], [0, 1, 1]]
+    assert corpus.counts.toarray().tolist() == expected
+    assert corpus.labels.blocks == ()
+    table = "file,kind\nsub/c,x\nelsewhere,z\nb.txt,y\na,x\nempty,\n"
+    metadata = write(tmp_path, "letters.csv", table)
+    described = read_folder(str(folder), metadata, categories="kind", id="file")
+    assert described.labels.blocks[0].columns == ("x", "y", "z")
+    assert described.labels.blocks[0].values.indices.tolist() == [0, 1, 0]
+    assert read_folder(folder, pattern="*.md").ids == ("note.md",)
+
+
+def test_wrong_folders(folder, tmp_path):
+    with pytest.raises(FileNotFoundError, match="absent: there is no such folder; check the path"):
+        read_folder(tmp_path / "absent")
+    check_error("a.txt: this is a file; name a folder, or use", read_folder, folder / "a.txt")
+    check_error("letters: no file in it is like '*.doc'", read_folder, folder, pattern="*.doc")
+    for rows, message in (
+        ("a,x\nb,x\n", "t.csv: there is no row of 'empty.txt', 'sub/c.txt'; add it, with the"),
+        ("a,x\na,x\n", "t.csv, row 1: 'a' is also in row 0; remove one."),
+    ):
+        table = write(tmp_path, "t.csv", f"id,kind\n{rows}")
+        check_error(message, read_folder, folder, table, categories="kind")
+    (folder / "sub" / "d.txt").write_bytes(b"cat\ndog \xff\n")
+    check_error("d.txt, line 2: byte 0xff is not utf-8", read_folder, folder)
+    message = "`tags`, `categories` or `numeric` of read_folder must name the columns to read of"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_folder(folder, table)
+
+
+def test_gensim_writes_what_we_read(tmp_path):
+    corpora = pytest.importorskip("gensim.corpora")
+    dictionary = corpora.Dictionary([["cat", "sat", "cat"], ["dog"], ["dog", "sat"]])
+    documents = [dictionary.doc2bow(text) for text in [["cat", "sat", "cat"], ["dog"]]]
+    path = str(tmp_path / "a.ldac")
+    corpora.BleiCorpus.serialize(path, documents, id2word=dictionary)
+    corpus = read_counts(path, f"{path}.vocab")
+    assert corpus.n_tokens == 4

@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hdsp.corpus import Corpus, ReadError
+from hdsp import Corpus, ReadError
 from tests.corpus.readers.samples import NAMES, write_samples
 
-N_FILES = 250
-N_TRACED = 40
+N_FILES = 150
+N_TRACED = 25
 LARGEST = 50 * 2**20
 # What files of numbers and tables may hold at the worst place.
 NASTY = [

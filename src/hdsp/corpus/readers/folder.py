@@ -8,10 +8,8 @@ import numpy as np
 from hdsp.checks import quoted
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Labels, Names, label_kinds
-from hdsp.corpus.readers.columns import Columns
-from hdsp.corpus.readers.common import FilePath, Lines, open_binary, read_error
-from hdsp.corpus.readers.label_table import LabelSource
-from hdsp.corpus.readers.texts import corpus_of_texts
+from hdsp.corpus.readers.opening import FilePath, Lines, open_binary, read_error
+from hdsp.corpus.readers.tables import Columns, corpus_of_texts, label_columns
 from hdsp.corpus.text import counting_rules
 
 # Files of any depth whose names end in .txt.
@@ -47,7 +45,7 @@ def read_folder(
         Column of the table with the names of the files, relative to the folder, with or without
         what follows the last dot.
     pattern : str, default=TEXT_FILES
-        Which files are documents; by default those that end in ".txt", at any depth.
+        The files that are documents; by default those that end in ".txt", at any depth.
     tag_separator : str, default=None
         What separates tags that are written as one text, such as ``";"`` in "a;b".
     text_settings : TextSettings, CountVectorizer or callable, default=None
@@ -64,19 +62,19 @@ def read_folder(
     """
     owner = "read_folder"
     ids = _files(folder, pattern)
-    source = LabelSource(
-        metadata, label_kinds(tags, categories, numeric, owner), owner, tag_separator, encoding
-    )
+    kinds = label_kinds(tags, categories, numeric, owner)
     labels = Labels.empty(len(ids))
     if metadata is not None:
-        labels = _labels_of(ids, source.columns(metadata, ids=id))
+        labels = _labels_of(
+            ids, label_columns(metadata, kinds, owner, tag_separator, encoding, ids=id)
+        )
     rules = counting_rules(text_settings, like, owner)
     texts = folder_texts(folder, encoding, pattern)
     return corpus_of_texts(str(folder), texts, rules, lambda: (labels, ids), "the files")
 
 
 def _files(folder: FilePath, pattern: str) -> tuple[str, ...]:
-    """Return the names of the files that are documents, sorted."""
+    """The names of the files that are documents, sorted."""
     root, name = Path(folder), str(folder)
     if not root.exists():
         raise FileNotFoundError(f"{name}: there is no such folder; check the path.")
@@ -93,19 +91,20 @@ def folder_texts(folder: FilePath, encoding: str, pattern: str = TEXT_FILES) -> 
     for file in _files(folder, pattern):
         path = Path(folder) / file
         with open_binary(path, empty=True) as stream:
-            yield "".join(Lines(stream, str(path), encoding).whole)
+            yield "".join(Lines(stream, str(path), encoding).full)
 
 
 def _labels_of(files: tuple[str, ...], table: Columns) -> Labels:
-    """Return the labels of the files in their order, found by name."""
+    """The labels of the files in their order, matched by name."""
     row_of: dict[str, int] = {}
     for row, identity in enumerate(table.ids() or ()):
         known = row_of.setdefault(identity, row)
         if known != row:
             raise read_error(
-                table.name, f"{identity!r} is that of row {known} again", "remove one", row=row
+                table.name, f"{identity!r} is also in row {known}", "remove one", row=row
             )
-    rows = [next((row_of[name] for name in _names(file) if name in row_of), -1) for file in files]
+    stems = [file.removesuffix(Path(file).suffix) for file in files]
+    rows = [row_of.get(file, row_of.get(stem, -1)) for file, stem in zip(files, stems, strict=True)]
     without = [file for file, row in zip(files, rows, strict=True) if row < 0]
     if without:
         raise read_error(
@@ -114,8 +113,3 @@ def _labels_of(files: tuple[str, ...], table: Columns) -> Labels:
             f"add it, with the file's name in column {table.wanted.ids!r}",
         )
     return table.labels()[np.array(rows)]
-
-
-def _names(file: str) -> Iterator[str]:
-    yield file
-    yield file.removesuffix(Path(file).suffix)
