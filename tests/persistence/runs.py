@@ -27,8 +27,8 @@ record = Run.record
 def announce(self, history, *arguments):
     record(self, history, *arguments)
     print("pass", len(history), flush=True)
-    if len(history) == int(sys.argv[4]):
-        if sys.argv[5] == "pass":
+    if len(history) == int(sys.argv[3]):
+        if sys.argv[4] == "pass":
             sys.stdin.readline()
         else:
             os.fsync = lambda _: (print("writing", flush=True), sys.stdin.readline())
@@ -36,9 +36,9 @@ def announce(self, history, *arguments):
 Run.record = announce
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    model = make(sys.argv[1], checkpoint=sys.argv[2] or None).fit(data())
+    model = make(checkpoint=sys.argv[1] or None).fit(data())
 print(*[str(w.message) for w in caught], sep="\\n", flush=True)
-model.save(sys.argv[3])
+model.save(sys.argv[2])
 """
 
 
@@ -50,8 +50,8 @@ def data():
     return simulate(frame, n_topics=4, n_words=30, document_length=30, random_state=0)[0]
 
 
-def make(kind, **settings):
-    """An estimator of six topics with documents kept, or not."""
+def make(**settings):
+    """An estimator of six topics."""
     return HDSP(6, max_iter=N_PASSES, tol=0.0, n_jobs=1, random_state=0, init="nmf", **settings)
 
 
@@ -96,10 +96,10 @@ def act_in_search(monkeypatch, n_trials, n_passes, act):
     monkeypatch.setattr(Run, "record", record_and_act)
 
 
-def start(kind, checkpoint, output, halt=0, where="pass"):
+def start(checkpoint, output, halt=0, where="pass"):
     """A fit in a process of its own, which waits at a pass until it is told to go on."""
     return subprocess.Popen(
-        [sys.executable, "-c", _SCRIPT, kind, checkpoint, output, str(halt), where],
+        [sys.executable, "-c", _SCRIPT, checkpoint, output, str(halt), where],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

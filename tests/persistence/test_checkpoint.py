@@ -33,8 +33,8 @@ class Killed(BaseException):
 
 
 @cache
-def uninterrupted(kind):
-    return bits(make(kind).fit(data()))
+def uninterrupted():
+    return bits(make().fit(data()))
 
 
 @pytest.fixture
@@ -84,52 +84,53 @@ def folder(tmp_path, monkeypatch, every_pass):
     with monkeypatch.context() as patch:
         stop_after(patch, 7)
         with pytest.raises(Killed):
-            make("kept", checkpoint=folder).fit(data())
+            make(checkpoint=folder).fit(data())
     assert [file.name for file in folder.iterdir()] == ["checkpoint.hdsp"]
     return folder
 
 
-@pytest.mark.parametrize("kind", ["kept", "forgotten"])
 def test_a_fit_that_ends_again_and_again_goes_on_to_the_same_bits(
-    tmp_path, monkeypatch, every_pass, kind
+    tmp_path, monkeypatch, every_pass
 ):
     # Early, at a restart of documents, and near the end.
-    for n_passes in (1, 5, 33, N_PASSES - 10):
+    for n_passes in (1, 5, 33, N_PASSES - 10, N_PASSES):
         with monkeypatch.context() as patch:
             stop_after(patch, n_passes)
             with pytest.raises(Killed):
-                make(kind, checkpoint=tmp_path).fit(data())
+                make(checkpoint=tmp_path).fit(data())
     passes = count_passes(monkeypatch)
-    model = make(kind, checkpoint=tmp_path).fit(data())
-    assert len(passes) == 10
-    assert bits(model) == uninterrupted(kind)
+    # Threads, reports and types of settings may be others.
+    settings = {"n_jobs": 2, "verbose": N_PASSES, "random_state": np.int64(0)}
+    model = make(checkpoint=tmp_path).set_params(**settings).fit(data())
+    assert passes == []
+    assert bits(model) == uninterrupted()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_killed_process_goes_on_to_the_same_bits(tmp_path):
     folder, output = tmp_path / "checkpoint", tmp_path / "model.hdsp"
     for announced, halt, where in (("pass 5", 5, "pass"), ("writing", 33, "write")):
-        process = start("kept", str(folder), str(output), halt, where)
+        process = start(str(folder), str(output), halt, where)
         wait_for(process, announced)
         process.kill()
         process.communicate()
         assert not output.exists()
     # The file that was being written, and the one before.
     assert len(list(folder.iterdir())) == 2
-    printed = finish(start("kept", str(folder), str(output)))
+    printed = finish(start(str(folder), str(output)))
     assert sum(line.startswith("pass") for line in printed) == N_PASSES - 32
-    assert bits(HDSP.load(output)) == uninterrupted("kept")
+    assert bits(HDSP.load(output)) == uninterrupted()
     assert list(folder.iterdir()) == []
 
 
 def test_a_fit_goes_on_where_it_was(folder):
     calls = []
-    model = make("kept", checkpoint=str(folder))
+    model = make(checkpoint=str(folder))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hdsp.fit.whole.initial_state", lambda *_: calls.append(1))
         model.fit(data())
     assert calls == []
-    assert bits(model) == uninterrupted("kept")
+    assert bits(model) == uninterrupted()
     assert list(folder.iterdir()) == []
     seconds = [row["seconds"] for row in model.history_]
     assert seconds == sorted(seconds)
@@ -163,20 +164,16 @@ def test_a_killed_search_goes_on_to_the_same_bits(
     tmp_path, monkeypatch, every_pass, n_trials, n_passes
 ):
     kill_search(monkeypatch, tmp_path, n_trials, n_passes)
+    if n_trials == 2:
+        # Again and again.
+        for point in ((3, 2), (5, 2), (5, 6)):
+            kill_search(monkeypatch, tmp_path, *point)
     model = make_search(checkpoint=tmp_path).fit(data())
     assert bits(model) == uninterrupted_search()
     assert list(tmp_path.iterdir()) == []
     for rows in (model.history_, model.search_):
         seconds = [row["seconds"] for row in rows]
         assert seconds == sorted(seconds)
-
-
-def test_a_search_that_is_killed_again_and_again(tmp_path, monkeypatch, every_pass):
-    for point in ((1, 1), (3, 2), (5, 2), (5, 6)):
-        kill_search(monkeypatch, tmp_path, *point)
-    model = make_search(checkpoint=tmp_path).fit(data())
-    assert bits(model) == uninterrupted_search()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_trials_that_have_ended_are_not_made_again(tmp_path, monkeypatch, every_pass):
@@ -205,33 +202,6 @@ def test_a_damaged_checkpoint_of_a_search_is_refused(tmp_path, monkeypatch, ever
             make_search(checkpoint=tmp_path).fit(data())
 
 
-def test_other_numbers_of_threads_and_reports_go_on_too(folder, capsys):
-    model = make("kept", checkpoint=folder).set_params(n_jobs=2, verbose=N_PASSES)
-    assert bits(model.fit(data())) == uninterrupted("kept")
-
-
-def test_a_checkpoint_after_the_last_pass_leaves_only_the_end_to_do(
-    tmp_path, monkeypatch, every_pass
-):
-    with monkeypatch.context() as patch:
-        stop_after(patch, N_PASSES)
-        with pytest.raises(Killed):
-            make("kept", checkpoint=tmp_path).fit(data())
-    assert bits(make("kept", checkpoint=tmp_path).fit(data())) == uninterrupted("kept")
-
-
-def test_a_checkpoint_does_not_change_a_fit(tmp_path):
-    model = make("kept", checkpoint=tmp_path / "new" / "folder").fit(data())
-    assert bits(model) == uninterrupted("kept")
-    assert list((tmp_path / "new" / "folder").iterdir()) == []
-
-
-def test_a_converged_fit_removes_its_checkpoint(tmp_path, every_pass):
-    model = make("kept", checkpoint=tmp_path).set_params(tol=1e-2).fit(data())
-    assert model.converged_
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
@@ -246,7 +216,7 @@ def test_a_converged_fit_removes_its_checkpoint(tmp_path, every_pass):
 def test_other_settings_are_refused(folder, settings, named):
     before = (folder / "checkpoint.hdsp").read_bytes()
     with pytest.raises(ModelFileError) as caught:
-        make("kept", checkpoint=folder).set_params(**settings).fit(data())
+        make(checkpoint=folder).set_params(**settings).fit(data())
     assert str(caught.value) == (
         f"The checkpoint in {str(folder)!r} is of a fit with another {named}: delete it to start "
         "afresh, or choose another folder."
@@ -257,14 +227,9 @@ def test_other_settings_are_refused(folder, settings, named):
 def test_other_data_are_refused(folder):
     corpus = data()
     with pytest.raises(ModelFileError, match="another corpus: delete it"):
-        make("kept", checkpoint=folder).fit(corpus[1:])
+        make(checkpoint=folder).fit(corpus[1:])
     with pytest.raises(ModelFileError, match="another corpus: delete it"):
-        make("kept", checkpoint=folder).fit(corpus.counts, labels=corpus.labels[::-1])
-
-
-def test_equal_settings_of_other_types_are_the_same(folder):
-    model = make("kept", checkpoint=folder).set_params(random_state=np.int64(0))
-    assert bits(model.fit(data())) == uninterrupted("kept")
+        make(checkpoint=folder).fit(corpus.counts, labels=corpus.labels[::-1])
 
 
 def test_a_damaged_checkpoint_is_refused(folder):
@@ -272,7 +237,7 @@ def test_a_damaged_checkpoint_is_refused(folder):
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
     with pytest.raises(ModelFileError, match=r"checkpoint\.hdsp' is not a file that HDSP can use"):
-        make("kept", checkpoint=folder).fit(data())
+        make(checkpoint=folder).fit(data())
     changes = [
         lambda data, arrays: arrays.pop("documents.tangent"),
         lambda data, arrays: arrays.update({"state.topics": arrays["state.topics"][1:]}),
@@ -287,13 +252,13 @@ def test_a_damaged_checkpoint_is_refused(folder):
         path.write_bytes(whole)
         rewrite(path, change, "checkpoint")
         with pytest.raises(ModelFileError, match=r"checkpoint\.hdsp' is not a file that HDSP can"):
-            make("kept", checkpoint=folder).fit(data())
+            make(checkpoint=folder).fit(data())
 
 
 def test_what_a_killed_process_left_is_removed(folder):
     (folder / ".checkpoint.hdsp.0a1b2c3d.tmp").write_bytes(b"half")
     (folder / "notes.txt").write_text("mine")
-    make("kept", checkpoint=folder).fit(data())
+    make(checkpoint=folder).fit(data())
     assert [file.name for file in folder.iterdir()] == ["notes.txt"]
 
 
@@ -304,29 +269,34 @@ def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, every_pass):
     monkeypatch.setattr(container, "write_arrays", fail)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = make("kept", checkpoint=tmp_path).fit(data())
+        model = make(checkpoint=tmp_path).fit(data())
     assert caught[0].category is hdsp.NotSavedWarning
     assert "goes on without a checkpoint: HDSP cannot write" in str(caught[0].message)
-    assert bits(model) == uninterrupted("kept")
+    assert bits(model) == uninterrupted()
 
 
 def test_quick_passes_share_a_checkpoint(tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(checkpoint, "write_file", lambda *_: written.append(1))
     monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN", 1000.0)
-    make("kept", checkpoint=tmp_path).fit(data())
+    make(checkpoint=tmp_path).fit(data())
     assert len(written) == 1
 
 
 def test_what_a_checkpoint_needs(tmp_path):
     with pytest.raises(ValueError, match="'checkpoint' parameter of HDSP must be"):
-        make("kept", checkpoint=3).fit(data())
+        make(checkpoint=3).fit(data())
     file = tmp_path / "file"
     file.touch()
     with pytest.raises(ValueError, match=r"`checkpoint` of HDSP must be a folder\. Got the file"):
-        make("kept", checkpoint=file).fit(data())
-    model = make("kept", checkpoint=Path(tmp_path)).set_params(
-        random_state=np.random.default_rng(0)
-    )
+        make(checkpoint=file).fit(data())
+    model = make(checkpoint=Path(tmp_path)).set_params(random_state=np.random.default_rng(0))
     with pytest.raises(ValueError, match="`random_state` of HDSP must be a seed or None where"):
         model.fit(data())
+
+
+def test_a_checkpoint_changes_no_fit_and_is_removed(tmp_path, every_pass):
+    model = make(checkpoint=tmp_path / "new" / "folder").fit(data())
+    assert bits(model) == uninterrupted()
+    assert make(checkpoint=tmp_path / "new").set_params(tol=1e-2).fit(data()).converged_
+    assert [path.name for path in tmp_path.rglob("*")] == ["new", "folder"]

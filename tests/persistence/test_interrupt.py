@@ -36,10 +36,10 @@ def interrupt_after(monkeypatch, number, times=1):
 
 def test_the_model_is_that_of_as_many_passes(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="stopped after max_iter=3"):
-        expected = make("kept").set_params(max_iter=3).fit(data())
+        expected = make().set_params(max_iter=3).fit(data())
     interrupt_after(monkeypatch, 3)
     with pytest.warns(ConvergenceWarning, match="HDSP was interrupted after pass 3, before"):
-        model = make("kept").fit(data())
+        model = make().fit(data())
     assert bits(model) == bits(expected)
     assert not model.converged_
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -47,7 +47,7 @@ def test_the_model_is_that_of_as_many_passes(monkeypatch):
 
 def test_a_second_interrupt_is_one_and_leaves_the_earlier_fit(monkeypatch):
     with pytest.warns(ConvergenceWarning):
-        model = make("kept").set_params(max_iter=2).fit(data())
+        model = make().set_params(max_iter=2).fit(data())
     before = bits(model)
     interrupt_after(monkeypatch, 4, times=2)
     with pytest.raises(KeyboardInterrupt):
@@ -58,11 +58,11 @@ def test_a_second_interrupt_is_one_and_leaves_the_earlier_fit(monkeypatch):
 
 def test_an_interrupted_fit_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
     with pytest.warns(ConvergenceWarning):
-        expected = bits(make("kept").fit(data()))
+        expected = bits(make().fit(data()))
     with monkeypatch.context() as patch:
         interrupt_after(patch, 7)
         with pytest.warns(ConvergenceWarning, match=r"after pass 7, .*goes on from its checkpoint"):
-            model = make("kept", checkpoint=tmp_path).fit(data())
+            model = make(checkpoint=tmp_path).fit(data())
     assert model.n_iter_ == 7
     with pytest.warns(ConvergenceWarning, match="stopped after max_iter"):
         model.fit(data())
@@ -112,7 +112,7 @@ def test_handlers_of_others_stay_in_place(monkeypatch):
     try:
         interrupt_after(monkeypatch, 2)
         with pytest.warns(ConvergenceWarning, match="stopped after max_iter=4"):
-            make("kept").set_params(max_iter=4).fit(data())
+            make().set_params(max_iter=4).fit(data())
     finally:
         signal.signal(signal.SIGINT, before)
     assert pressed == [1]
@@ -133,7 +133,7 @@ def test_a_fit_in_another_thread_listens_to_nothing():
 
 def test_ctrl_c_in_a_process_of_its_own(tmp_path):
     output = tmp_path / "model.hdsp"
-    process = start("kept", "", str(output), halt=4)
+    process = start("", str(output), halt=4)
     wait_for(process, "pass 4")
     process.send_signal(signal.SIGINT)
     go_on(process)
@@ -146,7 +146,7 @@ def test_ctrl_c_in_a_process_of_its_own(tmp_path):
 
 def test_ctrl_c_twice_in_a_process_of_its_own(tmp_path):
     output = tmp_path / "model.hdsp"
-    process = start("kept", "", str(output), halt=2)
+    process = start("", str(output), halt=2)
     wait_for(process, "pass 2")
     # The first alone would let it wait on. Signals that come too close to each other are one.
     while process.poll() is None:
