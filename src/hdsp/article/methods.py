@@ -151,37 +151,33 @@ def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str,
     usual, given = asdict(TextSettings()), asdict(settings)
     changed = {name for name, value in given.items() if value != usual[name]}
     split = "into words of three letters or more"
-    if "tokenizer" in changed:
-        split = (
-            "by a function of our own"
-            if callable(settings.tokenizer)
-            else f"by {settings.tokenizer}"
-        )
+    if callable(settings.tokenizer):
+        split = "by a function of our own"
+    elif settings.tokenizer is not None:
+        split = f"by {settings.tokenizer}"
     elif "token_pattern" in changed:
         split = f"by the pattern {as_code(settings.token_pattern)}"
     yield "split", f"{split}{' and set in lower case' * settings.lowercase}"
     yield "stem", settings.stem and settings.stem.capitalize()
-    removed = []
-    if settings.language is not None:
-        removed.append(f"{settings.language.capitalize()} stop words")
-    if settings.stop_words:
-        removed.append(count_of(len(settings.stop_words), "other word"))
-    least = "five documents (or 2% of them, if that is less)"
-    for name, words, default in (
-        ("min_df", "fewer", least),
-        ("max_df", "more", "half of the documents"),
-    ):
-        bound = given[name]
-        limit = f"{bound:.3g} of the documents" if type(bound) is float else f"{bound} documents"
-        if bound not in (0, 1) and (bound is not None or n_documents >= 20):
-            removed.append(f"words in {words} than {default if bound is None else limit}")
+    removed = list(_removed_words(settings, n_documents))
     yield "removed", listed(removed) if removed else None
     yield "ngrams", settings.ngrams if settings.ngrams > 1 else None
     yield "max_features", settings.max_features and f"{settings.max_features:,}"
-    told = ("language", "stop_words", "min_df", "max_df", "token_pattern", "lowercase", "ngrams")
-    unsaid = changed - {*told, "max_features", "tokenizer", "stem"}
-    others = [f"{as_code(name)} {as_code(given[name])}" for name in unsaid]
-    yield "settings", listed(sorted(others)) if others else None
+
+
+def _removed_words(settings: TextSettings, n_documents: int) -> Iterator[str]:
+    if settings.language is not None:
+        yield f"{settings.language.capitalize()} stop words"
+    if settings.stop_words:
+        yield count_of(len(settings.stop_words), "other word")
+    few = "five documents (or 2% of them, if that is less)"
+    for bound, words, usual in (
+        (settings.min_df, "fewer", few),
+        (settings.max_df, "more", "half of the documents"),
+    ):
+        limit = f"{bound:.3g} of the documents" if type(bound) is float else f"{bound} documents"
+        if bound not in (0, 1) and (bound is not None or n_documents >= 20):
+            yield f"words in {words} than {usual if bound is None else limit}"
 
 
 def _label(fitted: FittedModel, name: str, corpus: Corpus | None) -> str | None:
