@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.options import MODEL, add_command, add_options
+from hdsp.cli.options import N_COMPONENTS, RANDOM_STATE, add_command, add_options
 from hdsp.cli.output import Table, check_output, print_json, printed_warnings
 from hdsp.cli.reading import fitted_model
 
@@ -26,7 +26,7 @@ def add_parsers(commands: Any) -> None:
         ("hdsp demo", "hdsp demo --n-components 30 -o demo.html"),
         demo,
     )
-    add_options(parser, MODEL, "--n-components", "--random-state")
+    add_options(parser, N_COMPONENTS, RANDOM_STATE)
     parser.add_argument(
         "-o",
         "--output",

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from hdsp import progress
-from hdsp.cli.options import SHARED, STANDARD, add_command, add_model, add_options, add_output
+from hdsp.cli.options import LEVEL, STANDARD, add_command, add_model, add_output
 from hdsp.cli.output import Table, answer, check_output, print_columns, print_json, printed_warnings
 from hdsp.cli.reading import fitted_model, load, read_documents
 
@@ -37,9 +37,7 @@ def add_parsers(commands: Any) -> None:
         predict,
     )
     add_model(parser, "new documents")
-    parser.add_argument(
-        "--target", required=True, metavar="COLUMN", help="the label column to predict"
-    )
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="label to predict")
     parser.add_argument(
         "--values", nargs="+", metavar="VALUE", help="values to choose from (default: all)"
     )
@@ -58,7 +56,7 @@ def add_parsers(commands: Any) -> None:
         evaluate,
     )
     add_model(parser, "held-out documents")
-    add_options(parser, SHARED, "--level")
+    LEVEL.add(parser)
     add_output(parser)
 
 

@@ -4,7 +4,19 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.options import SHARED, add_command, add_model, add_options, add_output, integer
+from hdsp.cli.options import (
+    ALL,
+    FORMULA,
+    LEVEL,
+    N_WORDS,
+    RANDOM_STATE,
+    REFITS,
+    Option,
+    add_command,
+    add_model,
+    add_options,
+    add_output,
+)
 from hdsp.cli.output import (
     Table,
     answer,
@@ -29,10 +41,6 @@ if TYPE_CHECKING:
 # With six topics each they fill a screen.
 _LABELS_SHOWN = 4
 _ORDER = "order"
-_FORMULA: dict[str, Any] = {
-    "metavar": "FORMULA",
-    "help": "labels of another regression, columns of FILE, such as '~ ideology * s(day)'",
-}
 
 
 def add_parsers(commands: Any) -> None:
@@ -50,10 +58,13 @@ def add_parsers(commands: Any) -> None:
         words,
     )
     add_model(parser)
-    parser.add_argument("--label", metavar="LABEL", help="a label or label column (default: all)")
-    parser.add_argument("--topic", type=int, metavar="K", help="a topic of a fit with --content")
-    parser.add_argument("--n-words", **integer("words per label (default: 8)", 8))
-    add_options(parser, SHARED, "--level")
+    add_options(
+        parser,
+        Option("--label", "LABEL", "a label or label column (default: all)"),
+        Option("--topic", "K", "a topic of a fit with --content", int),
+        N_WORDS,
+        LEVEL,
+    )
     add_output(parser)
     parser = add_command(
         commands,
@@ -67,13 +78,12 @@ def add_parsers(commands: Any) -> None:
         check,
     )
     add_model(parser, "documents with labels: the model's, or others")
-    parser.add_argument("--formula", **_FORMULA)
-    parser.add_argument(
-        "--time",
-        metavar="COLUMN",
-        help="a column of numbers or dates, or 'order' for the order of the documents",
+    add_options(
+        parser,
+        FORMULA,
+        Option("--time", "COLUMN", "a column of numbers or dates, or 'order' for their order"),
+        Option("--n-rows", "N", "rows printed (default: 10)", int, 10),
     )
-    parser.add_argument("--n-rows", **integer("rows printed (default: 10)", 10))
     add_output(parser)
 
 
@@ -93,11 +103,14 @@ def _add_effects(commands: Any) -> None:
         effects,
     )
     add_model(parser, "the model's documents, or any with --formula", required=False)
-    parser.add_argument(
-        "--label",
-        action="append",
-        metavar="LABEL",
-        help="a label or label column; may be repeated (default: all)",
+    add_options(
+        parser,
+        Option("--label", "LABEL", "a label or label column (default: all)", repeated=True),
+        FORMULA,
+        REFITS,
+        LEVEL,
+        RANDOM_STATE,
+        Option("--n-topics", "N", "topics printed per label (default: 6)", int, 6),
     )
     parser.add_argument(
         "--contrast",
@@ -105,23 +118,12 @@ def _add_effects(commands: Any) -> None:
         metavar=("FROM", "TO"),
         help="two levels of a category, or two values of a numeric label",
     )
-    parser.add_argument("--formula", **_FORMULA)
-    add_options(parser, SHARED, "--refits", "--level", "--random-state")
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument(
-        "--n-labels",
-        **integer(
-            f"print the N labels with the strongest effects (default: {_LABELS_SHOWN}, or all of "
-            "--label)"
-        ),
+    add_options(
+        parser.add_mutually_exclusive_group(),
+        Option("--n-labels", "N", "labels printed, those with the strongest effects first", int),
+        ALL,
+        Option("--summary", None, "print regression coefficients, as R's summary() does"),
     )
-    add_options(shown, SHARED, "--all")
-    shown.add_argument(
-        "--summary",
-        action="store_true",
-        help="print the regression coefficients by topic, as R's summary() does",
-    )
-    parser.add_argument("--n-topics", **integer("topics printed per label (default: 6)", 6))
     add_output(parser)
 
 

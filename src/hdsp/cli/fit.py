@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hdsp.cli.effects import completed_formula
-from hdsp.cli.options import LARGE, MODEL, add_command, add_files, add_options, chosen
+from hdsp.cli.options import LARGE, MODEL, Option, add_command, add_files, add_options, chosen
 from hdsp.cli.output import check_output, check_parent, check_writable, print_json, printed_warnings
 from hdsp.cli.reading import is_table, opened_corpus, prepare_files, read_file
 from hdsp.progress import printable
@@ -32,7 +32,7 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="FOLDER", help="the folder to write"
     )
-    parser.add_argument("--like", metavar="MODEL", help="count the words of a model, in its order")
+    Option("--like", "MODEL", "count the words of a model, in its order").add(parser)
     add_files(parser)
     parser = add_command(
         commands,
@@ -54,8 +54,8 @@ def add_parsers(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
     add_files(parser)
-    add_options(parser.add_argument_group("model"), MODEL)
-    add_options(parser.add_argument_group("large corpora"), LARGE)
+    add_options(parser.add_argument_group("model"), *MODEL)
+    add_options(parser.add_argument_group("large corpora"), *LARGE)
 
 
 def prepare(options: argparse.Namespace) -> None:
@@ -101,7 +101,7 @@ def prepare(options: argparse.Namespace) -> None:
 def fit(options: argparse.Namespace) -> None:
     """Read, fit, save and print a summary."""
     check_output(options.output)
-    parameters = chosen(options, MODEL | LARGE)
+    parameters = chosen(options, *MODEL, *LARGE)
     if options.scaling is not None:
         parameters["scaling"] = completed_formula(options.scaling)
     if options.seeds is not None:

@@ -3,7 +3,7 @@
 import argparse
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 # Standard input or output in place of a file.
 STANDARD = "-"
@@ -28,138 +28,131 @@ def _n_components(text: str) -> int | str:
         raise argparse.ArgumentTypeError(f"must be an integer or auto. Got {text!r}") from None
 
 
-def column(help: str) -> dict[str, Any]:
-    """An option that names a column."""
-    return {"metavar": "COLUMN", "help": help}
+class Option(NamedTuple):
+    """An option: its flag, the name of its value, help, and how the value is read."""
+
+    flag: str
+    metavar: str | None
+    help: str
+    type: Callable[[str], Any] = str
+    default: Any = None
+    choices: tuple[str, ...] | None = None
+    repeated: bool = False
+
+    @property
+    def parameter(self) -> str:
+        """The parameter of the option: n_jobs of --n-jobs."""
+        return self.flag[2:].replace("-", "_")
+
+    def add(self, parser: argparse._ActionsContainer) -> None:
+        """Add the option to a parser."""
+        if self.metavar is None and self.choices is None:
+            parser.add_argument(self.flag, action="store_true", help=self.help)
+            return
+        parser.add_argument(
+            self.flag,
+            metavar=self.metavar,
+            help=f"{self.help}; may be repeated" if self.repeated else self.help,
+            type=self.type,
+            default=self.default,
+            choices=self.choices,
+            action="append" if self.repeated else "store",
+        )
 
 
-def columns(help: str) -> dict[str, Any]:
-    """An option that names a column and may be repeated."""
-    return {"metavar": "COLUMN", "action": "append", "help": f"{help}; may be repeated"}
-
-
-def integer(help: str, default: int | None = None) -> dict[str, Any]:
-    """An option that takes an integer."""
-    return {"type": int, "metavar": "N", "default": default, "help": help}
-
-
-# How files are read: parameters of readers of the same names.
-FILE: dict[str, dict[str, Any]] = {
-    "--text": column("column of the texts (default: text)"),
-    "--ids": column("column of document IDs (default: id, if the file has it)"),
-    "--groups": column(
-        "column of groups, such as authors or outlets, whose documents are not independent"
+# How files are read: parameters of readers.
+FILE = (
+    Option("--text", "COLUMN", "column of the texts (default: text)"),
+    Option("--ids", "COLUMN", "column of document IDs (default: id, if the file has it)"),
+    Option("--groups", "COLUMN", "column of groups, such as authors, of dependent documents"),
+    Option("--tag-separator", "TEXT", "separator of tags in one text, such as ;"),
+    Option("--metadata", "FILE", "table of labels for a folder of texts or counts"),
+    Option(
+        "--format",
+        "NAME",
+        "csv, tsv, jsonl, parquet, arrow, xlsx, dta, ldac, uci, svmlight, mtx or mallet (default: "
+        "by the file name)",
     ),
-    "--tag-separator": {"metavar": "TEXT", "help": "separator of tags in one text, such as ;"},
-    "--metadata": {"metavar": "FILE", "help": "table of labels for a folder of texts or counts"},
-    "--format": {
-        "help": "csv, tsv, jsonl, parquet, arrow, xlsx, dta, ldac, uci, svmlight, mtx or mallet "
-        "(default: by the file name)"
-    },
-    "--encoding": {"help": "encoding of a text file, such as cp1252 (default: utf-8)"},
-    "--delimiter": {
-        "type": _delimiter,
-        "metavar": "CHAR",
-        "help": "CSV field delimiter (default: a comma)",
-    },
-    "--decimal": {"choices": (".", ","), "help": "CSV decimal separator (default: a point)"},
-}
-LABELS: dict[str, dict[str, Any]] = {
-    "--tags": columns("column of tag lists"),
-    "--categories": columns("column with one category per document"),
-    "--numeric": columns("column of numbers or dates"),
-}
-# How texts become counts: parameters of TextSettings, and the words of count files.
-TEXT: dict[str, dict[str, Any]] = {
-    "--words": {
-        "metavar": "FILE",
-        "help": "words to count, one per line (required for formats that store only counts)",
-    },
-    "--language": {"help": "language of the stop words, or none (default: english)"},
-    "--stop-words": {"metavar": "FILE", "help": "more stop words, one per line"},
-    "--stem": {"metavar": "LANGUAGE", "help": "count words by their stems"},
-    "--tokenizer": {
-        "metavar": "NAME",
-        "help": "jieba (Chinese), sudachi (Japanese) or pythainlp (Thai); default: by letters, and "
-        "in scripts without spaces by pairs of characters",
-    },
-    "--ngrams": integer("count phrases of up to N words (default: 1)"),
-    "--min-df": {"type": _frequency, "metavar": "N", "help": "minimum documents of a word"},
-    "--max-df": {"type": _frequency, "metavar": "N", "help": "maximum documents of a word"},
-    "--max-features": integer("keep the N most frequent words"),
-}
+    Option("--encoding", "NAME", "encoding of a text file, such as cp1252 (default: utf-8)"),
+    Option("--delimiter", "CHAR", "CSV field delimiter (default: a comma)", _delimiter),
+    Option("--decimal", None, "CSV decimal separator (default: a point)", choices=(".", ",")),
+)
+LABELS = (
+    Option("--tags", "COLUMN", "column of tag lists", repeated=True),
+    Option("--categories", "COLUMN", "column with one category per document", repeated=True),
+    Option("--numeric", "COLUMN", "column of numbers or dates", repeated=True),
+)
+WORDS = Option("--words", "FILE", "words to count, one per line (counts without words need it)")
+# How texts become counts: parameters of TextSettings.
+TEXT = (
+    Option("--language", "NAME", "language of the stop words, or none (default: english)"),
+    Option("--stop-words", "FILE", "more stop words, one per line"),
+    Option("--stem", "LANGUAGE", "count words by their stems"),
+    Option(
+        "--tokenizer",
+        "NAME",
+        "jieba (Chinese), sudachi (Japanese) or pythainlp (Thai); default: by letters, and in "
+        "scripts without spaces by pairs of characters",
+    ),
+    Option("--ngrams", "N", "count phrases of up to N words (default: 1)", int),
+    Option("--min-df", "N", "minimum documents of a word", _frequency),
+    Option("--max-df", "N", "maximum documents of a word", _frequency),
+    Option("--max-features", "N", "keep the N most frequent words", int),
+)
+N_COMPONENTS = Option(
+    "--n-components", "N", "number of topics (default: auto, by held-out words)", _n_components
+)
+RANDOM_STATE = Option("--random-state", "N", "random seed (default: 0)", int, 0)
+N_JOBS = Option("--n-jobs", "N", "number of threads (default: all cores)", int)
 # Parameters of HDSP.
-MODEL: dict[str, dict[str, Any]] = {
-    "--n-components": {
-        "type": _n_components,
-        "metavar": "N",
-        "help": "number of topics (default: auto, chosen by held-out words)",
-    },
-    "--max-components": integer("maximum number of topics when it is chosen (default: 200)"),
-    "--scaling": {
-        "metavar": "FORMULA",
-        "help": 'formula of the labels, such as "~ party * s(day) + (1 | blog)" (default: all '
-        "labels, additive)",
-    },
-    "--content": {
-        "metavar": "LABEL",
-        "help": "category whose levels use different words for the same topics",
-    },
-    "--seeds": {
-        "metavar": "FILE",
-        "help": 'seed words of topics as JSON: {"budget": ["tax", "deficit"]}',
-    },
-    "--init": {"help": "start: auto, nmf, words, pairs, lda or random (default: auto)"},
-    "--topic-prior": {"type": float, "metavar": "X", "help": "prior of words (default: 0.05)"},
-    "--random-state": integer("random seed (default: 0)", 0),
-    "--max-iter": integer("maximum number of passes (default: 100)"),
-    "--tol": {"type": float, "metavar": "X", "help": "tolerance of convergence (default: 0.001)"},
-    "--n-jobs": integer("number of threads (default: all cores)"),
-    "--checkpoint": {"metavar": "DIR", "help": "save every pass here, and resume from it"},
-}
-LARGE: dict[str, dict[str, Any]] = {
-    "--inference": {"help": "batch (default), or stochastic: steps on batches of documents"},
-    "--batch-size": integer("documents per stochastic step (default: by their number)"),
-    "--executor": {
-        "metavar": "ADDRESS",
-        "help": "scheduler address of a Dask cluster, such as tcp://host:8786",
-    },
-}
-# Options of several commands about models.
-SHARED: dict[str, dict[str, Any]] = {
-    "--n-jobs": MODEL["--n-jobs"],
-    "--random-state": MODEL["--random-state"],
-    "--level": {
-        "type": float,
-        "default": 0.9,
-        "metavar": "P",
-        "help": "confidence level of the intervals (default: 0.9)",
-    },
-    "--refits": integer(
-        "refit topics to N resamples of the documents, so that intervals include the uncertainty "
-        "of the topics; 20 are enough"
+MODEL = (
+    N_COMPONENTS,
+    Option("--max-components", "N", "maximum number of topics (default: 200)", int),
+    Option(
+        "--scaling",
+        "FORMULA",
+        'formula of the labels, such as "~ party * s(day) + (1 | blog)" (default: all labels, '
+        "additive)",
     ),
-    "--all": {"action": "store_true", "help": "print all rows"},
-    "--names": {"metavar": "FILE", "help": "topic names saved by a report"},
-}
+    Option("--content", "LABEL", "category whose levels use different words in the same topics"),
+    Option("--seeds", "FILE", 'seed words of topics as JSON: {"budget": ["tax", "deficit"]}'),
+    Option("--init", "NAME", "start: auto, nmf, words, pairs, lda or random (default: auto)"),
+    Option("--topic-prior", "X", "prior of words in topics (default: 0.05)", float),
+    RANDOM_STATE,
+    Option("--max-iter", "N", "maximum number of passes (default: 100)", int),
+    Option("--tol", "X", "tolerance of convergence (default: 0.001)", float),
+    N_JOBS,
+    Option("--checkpoint", "DIR", "save every pass here, and resume from it"),
+)
+LARGE = (
+    Option("--inference", "NAME", "batch (default), or stochastic: steps on document batches"),
+    Option("--batch-size", "N", "documents per stochastic step (default: by their number)", int),
+    Option("--executor", "ADDRESS", "scheduler of a Dask cluster, such as tcp://host:8786"),
+)
+# Options of several commands about models.
+LEVEL = Option("--level", "P", "confidence level of the intervals (default: 0.9)", float, 0.9)
+REFITS = Option(
+    "--refits",
+    "N",
+    "refit topics to N resamples of the documents, so that intervals include the uncertainty of "
+    "the topics; 20 are enough",
+    int,
+)
+ALL = Option("--all", None, "print all rows")
+NAMES = Option("--names", "FILE", "topic names saved by a report")
+N_WORDS = Option("--n-words", "N", "words per topic or label (default: 8)", int, 8)
+FORMULA = Option("--formula", "FORMULA", "labels of another regression, columns of FILE")
 
 
-def parameter(option: str) -> str:
-    """The parameter of an option: n_jobs of --n-jobs."""
-    return option[2:].replace("-", "_")
+def add_options(parser: argparse._ActionsContainer, *options: Option) -> None:
+    """Add options to a parser."""
+    for option in options:
+        option.add(parser)
 
 
-def add_options(
-    parser: argparse._ActionsContainer, options: dict[str, dict[str, Any]], *names: str
-) -> None:
-    """Add declared options: those of these names, or all."""
-    for name in names or options:
-        parser.add_argument(name, **options[name])
-
-
-def chosen(namespace: argparse.Namespace, options: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def chosen(namespace: argparse.Namespace, *options: Option) -> dict[str, Any]:
     """Values of the options that the user passed, by their parameters."""
-    values = {parameter(name): getattr(namespace, parameter(name), None) for name in options}
+    values = {option.parameter: getattr(namespace, option.parameter, None) for option in options}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -182,9 +175,7 @@ def add_command(
     # Otherwise -1e3 is taken for an option, unlike -1000.
     parser._negative_number_matcher = _NEGATIVE
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object and nothing else"
-    )
+    Option("--json", None, "print one JSON object and nothing else").add(parser)
     parser.set_defaults(run=run)
     return parser
 
@@ -197,8 +188,8 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a table, a folder of texts, a stored corpus or counts; - is standard input",
     )
-    add_options(parser.add_argument_group("columns and files"), LABELS | FILE)
-    add_options(parser.add_argument_group("texts"), TEXT)
+    add_options(parser.add_argument_group("columns and files"), *LABELS, *FILE)
+    add_options(parser.add_argument_group("texts"), WORDS, *TEXT)
 
 
 def add_model(
@@ -211,9 +202,8 @@ def add_model(
     parser.add_argument(
         "file", metavar="FILE", nargs=None if required else "?", help=f"{documents}; - is stdin"
     )
-    group = parser.add_argument_group("documents", "Read as the model's were, unless you say else.")
-    add_options(group, FILE)
-    add_options(group, SHARED, "--n-jobs")
+    group = parser.add_argument_group("documents", "By default, read as the model's were.")
+    add_options(group, *FILE, N_JOBS)
 
 
 def add_output(parser: argparse.ArgumentParser, default: str | None = None) -> None:
@@ -225,8 +215,4 @@ def add_output(parser: argparse.ArgumentParser, default: str | None = None) -> N
         metavar="FILE",
         help="a file to write: .csv, .tsv, .jsonl or .parquet; - is CSV on standard output",
     )
-    parser.add_argument(
-        "--formulas",
-        action="store_true",
-        help="write texts that begin like a formula (=, +, -, @) without an apostrophe in CSV",
-    )
+    Option("--formulas", None, "write =, +, - and @ without an apostrophe in CSV").add(parser)

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hdsp.cli.options import SHARED, add_command, add_model, add_options, integer
+from hdsp.cli.options import NAMES, REFITS, Option, add_command, add_model, add_options
 from hdsp.cli.output import (
     check_counts,
     check_output,
@@ -39,18 +39,13 @@ def add_parsers(commands: Any) -> None:
         metavar="FILE",
         help="the page to write (default: report.html)",
     )
-    parser.add_argument(
-        "--title", default="Topics and labels", help="title of the page (default: %(default)s)"
-    )
-    add_options(parser, SHARED, "--names")
-    parser.add_argument(
-        "--texts", metavar="COLUMN", help="column of the texts to show (default: --text)"
-    )
-    parser.add_argument(
-        "--most-documents", **integer("number of documents on the page (default: 1000)", 1000)
-    )
-    parser.add_argument(
-        "--stability", **integer("refit the documents N times, and show which topics recur")
+    add_options(
+        parser,
+        Option("--title", "TEXT", "title of the page", default="Topics and labels"),
+        NAMES,
+        Option("--texts", "COLUMN", "column of the texts to show (default: --text)"),
+        Option("--most-documents", "N", "documents on the page (default: 1000)", int, 1000),
+        Option("--stability", "N", "refit the documents N times: which topics recur?", int),
     )
     parser = add_command(
         commands,
@@ -67,11 +62,10 @@ def add_parsers(commands: Any) -> None:
         metavar="FOLDER",
         help="a new folder, or one that this command wrote (default: article)",
     )
-    add_options(parser, SHARED, "--refits")
-    parser.add_argument(
-        "--stability",
-        action="store_true",
-        help="compare effects with fits of other numbers of topics and other random seeds",
+    add_options(
+        parser,
+        REFITS,
+        Option("--stability", None, "compare with fits of other numbers of topics and seeds"),
     )
 
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hdsp import progress
-from hdsp.cli.options import FILE, LABELS, STANDARD, TEXT, chosen
+from hdsp.cli.options import FILE, LABELS, STANDARD, TEXT, WORDS, chosen
 
 if TYPE_CHECKING:
     from hdsp.analysis.fitted import FittedModel
@@ -99,7 +99,7 @@ def open_stored(folder: str, options: argparse.Namespace) -> "Corpus":
     """Open a stored corpus, which needs no options of reading."""
     from hdsp.corpus import open_corpus
 
-    for name in chosen(options, LABELS | FILE | TEXT):
+    for name in chosen(options, *LABELS, *FILE, WORDS, *TEXT):
         raise ValueError(
             f"--{name.replace('_', '-')} does not apply to a stored corpus, whose words and labels "
             "were chosen by hdsp prepare: leave it out."
@@ -111,8 +111,7 @@ def text_settings(options: argparse.Namespace) -> "TextSettings":
     """How texts become counts."""
     from hdsp.corpus.text import TextSettings
 
-    settings = chosen(options, TEXT)
-    settings.pop("words", None)
+    settings = chosen(options, *TEXT)
     for name in ("language", "stem"):
         if name in settings:
             settings[name] = settings[name].lower()
@@ -128,12 +127,12 @@ def read_file(
     if is_stored(file):
         raise ValueError(_STORED.format(file))
     read = _reader(file, options.format)
-    arguments = chosen(options, LABELS | FILE | {"--words": TEXT["--words"]})
+    arguments = chosen(options, *LABELS, *FILE, WORDS)
     _check_applicable(read, options, file)
     takes = signature(read).parameters
     if options.words is None and "words" in takes and _takes(read, "metadata"):
         raise ValueError(f"{file} contains counts: name the file of its words with --words.")
-    if options.metadata is None and _takes(read, "metadata") and chosen(options, LABELS):
+    if options.metadata is None and _takes(read, "metadata") and chosen(options, *LABELS):
         raise ValueError(f"Labels of {file} are columns of a table: name it with --metadata.")
     with reading(file):
         source = file if is_folder(file) else _opened(file, options.format)
@@ -143,7 +142,7 @@ def read_file(
 
 def _check_applicable(read: Callable[..., object], options: argparse.Namespace, file: str) -> None:
     """Raise if an option does not apply to the format of a file."""
-    for name in chosen(options, LABELS | FILE | {"--words": TEXT["--words"]}):
+    for name in chosen(options, *LABELS, *FILE, WORDS):
         if name != "format" and not _takes(read, name):
             raise ValueError(f"--{name.replace('_', '-')} does not apply to {file}: leave it out.")
 
@@ -195,7 +194,7 @@ def prepare_files(options: argparse.Namespace, folder: str, like: object = None)
     if STANDARD in options.files and options.format is None:
         raise ValueError("Standard input has no file name: pass its --format.")
     _check_applicable(prepare_corpus, options, "several files")
-    arguments = chosen(options, LABELS | FILE) | {"folder": folder, "like": like}
+    arguments = chosen(options, *LABELS, *FILE) | {"folder": folder, "like": like}
     arguments |= {"words": options.words}
     if STANDARD not in options.files and all(
         "id" in _columns(file, arguments) for file in options.files
@@ -224,7 +223,7 @@ def read_documents(
     _check_applicable(read, options, file)
     with reading(file):
         source = file if is_folder(file) else _opened(file, options.format)
-        arguments = _as_model(options, model) | chosen(options, FILE)
+        arguments = _as_model(options, model) | chosen(options, *FILE)
         table = arguments.get("metadata") if is_folder(file) else source
         present = _columns(table, arguments)
         if "id" in present:
@@ -326,7 +325,7 @@ def _texts(options: argparse.Namespace, model: "HDSP", column: str | None) -> It
     from hdsp.corpus.readers.folder import folder_texts
     from hdsp.corpus.readers.tables import Columns, Wanted, open_table
 
-    arguments = _as_model(options, model) | chosen(options, FILE)
+    arguments = _as_model(options, model) | chosen(options, *FILE)
     with reading(options.file):
         if is_folder(options.file):
             yield from folder_texts(options.file, arguments.get("encoding", "utf-8"))

@@ -5,7 +5,16 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
-from hdsp.cli.options import SHARED, add_command, add_model, add_options, add_output, integer
+from hdsp.cli.options import (
+    ALL,
+    N_WORDS,
+    NAMES,
+    Option,
+    add_command,
+    add_model,
+    add_options,
+    add_output,
+)
 from hdsp.cli.output import (
     Table,
     answer,
@@ -54,40 +63,20 @@ def add_parsers(commands: Any) -> None:
         topics,
     )
     add_model(parser, "documents, for the most typical of each topic", required=False)
-    parser.add_argument("--n-words", **integer("words per topic (default: 8)", 8))
-    add_options(parser, SHARED, "--all")
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--find", metavar="WORD", help="print the topics of a word")
-    shown.add_argument(
-        "--documents",
-        metavar="FILE",
-        help="print the most typical documents of each topic, as with documents after the model",
+    add_options(parser, N_WORDS, ALL)
+    add_options(
+        parser.add_mutually_exclusive_group(),
+        Option("--find", "WORD", "print the topics of a word"),
+        Option("--documents", "FILE", "print the most typical documents of each topic"),
+        Option(
+            "--correlations", None, "print topic pairs that co-occur more or less than expected"
+        ),
+        Option("--junk", None, "print topic words that look like web page remains"),
+        Option("--about", None, "print the versions, seed, settings and data of the fit"),
     )
-    shown.add_argument(
-        "--correlations",
-        action="store_true",
-        help="print topic pairs that co-occur more or less often than expected",
-    )
-    shown.add_argument(
-        "--junk", action="store_true", help="print topic words that look like web page remains"
-    )
-    shown.add_argument(
-        "--about", action="store_true", help="print the versions, seed, settings and data of a fit"
-    )
-    edit = parser.add_argument_group("changing the model")
-    edit.add_argument(
-        "--names",
-        metavar="FILE",
-        help="keep topic names saved by a report: in the model file, or in -o MODEL.hdsp",
-    )
-    edit.add_argument(
-        "--merge",
-        action="append",
-        default=[],
-        type=_topics,
-        metavar="TOPICS",
-        help="merge topics, such as 3,17, in -o MODEL.hdsp; may be repeated",
-    )
+    edit = parser.add_argument_group("changing the model, in its file or in -o MODEL.hdsp")
+    NAMES.add(edit)
+    Option("--merge", "TOPICS", "merge topics, such as 3,17", _topics, [], repeated=True).add(edit)
     add_output(parser)
     parser = add_command(
         commands,
@@ -97,9 +86,7 @@ def add_parsers(commands: Any) -> None:
         stability,
     )
     add_model(parser, "the model's documents")
-    parser.add_argument("--n-fits", **integer("number of refits (default: 4)", 4))
-    parser.add_argument("--n-words", **integer("words per topic (default: 8)", 8))
-    add_options(parser, SHARED, "--all")
+    add_options(parser, Option("--n-fits", "N", "refits (default: 4)", int, 4), N_WORDS, ALL)
     add_output(parser)
 
 
