@@ -342,8 +342,6 @@ def many(n):
     return pd.DataFrame(values, columns=[f"n{j}" for j in range(n)])
 
 
-
-
 def test_redundant_tags_have_no_effects_and_change_no_others(model):
     """Two tags that always go together, and one that every document has."""
     rng = np.random.default_rng(0)

@@ -314,8 +314,8 @@ class FittedModel:
     @property
     def coherence(self) -> FloatArray:
         """NPMI of each topic in the training documents, [T]; NaN if merged, or with one word."""
-        found = self._coherence()
-        return np.array([found[k] if not more else np.nan for k, *more in self.groups.members])
+        npmi_of = self._coherence()
+        return np.array([npmi_of[k] if not more else np.nan for k, *more in self.groups.members])
 
     @_on_demand("coherence", "Measuring coherence")
     def _coherence(self) -> FloatArray:
@@ -387,9 +387,8 @@ class FittedModel:
     def posterior(self, counts: csr_array, design: Design) -> FloatArray:
         """Proportions of documents given their words and labels, [M, T]."""
         view = make_predictive_view(self.state, self.scaling)
-        found = view.proportions(counts, design, self.predictive_concentration)
-        found = found.astype(np.float64)
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        shares = view.proportions(counts, design, self.predictive_concentration)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True, dtype=np.float64))
 
     def posterior_of_words(self, counts: csr_array) -> FloatArray:
         """Proportions of documents given their words alone, [M, T]."""
@@ -410,10 +409,9 @@ class FittedModel:
 
     def _label_values(self, target: str) -> FloatArray:
         """The values of a numeric label and their documents, [2, C]; none of other labels."""
-        number = self.schema.kind(target) == "number"
-        return (
-            self.number_values(self.schema.slices()[target].start) if number else np.zeros((2, 0))
-        )
+        if self.schema.kind(target) != "number":
+            return np.zeros((2, 0))
+        return self.number_values(self.schema.slices()[target].start)
 
     def _indicators(self, target: str) -> csr_array:
         """Which labels of a column documents have, and whether they are known, [M, C + 1]."""
@@ -472,12 +470,11 @@ class FittedModel:
             left, without = fold == number, replace(self, state=left_out.without(number))
             proportions[left] = without.posterior_of_words(words[left])
             shares.append(without.word_share())
-        expected, part = (
-            self._expected_tokens()[rows],
-            folds(problem, left_out.groups, _PARTS)[rows],
-        )
+        expected, part = self._expected_tokens(), folds(problem, left_out.groups, _PARTS)
         labels = csr_array(self.reading.values[rows])
-        return WeighedDocuments(words, labels, proportions, expected, fold, shares, part)
+        return WeighedDocuments(
+            words, labels, proportions, expected[rows], fold, shares, part[rows]
+        )
 
     @property
     def word_factors(self) -> WordFactors | None:
