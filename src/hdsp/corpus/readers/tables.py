@@ -502,9 +502,14 @@ def _format_of(name: str, owner: str) -> str:
     )
 
 
-def table_columns(path: FileOrPath, **options: Any) -> tuple[str, ...]:
-    """The names of a table's columns; see `open_table` for the options."""
-    with open_table(path, "table_columns", **options) as table:
+def table_columns(
+    path: FileOrPath,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+) -> tuple[str, ...]:
+    """The names of a table's columns; see `read_table` for the arguments."""
+    with open_table(path, "table_columns", format, encoding, delimiter) as table:
         return table.columns()
 
 
