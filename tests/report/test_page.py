@@ -212,7 +212,7 @@ def test_what_few_ask_for_is_behind_details(shown):
     page = shown.show("#view=fit")
     room = page.locator("#view-fit")
     assert room.locator('[data-chart="bound"]').is_visible()
-    hidden = [room.get_by_text("β for new documents"), room.get_by_text("number_by")]
+    hidden = [room.get_by_text("β for new documents"), room.get_by_text("topic_prior")]
     hidden += [room.locator(f'[data-chart="bound-{name}"]') for name in ("words", "topics")]
     assert not any(one.is_visible() for one in hidden)
     room.locator("details.more > summary").click()

@@ -361,7 +361,7 @@ def test_models_without_labels_and_with_one_topic(open_page, tmp_path):
     corpus, _ = simulate(n_documents=40, n_topics=3, n_words=30, random_state=0)
     for n_topics in (3, 1):
         model = HDSP(n_topics, max_iter=2, tol=0.5, random_state=0)
-        single = pytest.warns(UserWarning, match="leaves a single topic")
+        single = pytest.warns(UserWarning, match="one topic cannot show label effects")
         with single if n_topics == 1 else nullcontext():
             model.fit(corpus)
         path = tmp_path / f"{n_topics}.html"
