@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import hdsp
-from hdsp import HDSP, Categorical, Corpus
+from hdsp import HDSP, Corpus
 from hdsp.cli.main import main
 
 N_TOPICS, N_WORDS = 4, 120
@@ -98,29 +98,6 @@ def test_stochastic_inference_learns_versions_too():
     found = model.label_words(label="right")
     # The words of the other party have a name of their own.
     assert found[found["ratio"] > 1]["word"].str.endswith("x").mean() > 0.9
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"content": "side"}, "must be a column of the labels: 'party', 'kind'. Got"),
-        ({"content": 3}, "'content' parameter of HDSP must be an instance of 'str' or None. Got 3"),
-        ({"content": "party", "scaling": Categorical("kind")}, "which `scaling` leaves out"),
-    ],
-)
-def test_content_must_be_a_category_that_scales_topics(corpus, settings, message):
-    with pytest.raises(ValueError, match=message):
-        HDSP(4, **settings).fit(corpus)
-
-
-def test_other_kinds_and_many_levels_are_refused(corpus):
-    counts = corpus.counts[:60]
-    numbers = pd.DataFrame({"year": np.arange(60.0)})
-    with pytest.raises(ValueError, match=r"takes a category.*'year' is of kind number"):
-        HDSP(max_components=4, content="year").fit(counts, labels=numbers)
-    names = pd.DataFrame({"author": [f"a{i}" for i in range(60)]})
-    with pytest.raises(ValueError, match=r"at most 50 levels.*'author' has 60: join levels"):
-        HDSP(max_components=4, content="author").fit(counts, labels=names)
 
 
 def test_streams_have_versions_too(tmp_path):

@@ -93,14 +93,6 @@ def test_documents_of_a_label_carry_it_and_their_words_say_so(fitted):
     assert len(rare) == sum("sale" in tags for tags in frame["labels"][:3])
 
 
-@pytest.mark.parametrize("label", ["hats", "rating", 3])
-def test_other_labels_are_refused(fitted, label):
-    with pytest.raises(ValueError, match="must be a tag or a level of the model: 'new', 'sale'"):
-        fitted[0].typical_documents(fitted[1], label=label)
-    with pytest.raises(ValueError, match="`n` of HDSP must be an integer >= 1"):
-        fitted[0].typical_documents(fitted[1], n=0)
-
-
 def test_topics_of_a_word(fitted):
     model = fitted[0]
     for words in PLACES.values():
@@ -115,12 +107,3 @@ def test_topics_of_a_word(fitted):
     found = model.topics_of_word("silk").set_index("topic").sort_index()
     np.testing.assert_allclose(found["share"], expected / expected.sum(), rtol=1e-5)
     np.testing.assert_allclose(found["probability"], share[:, position], rtol=1e-5)
-
-
-def test_a_word_that_the_model_lacks_is_refused(fitted):
-    with pytest.raises(ValueError, match=r"Got 'silkk'\. Did you mean 'silk'"):
-        fitted[0].topics_of_word("silkk")
-
-
-def test_the_tables_are_of_the_library_of_the_labels(fitted):
-    assert isinstance(fitted[0].topics_of_word("silk"), pd.DataFrame)

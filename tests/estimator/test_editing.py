@@ -211,42 +211,6 @@ def test_a_name_is_taken_away():
     assert model.name_topics({np.int64(2): None}).topic_names_ == {4: "y"}
 
 
-@pytest.mark.parametrize(
-    ("names", "error", "message"),
-    [
-        (["x"], TypeError, "must map topics to names.*Got a list"),
-        ({7: "x"}, ValueError, r"must name topics 0 to 6\. Got 7"),
-        ({-1: "x"}, ValueError, "Got -1"),
-        ({"1": "x"}, ValueError, "Got '1'"),
-        ({1: 3}, ValueError, "must be texts, or None for no name. Got 3 for topic 1"),
-        ({1: " "}, ValueError, "Got ' ' for topic 1"),
-    ],
-)
-def test_names_that_are_none_are_refused(names, error, message):
-    with pytest.raises(error, match=message):
-        fitted()[0].name_topics(names)
-
-
-@pytest.mark.parametrize(
-    ("topics", "error", "message"),
-    [
-        (3, TypeError, "must be a list of topics"),
-        ([3], ValueError, "at least two topics"),
-        ([], ValueError, "at least two topics"),
-        ([[1, 2], [3]], ValueError, "at least two topics"),
-        ([1, 7], ValueError, r"must name topics 0 to 6\. Got 7"),
-        ([1, "2"], ValueError, "must name topics|list of topics"),
-        ([1, 1], ValueError, "name each topic once"),
-        ([[1, 2], [2, 3]], ValueError, "name each topic once"),
-        ([1.0, 2.0], TypeError, "list of topics"),
-        ("12", ValueError, "must name topics"),
-    ],
-)
-def test_merges_that_are_none_are_refused(topics, error, message):
-    with pytest.raises((error, TypeError), match=message):
-        fitted()[0].merge_topics(topics)
-
-
 def test_a_new_fit_forgets_merges_and_names():
     model = HDSP(4, random_state=0).fit(corpus_of("hdp"))
     merged = model.merge_topics([0, 1]).name_topics({0: "x"})

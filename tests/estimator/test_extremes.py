@@ -89,15 +89,6 @@ def test_huge_counts_leave_no_warning_of_numpy(factor, labels):
     assert np.isfinite(found).all()
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"corpus_concentration": 1e300}, {"document_concentration": 1e-300}, {"topic_prior": 1e300}],
-)
-def test_settings_that_cannot_be_computed_with_are_refused(settings):
-    with pytest.raises(ValueError, match=r"in the range \[1e-12, 1000000000000"):
-        make(**settings).fit(COUNTS)
-
-
 def test_weights_of_a_start_may_be_of_any_size():
     start = np.random.default_rng(2).random((3, 8))
     one, other = (make(init=size * start).fit(COUNTS) for size in (1.0, 1e307))

@@ -489,18 +489,15 @@ def test_verbose_tells_of_the_numbers_tried(capsys, every_line):
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    for number, row in enumerate(model.search_, start=1):
-        begun = f": trying {row['topics']} topics ({number} of about {max(number, 5)}), "
-        assert any(begun in line for line in lines)
-        assert any(
-            begun in line and f"perplexity {row['perplexity']:,.1f}" in line for line in lines
-        )
+    for row in model.search_:
+        assert any(f"trying {row['topics']} topics" in line for line in lines)
+        assert any(f"perplexity {row['perplexity']:,.1f}" in line for line in lines)
     assert f"topics {len(model.components_)}, pass {model.n_iter_}, bound " in lines[-1]
     assert "trying" not in lines[-1]
     for row in model.history_:
         shown = f"topics {row['n_topics']}, pass {row['pass']}, bound {row['bound']:,.1f}, "
         assert sum(shown in line for line in lines) >= 1
-    assert re.search(r"bound [-,.\d]+, passes took [\d:]+, took [\d:]+$", lines[-1])
+    assert re.search(r"bound [-,.\d]+, took [\d:]+$", lines[-1])
     make(tol=1e-2).fit(counts)
     assert capsys.readouterr() == ("", "")
 
@@ -511,7 +508,7 @@ def test_refits_of_a_verbose_model_share_its_display(capsys, every_line):
     model.set_params(verbose=1).stability(Corpus(counts, words=model.words_), seeds=2)
     lines = capsys.readouterr().err.splitlines()
     inner = [line for line in lines if line.startswith("Fitting with other seeds: 1 of 2 done, ")]
-    assert any("; Fitting topics: topics " in line for line in inner)
+    assert any("; Fitting topics: " in line for line in inner)
     assert lines[-1].startswith("Fitting with other seeds: 2 of 2 done, topics found ")
 
 

@@ -1,7 +1,5 @@
 """Effects of labels over refits of resampled documents."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -127,19 +125,6 @@ def test_documents_are_at_hand_until_the_model_is_saved(model, corpus, thorough,
     model.save(tmp_path / "model.hdsp")
     again = HDSP.load(tmp_path / "model.hdsp").label_effects(refits=5, corpus=corpus)
     pd.testing.assert_frame_equal(again, thorough)
-
-
-def test_messages(model, corpus):
-    loaded = pickle.loads(pickle.dumps(model))
-    with pytest.raises(ValueError, match=r"`refits` of HDSP\.label_effects needs the training doc"):
-        loaded.label_effects(refits=5)
-    with pytest.raises(TypeError, match=r"must be a Corpus\. Got csr_array: of counts make Corpus"):
-        model.label_effects(refits=5, corpus=corpus.counts)
-    with pytest.raises(ValueError, match="must be the documents that the model was fitted to"):
-        model.label_effects(refits=5, corpus=corpus[::-1])
-    for wrong in (0, 1, 2.5, True):
-        with pytest.raises(ValueError, match="`refits` of HDSP must be an integer >= "):
-            model.label_effects(refits=wrong, corpus=corpus)
 
 
 def test_progress_is_shown(model, corpus, capsys, monkeypatch):

@@ -70,20 +70,6 @@ def test_a_fit_with_seeds_continues_from_its_checkpoint(model, corpus, tmp_path)
     assert again.topic_names_ == whole.topic_names_
 
 
-@pytest.mark.parametrize(
-    "seeds",
-    [["tax"], {"budget": "tax"}, {"budget": []}, {"budget": [3]}, {3: ["tax"]}, {" ": ["tax"]}],
-)
-def test_seeds_that_are_none_are_refused(corpus, seeds):
-    with pytest.raises(ValueError, match="`seeds` of HDSP must map topic names to lists"):
-        HDSP(seeds=seeds).fit(corpus)
-
-
-def test_more_seeds_than_topics_are_refused(corpus):
-    with pytest.raises(ValueError, match=r"more than the 1 topic\. Got 2: raise n_comp"):
-        HDSP(max_components=1, seeds=SEEDS).fit(corpus)
-
-
 def test_unknown_seed_words_warn(corpus):
     model = HDSP(3, max_iter=50, random_state=0)
     with pytest.warns(FitWarning, match="'satin'"):

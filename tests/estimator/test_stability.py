@@ -107,21 +107,6 @@ def test_facts_are_those_of_the_table(model, table):
     }
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"numbers": [1]}, "`numbers` of HDSP must be an integer >= 2. Got 1"),
-        ({"seeds": [0.5]}, "`seeds` of HDSP must be an integer >= 0. Got 0.5"),
-        ({"seeds": 0}, "`seeds` of HDSP must be an integer >= 1. Got 0"),
-        ({"labels": "c"}, "`labels` of HDSP.stability: the model has no label 'c'"),
-        ({"level": 2}, "`level` of HDSP.stability must be between 0 and 1"),
-    ],
-)
-def test_invalid_arguments(model, corpus, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        model.stability(corpus, per_fit=True, **arguments)
-
-
 def test_warnings_of_refits_are_issued_once(model, corpus):
     hasty = clone(model).set_params(max_iter=1, tol=0.0)
     with pytest.warns(ConvergenceWarning):

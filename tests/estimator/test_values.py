@@ -50,16 +50,6 @@ def test_a_contrast_of_booleans(model, contrast):
     np.testing.assert_array_equal(effects(model, labels="open", contrast=contrast), expected)
 
 
-@pytest.mark.parametrize(
-    "wrong", [("2002-13-01", "2004-01-01"), ("long ago", 3), ([1], 2), (None, 1)]
-)
-def test_other_contrasts_of_a_number_are_refused(model, wrong):
-    with pytest.raises(
-        ValueError, match="must be two finite numbers or dates, since 'day' is numeric"
-    ):
-        model.label_effects(labels="day", contrast=wrong)
-
-
 def test_values_to_predict_may_be_dates_and_booleans(model):
     found = model.predict_labels(COUNTS, "day", values=["2002-01-01", date(2004, 1, 1)])
     assert list(found.columns) == ["2002", "2004"]
@@ -87,9 +77,3 @@ def test_ordered_categoricals_keep_their_order(library):
 def test_other_categories_are_sorted():
     labels = pd.DataFrame({"size": pd.Categorical(SIZES, categories=["small", "medium", "large"])})
     assert make().fit(COUNTS, labels=labels).label_names_ == ("large", "medium", "small")
-
-
-def test_verbose_may_be_true(capsys):
-    assert make(verbose=True).fit(COUNTS).n_iter_ == make(verbose=False).fit(COUNTS).n_iter_
-    with pytest.raises(ValueError, match="'verbose' parameter of HDSP must be"):
-        make(verbose="yes").fit(COUNTS)
