@@ -22,7 +22,6 @@ from hdsp import (
 )
 from hdsp.corpus import LabelSchema
 from hdsp.scaling.design import LabelDesign
-from hdsp.scaling.functions import Product
 
 
 def line(labels, weights):
@@ -72,7 +71,6 @@ CALLS = [
     (lambda: Categorical(weight_shape=0.0), "`weight_shape` of Categorical must be a number"),
     (lambda: LogLinear(variance=np.inf), "`variance` of LogLinear must be a number"),
     (lambda: Softplus(variance=-1.0), "`variance` of Softplus must be a number"),
-    (lambda: Product(), "Product needs at least one"),
     (lambda: (Categorical("a") * LogLinear("b")).initial(2, 3), "is not bound to label columns"),
     (lambda: Monotone("price", "year"), "Monotone takes the name of one number. Got"),
     (lambda: Monotone("price", n_knots=0), "`n_knots` of Ramps must be 1 to 100. Got 0"),

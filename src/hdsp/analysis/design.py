@@ -85,7 +85,7 @@ def _with_terms(space: LabelDesign, terms: Sequence[Term]) -> LabelDesign:
     used = [space.used[columns].any() for columns in space.columns]
     columns = [places for places, chosen in zip(changed.columns, used, strict=True) if chosen]
     split = [np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *columns]))]
-    return replace(changed, scaling=Product(LogLinear(), split=split, n_labels=changed.n_columns))
+    return replace(changed, scaling=Product(LogLinear(), split=split))
 
 
 def partial_columns(space: LabelDesign) -> list[BoolArray]:

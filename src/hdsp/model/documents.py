@@ -419,8 +419,7 @@ def document_terms(view: DocumentView, block: Block, solution: Solution) -> Docu
         sums,
     )
     if block.design.nnz:
-        proportions += view.scaling.weighted_log_rate(
-            view.parameters, block.design, view.prior_shape[:n_topics]
-        )
+        log_rate = view.scaling.expected_log_rate(view.parameters, block.design)
+        proportions += log_rate @ view.prior_shape[:n_topics]
     by_name = {"words": words, "tangent": tangent, "proportions": proportions}
     return DocumentTerms(by_name, sums.sum(axis=0)[:n_topics])

@@ -28,7 +28,7 @@ from hdsp.persistence.expressions import (
 )
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.formula import is_formula
-from hdsp.scaling.functions import Product, ScalingFunction, of_terms
+from hdsp.scaling.functions import Product, ScalingFunction, as_function
 from hdsp.storage.codec import (
     SMALLEST,
     AnyArray,
@@ -116,7 +116,7 @@ def check_parameters(state: GlobalState, scaling: ScalingFunction, n_labels: int
     for name, array in state.scaling.items():
         function, own = scaling, name
         if isinstance(scaling, Product):
-            number, own = name.split(":")
+            number, _, own = name.partition(":")
             function = scaling.factors[int(number)]
         fits = array.shape == (state.n_topics, *initial[name].shape[1:])
         positive = own not in function.positive or array.min(initial=1.0) >= SMALLEST
@@ -182,9 +182,8 @@ def _encode_parameters(
     parameters: Mapping[str, Any], arrays: dict[str, AnyArray]
 ) -> dict[str, Any]:
     stored = {name: value for name, value in parameters.items() if name not in _NOT_STORED}
-    scaling = of_terms(stored["scaling"])
-    if isinstance(scaling, ScalingFunction):
-        stored["scaling"] = encode_scaling(scaling)
+    if not isinstance(stored["scaling"], str):
+        stored["scaling"] = encode_scaling(as_function(stored["scaling"]))
     if not isinstance(stored["init"], str):
         start = np.asarray(stored["init"])
         small = start.dtype == np.float32

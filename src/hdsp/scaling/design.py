@@ -22,10 +22,10 @@ from hdsp.scaling.functions import (
     LogLinear,
     Product,
     ScalingFunction,
-    of_terms,
+    as_function,
 )
 from hdsp.scaling.links import FUNCTIONS
-from hdsp.scaling.terms import Factor, Ordered, Pooled, Term, TermProduct, plain_term
+from hdsp.scaling.terms import Factor, Ordered, Pooled, Term, plain_term
 
 # In standard deviations; single precision changes values by less.
 _SAME_VALUE = 1e-4
@@ -35,7 +35,7 @@ _MOST_ORDERED = 10
 # Levels of a category with versions of topics.
 MOST_LEVELS = 50
 # What a user may write: "auto", a formula, or an expression.
-Scaling: TypeAlias = str | ScalingFunction | Term | TermProduct
+Scaling: TypeAlias = str | ScalingFunction | Term
 # What terms have learned; None is to be learned anew.
 Learned: TypeAlias = Mapping[Term, Mapping[str, list[float]] | None]
 
@@ -101,7 +101,7 @@ class LabelDesign:
                 )
         if not chosen:
             return unbound
-        return replace(unbound, scaling=Product(*chosen, split=split, n_labels=unbound.n_columns))
+        return replace(unbound, scaling=Product(*chosen, split=split))
 
     @classmethod
     def _with_terms_of(
@@ -343,9 +343,9 @@ def _factors(scaling: Scaling, schema: LabelSchema) -> tuple[ScalingFunction, ..
             )
         kinds = {block.name: block.kind for block in schema.blocks}
         scaling = parse_formula(scaling, kinds)
-    function = of_terms(scaling)
-    if isinstance(function, ScalingFunction):
-        return function.factors if isinstance(function, Product) else (function,)
+    if isinstance(scaling, ScalingFunction | Term):
+        function = as_function(scaling)
+        return function.factors if type(function) is Product else (function,)
     raise TypeError(
         "`scaling` of HDSP must be 'auto', a formula, a scaling function or a term. "
         f"Got {type(scaling).__name__}."

@@ -5,19 +5,20 @@ expected rates; everything in it is plain NumPy, so a user's own function needs 
 `hdsp.testing.check_scaling` tells whether a function keeps the contract.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.checks import check_positive
 from hdsp.numerics import FloatArray, IntArray, expected_log_gamma, gamma_divergence
-from hdsp.scaling.terms import Pooled, Term, TermProduct
+from hdsp.scaling.terms import Expression, Pooled, Term
 from hdsp.storage.codec import Limits
 
 # Variational parameters by name (a word, no colon); topics are always the first axis.
@@ -61,7 +62,7 @@ class DesignLimits:
         )
 
 
-class ScalingFunction(ABC):
+class ScalingFunction(Expression):
     """A factor of the rate rho_mk = 1 / s_k(r_m) that enters a document's gamma variables.
 
     Parameters
@@ -116,28 +117,10 @@ class ScalingFunction(ABC):
         self.columns = tuple(name for name in columns if isinstance(name, str))
         self.terms = tuple(term for term in columns if isinstance(term, Term))
 
-    def __repr__(self) -> str:
-        settings = [f"{key}={value!r}" for key, value in self.settings().items()]
-        parts = [*map(repr, (*self.columns, *self.terms)), *settings]
-        return f"{type(self).__name__}({', '.join(parts)})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    def __mul__(self, other: "ScalingFunction | Term | TermProduct") -> "Product":
-        factor = of_terms(other)
-        return Product(self, factor) if isinstance(factor, ScalingFunction) else NotImplemented
-
-    def __rmul__(self, other: "Term | TermProduct") -> "Product":
-        factor = of_terms(other)
-        return factor * self if isinstance(factor, ScalingFunction) else NotImplemented
-
-    def settings(self) -> dict[str, float]:
-        """The function's own numbers, by the names its constructor takes."""
-        return {}
+    @property
+    def arguments(self) -> tuple[str | Term, ...]:
+        """Label columns and terms."""
+        return (*self.columns, *self.terms)
 
     @abstractmethod
     def initial(self, n_topics: int, n_labels: int) -> Parameters:
@@ -186,13 +169,10 @@ class ScalingFunction(ABC):
 
     def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
         """sum_m E[ln rho_mk], [T]."""
+        if self.log_linear:
+            # One document with the sums of all labels.
+            design = csr_array(np.asarray(design.sum(axis=0))[None, :])
         return np.asarray(self.expected_log_rate(parameters, design).sum(axis=0))
-
-    def weighted_log_rate(
-        self, parameters: Parameters, design: Design, prior_shape: FloatArray
-    ) -> FloatArray:
-        """sum_k prior_shape_k E[ln rho_mk], [M]."""
-        return np.asarray(self.expected_log_rate(parameters, design) @ prior_shape)
 
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """E[s_k(r_m)] = E[1 / rho_mk], [M, T], of equation 20.
@@ -200,10 +180,8 @@ class ScalingFunction(ABC):
         The default averages draws from q(w) with a fixed seed.
         """
         rng = np.random.default_rng(0)
-        total = np.zeros((design.shape[0], _n_topics(parameters)))
-        for _ in range(_MONTE_CARLO_DRAWS):
-            total += 1.0 / self.rate(self.draw_posterior(parameters, rng), design)
-        return total / _MONTE_CARLO_DRAWS
+        draws = (self.draw_posterior(parameters, rng) for _ in range(_MONTE_CARLO_DRAWS))
+        return _sum(1.0 / self.rate(weights, design) for weights in draws) / _MONTE_CARLO_DRAWS
 
     def objective(
         self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
@@ -226,24 +204,24 @@ class ScalingFunction(ABC):
         ]
         return {name: np.concatenate([row[name] for row in rows]) for name in parameters}
 
-    def _maximise(
-        self, start: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
-    ) -> Parameters:
-        ends = np.cumsum([value.size for value in start.values()])
+    def _maximise(self, start: Parameters, *arguments: Any) -> Parameters:
+        """The parameters of one topic at which the objective is highest."""
+        ends = np.cumsum([value.size for value in start.values()])[:-1]
 
         def unpack(flat: FloatArray) -> Parameters:
-            parts = zip(start.items(), np.split(flat, ends[:-1]), strict=True)
-            found = {name: part.reshape(value.shape) for (name, value), part in parts}
-            return {n: np.exp(part) if n in self.positive else part for n, part in found.items()}
+            parts = zip(start.items(), np.split(flat, ends), strict=True)
+            return {
+                name: (np.exp(part) if name in self.positive else part).reshape(value.shape)
+                for (name, value), part in parts
+            }
 
         def loss(flat: FloatArray) -> float:
             with np.errstate(over="ignore", invalid="ignore"):
-                value = self.objective(unpack(flat), design, prior_shape, exposure)[0]
+                value = self.objective(unpack(flat), *arguments)[0]
             return float(-value) if np.isfinite(value) else 1e300
 
-        flat = np.concatenate(
-            [(np.log(part) if n in self.positive else part).ravel() for n, part in start.items()]
-        )
+        logs = [np.log(value) if name in self.positive else value for name, value in start.items()]
+        flat = np.concatenate([part.ravel() for part in logs])
         if flat.size == 0:
             return start
         found = minimize(loss, flat, method="L-BFGS-B")
@@ -280,10 +258,6 @@ def take_topics(parameters: Parameters, topics: Any) -> dict[str, FloatArray]:
     return {name: value[topics] for name, value in parameters.items()}
 
 
-def _n_topics(parameters: Parameters) -> int:
-    return len(next(iter(parameters.values())))
-
-
 class Product(ScalingFunction):
     """Factors on disjoint labels: rates multiply, E[ln rho] and the bound's terms add.
 
@@ -297,8 +271,6 @@ class Product(ScalingFunction):
         Scaling functions, or products of them.
     split : iterable of iterables of int, default=None
         The design's columns that each factor takes.
-    n_labels : int, default=None
-        The number of the design's columns; None where the factors take every one.
 
     Examples
     --------
@@ -307,24 +279,16 @@ class Product(ScalingFunction):
     Categorical('tags', weight_shape=1.0, weight_rate=1.0) * LogLinear('rating', variance=1.0)
     """
 
-    def __init__(
-        self,
-        *factors: ScalingFunction,
-        split: Iterable[Iterable[int]] | None = None,
-        n_labels: int | None = None,
-    ) -> None:
-        if not factors:
-            raise ValueError("Product needs at least one scaling function.")
-        flat = [
+    def __init__(self, *factors: Expression, split: Iterable[Iterable[int]] | None = None) -> None:
+        functions = map(as_function, factors)
+        self.factors: tuple[ScalingFunction, ...] = tuple(
             inner
-            for factor in factors
-            for inner in (factor.factors if isinstance(factor, Product) else [factor])
-        ]
-        super().__init__(*[name for factor in flat for name in factor.columns])
-        self.factors: tuple[ScalingFunction, ...] = tuple(flat)
-        self.kinds = frozenset.intersection(*[factor.kinds for factor in flat])
-        self.log_linear = all(factor.log_linear for factor in flat)
-        self.n_labels = n_labels
+            for factor in functions
+            for inner in (factor.factors if type(factor) is Product else [factor])
+        )
+        super().__init__(*[name for factor in self.factors for name in factor.columns])
+        self.kinds = frozenset.intersection(*[factor.kinds for factor in self.factors])
+        self.log_linear = all(factor.log_linear for factor in self.factors)
         self.split = None if split is None else tuple(np.asarray(list(c), int) for c in split)
 
     def __repr__(self) -> str:
@@ -332,7 +296,9 @@ class Product(ScalingFunction):
 
     def initial(self, n_topics: int, n_labels: int) -> Parameters:
         """The parameters of every factor."""
-        return _join(factor.initial(n_topics, len(columns)) for factor, columns in self._columns())
+        return _join(
+            factor.initial(n_topics, len(columns)) for factor, _, columns in self._factors()
+        )
 
     def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """The product of the factors' expected rates, [M, T]."""
@@ -344,20 +310,6 @@ class Product(ScalingFunction):
         parts = self._parts(parameters, design)
         return _sum(factor.expected_log_rate(part, labels) for factor, part, labels in parts)
 
-    def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
-        """The sum of the factors' totals, [T]."""
-        parts = self._parts(parameters, design)
-        return _sum(factor.log_rate_total(part, labels) for factor, part, labels in parts)
-
-    def weighted_log_rate(
-        self, parameters: Parameters, design: Design, prior_shape: FloatArray
-    ) -> FloatArray:
-        """The sum of the factors' weighted log rates, [M]."""
-        parts = self._parts(parameters, design)
-        return _sum(
-            factor.weighted_log_rate(part, labels, prior_shape) for factor, part, labels in parts
-        )
-
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """The product of the factors' expected scales, [M, T]."""
         parts = self._parts(parameters, design)
@@ -365,25 +317,29 @@ class Product(ScalingFunction):
 
     def prior_terms(self, parameters: Parameters) -> FloatArray:
         """The sum of the factors' terms, [T]."""
-        return _sum(factor.prior_terms(part) for factor, part in self._factors(parameters))
+        return _sum(factor.prior_terms(part) for factor, part, _ in self._factors(parameters))
 
     def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
-        """The factors' weights side by side, [T, J], in the order of the design's columns."""
-        return self._side_by_side(
-            factor.draw_prior(n_topics, len(columns), rng) for factor, columns in self._columns()
-        )
+        """The factors' weights in the columns they take, [T, J]; NaN where none takes one."""
+        weights = np.full((n_topics, n_labels), np.nan)
+        for factor, _, columns in self._factors():
+            weights[:, columns] = factor.draw_prior(n_topics, len(columns), rng)
+        return weights
 
     def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-        """The factors' weights side by side, [T, J], in the order of the design's columns."""
-        return self._side_by_side(
-            factor.draw_posterior(part, rng) for factor, part in self._factors(parameters)
-        )
+        """The factors' weights in the columns they take, [T, J], up to the last that one takes."""
+        factors = list(self._factors(parameters))
+        last = max(columns.max(initial=-1) for _, _, columns in factors)
+        weights = np.full((len(next(iter(parameters.values()))), last + 1), np.nan)
+        for factor, part, columns in factors:
+            weights[:, columns] = factor.draw_posterior(part, rng)
+        return weights
 
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """The product of the factors' rates, [M, T]."""
         return _product(
             factor.rate(weights[:, columns], design[:, columns])
-            for factor, columns in self._columns()
+            for factor, _, columns in self._factors()
         )
 
     def update(
@@ -423,35 +379,24 @@ class Product(ScalingFunction):
         limits: DesignLimits,
     ) -> Parameters:
         """All factors at once: C counts the labels of all of them, so that none goes too far."""
-        factors = zip(
-            self._factors(parameters), self._factors(statistics), self._columns(), strict=True
-        )
+        factors = zip(self._factors(parameters), self._factors(statistics), strict=True)
         return _join(
             factor.update_from_statistics(
-                part,
-                sums,
-                prior_shape,
-                DesignLimits(limits.labels_per_document, limits.largest[columns]),
+                part, sums, prior_shape, replace(limits, largest=limits.largest[columns])
             )
-            for (factor, part), (_, sums), (_, columns) in factors
+            for (factor, part, columns), (_, sums, _) in factors
         )
 
-    def _columns(self) -> list[tuple[ScalingFunction, IntArray]]:
-        """Each factor and the design's columns that it takes."""
+    def _factors(
+        self, parameters: Parameters | None = None
+    ) -> Iterator[tuple[ScalingFunction, Parameters, IntArray]]:
+        """Each factor, its own parameters and the design's columns that it takes."""
         if self.split is None:
-            raise ValueError(
-                f"{self!r} is not bound to label columns. Pass it to HDSP(scaling=...), or give "
-                "`split`."
-            )
-        return list(zip(self.factors, self.split, strict=True))
-
-    def _factors(self, parameters: Parameters) -> list[tuple[ScalingFunction, Parameters]]:
-        """Each factor and its own parameters."""
-        parts: list[dict[str, FloatArray]] = [{} for _ in self.factors]
-        for key, value in parameters.items():
-            number, name = key.split(":")
-            parts[int(number)][name] = value
-        return list(zip(self.factors, parts, strict=True))
+            raise ValueError(f"{self!r} is not bound to label columns. Pass it to HDSP(scaling=).")
+        for number, (factor, columns) in enumerate(zip(self.factors, self.split, strict=True)):
+            named = {name.partition(":"): value for name, value in (parameters or {}).items()}
+            own = {name: value for (n, _, name), value in named.items() if n == str(number)}
+            yield factor, own, columns
 
     def _parts(
         self, parameters: Parameters, design: Design
@@ -460,19 +405,8 @@ class Product(ScalingFunction):
         every = np.arange(design.shape[1])
         return [
             (factor, part, design if np.array_equal(columns, every) else design[:, columns])
-            for (factor, columns), (_, part) in zip(
-                self._columns(), self._factors(parameters), strict=True
-            )
+            for factor, part, columns in self._factors(parameters)
         ]
-
-    def _side_by_side(self, weights: Iterable[FloatArray]) -> FloatArray:
-        """Weights of the factors in the order of the design's columns; NaN where none takes one."""
-        parts = list(weights)
-        columns = [columns for _, columns in self._columns()]
-        out = np.full((len(parts[0]), self.n_labels or sum(map(len, columns))), np.nan)
-        for part, own in zip(parts, columns, strict=True):
-            out[:, own] = part
-        return out
 
 
 def _join(parts: Iterable[Parameters]) -> Parameters:
@@ -494,20 +428,16 @@ def _product(arrays: Iterable[FloatArray]) -> FloatArray:
 
 def scale_labels(scaling: ScalingFunction, sums: Parameters, factor: FloatArray) -> Parameters:
     """Sums of `ScalingFunction.statistics`, those of each label times its own `factor` [J]."""
-    return {
-        name: value * factor[columns] if value.shape[-1] else value
-        for name, value, columns in _by_label(scaling, sums, len(factor))
-    }
+    by_label = _by_label(scaling, sums, len(factor))
+    return {name: value * factor[columns] for name, value, columns in by_label}
 
 
 def mix_labels(
     scaling: ScalingFunction, old: Parameters, new: Parameters, rate: FloatArray
 ) -> Parameters:
     """(1 - rate_j) old + rate_j new, for rates of labels [J]."""
-    return {
-        name: value + rate[columns] * (new[name] - value) if value.shape[-1] else value
-        for name, value, columns in _by_label(scaling, old, len(rate))
-    }
+    by_label = _by_label(scaling, old, len(rate))
+    return {name: value + rate[columns] * (new[name] - value) for name, value, columns in by_label}
 
 
 def move_labels(
@@ -522,21 +452,14 @@ def move_labels(
 
     `position` [J] has the new columns of those before; others get the parameters of `initial`.
     """
-    moved = dict(new.initial(n_topics, n_labels))
-    at = {
-        (name.split(":")[-1], int(position[j])): value[..., i]
-        for name, value, columns in _by_label(old, parameters, len(position))
-        for i, j in enumerate(columns)
-        if value.shape[-1]
-    }
-    for name, value, columns in _by_label(new, dict(moved), n_labels):
-        if value.shape[-1]:
-            value = value.copy()
-            for i, j in enumerate(columns):
-                known = at.get((name.split(":")[-1], int(j)))
-                if known is not None:
-                    value[..., i] = known
-            moved[name] = value
+    known: dict[str, FloatArray] = {}
+    for name, value, columns in _by_label(old, parameters, len(position)):
+        empty = np.full((*value.shape[:-1], n_labels), np.nan)
+        known.setdefault(name.split(":")[-1], empty)[..., position[columns]] = value
+    moved = {}
+    for name, value, columns in _by_label(new, new.initial(n_topics, n_labels), n_labels):
+        before = known.get(name.split(":")[-1], np.full(n_labels, np.nan))[..., columns]
+        moved[name] = np.where(np.isnan(before), value, before)
     return moved
 
 
@@ -545,12 +468,11 @@ def _by_label(
 ) -> Iterator[tuple[str, FloatArray, IntArray]]:
     """Each array, and the design's columns along its last axis."""
     for name, value in arrays.items():
-        columns = np.arange(n_labels)
-        factor = scaling
+        factor, columns = scaling, np.arange(n_labels)
         if isinstance(scaling, Product) and scaling.split is not None:
             number = int(name.split(":")[0])
-            columns, factor = scaling.split[number], scaling.factors[number]
-        if value.shape[-1] not in (0, len(columns)):
+            factor, columns = scaling.factors[number], scaling.split[number]
+        if value.shape[-1] != len(columns):
             raise ValueError(
                 f"{type(factor).__name__} cannot be fitted by steps on part of the documents: the "
                 f"last axis of {name!r} must be its {len(columns)} label columns. "
@@ -627,17 +549,7 @@ class Categorical(ScalingFunction):
 
     def expected_log_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """sum_j r_mj (psi(a'_kj) - ln b'_kj), [M, T]."""
-        return np.asarray(design @ self._expected_log(parameters).T)
-
-    def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
-        """sum_j n_j (psi(a'_kj) - ln b'_kj), [T]."""
-        return np.asarray(self._expected_log(parameters) @ design.sum(axis=0))
-
-    def weighted_log_rate(
-        self, parameters: Parameters, design: Design, prior_shape: FloatArray
-    ) -> FloatArray:
-        """sum_j r_mj sum_k prior_shape_k (psi(a'_kj) - ln b'_kj), [M]."""
-        return np.asarray(design @ (self._expected_log(parameters).T @ prior_shape))
+        return np.asarray(design @ expected_log_gamma(parameters["shape"], parameters["rate"]).T)
 
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """prod_j (b'_kj / (a'_kj - 1))^r_mj, [M, T].
@@ -711,9 +623,6 @@ class Categorical(ScalingFunction):
         damping = 1.0 / limits.labels_per_document
         new_mean = mean ** (1.0 - damping) * target**damping
         return {"shape": shape, "rate": shape / new_mean}
-
-    def _expected_log(self, parameters: Parameters) -> FloatArray:
-        return expected_log_gamma(parameters["shape"], parameters["rate"])
 
 
 # Steps of an update, and how often each is halved before it is given up.
@@ -826,73 +735,8 @@ class PointFunction(ScalingFunction):
         return slope, curvature
 
 
-class Constant(PointFunction):
-    """rho_mk = 1 for every document and topic. The model is then the HDP.
-
-    Examples
-    --------
-    >>> Constant()
-    Constant()
-    """
-
-    kinds = frozenset()
-    log_linear = True
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def settings(self) -> dict[str, float]:
-        """None."""
-        return {}
-
-    def initial(self, n_topics: int, n_labels: int) -> Parameters:
-        """No weights."""
-        return super().initial(n_topics, 0)
-
-    def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
-        """0, [M, T]."""
-        return np.zeros((design.shape[0], len(weights)))
-
-    def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
-        """0, [T]."""
-        return np.zeros(len(parameters["weight"]))
-
-    def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
-        """Nothing to draw: [T, 0]."""
-        return np.zeros((n_topics, 0))
-
-    def update(
-        self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
-    ) -> Parameters:
-        """Nothing to learn."""
-        return parameters
-
-    def statistics(
-        self, parameters: Parameters, design: Design, exposure: FloatArray
-    ) -> Parameters:
-        """Nothing to sum."""
-        return {}
-
-    def update_from_statistics(
-        self,
-        parameters: Parameters,
-        statistics: Parameters,
-        prior_shape: FloatArray,
-        limits: DesignLimits,
-    ) -> Parameters:
-        """Nothing to learn."""
-        return parameters
-
-
 # exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1
 _QUADRATIC = np.e - 2.0
-
-
-def of_terms(value: object) -> object:
-    """The log-linear function of a term or of several, and anything else as it is."""
-    if isinstance(value, Term):
-        return LogLinear(value)
-    return LogLinear(*value.terms) if isinstance(value, TermProduct) else value
 
 
 class LogLinear(PointFunction):
@@ -926,16 +770,6 @@ class LogLinear(PointFunction):
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """exp(w_k . r_m), [M, T]."""
         return kernels.exp_product(design, weights.T)
-
-    def log_rate_total(self, parameters: Parameters, design: Design) -> FloatArray:
-        """w_k . sum_m r_m, [T]."""
-        return np.asarray(parameters["weight"] @ design.sum(axis=0))
-
-    def weighted_log_rate(
-        self, parameters: Parameters, design: Design, prior_shape: FloatArray
-    ) -> FloatArray:
-        """r_m . sum_k prior_shape_k w_k, [M]."""
-        return np.asarray(design @ (parameters["weight"].T @ prior_shape))
 
     def update(
         self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
@@ -992,3 +826,29 @@ class LogLinear(PointFunction):
             "weight": weight + np.clip(gradient / curvature, -longest, longest),
             "spread": 1.0 / (statistics["curvature"] + 1.0 / self.variance),
         }
+
+
+class Constant(Product):
+    """rho_mk = 1 for every document and topic. The model is then the HDP.
+
+    Examples
+    --------
+    >>> Constant()
+    Constant()
+    """
+
+    def __init__(self) -> None:
+        # The log-linear function of no columns.
+        super().__init__(LogLinear(), split=[()])
+        self.kinds = frozenset()
+
+    def __repr__(self) -> str:
+        return "Constant()"
+
+
+def as_function(value: Expression) -> ScalingFunction:
+    """A scaling function, or the log-linear function of a term."""
+    if isinstance(value, Term):
+        return LogLinear(value)
+    assert isinstance(value, ScalingFunction)
+    return value

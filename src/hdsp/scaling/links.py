@@ -1,11 +1,15 @@
 """Functions that are not log-linear: growing slowly, rising or falling only, or a user's own."""
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.checks import check_whole
 from hdsp.numerics import FloatArray
 from hdsp.scaling.functions import (
     Categorical,
@@ -22,7 +26,28 @@ from hdsp.scaling.terms import Ramps, Slots, Term
 _LOWEST = -40.0
 
 
-class Softplus(PointFunction):
+class _ByScore(PointFunction):
+    """A function whose log scale depends on the score w_k . r_m alone."""
+
+    @abstractmethod
+    def _link(self, score: FloatArray) -> FloatArray:
+        """ln s_mk of scores, [M, T]."""
+
+    @abstractmethod
+    def _slope(self, score: FloatArray) -> FloatArray:
+        """The derivative of `_link`, [M, T]."""
+
+    def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
+        """ln s_mk, [M, T]."""
+        return self._link(np.asarray(design @ weights.T, dtype=np.float64))
+
+    def log_scale_gradient(self, weights: FloatArray, design: Design) -> FloatArray:
+        """r_mj times the slope of the log scale, [J, M, T]."""
+        slope = self._slope(np.asarray(design @ weights.T, dtype=np.float64))
+        return np.asarray(design.toarray().T[:, :, None] * slope)
+
+
+class Softplus(_ByScore):
     """s_mk = ln(1 + exp(w_k . r_m)) / ln 2: a scale that grows as a line, not as the exponential.
 
     Labels that hold a topic back do so as in `LogLinear`; those that raise it add to its scale. A
@@ -41,22 +66,16 @@ class Softplus(PointFunction):
     Softplus('price', variance=1.0)
     """
 
-    def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
-        super().__init__(*columns, variance=variance)
-
-    def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
-        """ln s_mk, [M, T]."""
-        score = np.asarray(design @ weights.T, dtype=np.float64)
+    def _link(self, score: FloatArray) -> FloatArray:
         found = np.log(np.logaddexp(0.0, np.maximum(score, _LOWEST)))
         return np.asarray(found + np.minimum(score - _LOWEST, 0.0) - np.log(np.log(2.0)))
 
-    def log_scale_gradient(self, weights: FloatArray, design: Design) -> FloatArray:
-        """r_mj times the slope of the log scale, [J, M, T]."""
-        score = np.maximum(np.asarray(design @ weights.T, dtype=np.float64), _LOWEST)
-        return _chained(design, 1.0 / ((1.0 + np.exp(-score)) * np.logaddexp(0.0, score)))
+    def _slope(self, score: FloatArray) -> FloatArray:
+        score = np.maximum(score, _LOWEST)
+        return np.asarray(1.0 / ((1.0 + np.exp(-score)) * np.logaddexp(0.0, score)))
 
 
-class Power(PointFunction):
+class Power(_ByScore):
     """s_mk = (x + sqrt(1 + x^2))^2, x = w_k . r_m / 2: a scale that grows as a square.
 
     Near 0 it is the exponential of `LogLinear`, far from it the square of the score or 1 over it,
@@ -75,17 +94,11 @@ class Power(PointFunction):
     Power('price', variance=1.0)
     """
 
-    def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
-        super().__init__(*columns, variance=variance)
+    def _link(self, score: FloatArray) -> FloatArray:
+        return np.asarray(2.0 * np.arcsinh(score / 2.0))
 
-    def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
-        """ln s_mk, [M, T]."""
-        return 2.0 * np.arcsinh(np.asarray(design @ weights.T, dtype=np.float64) / 2.0)
-
-    def log_scale_gradient(self, weights: FloatArray, design: Design) -> FloatArray:
-        """r_mj times the slope of the log scale, [J, M, T]."""
-        score = np.asarray(design @ weights.T, dtype=np.float64)
-        return _chained(design, 1.0 / np.sqrt(1.0 + score**2 / 4.0))
+    def _slope(self, score: FloatArray) -> FloatArray:
+        return np.asarray(1.0 / np.sqrt(1.0 + score**2 / 4.0))
 
 
 class Monotone(PointFunction):
@@ -115,10 +128,8 @@ class Monotone(PointFunction):
     def __init__(self, *columns: str | Term, n_knots: int = 8, variance: float = 1.0) -> None:
         if len(columns) != 1 or not isinstance(columns[0], (str, Ramps)):
             raise ValueError(f"Monotone takes the name of one number. Got {columns!r}.")
-        (one,) = columns
-        super().__init__(
-            Ramps(one, n_knots=n_knots) if isinstance(one, str) else one, variance=variance
-        )
+        terms = [Ramps(c, n_knots=n_knots) if isinstance(c, str) else c for c in columns]
+        super().__init__(*terms, variance=variance)
 
     def _parts(self, weights: FloatArray, design: Design) -> tuple[FloatArray, FloatArray]:
         """The parts c_mi, [M, n], and what each counts in topics, [n, T]."""
@@ -139,17 +150,9 @@ class Monotone(PointFunction):
         """By the direction and by what each part counts, [J, M, T]."""
         parts, shape = self._parts(weights, design)
         whole = parts @ shape
-        found = np.empty((weights.shape[1], *whole.shape))
-        found[0] = whole
-        for i in range(1, len(found)):
-            away = parts[:, i - 1, None] - whole / len(shape)
-            found[i] = weights[:, 0] * shape[i - 1] * away
-        return found
-
-
-def _chained(design: Design, slope: FloatArray) -> FloatArray:
-    """r_mj times the slope of a function of the score, [J, M, T]."""
-    return np.asarray(design.toarray().T[:, :, None] * slope)
+        away = parts.T[: weights.shape[1] - 1, :, None] - whole / len(shape)
+        bends = weights[:, 0] * shape[: len(away), None] * away
+        return np.concatenate([whole[None], bends])
 
 
 # Takes labels [J, M, 1] and weights [W, T]; returns [M, T], or such an array for each weight.
@@ -203,24 +206,17 @@ class Custom(PointFunction):
                 "`log_scale` of Custom must be a function of labels and weights, and `gradient` "
                 f"such a function, 'jax' or None. Got {log_scale!r} and {gradient!r}."
             )
-        if n_weights is not None and (type(n_weights) is not int or n_weights < 1):
-            raise ValueError(
-                "`n_weights` of Custom must be a whole number of at least 1, or None. "
-                f"Got {n_weights!r}."
-            )
+        if n_weights is not None:
+            check_whole(n_weights, "n_weights", 1, "Custom")
+        self.function, self.n_weights, self.gradient = log_scale, n_weights, gradient
         if gradient == "jax":
             _jax()
-        self._written = (*columns,)
+        self._written = columns
         self._slots = max((n_weights or 0) - len(columns), 0) if columns else 0
-        if self._slots and not isinstance(columns[-1], str):
-            raise ValueError(
-                f"Custom has {n_weights} weights and {len(columns)} columns of labels: the last "
-                f"must then be the name of a number. Got {columns[-1]!r}."
-            )
         if self._slots:
+            # More weights than columns: the last names a number.
             columns = (*columns[:-1], Slots(str(columns[-1]), n=self._slots))
         super().__init__(*columns, variance=variance)
-        self.function, self.n_weights, self.gradient = log_scale, n_weights, gradient
 
     def __repr__(self) -> str:
         parts = [*map(repr, self._written), f"log_scale={_name(self.function)}"]
@@ -263,7 +259,8 @@ class Custom(PointFunction):
     def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
         """ln s_mk, less that of labels that are all 0, [M, T]."""
         labels, document = self._labels(design)
-        found = self._values(labels, weights)
+        given = self._call(self.function, labels, weights)
+        found = _checked(given, (len(labels), len(weights)), "log_scale")
         return np.asarray((found - found[0])[document])
 
     def log_scale_gradient(self, weights: FloatArray, design: Design) -> FloatArray:
@@ -271,7 +268,17 @@ class Custom(PointFunction):
         if self.gradient is None:
             return super().log_scale_gradient(weights, design)
         labels, document = self._labels(design)
-        found = self._derivatives(labels, weights)
+        by_jax = partial(_derivatives, self.function)
+        given = self._call(by_jax if self.gradient == "jax" else self.gradient, labels, weights)
+        n_used = self.n_weights or weights.shape[1]
+        if len(given) != n_used:
+            raise ValueError(
+                f"`gradient` of Custom must return one array for each of {n_used} weights. "
+                f"Got {len(given)}."
+            )
+        # 0 for weights that the function does not use.
+        found = np.zeros((weights.shape[1], len(labels), len(weights)))
+        found[:n_used] = [_checked(one, found.shape[1:], "gradient") for one in given]
         return np.asarray((found - found[:, :1])[:, document])
 
     def _labels(self, design: Design) -> tuple[FloatArray, Any]:
@@ -280,46 +287,20 @@ class Custom(PointFunction):
         different, document = np.unique(dense, axis=0, return_inverse=True)
         return np.vstack([np.zeros(dense.shape[1]), different]), document.reshape(-1) + 1
 
-    def _values(self, labels: FloatArray, weights: FloatArray) -> FloatArray:
-        found = self._call(self.function, labels, weights)
-        return _checked(found, (len(labels), len(weights)), "log_scale")
-
-    def _derivatives(self, labels: FloatArray, weights: FloatArray) -> FloatArray:
-        """Of labels [U, J], [W, U, T]; 0 for weights that the function does not use."""
-        shape = (len(labels), len(weights))
-        n_used = self.n_weights or weights.shape[1]
-        found = np.zeros((weights.shape[1], *shape))
-        if callable(self.gradient):
-            given: Sequence[Any] = self._call(self.gradient, labels, weights)
-            if len(given) != n_used:
-                raise ValueError(
-                    f"`gradient` of Custom must return one array for each of {n_used} weights. "
-                    f"Got {len(given)}."
-                )
-            for out, one in zip(found, given, strict=False):
-                out[:] = _checked(one, shape, "gradient")
-        else:
-            jax = _jax()
-
-            def function(weights: Any) -> Any:
-                return self.function(labels.T[:, :, None], weights)
-
-            with jax.enable_x64(True):
-                used = jax.numpy.asarray(weights.T[:n_used])
-                for j in range(n_used):
-                    along = jax.numpy.zeros_like(used).at[j].set(1.0)
-                    found[j] = _checked(jax.jvp(function, (used,), (along,))[1], shape, "gradient")
-        return found
-
     def _call(self, function: LogScale, labels: FloatArray, weights: FloatArray) -> Any:
         used = np.asarray(weights.T[: self.n_weights], dtype=np.float64)
-        if self.gradient != "jax":
+        with _jax().enable_x64(True) if self.gradient == "jax" else nullcontext():
             return function(labels.T[:, :, None], used)
-        with _jax().enable_x64(True):
-            return np.asarray(function(labels.T[:, :, None], used))
 
 
-def _checked(found: Any, shape: tuple[int, int], name: str) -> FloatArray:
+def _derivatives(function: LogScale, labels: FloatArray, weights: FloatArray) -> list[Any]:
+    """The derivatives of a function of ``jax.numpy`` by each weight."""
+    units = np.eye(len(weights))[:, :, None] * np.ones(weights.shape)
+    along = partial(_jax().jvp, partial(function, labels), (weights,))
+    return [along((unit,))[1] for unit in units]
+
+
+def _checked(found: Any, shape: tuple[int, ...], name: str) -> FloatArray:
     """An array of documents and topics; raises where it is none."""
     try:
         return np.broadcast_to(np.asarray(found, dtype=np.float64), shape)

@@ -8,7 +8,7 @@ keeps the contract.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -20,11 +20,42 @@ from hdsp.corpus import Kind
 from hdsp.corpus.schema import BlockSchema
 from hdsp.numerics import FloatArray, IntArray, csr_from_entries
 
+if TYPE_CHECKING:
+    from hdsp.scaling.functions import Product
+
 # Points between which a term of a number is nearly straight.
 _POINTS = 513
 
 
-class Term(ABC):
+class Expression(ABC):
+    """What a user writes: a term or a scaling function, equal to others that are written alike."""
+
+    @property
+    @abstractmethod
+    def arguments(self) -> tuple[Any, ...]:
+        """What the constructor takes besides `settings`."""
+
+    def settings(self) -> dict[str, Any]:
+        """Its own settings, by the names that the constructor takes."""
+        return {}
+
+    def __repr__(self) -> str:
+        settings = [f"{key}={value!r}" for key, value in self.settings().items()]
+        return f"{type(self).__name__}({', '.join([*map(repr, self.arguments), *settings])})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __mul__(self, other: "Expression") -> "Product":
+        from hdsp.scaling.functions import Product
+
+        return Product(self, other) if isinstance(other, Expression) else NotImplemented
+
+
+class Term(Expression):
     """Columns of the design that are made from label columns.
 
     A *main* term is made from the values of one label column (indicators of tags or levels, or a
@@ -78,22 +109,10 @@ class Term(ABC):
         self.sources: tuple[tuple[str, ...], ...] = ()
         self.fitted: Mapping[str, list[float]] = {}
 
-    def __repr__(self) -> str:
-        settings = [f"{key}={value!r}" for key, value in self.settings().items()]
-        return f"{type(self).__name__}({', '.join([*map(repr, self.columns), *settings])})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    def __mul__(self, other: "Term | TermProduct") -> "TermProduct":
-        return TermProduct(self) * other
-
-    def settings(self) -> dict[str, Any]:
-        """The term's own settings, by the names that its constructor takes."""
-        return {}
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Label columns."""
+        return self.columns
 
     @property
     def learns_from(self) -> tuple[str, ...]:
@@ -158,29 +177,6 @@ class Term(ABC):
     def products(self) -> tuple[tuple[int, int], ...]:
         """For each column the columns of the two sources that it is the product of, if it is."""
         return ()
-
-
-class TermProduct:
-    """Terms that are multiplied with each other, before a scaling function takes them."""
-
-    def __init__(self, *terms: Term) -> None:
-        self.terms = terms
-
-    def __mul__(self, other: "Term | TermProduct") -> "TermProduct":
-        if isinstance(other, Term):
-            return TermProduct(*self.terms, other)
-        if isinstance(other, TermProduct):
-            return TermProduct(*self.terms, *other.terms)
-        return NotImplemented
-
-    def __repr__(self) -> str:
-        return " * ".join(map(repr, self.terms))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TermProduct) and self.terms == other.terms
-
-    def __hash__(self) -> int:
-        return hash(self.terms)
 
 
 class Number(Term):

@@ -191,8 +191,6 @@ def _totals_are_sums(scaling: ScalingFunction, case: ScalingCase) -> None:
     log_rate = scaling.expected_log_rate(parameters, case.design)
     total = scaling.log_rate_total(parameters, case.design)
     np.testing.assert_allclose(total, log_rate.sum(axis=0), rtol=1e-9, atol=1e-9)
-    weighted = scaling.weighted_log_rate(parameters, case.design, case.prior_shape)
-    np.testing.assert_allclose(weighted, log_rate @ case.prior_shape, rtol=1e-9, atol=1e-9)
 
 
 def _draws(scaling: ScalingFunction, case: ScalingCase, parameters: Parameters) -> FloatArray:
