@@ -76,7 +76,14 @@ def cpu(function, repeats=5):
 def make_step(train):
     """A function that solves and sums the documents of a fitted model, all in one block."""
     from hdsp import HDSP
-    from hdsp.model import GlobalState, LocalSettings, Priors, block_step, make_problem, make_view
+    from hdsp.model import (
+        DocumentView,
+        GlobalState,
+        LocalSettings,
+        Priors,
+        block_step,
+        make_problem,
+    )
     from hdsp.numerics import sticks_from_weights
     from hdsp.scaling.design import LabelDesign
 
@@ -93,7 +100,7 @@ def make_step(train):
         document_concentration=model.document_concentration_,
         scaling=scaling.initial(N_TOPICS, schema.n_labels),
     )
-    view = make_view(state, scaling, problem.dtype)
+    view = DocumentView(state, scaling, problem.dtype)
 
     def step(n_iter, prune, kept=None):
         return block_step(view, block, kept, LocalSettings(n_iter, 0.0, prune))[0].documents

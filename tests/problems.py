@@ -45,15 +45,9 @@ def draw_seeds(n_seeded, n_words, n_topics, rng):
     return csr_array(tokens), rng.permutation(n_topics)[:n_seeded]
 
 
-class DataElsewhere(Data):
-    """Data that a fit sees block by block, as it sees those on a cluster."""
-
-    dtype = property(lambda self: self.blocks[0].counts.dtype)
-
-
 def elsewhere(problem):
     """The documents of a problem, which sums alone tell of."""
-    return DataElsewhere(*(getattr(problem, field.name) for field in fields(Data)))
+    return Data(*(getattr(problem, field.name) for field in fields(Data)))
 
 
 def fit_documents(problem, state, documents, settings, executor=None):

@@ -148,7 +148,7 @@ def test_versions_of_topics_are_read_with_their_own_words():
     left, reading = fitted.left_out, fitted.reading
     weight = np.maximum(expected_tokens(fitted.state, fitted.priors), 0.0).sum(axis=0)
     for m in (0, 1, 120, 211):
-        place = left.problem.entries[[m]].indices % 3
+        place = left.problem.entries(np.array([m])).indices % 3
         assert len(set(place)) == 1
         versions = group_share(left.without(int(left.fold[m])))[place[0] :: 3]
         wanted = read_document(counts[m], (versions * weight).T)

@@ -102,7 +102,7 @@ def bound_of(problem, state, documents):
 def tokens_of(snapshot, problem):
     """c_mi gamma_mik, [M, V, T], from what the snapshot remembers."""
     n_topics = snapshot.state.n_topics
-    known, entries = block_of(snapshot), problem.entries
+    known, entries = block_of(snapshot), problem.entries()
     tokens = np.zeros((problem.n_documents, *snapshot.state.topics.shape))
     for m in range(len(tokens)):
         for i in range(entries.indptr[m], entries.indptr[m + 1]):
@@ -220,7 +220,9 @@ def test_blocks_gain_what_documents_in_memory_do(labelled):
     corpus, _ = even_corpus(5, 3, labelled=labelled)
     fit, state, run, history = fitted(corpus, 12)
     here = Documents(fit.problem, HERE)
-    there = Documents(elsewhere(fit.problem.cut(64)), HERE)
+    whole = fit.problem
+    problem = make_problem(whole.counts, whole.design, whole.scaling, whole.priors, block_size=64)
+    there = Documents(elsewhere(problem), HERE)
     for documents in (here, there):
         documents.fit(state, SETTLED)
     one, other = (take_snapshot(kept, state, SETTLED)[0] for kept in (here, there))

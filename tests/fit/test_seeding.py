@@ -13,8 +13,8 @@ from hdsp.fit.merge import Merge, merged_state, propose_merges, take_snapshot
 from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.start import find_seeds, place_seeds
 from hdsp.model import LocalSettings, Priors, expected_tokens, make_problem, seed_prior
-from hdsp.model.bound import word_terms
 from hdsp.model.priors import TopicPrior
+from hdsp.model.updates import word_terms
 from hdsp.scaling.functions import Constant, take_topics
 from tests.fit.test_merge import even_corpus
 

@@ -16,13 +16,13 @@ from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
 from hdsp.model import (
     DocumentState,
+    DocumentView,
     GlobalState,
     LocalSettings,
     Priors,
     block_step,
     elbo,
     make_problem,
-    make_view,
 )
 from hdsp.model.documents import document_terms, solve_block, summarise_block
 from hdsp.model.updates import (
@@ -63,7 +63,7 @@ class Climb:
 def solve(problem, state, kept, settings):
     """The document step of a problem of one block: solution and statistics."""
     (block,) = problem.blocks
-    view = make_view(state, problem.scaling, problem.dtype)
+    view = DocumentView(state, problem.scaling, problem.dtype)
     solution = solve_block(view, block, kept, settings)
     return solution, summarise_block(view, block, solution, settings)
 
@@ -162,14 +162,14 @@ def test_a_restart_keeps_the_better_of_both_for_each_document():
         document_concentration=2.0,
         scaling=Constant().initial(6, 0),
     )
-    view = make_view(state, problem.scaling, problem.dtype)
+    view = DocumentView(state, problem.scaling, problem.dtype)
     settings = LocalSettings(2, 0.0, prune=0.0)
     # Tokens that sit with one topic each: some documents leave it, some do better afresh.
     held = np.zeros((70, view.table.shape[1]))
     held[np.arange(70), rng.integers(0, 6, size=70)] = block.lengths
     kept = DocumentState(held, np.ones(70))
     either = [
-        document_terms(view, block, solve_block(view, block, documents, settings)).total
+        document_terms(view, block, solve_block(view, block, documents, settings))[0].sum(axis=0)
         for documents in (kept, None)
     ]
     assert 5 < (either[0] > either[1]).sum() < 65

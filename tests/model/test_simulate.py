@@ -17,10 +17,10 @@ from hdsp.numerics import normalised_gamma_mean
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"n_topics": 0}, "`n_topics` of simulate must be at least 1"),
-        ({"n_words": 0}, "`n_words` of simulate must be at least 1"),
-        ({"document_concentration": -1.0}, "`document_concentration` of simulate must be a pos"),
-        ({"document_length": 0.0}, "`document_length` of simulate must be a positive"),
+        ({"n_topics": 0}, "`n_topics` of simulate must be an integer >= 1"),
+        ({"n_words": 0}, "`n_words` of simulate must be an integer >= 1"),
+        ({"document_concentration": -1.0}, "`document_concentration` of simulate must be a number"),
+        ({"document_length": 0.0}, "`document_length` of simulate must be a number"),
         ({"n_documents": None}, "`n_documents` of simulate is needed"),
         ({"labels": 5, "n_documents": None}, "`labels` of simulate must have one row"),
     ],

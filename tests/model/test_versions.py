@@ -10,10 +10,9 @@ from hdsp.execution.executor import InProcess
 from hdsp.fit import initial_state
 from hdsp.fit.passes import Documents
 from hdsp.model import GlobalState, LocalSettings, Priors, elbo, make_problem
-from hdsp.model.bound import topic_terms
 from hdsp.model.documents import word_factors, word_table
-from hdsp.model.reading import group_share, make_predictive_view
-from hdsp.model.updates import update_versions
+from hdsp.model.reading import PredictiveView, group_share
+from hdsp.model.updates import topic_terms, update_versions
 from hdsp.model.versions import (
     Versions,
     choose_differing,
@@ -233,7 +232,7 @@ def test_documents_without_a_group_use_the_shared_words():
         ratio = table[common, group] / all_words[common]
         np.testing.assert_allclose(ratio, np.broadcast_to(ratio[:1], ratio.shape), rtol=1e-9)
     counts = csr_array(np.ones((2, N_WORDS)))
-    view = make_predictive_view(state, Constant())
+    view = PredictiveView(state, Constant())
     one, other = view.proportions(counts, csr_array(np.eye(2)), 1.0)
     assert np.abs(one - other).max() > 1e-3
 

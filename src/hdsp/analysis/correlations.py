@@ -106,7 +106,7 @@ def correlate_topics(
     values, errors = np.zeros((2, 2, len(pairs[0])), dtype=np.float32)
     if n_topics < _FEWEST_TOPICS or n_parts < 2:
         return Correlations(values, errors, 0)
-    entries, lengths = problem.entries[rows], problem.lengths[rows].astype(np.float64)
+    entries, lengths = problem.entries(rows), problem.lengths[rows].astype(np.float64)
     expected, n_versions = expected[rows, :n_topics], len(problem.content) + 1
     share = group_share(state)[:, :n_topics].astype(np.float32)
     reading, clear = _read_words(share, expected.mean(axis=0), n_versions)

@@ -41,7 +41,7 @@ from hdsp.analysis.words import WordFactors, learn_word_factors
 from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
 from hdsp.execution.executor import make_executor
 from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import GlobalState, Priors, expected_tokens, make_predictive_view, word_share
+from hdsp.model import GlobalState, PredictiveView, Priors, expected_tokens, word_share
 from hdsp.numerics import (
     BoolArray,
     FloatArray,
@@ -386,7 +386,7 @@ class FittedModel:
 
     def posterior(self, counts: csr_array, design: Design) -> FloatArray:
         """Proportions of documents given their words and labels, [M, T]."""
-        view = make_predictive_view(self.state, self.scaling)
+        view = PredictiveView(self.state, self.scaling)
         shares = view.proportions(counts, design, self.predictive_concentration)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True, dtype=np.float64))
 

@@ -243,7 +243,7 @@ def estimate_proportions(
         whole.update(kept)
         condition = max(condition, alike)
         for part in parts_of(np.flatnonzero(fold == number)):
-            entries = problem.entries[part].astype(np.float32)
+            entries = problem.entries(part).astype(np.float32)
             estimate = kernels.sparse_product(entries, reader)
             known = estimate[:, -1:]
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -315,7 +315,7 @@ def folds(problem: Problem, groups: IntArray | None = None, n_folds: int = FOLDS
     and equal documents are left out together; or from the number of its group, unless that is -1.
     """
     directions = np.random.default_rng(0).random(problem.n_words)
-    counts = problem.entries if not len(problem.content) else problem.counts
+    counts = problem.entries() if not len(problem.content) else problem.counts
     projected = np.asarray(counts @ directions)
     fold = np.asarray(np.floor(1e3 * projected % 1.0 * n_folds), dtype=np.int64)
     return fold if groups is None else np.where(groups < 0, fold, groups % n_folds)

@@ -13,10 +13,10 @@ from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import History, Run
 from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
-from hdsp.model.bound import TopicWeights, proportion_terms, word_terms
 from hdsp.model.documents import BlockState, word_factors
 from hdsp.model.priors import TopicPrior
-from hdsp.model.updates import update_versions
+from hdsp.model.state import TopicWeights
+from hdsp.model.updates import proportion_terms, update_versions, word_terms
 from hdsp.model.versions import best_values, count_parts, prior_parts, topic_values
 from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
 from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction, take_topics
@@ -168,7 +168,7 @@ def propose_merges(snapshot: Snapshot) -> list[Merge]:
     if len(pairs) == 0:
         return []
     function = documents.problem.scaling
-    alone = TopicWeights(state.prior_shape, state.scaling)
+    alone = state.weights
     merged = documents.update_merged(pairs, alone.merged(pairs), snapshot.limits)
     before = words_before(snapshot) + function.prior_terms(state.scaling)
     gain = documents.sum(SumGains(function, snapshot.table, pairs, alone, merged))

@@ -14,19 +14,17 @@ import numpy as np
 from hdsp.execution.executor import Executor, Kept, Step
 from hdsp.fit.run import History, Run
 from hdsp.kernels import run_ranges
-from hdsp.model.bound import TopicWeights, elbo, token_proportions
 from hdsp.model.data import Block, Data, Problem
 from hdsp.model.documents import (
     BlockState,
     DocumentView,
     LocalSettings,
     block_step,
-    make_view,
     mean_proportions,
 )
-from hdsp.model.state import DocumentState, GlobalState, Statistics
-from hdsp.model.updates import global_step, update_scaling, update_scaling_from_sums
-from hdsp.numerics import FloatArray, IntArray
+from hdsp.model.state import DocumentState, GlobalState, Statistics, TopicWeights
+from hdsp.model.updates import elbo, global_step, update_scaling, update_scaling_from_sums
+from hdsp.numerics import IntArray
 from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction
 
 # Exact updates of the label weights of a merged topic, and pairs of topics per task of a thread.
@@ -66,7 +64,7 @@ class Documents:
         self, state: GlobalState, settings: LocalSettings, remember: bool = False
     ) -> Statistics:
         """Fit all documents, and sum their statistics; `remember` keeps responsibilities, too."""
-        view = make_view(state, self.problem.scaling, self.problem.dtype)
+        view = DocumentView(state, self.problem.scaling, self.problem.dtype)
         step = FitDocuments(view, settings, remember)
         self._kept, statistics = self._executor.run(step, self.problem.blocks, self._kept)
         total: Statistics = statistics
@@ -84,7 +82,7 @@ class Documents:
             assert self._kept is not None
             return update_scaling(problem, state, self._kept)
         for _ in range(_LABEL_ROUNDS if problem.n_labels else 0):
-            sums = self.sum(SumLabels(problem.scaling, state.scaling, scaling, state.prior_shape))
+            sums = self.sum(SumLabels(problem.scaling, state.weights, scaling))
             before = replace(state, scaling=scaling)
             scaling = update_scaling_from_sums(problem, before, sums.sums, statistics.limits)
         return scaling
@@ -101,7 +99,7 @@ class Documents:
             return self._update_merged_exactly(self.problem, pairs, topics)
         function = self.problem.scaling
         for _ in range(_LABEL_ROUNDS if self.problem.n_labels else 0):
-            sums = self.sum(SumMergedLabels(function, pairs, topics)).sums
+            sums = self.sum(SumLabels(function, topics, topics.scaling, pairs)).sums
             scaling = function.update_from_statistics(
                 topics.scaling, sums, topics.prior_shape, limits
             )
@@ -124,7 +122,7 @@ class Documents:
                 [own.token_counts[:, one] + own.token_counts[:, other] for own in states]
             )
             for _ in range(_EXACT_UPDATES):
-                mean = token_proportions(function, design, per_xi, tokens, some)
+                mean = mean_proportions(function, design, per_xi, tokens, some)
                 scaling = function.update(some.scaling, design, some.prior_shape, mean)
                 some = replace(some, scaling=scaling)
             return some.scaling
@@ -198,52 +196,29 @@ class SumLabels(Step):
     ----------
     scaling : ScalingFunction
         Bound to the columns of the blocks' designs.
-    fitted_with, parameters : mapping of str to array
-        The parameters that the documents were fitted with, and those to update.
-    prior_shape : float array of shape [T]
-        The prior shape beta p that the documents were fitted with.
+    fitted_with : TopicWeights
+        The topics' weights that the documents were fitted with.
+    parameters : mapping of str to array
+        The parameters to update.
+    pairs : int array of shape [Q, 2], or None, default=None
+        The topics are those that these pairs become; None for all as they are.
     """
 
     reads_block: ClassVar[bool] = False
 
     scaling: ScalingFunction
-    fitted_with: Parameters
+    fitted_with: TopicWeights
     parameters: Parameters
-    prior_shape: FloatArray
+    pairs: IntArray | None = None
 
     def __call__(self, block: None, kept: BlockState) -> tuple[None, LabelSums]:
         """The sums."""
-        rate = self.scaling.expected_rate(self.fitted_with, kept.design)
-        mean = mean_proportions(rate, self.prior_shape, kept.lengths, kept.documents)
+        tokens = kept.documents.token_counts[:, : len(self.fitted_with.prior_shape)]
+        if self.pairs is not None:
+            held = kept.documents.token_counts
+            tokens = held[:, self.pairs[:, 0]] + held[:, self.pairs[:, 1]]
+        mean = mean_proportions(self.scaling, kept.design, kept.per_xi, tokens, self.fitted_with)
         return None, LabelSums(self.scaling.statistics(self.parameters, kept.design, mean))
-
-
-@dataclass(frozen=True, eq=False)
-class SumMergedLabels(Step):
-    """Sums the statistics that update the labels' weights of merged topics.
-
-    Attributes
-    ----------
-    scaling : ScalingFunction
-        Bound to the columns of the blocks' designs.
-    pairs : int array of shape [Q, 2]
-        The topics that become one.
-    topics : TopicWeights
-        The topics that they become, Q of them.
-    """
-
-    reads_block: ClassVar[bool] = False
-
-    scaling: ScalingFunction
-    pairs: IntArray
-    topics: TopicWeights
-
-    def __call__(self, block: None, kept: BlockState) -> tuple[None, LabelSums]:
-        """The sums."""
-        held = kept.documents.token_counts
-        tokens = held[:, self.pairs[:, 0]] + held[:, self.pairs[:, 1]]
-        mean = token_proportions(self.scaling, kept.design, kept.per_xi, tokens, self.topics)
-        return None, LabelSums(self.scaling.statistics(self.topics.scaling, kept.design, mean))
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +242,7 @@ def sum_documents(
 
     They include the scaling function's own sums, since its update cannot see the documents.
     """
-    view = make_view(state, problem.scaling, problem.dtype)
+    view = DocumentView(state, problem.scaling, problem.dtype)
     step = FitDocuments(view, replace(settings, scaling_sums=True))
     statistics: Statistics = executor.run(step, problem.blocks, keep=False)[1]
     return statistics

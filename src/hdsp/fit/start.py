@@ -185,7 +185,8 @@ def common_words(problem: Problem) -> FloatArray | None:
     if not len(problem.content):
         return None
     # Documents that have a word: its tokens are no independent evidence.
-    n_documents = np.bincount(problem.entries.indices, minlength=problem.entries.shape[1])
+    entries = problem.entries()
+    n_documents = np.bincount(entries.indices, minlength=entries.shape[1])
     documents = n_documents.reshape(problem.n_words, -1)[:, 1:].T.astype(np.float64)
     share = documents.sum(axis=1, keepdims=True) / max(documents.sum(), 1e-300)
     expected = np.maximum(share * documents.sum(axis=0), 1e-300)

@@ -18,14 +18,14 @@ from hdsp.fit.stream_labels import grown_schema
 from hdsp.model import (
     Data,
     GlobalState,
+    PredictiveView,
     Priors,
     Problem,
     expected_tokens,
     make_block,
-    make_predictive_view,
 )
 from hdsp.model.updates import update_versions
-from hdsp.model.versions import word_spread
+from hdsp.model.versions import expand_counts, word_spread
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign, Scaling
 from hdsp.scaling.functions import Design, DesignLimits, move_labels
@@ -362,14 +362,12 @@ def _with_words(opened: OpenStream, joining: list[str], waiting: dict[str, int])
     priors, state = opened.priors, opened.stream.state
     new = csr_array(counts[:, len(opened.words) : len(words)])
     rows = np.flatnonzero(np.diff(new.indptr))
-    view = make_predictive_view(state, opened.space.scaling)
+    view = PredictiveView(state, opened.space.scaling)
     design = csr_array(opened.sample.design[rows])
     shares = view.proportions(
         csr_array(opened.known.counts[rows]), design, state.document_concentration
     )
-    found, versions = csr_array(new[rows]), state.versions
-    if versions is not None:
-        found = versions.expand(found, design)
+    found, versions = expand_counts(csr_array(new[rows]), design, state.content), state.versions
     tokens = np.asarray(found.T @ shares) * (opened.n_documents / max(len(opened.sample), 1))
     if versions is not None:
         grown = np.concatenate([versions.tokens, tokens.astype(versions.tokens.dtype)])

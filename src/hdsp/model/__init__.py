@@ -3,22 +3,20 @@
 Internal: names here may change without notice.
 """
 
-from hdsp.model.bound import elbo
 from hdsp.model.data import Block, BlockSource, Data, Problem, make_block, make_problem
-from hdsp.model.documents import DocumentView, LocalSettings, block_step, make_view
+from hdsp.model.documents import DocumentView, LocalSettings, block_step
 from hdsp.model.priors import Priors, seed_prior
 from hdsp.model.reading import (
     HeldOut,
     PredictiveView,
     document_log_likelihood,
-    make_predictive_view,
     split_tokens,
     word_log_likelihood,
     word_share,
 )
 from hdsp.model.simulate import Truth, draw_documents
 from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics
-from hdsp.model.updates import expected_proportions, expected_tokens, global_step
+from hdsp.model.updates import elbo, expected_tokens, global_step
 from hdsp.model.versions import NO_CONTENT, Versions
 
 __all__ = [
@@ -42,13 +40,10 @@ __all__ = [
     "document_log_likelihood",
     "draw_documents",
     "elbo",
-    "expected_proportions",
     "expected_tokens",
     "global_step",
     "make_block",
-    "make_predictive_view",
     "make_problem",
-    "make_view",
     "seed_prior",
     "split_tokens",
     "word_log_likelihood",

@@ -4,7 +4,7 @@ Blocks are in memory, or are read from a corpus when they are needed, in this pr
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Protocol
@@ -24,6 +24,8 @@ from hdsp.scaling.functions import Design, DesignLimits, ScalingFunction
 # Shards that a process keeps while their documents are taken in a random order.
 SHARDS_AT_ONCE = 8
 _FLOAT32: np.dtype[np.floating] = np.dtype(np.float32)
+_ALL = slice(None)
+_Real = np.dtype[np.floating] | type[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,8 @@ class Data:
         M, V and J.
     content : int array of shape [G]
         The columns of the design whose documents have their own versions of topics, if any.
+    dtype : dtype, default=float32
+        The floating-point type of the document step; float64 in some tests.
     """
 
     blocks: Sequence[BlockSource]
@@ -111,11 +115,7 @@ class Data:
     n_words: int
     n_labels: int
     content: IntArray = field(default_factory=NO_CONTENT.copy)
-
-    @property
-    def dtype(self) -> np.dtype[np.floating]:
-        """The floating-point type of the document step."""
-        return _FLOAT32
+    dtype: np.dtype[np.floating] = _FLOAT32
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,105 +128,41 @@ class Problem(Data):
         The documents, in blocks.
     counts : sparse array of shape [M, V]
         The documents, unchanged.
-    entries : sparse array of shape [M, V]
-        The same counts in the types that the document step takes; its data have `dtype`. With
-        versions of topics, counts of the groups' words (`hdsp.model.versions`).
-    lengths : float array of shape [M]
-        The document lengths N_m.
     design : sparse array of shape [M, J]
         Label values of all documents.
     """
 
     blocks: tuple[Block, ...]
     counts: csr_array = field(kw_only=True)
-    entries: csr_array = field(kw_only=True)
-    lengths: FloatArray = field(kw_only=True)
     design: Design = field(kw_only=True)
 
-    @property
-    def dtype(self) -> np.dtype[np.floating]:
-        """The floating-point type of the document step: float32, or float64 in some tests."""
-        return self.entries.dtype  # type: ignore[no-any-return]
+    @cached_property
+    def lengths(self) -> FloatArray:
+        """The document lengths N_m, [M]."""
+        return np.concatenate([block.lengths for block in self.blocks])
 
     @property
     def n_tokens(self) -> float:
         """The sum of all counts."""
         return float(sum(block.lengths.sum(dtype=np.float64) for block in self.blocks))
 
+    def entries(self, rows: IntArray | slice = _ALL) -> csr_array:
+        """The counts of some documents in the types that the document step takes.
+
+        With versions of topics, counts of the groups' words (`hdsp.model.versions`).
+        """
+        return _entries(self.counts[rows], self.design[rows], self.content, self.dtype)
+
     def take(self, rows: IntArray) -> "Problem":
         """Some of the documents as a problem of their own."""
-        part = replace(
-            self,
-            counts=self.counts[rows],
-            entries=self.entries[rows],
-            lengths=self.lengths[rows],
-            design=self.design[rows],
-            n_documents=len(rows),
-            priors=self.priors.for_part(len(rows) / self.n_documents),
+        return make_problem(
+            self.counts[rows],
+            self.design[rows],
+            self.scaling,
+            self.priors.for_part(len(rows) / self.n_documents),
+            self.dtype,
+            content=self.content,
         )
-        return part.cut()
-
-    def cut(self, block_size: int = BLOCK_DOCUMENTS) -> "Problem":
-        """The same problem in blocks of about so many documents, which are equally large."""
-        n_blocks = max(round(self.n_documents / block_size), 1)
-        ends = [self.n_documents * n // n_blocks for n in range(n_blocks + 1)]
-        return replace(
-            self,
-            blocks=tuple(
-                _make_block(self.entries, self.lengths, self.design, slice(*rows))
-                for rows in pairwise(ends)
-            ),
-        )
-
-
-def _make_block(entries: csr_array, lengths: FloatArray, design: Design, rows: slice) -> Block:
-    part = entries[rows]
-    order = csr_array(
-        (np.arange(part.nnz, dtype=np.int32), part.indices, part.indptr), shape=part.shape
-    ).tocsc()
-    stored = slice(entries.indptr[rows.start], entries.indptr[rows.stop])
-    return Block(
-        rows=rows,
-        indptr=part.indptr.astype(np.int64),
-        # Parts of the whole corpus' arrays, not copies.
-        indices=entries.indices[stored],
-        counts=entries.data[stored],
-        lengths=lengths[rows],
-        word_indptr=order.indptr.astype(np.int64),
-        documents=order.indices.astype(np.int32),
-        positions=order.data,
-        design=design[rows],
-    )
-
-
-def make_block(
-    counts: csr_array, design: Design, first: int = 0, content: IntArray = NO_CONTENT
-) -> Block:
-    """The block of documents `counts` [M, V] with labels `design` [M, J].
-
-    `first` is the place of its first document in the corpus, and `content` [G] the columns of
-    the design whose documents have their own versions of topics.
-    """
-    entries = _entries(counts, design, content, np.float32)
-    lengths = np.asarray(counts.sum(axis=1)).astype(np.float32)
-    rows = slice(0, counts.shape[0])
-    block = _make_block(entries, lengths, csr_array(design, dtype=np.float32), rows)
-    return replace(block, rows=slice(first, first + rows.stop))
-
-
-def _entries(
-    counts: csr_array,
-    design: Design,
-    content: IntArray,
-    dtype: np.dtype[np.floating] | type[np.floating],
-) -> csr_array:
-    """The counts in the types that the document step takes."""
-    if len(content):
-        counts = expand_counts(counts, design, content)
-    return csr_array(
-        (counts.data.astype(dtype), counts.indices.astype(np.int32), counts.indptr),
-        shape=counts.shape,
-    )
 
 
 def make_problem(
@@ -234,28 +170,61 @@ def make_problem(
     design: Design,
     scaling: ScalingFunction,
     priors: Priors,
-    dtype: type[np.floating] = np.float32,
+    dtype: _Real = np.float32,
     block_size: int = BLOCK_DOCUMENTS,
     content: IntArray = NO_CONTENT,
 ) -> Problem:
     """The problem of fitting topics to `counts` [M, V] with labels `design` [M, J].
 
-    Documents of the columns `content` [G] of the design have their own versions of topics.
+    Documents of the columns `content` [G] of the design have their own versions of topics. Blocks
+    are of about `block_size` documents, and equally large.
     """
-    whole = Problem(
-        (),
-        scaling,
-        priors,
-        counts.shape[0],
-        counts.shape[1],
-        design.shape[1],
-        content,
-        counts=counts,
-        entries=_entries(counts, design, content, dtype),
+    (n_documents, n_words), n_labels = counts.shape, design.shape[1]
+    design = csr_array(design, dtype=dtype)
+    n_blocks = max(round(n_documents / block_size), 1)
+    ends = [n_documents * n // n_blocks for n in range(n_blocks + 1)]
+    blocks = tuple(
+        make_block(counts[first:last], design[first:last], first, content, dtype)
+        for first, last in pairwise(ends)
+    )
+    sizes, real = (n_documents, n_words, n_labels), np.dtype(dtype)
+    return Problem(blocks, scaling, priors, *sizes, content, real, counts=counts, design=design)
+
+
+def make_block(
+    counts: csr_array,
+    design: Design,
+    first: int = 0,
+    content: IntArray = NO_CONTENT,
+    dtype: _Real = np.float32,
+) -> Block:
+    """The block of documents `counts` [M, V] with labels `design` [M, J].
+
+    `first` is the place of its first document in the corpus, and `content` [G] the columns of
+    the design whose documents have their own versions of topics.
+    """
+    entries = _entries(counts, design, content, dtype)
+    places = np.arange(entries.nnz, dtype=np.int32)
+    by_word = csr_array((places, entries.indices, entries.indptr), shape=entries.shape).tocsc()
+    return Block(
+        rows=slice(first, first + counts.shape[0]),
+        indptr=entries.indptr.astype(np.int64),
+        indices=entries.indices,
+        counts=entries.data,
         lengths=np.asarray(counts.sum(axis=1)).astype(dtype),
+        word_indptr=by_word.indptr.astype(np.int64),
+        documents=by_word.indices.astype(np.int32),
+        positions=by_word.data,
         design=csr_array(design, dtype=dtype),
     )
-    return whole.cut(block_size)
+
+
+def _entries(counts: csr_array, design: Design, content: IntArray, dtype: _Real) -> csr_array:
+    counts = expand_counts(counts, design, content)
+    return csr_array(
+        (counts.data.astype(dtype), counts.indices.astype(np.int32), counts.indptr),
+        shape=counts.shape,
+    )
 
 
 class Readable(Hashable, Protocol):

@@ -1,6 +1,5 @@
 """The document step: q(pi) of a block of documents, and their statistics."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +8,14 @@ from scipy.special import psi
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.data import Block
-from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics, padded
+from hdsp.model.state import (
+    BoundTerms,
+    DocumentState,
+    GlobalState,
+    Statistics,
+    TopicWeights,
+    padded,
+)
 from hdsp.model.versions import version_table
 from hdsp.numerics import BoolArray, FloatArray
 from hdsp.scaling.functions import Design, Parameters, ScalingFunction
@@ -50,58 +56,42 @@ class LocalSettings:
     bound: bool = True
 
 
-@dataclass(frozen=True, eq=False)
 class DocumentView:
     """What documents see of a model, made once per pass.
+
+    Parameters
+    ----------
+    state : GlobalState
+        The model.
+    scaling : ScalingFunction
+        Bound to the columns of the blocks' designs.
+    dtype : dtype
+        The floating-point type of the document step.
 
     Attributes
     ----------
     table : float array of shape [V, K]
         The word weights exp(E ln phi), padded.
-    prior_shape : float array of shape [K]
-        The prior shape beta p, padded with zeros.
-    topic_weight : float array of shape [K]
-        The topic weights p, padded with zeros.
-    scaling : ScalingFunction
-        Bound to the columns of the blocks' designs.
-    parameters : mapping of str to array
-        The scaling function's parameters.
-    n_topics : int
-        The number of topics T, without padding.
+    prior_shape, topic_weight : float arrays of shape [K]
+        The prior shape beta p and the topic weights p, padded with zeros.
+    weights : TopicWeights
+        The prior shape and the labels' weights, without padding.
     """
 
-    table: FloatArray
-    prior_shape: FloatArray
-    topic_weight: FloatArray
-    scaling: ScalingFunction
-    parameters: Parameters
-    n_topics: int
-
-    @property
-    def dtype(self) -> np.dtype[np.floating]:
-        """The floating-point type of the document step."""
-        return self.table.dtype
+    def __init__(
+        self, state: GlobalState, scaling: ScalingFunction, dtype: np.dtype[np.floating]
+    ) -> None:
+        width = padded(state.n_topics)
+        self.dtype, self.n_topics = dtype, state.n_topics
+        self.scaling, self.weights = scaling, state.weights
+        self.table = word_factors(state, dtype)
+        self.prior_shape = pad(state.prior_shape, width, dtype)
+        self.topic_weight = pad(state.topic_weight, width, dtype)
 
     def rates(self, design: Design) -> FloatArray:
         """E[rho_mk], [M, K], padded with ones."""
-        return expected_rates(
-            self.scaling, self.parameters, design, self.table.shape[1], self.dtype
-        )
-
-
-def make_view(
-    state: GlobalState, scaling: ScalingFunction, dtype: np.dtype[np.floating]
-) -> DocumentView:
-    """The view of `state` that documents are fitted with."""
-    width = padded(state.n_topics)
-    return DocumentView(
-        word_factors(state, dtype),
-        pad(state.prior_shape, width, dtype),
-        pad(state.topic_weight, width, dtype),
-        scaling,
-        state.scaling,
-        state.n_topics,
-    )
+        width = self.table.shape[1]
+        return expected_rates(self.scaling, self.weights.scaling, design, width, self.dtype)
 
 
 def word_factors(state: GlobalState, dtype: np.dtype[np.floating]) -> FloatArray:
@@ -209,6 +199,13 @@ class BlockState:
         """N_m / xi_m, [M]."""
         return np.asarray(self.lengths / self.documents.tangent.astype(np.float64))
 
+    def mean_proportions(
+        self, function: ScalingFunction, weights: TopicWeights, topics: slice
+    ) -> FloatArray:
+        """E[pi_mk] of some topics, [M, Q]; `weights` are those of all at the fit."""
+        tokens = self.documents.token_counts[:, topics]
+        return mean_proportions(function, self.design, self.per_xi, tokens, weights.take(topics))
+
 
 def block_step(
     view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
@@ -229,10 +226,10 @@ def block_step(
     solution = solve_block(view, block, documents, settings)
     if settings.restart and documents is not None:
         fresh = solve_block(view, block, None, settings)
-        better = (
-            document_terms(view, block, fresh).total > document_terms(view, block, solution).total
+        ours, theirs = (
+            document_terms(view, block, one)[0].sum(axis=0) for one in (solution, fresh)
         )
-        solution = _better(block, solution, fresh, better)
+        solution = _better(block, solution, fresh, theirs > ours)
     return solution, summarise_block(view, block, solution, settings)
 
 
@@ -256,14 +253,13 @@ def summarise_block(
     log_proportion: FloatArray = np.zeros(view.n_topics)
     bound = BoundTerms()
     if settings.bound:
-        terms = document_terms(view, block, solution)
-        log_proportion = terms.log_proportion
-        bound = BoundTerms(**{name: float(of.sum()) for name, of in terms.by_name.items()})
+        terms, log_proportion = document_terms(view, block, solution)
+        bound = BoundTerms(*terms.sum(axis=1).tolist())
     sums: Parameters = {}
     if settings.scaling_sums and block.design.shape[1]:
-        rate = view.scaling.expected_rate(view.parameters, block.design)
-        mean = mean_proportions(rate, view.prior_shape, block.lengths, solution.documents)
-        sums = view.scaling.statistics(view.parameters, block.design, mean)
+        kept = BlockState(solution.documents, block.lengths, block.design)
+        mean = kept.mean_proportions(view.scaling, view.weights, slice(view.n_topics))
+        sums = view.scaling.statistics(view.weights.scaling, block.design, mean)
     return Statistics(
         n_documents=block.n_documents,
         word_counts=word_counts[:, : view.n_topics],
@@ -315,39 +311,21 @@ def solve_block(
 
 
 def mean_proportions(
-    rate: FloatArray,
-    prior_shape: FloatArray,
-    lengths: FloatArray,
-    documents: DocumentState,
-    first: int = 0,
+    function: ScalingFunction,
+    design: Design,
+    per_xi: FloatArray,
+    token_counts: FloatArray,
+    topics: TopicWeights,
 ) -> FloatArray:
-    """E[pi_mk] = a_mk / b_mk, [M, T']; unnormalised, as the model has them.
+    """E[pi_mk] = a_mk / b_mk of topics, [M, Q] (equation 11); unnormalised, as the model has them.
 
-    Parameters
-    ----------
-    rate : float array of shape [M, T']
-        E[rho_mk] of the topics from `first` on, as the documents were fitted with.
-    prior_shape : float array of shape [T]
-        The prior shape beta p of all topics, as the documents were fitted with.
-    lengths : float array of shape [M]
-        The document lengths N_m.
-    documents : DocumentState
-        Their q(pi).
-    first : int, default=0
-        The first topic to compute.
+    `per_xi` [M] is N_m / xi_m, and `token_counts` [M, Q] what the topics hold.
     """
-    dtype = documents.token_counts.dtype
-    mean = np.empty(rate.shape, dtype=dtype)
-    kernels.mean_proportions(
-        first,
-        documents.token_counts,
-        prior_shape.astype(dtype),
-        lengths,
-        documents.tangent,
-        np.ascontiguousarray(rate, dtype=dtype),
-        mean,
-    )
-    return mean
+    dtype = token_counts.dtype
+    mean = token_counts + topics.prior_shape.astype(dtype)
+    rate = function.expected_rate(topics.scaling, design).astype(dtype, copy=False)
+    mean /= rate + per_xi.astype(dtype)[:, None]
+    return np.asarray(mean)
 
 
 def _better(block: Block, one: Solution, other: Solution, choose: BoolArray) -> Solution:
@@ -366,29 +344,10 @@ def _better(block: Block, one: Solution, other: Solution, choose: BoolArray) -> 
     )
 
 
-@dataclass(frozen=True, eq=False)
-class DocumentTerms:
-    """A block's part of the bound by document.
-
-    Attributes
-    ----------
-    by_name : mapping of str to float array of shape [M]
-        The terms of `BoundTerms` that documents have a part of.
-    log_proportion : float array of shape [T]
-        The sum over documents of E[ln pi_mk].
-    """
-
-    by_name: Mapping[str, FloatArray]
-    log_proportion: FloatArray
-
-    @property
-    def total(self) -> FloatArray:
-        """Each document's part of the bound, [M]."""
-        return np.asarray(sum(self.by_name.values()))
-
-
-def document_terms(view: DocumentView, block: Block, solution: Solution) -> DocumentTerms:
-    """Terms (6), (7) and (8) + (9) of the bound for a solved block.
+def document_terms(
+    view: DocumentView, block: Block, solution: Solution
+) -> tuple[FloatArray, FloatArray]:
+    """Terms (6), (7) and (8) + (9) of the bound by document, [3, M], and E[ln pi] summed, [T].
 
     The prior's and the entropy's terms are taken together: with E[ln pi] = psi(a) - ln b they are
     beta p (E[ln rho] - ln b) + a - E[rho] a / b + ln Gamma(a) - ln Gamma(beta p)
@@ -397,7 +356,7 @@ def document_terms(view: DocumentView, block: Block, solution: Solution) -> Docu
     sum_i c_i ln norm_i + sum_k n_mk (E[ln pi_mk] - ln e_mk).
     """
     n_documents, n_topics = block.n_documents, view.n_topics
-    words, tangent, proportions = np.empty((3, n_documents))
+    terms = np.empty((3, n_documents))
     sums = np.zeros((-(-n_documents // DOCUMENT_RANGE), view.prior_shape.shape[0]))
     run_ranges(
         kernels.fill_document_terms,
@@ -413,13 +372,10 @@ def document_terms(view: DocumentView, block: Block, solution: Solution) -> Docu
         solution.documents.tangent,
         solution.weight,
         solution.token_weight,
-        words,
-        tangent,
-        proportions,
+        *terms,
         sums,
     )
     if block.design.nnz:
-        log_rate = view.scaling.expected_log_rate(view.parameters, block.design)
-        proportions += log_rate @ view.prior_shape[:n_topics]
-    by_name = {"words": words, "tangent": tangent, "proportions": proportions}
-    return DocumentTerms(by_name, sums.sum(axis=0)[:n_topics])
+        log_rate = view.scaling.expected_log_rate(view.weights.scaling, block.design)
+        terms[2] += log_rate @ view.prior_shape[:n_topics]
+    return terms, sums.sum(axis=0)[:n_topics]

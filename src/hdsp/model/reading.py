@@ -17,7 +17,7 @@ from hdsp.model.priors import NOT_SEEDED, TopicPrior
 from hdsp.model.state import GlobalState, padded
 from hdsp.model.versions import Versions, expand_counts, learn_versions, version_share, word_spread
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray
-from hdsp.scaling.functions import Design, Parameters, ScalingFunction
+from hdsp.scaling.functions import Design, ScalingFunction
 
 # Documents a thread takes at a time; fixed, so that results do not depend on threads.
 _DOCUMENT_RANGE = 64
@@ -30,29 +30,20 @@ _ACTIVE_SHARE = 2e-3
 _SMALLEST_PRIOR = 1e-15
 
 
-@dataclass(frozen=True, eq=False)
 class PredictiveView:
     """What new documents see of a model.
 
-    Attributes
+    Parameters
     ----------
-    word_share : float array of shape [V, K]
-        E[phi] in single precision, padded.
-    topic_weight : float array of shape [T]
-        The weights p.
+    state : GlobalState
+        The topics, and the scaling function's parameters.
     scaling : ScalingFunction
         Bound to the columns of designs.
-    parameters : mapping of str to array
-        The scaling function's.
-    versions : Versions or None
-        The topics' words by group, whose shares `word_share` [V (G + 1), K] then are.
     """
 
-    word_share: FloatArray
-    topic_weight: FloatArray
-    scaling: ScalingFunction
-    parameters: Parameters
-    versions: Versions | None
+    def __init__(self, state: GlobalState, scaling: ScalingFunction) -> None:
+        self._state, self._scaling = state, scaling
+        self._word_share = pad(group_share(state), padded(state.n_topics), np.dtype(np.float32))
 
     def proportions(
         self, counts: csr_array, design: Design, concentration: float, tol: float = _TOL
@@ -70,16 +61,17 @@ class PredictiveView:
         tol : float, default=1e-3
             The share of a document's tokens that may still move when it stops.
         """
-        counts = _by_group(counts, design, self.versions)
-        width, dtype = self.word_share.shape[1], self.word_share.dtype
+        state, share = self._state, self._word_share
+        counts = expand_counts(counts, design, state.content)
+        width, dtype = share.shape[1], share.dtype
         # Products of much smaller priors underflow in single precision.
-        prior_shape = np.maximum(concentration * self.topic_weight, _SMALLEST_PRIOR)
+        prior_shape = np.maximum(concentration * state.topic_weight, _SMALLEST_PRIOR)
         prior_shape = pad(prior_shape, width, dtype)
-        out = np.empty((counts.shape[0], len(self.topic_weight)))
+        out = np.empty((counts.shape[0], state.n_topics))
         for first in range(0, counts.shape[0], BLOCK_DOCUMENTS):
             rows = slice(first, first + BLOCK_DOCUMENTS)
-            rate = expected_rates(self.scaling, self.parameters, design[rows], width, dtype)
-            predict_proportions(counts[rows], self.word_share, prior_shape, rate, out[rows], tol)
+            rate = expected_rates(self._scaling, state.scaling, design[rows], width, dtype)
+            predict_proportions(counts[rows], share, prior_shape, rate, out[rows], tol)
         return out
 
 
@@ -112,7 +104,10 @@ def predict_proportions(
     """
     indptr, indices, data = kernels.csr_arrays(counts)
     dtype = word_share.dtype
-    arguments = (
+    run_ranges(
+        kernels.predict_documents,
+        counts.shape[0],
+        _PREDICTED_RANGE,
         indptr,
         indices,
         data.astype(dtype),
@@ -124,19 +119,6 @@ def predict_proportions(
         dtype.type(tol),
         dtype.type(_ACTIVE_SHARE),
         out,
-    )
-    run_ranges(kernels.predict_documents, counts.shape[0], _PREDICTED_RANGE, *arguments)
-
-
-def make_predictive_view(state: GlobalState, scaling: ScalingFunction) -> PredictiveView:
-    """What new documents see of `state`."""
-    share = group_share(state)
-    return PredictiveView(
-        pad(share, padded(state.n_topics), np.dtype(np.float32)),
-        state.topic_weight,
-        scaling,
-        state.scaling,
-        state.versions,
     )
 
 
@@ -158,12 +140,8 @@ def document_log_likelihood(
     state: GlobalState, counts: csr_array, design: Design, proportions: FloatArray
 ) -> FloatArray:
     """The log likelihood of each document's words by the versions of its group, [M]."""
-    counts = _by_group(counts, design, state.versions)
+    counts = expand_counts(counts, design, state.content)
     return word_log_likelihood(counts, proportions, group_share(state))
-
-
-def _by_group(counts: csr_array, design: Design, versions: Versions | None) -> csr_array:
-    return counts if versions is None else versions.expand(counts, design)
 
 
 def word_log_likelihood(
@@ -213,7 +191,7 @@ def _with_data(counts: csr_array, data: FloatArray) -> csr_array:
 
 def group_frequencies(problem: Problem) -> FloatArray:
     """The share of each word in the documents of each group, [V (G + 1)]: of a single topic."""
-    tokens = np.asarray(problem.entries.sum(axis=0), dtype=np.float64)[:, None]
+    tokens = np.asarray(problem.entries().sum(axis=0), dtype=np.float64)[:, None]
     prior = TopicPrior(problem.priors.topic_prior, None, NOT_SEEDED)
     versions = Versions.initial(word_spread(problem.counts), 1, problem.content, tokens.dtype)
     for _ in range(_GROUP_UPDATES):
@@ -272,13 +250,13 @@ class HeldOut:
 
         `near` is where the search for that concentration starts.
         """
-        view, share = make_predictive_view(state, scaling), group_share(state)
+        view, share = PredictiveView(state, scaling), group_share(state)
 
         def likelihood(concentration: float) -> FloatArray:
             total = np.zeros(len(self.tokens))
             for seen, hidden in (self._halves, self._halves[::-1]):
                 proportions = view.proportions(seen, self._design, concentration, _HELD_OUT_TOL)
-                hidden = _by_group(hidden, self._design, state.versions)
+                hidden = expand_counts(hidden, self._design, state.content)
                 total += word_log_likelihood(hidden, proportions, share)
             return total
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 from scipy.special import softmax
 
-from hdsp.checks import count_rows
+from hdsp.checks import check_positive, check_whole, count_rows
 from hdsp.corpus import Corpus, LabelSchema, as_labels
 from hdsp.numerics import FloatArray, IntArray, weights_from_sticks
 from hdsp.scaling.design import LabelDesign, Scaling
@@ -114,19 +114,16 @@ def _draw_words(
     for topic in np.flatnonzero(held):
         own = slice(ends[topic] - held[topic], ends[topic])
         words[own] = np.searchsorted(cumulative[topic], level[own], side="right")
-    # Sorted, tokens of the same word of the same document stand together.
-    places = np.sort(documents * n_words + words)
-    starts = np.flatnonzero(np.diff(places, prepend=-1))
-    number = np.diff(np.append(starts, len(places)))
-    rows, columns = np.divmod(places[starts], n_words)
+    number = np.ones(len(words))
     if long.any():
         share = proportions[long] @ word_share
         drawn = rng.multinomial(tokens[long], share / share.sum(axis=1, keepdims=True))
         row, column = np.nonzero(drawn)
-        rows = np.concatenate([rows, np.flatnonzero(long)[row]])
-        columns = np.concatenate([columns, column])
+        documents = np.concatenate([documents, np.flatnonzero(long)[row]])
+        words = np.concatenate([words, column])
         number = np.concatenate([number, drawn[row, column]])
-    return csr_array((number.astype(np.float64), (rows, columns)), shape=(n_documents, n_words))
+    # Tokens of the same word of the same document are added.
+    return csr_array((number, (documents, words)), shape=(n_documents, n_words))
 
 
 def simulate(
@@ -183,18 +180,12 @@ def simulate(
     >>> corpus.shape, truth.word_share.shape, truth.weights.shape
     ((3, 8), (3, 8), (3, 2))
     """
-    for name, whole in {"n_topics": n_topics, "n_words": n_words}.items():
-        if whole < 1:
-            raise ValueError(f"`{name}` of simulate must be at least 1. Got {whole}.")
-    positive = {
-        "document_length": document_length,
-        "topic_prior": topic_prior,
-        "corpus_concentration": corpus_concentration,
-        "document_concentration": document_concentration,
-    }
-    for name, number in positive.items():
-        if not 0 < number < np.inf:
-            raise ValueError(f"`{name}` of simulate must be a positive number. Got {number}.")
+    check_whole(n_topics, "n_topics", 1, "simulate")
+    check_whole(n_words, "n_words", 1, "simulate")
+    check_positive(document_length, "document_length", "simulate")
+    check_positive(topic_prior, "topic_prior", "simulate")
+    check_positive(corpus_concentration, "corpus_concentration", "simulate")
+    check_positive(document_concentration, "document_concentration", "simulate")
     if labels is None and n_documents is None:
         raise ValueError("`n_documents` of simulate is needed if there are no labels.")
     rng = np.random.default_rng(random_state)

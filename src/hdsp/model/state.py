@@ -22,6 +22,38 @@ def padded(n_topics: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
+class TopicWeights:
+    """What documents know of some topics beside their words.
+
+    Attributes
+    ----------
+    prior_shape : float array of shape [Q]
+        The prior shape beta p_k.
+    scaling : mapping of str to array
+        The scaling function's parameters for these topics.
+    """
+
+    prior_shape: FloatArray
+    scaling: Parameters
+
+    def take(self, topics: IntArray | slice) -> "TopicWeights":
+        """Some of these topics."""
+        return TopicWeights(self.prior_shape[topics], take_topics(self.scaling, topics))
+
+    def merged(self, pairs: IntArray) -> "TopicWeights":
+        """One topic for each pair [Q, 2]: weights are sums, and labels' weights averages."""
+        one, other = (self.take(topics) for topics in pairs.T)
+        prior_shape = one.prior_shape + other.prior_shape
+        share = one.prior_shape / prior_shape
+        scaling = {
+            name: value * share.reshape(-1, *[1] * (value.ndim - 1))
+            + other.scaling[name] * (1.0 - share).reshape(-1, *[1] * (value.ndim - 1))
+            for name, value in one.scaling.items()
+        }
+        return TopicWeights(prior_shape, scaling)
+
+
+@dataclass(frozen=True, eq=False)
 class GlobalState:
     """Everything about a model but its documents.
 
@@ -73,6 +105,11 @@ class GlobalState:
     def prior_shape(self) -> FloatArray:
         """beta p, [T]."""
         return self.document_concentration * self.topic_weight
+
+    @property
+    def weights(self) -> TopicWeights:
+        """What documents know of topics beside their words."""
+        return TopicWeights(self.prior_shape, self.scaling)
 
     def by_size(self) -> IntArray:
         """The order of topics in which the largest is first, [T]."""

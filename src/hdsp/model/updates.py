@@ -1,4 +1,4 @@
-"""The global step: each function returns a new state whose bound is no lower."""
+"""The global step, whose updates return a new state with a bound no lower; and the bound."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,19 +8,22 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import expit, gammaln, logit, psi
 
+from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.data import Data, Problem
-from hdsp.model.documents import BlockState, mean_proportions
-from hdsp.model.priors import Priors
-from hdsp.model.state import GlobalState, Statistics
-from hdsp.model.versions import learn_versions
-from hdsp.numerics import FloatArray, weights_from_sticks
-from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction, take_topics
+from hdsp.model.documents import WORD_RANGE, BlockState, expected_rates
+from hdsp.model.priors import Priors, TopicPrior
+from hdsp.model.state import BoundTerms, GlobalState, Statistics, TopicWeights
+from hdsp.model.versions import learn_versions, version_terms
+from hdsp.numerics import FloatArray, log_gamma_density, weights_from_sticks
+from hdsp.scaling.functions import Design, DesignLimits, Parameters, ScalingFunction
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
 # Topics whose E[pi] is in memory at once while the scaling function is updated.
 _TOPIC_RANGE = 32
+# Topics per task of a thread; fixed, so that results do not depend on the number of threads.
+_TERM_RANGE = 8
 
 
 def global_step(
@@ -92,16 +95,13 @@ def update_scaling(problem: Problem, state: GlobalState, kept: Sequence[BlockSta
     """
     if problem.design.nnz == 0:
         return state.scaling
-    prior_shape = state.prior_shape
+    function, weights = problem.scaling, state.weights
 
     def update(first: int, last: int) -> Parameters:
         topics = slice(first, last)
-        return problem.scaling.update(
-            take_topics(state.scaling, topics),
-            problem.design,
-            prior_shape[topics],
-            expected_proportions(problem.scaling, state, kept, topics),
-        )
+        mean = [block.mean_proportions(function, weights, topics) for block in kept]
+        some = weights.take(topics)
+        return function.update(some.scaling, problem.design, some.prior_shape, np.concatenate(mean))
 
     parts = run_ranges(update, state.n_topics, _TOPIC_RANGE)
     return {name: np.concatenate([part[name] for part in parts]) for name in state.scaling}
@@ -114,25 +114,6 @@ def update_scaling_from_sums(
     if not sums:
         return state.scaling
     return problem.scaling.update_from_statistics(state.scaling, sums, state.prior_shape, limits)
-
-
-def expected_proportions(
-    scaling: ScalingFunction, state: GlobalState, kept: Sequence[BlockState], topics: slice
-) -> FloatArray:
-    """E[pi_mk] = a_mk / b_mk of some topics, [M, T']; unnormalised, as the model has them."""
-    parameters, shape = take_topics(state.scaling, topics), state.prior_shape
-    return np.concatenate(
-        [
-            mean_proportions(
-                scaling.expected_rate(parameters, block.design),
-                shape,
-                block.lengths,
-                block.documents,
-                topics.start,
-            )
-            for block in kept
-        ]
-    )
 
 
 def update_sticks(problem: Data, state: GlobalState, log_total: FloatArray) -> GlobalState:
@@ -239,3 +220,91 @@ def update_document_concentration(
         if abs(step) < 1e-8:
             break
     return replace(state, document_concentration=float(beta))
+
+
+def elbo(problem: Data, state: GlobalState, statistics: Statistics) -> BoundTerms:
+    """The bound at `state`, from the statistics of documents fitted with it."""
+    alpha = state.corpus_concentration
+    priors = problem.priors
+    concentrations = 0.0
+    if priors.corpus_concentration is not None:
+        concentrations += log_gamma_density(alpha, *priors.corpus_concentration)
+    if priors.document_concentration is not None:
+        beta = state.document_concentration
+        concentrations += log_gamma_density(beta, *priors.document_concentration)
+    return statistics.bound + BoundTerms(
+        topics=topic_terms(state, priors),
+        scaling=float(problem.scaling.prior_terms(state.scaling).sum()),
+        sticks=float(
+            len(state.sticks) * np.log(alpha) + (alpha - 1.0) * np.log1p(-state.sticks).sum()
+        ),
+        concentrations=concentrations,
+    )
+
+
+def topic_terms(state: GlobalState, priors: Priors) -> float:
+    """E[ln p(phi)] - E[ln q(phi)] of all topics, with the terms of their versions (34).
+
+    For one topic, with L = sum_i lambda_i and H = sum_i eta_i: ln Gamma(H) - ln Gamma(L)
+    + (L - H) psi(L) + sum_i (ln Gamma(lambda_i) - ln Gamma(eta_i)
+    + (eta_i - lambda_i) psi(lambda_i)).
+    """
+    topics, topic_prior = state.topics, priors.topic_prior
+    n_words, n_topics = topics.shape
+    gap = np.empty(n_words)
+    run_ranges(
+        kernels.dirichlet_terms,
+        n_words,
+        WORD_RANGE,
+        np.ascontiguousarray(topics),
+        topics.dtype.type(topic_prior),
+        gap,
+    )
+    total = topics.sum(axis=0, dtype=np.float64)
+    prior = priors.of_topics(state.seeded)
+    prior_total = prior.totals(n_words, n_topics)
+    whole = gammaln(prior_total) - gammaln(total) + (total - prior_total) * psi(total)
+    terms = float(gap.sum() + whole.sum()) + prior.seed_bound(topics)
+    if state.versions is None:
+        return terms
+    return terms + version_terms(state.versions, topics, prior)
+
+
+def word_terms(prior: TopicPrior, topic_words: FloatArray) -> FloatArray:
+    """ln B(eta + n_k) - ln B(eta), [Q], of topics with `topic_words` [Q, V]."""
+    out = np.empty(len(topic_words))
+    words = np.ascontiguousarray(topic_words)
+    run_ranges(kernels.sum_log_gamma, len(out), _TERM_RANGE, words, prior.eta, out)
+    out += prior.seed_word_terms(topic_words)
+    prior_total = prior.totals(topic_words.shape[1], len(out))
+    total = topic_words.sum(axis=1, dtype=np.float64)
+    return np.asarray(out + gammaln(prior_total) - gammaln(prior_total + total))
+
+
+def proportion_terms(
+    function: ScalingFunction,
+    design: Design,
+    per_xi: FloatArray,
+    token_counts: FloatArray,
+    topics: TopicWeights,
+) -> FloatArray:
+    """The proportions' part of the bound, [Q], in documents with labels `design` [M, J].
+
+    `per_xi` [M] is N_m / xi_m, and `token_counts` [M, Q] what the topics hold.
+    """
+    n_topics = len(topics.prior_shape)
+    rate = expected_rates(function, topics.scaling, design, n_topics, token_counts.dtype)
+    out = np.empty(n_topics)
+    run_ranges(
+        kernels.sum_proportion_terms,
+        n_topics,
+        _TERM_RANGE,
+        np.ascontiguousarray(token_counts),
+        topics.prior_shape,
+        rate,
+        per_xi,
+        out,
+    )
+    if design.nnz:
+        out += topics.prior_shape * function.log_rate_total(topics.scaling, design)
+    return out

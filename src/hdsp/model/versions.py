@@ -7,6 +7,9 @@ Most words of topic k are common to all groups: they have the same proportions c
 everywhere. Some differ. Group g divides its tokens of the topic between the common words together
 and each differing word by omega_kg ~ Dirichlet(kappa omega_k), where omega_k are the shared
 shares: equations 31 to 36. If no word differs, this is the model without versions.
+
+What a topic is divided into are its parts: F differing words, and for each of the T topics its
+common words together. Arrays [F + T] have the words first.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +20,7 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln, psi
 
 from hdsp.model.priors import TopicPrior
-from hdsp.numerics import FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling.functions import Design
 from hdsp.storage.codec import SMALLEST, Limits, require
 
@@ -83,15 +86,9 @@ class Versions:
         cls, spread: FloatArray, n_topics: int, columns: IntArray, dtype: np.dtype[np.floating]
     ) -> "Versions":
         """Versions before the first pass: all words are common."""
-        return cls(
-            np.zeros((len(spread) * (len(columns) + 1), n_topics), dtype=dtype),
-            columns,
-            spread,
-            NO_CONTENT,
-            NO_CONTENT,
-            np.empty(0),
-            np.ones(n_topics),
-        )
+        tokens = np.zeros((len(spread) * (len(columns) + 1), n_topics), dtype=dtype)
+        none = NO_CONTENT
+        return cls(tokens, columns, spread, none, none, np.empty(0), np.ones(n_topics))
 
     @property
     def n_groups(self) -> int:
@@ -111,10 +108,6 @@ class Versions:
         """The tokens of all groups together, [V, T]."""
         return np.asarray(self.by_group().sum(axis=1))
 
-    def sum_by_topic(self, values: FloatArray) -> FloatArray:
-        """The sums [T] of the values [F] of differing words."""
-        return np.bincount(self.topics, values, minlength=self.n_topics).astype(np.float64)
-
     def take(self, order: IntArray) -> "Versions":
         """The topics in another order, or some of them."""
         place = np.full(self.n_topics, -1)
@@ -129,9 +122,27 @@ class Versions:
             common=self.common[order],
         )
 
-    def expand(self, counts: csr_array, design: Design) -> csr_array:
-        """Counts [M, V] as counts of the groups' words, [M, V (G + 1)]."""
-        return expand_counts(counts, design, self.columns)
+    @property
+    def owners(self) -> IntArray:
+        """The topic of each part, [F + T]."""
+        return np.concatenate([self.topics, np.arange(self.n_topics)])
+
+    @property
+    def parameters(self) -> FloatArray:
+        """The Dirichlet parameters of the shared shares of parts, [F + T]."""
+        return np.concatenate([self.shared, self.common])
+
+    def sum_by_topic(self, values: FloatArray) -> FloatArray:
+        """The sums [T, ...] of the values of parts, or of differing words alone."""
+        owners = self.owners[: len(values)]
+        places = (np.ones(len(owners)), (owners, np.arange(len(owners))))
+        return np.asarray(csr_array(places, shape=(self.n_topics, len(owners))) @ values)
+
+    def parts(self, of_words: FloatArray, of_topics: FloatArray) -> FloatArray:
+        """Values of parts, [F + T, ...], from those of differing words and of whole topics."""
+        # A difference of float32 sums.
+        common = np.maximum(of_topics - self.sum_by_topic(of_words), 0.0)
+        return np.concatenate([of_words, common])
 
 
 def word_spread(counts: csr_array) -> FloatArray:
@@ -146,6 +157,8 @@ def expand_counts(counts: csr_array, design: Design, columns: IntArray) -> csr_a
 
     `columns` [G] of the design are 1 where a document belongs to a group.
     """
+    if not len(columns):
+        return counts
     n_groups = len(columns) + 1
     member = csr_array(csr_array(design)[:, columns])
     group = np.asarray(member @ np.arange(1, n_groups, dtype=np.float64)).astype(np.int64)
@@ -156,94 +169,73 @@ def expand_counts(counts: csr_array, design: Design, columns: IntArray) -> csr_a
     )
 
 
-class Parts(NamedTuple):
-    """What versions divide: values of differing words [F], of the common ones [T], and of all [T].
-
-    Counts have an axis of groups besides: [F, G + 1], [G + 1, T] and [G + 1, T].
-    """
-
-    pairs: FloatArray
-    common: FloatArray
-    totals: FloatArray
-
-
-def count_parts(versions: Versions) -> Parts:
-    """Tokens by group."""
+def count_parts(versions: Versions) -> FloatArray:
+    """The tokens of parts by group, [F + T, G + 1]."""
     by_group = versions.by_group()
-    pairs = by_group[versions.words, :, versions.topics].astype(np.float64)
-    totals = by_group.sum(axis=0, dtype=np.float64)
-    differing = np.array([versions.sum_by_topic(column) for column in pairs.T])
-    # A difference of float32 sums.
-    return Parts(pairs, np.maximum(totals - differing, 0.0), totals)
+    of_words = by_group[versions.words, :, versions.topics].astype(np.float64)
+    return versions.parts(of_words, by_group.sum(axis=0, dtype=np.float64).T)
 
 
-def prior_parts(versions: Versions, prior: TopicPrior) -> Parts:
-    """The prior eta."""
-    pairs = prior.at(versions.words, versions.topics)
-    n_words = len(versions.tokens) // versions.n_groups
-    totals = prior.totals(n_words, versions.n_topics)
-    return Parts(pairs, totals - versions.sum_by_topic(pairs), totals)
+def prior_parts(versions: Versions, prior: TopicPrior) -> FloatArray:
+    """The prior eta of parts, [F + T]."""
+    totals = prior.totals(len(versions.spread), versions.n_topics)
+    return versions.parts(prior.at(versions.words, versions.topics), totals)
 
 
-def topic_parts(versions: Versions, topics: FloatArray) -> Parts:
-    """The parameters of q(phi), `topics` [V, T]."""
-    pairs = topics[versions.words, versions.topics].astype(np.float64)
-    totals = topics.sum(axis=0, dtype=np.float64)
-    return Parts(pairs, totals - versions.sum_by_topic(pairs), totals)
+def topic_parts(versions: Versions, topics: FloatArray) -> FloatArray:
+    """The parameters of q(phi), `topics` [V, T], of parts, [F + T]."""
+    of_words = topics[versions.words, versions.topics].astype(np.float64)
+    return versions.parts(of_words, topics.sum(axis=0, dtype=np.float64))
 
 
-def shared_parts(versions: Versions) -> Parts:
-    """The Dirichlet parameters of the shared shares omega."""
-    total = versions.common + versions.sum_by_topic(versions.shared)
-    return Parts(versions.shared, versions.common, total)
+def _expected_log_shares(versions: Versions) -> FloatArray:
+    """E[ln omega] of parts, [F + T]."""
+    shared = versions.parameters
+    return np.asarray(psi(shared) - psi(versions.sum_by_topic(shared))[versions.owners])
 
 
-def _expected_log_shares(versions: Versions) -> tuple[FloatArray, FloatArray]:
-    """E[ln omega] of differing words [F] and of the common words together [T]."""
-    shared = shared_parts(versions)
-    total = psi(shared.totals)
-    return psi(shared.pairs) - total[versions.topics], psi(shared.common) - total
+def _told(versions: Versions, tokens: FloatArray) -> BoolArray:
+    """Where tokens [F + T, n] are evidence of how a group uses a part: less than one is none."""
+    told = tokens >= 1.0
+    told[len(versions.words) :] = True
+    return told
 
 
 class VersionSums(NamedTuple):
     """What the tokens of groups say at some shared shares and strength.
 
-    `pairs` [F] and `common` [T] are the tokens that the shared shares answer for (33), `value` [T]
-    is (32) by topic, `pull` [T] those tokens times E[ln omega], `slope` [T] the tokens times the
+    `tokens` [F + T] are those of parts that the shared shares answer for (33), `value` [T] is (32)
+    by topic, `pull` [T] those tokens times E[ln omega], `slope` [T] the tokens times the
     derivatives of (32), and `rise` the derivative of all of (32) by ln kappa.
     """
 
-    pairs: FloatArray
-    common: FloatArray
+    tokens: FloatArray
     value: FloatArray
     pull: FloatArray
     slope: FloatArray
     rise: float
 
 
-def sum_versions(versions: Versions, counts: Parts, strength: float | None = None) -> VersionSums:
+def sum_versions(
+    versions: Versions, counts: FloatArray, strength: float | None = None
+) -> VersionSums:
     """The sums at the versions' shared shares, and at their strength or another one."""
     kappa = versions.strength if strength is None else strength
-    log_share, log_common = _expected_log_shares(versions)
+    log_share = _expected_log_shares(versions)
     log_x = np.log(kappa) + log_share[:, None]
-    x, n = np.exp(log_x), counts.pairs[:, 1:]
-    # Less than a token is no evidence that the group uses the word otherwise.
-    some = n >= 1.0
-    at = np.where(some, x + n, 1.0)
-    pairs = np.where(some, x * (psi(at) - psi(x)), n).sum(axis=1)
-    value = np.where(some, gammaln(at) - gammaln(x), n * log_x).sum(axis=1)
-    slope = np.where(some, n * psi(at), n * log_x).sum(axis=1)
-    x_common, n_common = kappa * np.exp(log_common), counts.common[1:]
-    totals = counts.totals[1:]
-    common = (x_common * (psi(x_common + n_common) - psi(x_common))).sum(axis=0)
-    of_common = (gammaln(x_common + n_common) - gammaln(x_common)).sum(axis=0)
-    of_all = (gammaln(kappa + totals) - gammaln(kappa)).sum(axis=0)
-    per_topic = versions.sum_by_topic(value) + of_common - of_all
-    pull = versions.sum_by_topic(pairs * log_share) + common * log_common
-    sloped = versions.sum_by_topic(slope) + (n_common * psi(x_common + n_common)).sum(axis=0)
-    sloped -= (totals * psi(kappa + totals)).sum(axis=0)
-    rise = pairs.sum() + common.sum() - kappa * (psi(kappa + totals) - psi(kappa)).sum()
-    return VersionSums(pairs, common, per_topic, pull, sloped, float(rise))
+    x, n = np.exp(log_x), counts[:, 1:]
+    told, totals = _told(versions, n), versions.sum_by_topic(n)
+    at = np.where(told, x + n, 1.0)
+    tokens = np.where(told, x * (psi(at) - psi(x)), n).sum(axis=1)
+    value = np.where(told, gammaln(at) - gammaln(x), n * log_x).sum(axis=1)
+    slope = np.where(told, n * psi(at), n * log_x).sum(axis=1)
+    return VersionSums(
+        tokens,
+        versions.sum_by_topic(value) - (gammaln(kappa + totals) - gammaln(kappa)).sum(axis=1),
+        versions.sum_by_topic(tokens * log_share),
+        versions.sum_by_topic(slope) - (totals * psi(kappa + totals)).sum(axis=1),
+        float(tokens.sum() - kappa * (psi(kappa + totals) - psi(kappa)).sum()),
+    )
 
 
 def version_table(versions: Versions, topics: FloatArray, table: FloatArray) -> FloatArray:
@@ -251,59 +243,53 @@ def version_table(versions: Versions, topics: FloatArray, table: FloatArray) -> 
 
     `table` [V, K] is exp(psi(lambda) - psi(sum lambda)) of `topics` [V, T].
     """
-    counts, whole, kappa = count_parts(versions), topic_parts(versions, topics), versions.strength
-    log_share, log_common = _expected_log_shares(versions)
-    x, x_common = kappa * np.exp(log_share), kappa * np.exp(log_common)
-    per_token = psi(kappa + counts.totals)
-    log_factor = psi(x_common + counts.common) - per_token
-    log_factor[0] = log_common
-    factor = np.exp(log_factor + psi(whole.totals) - psi(whole.common)).astype(table.dtype)
-    result = np.zeros((len(table), versions.n_groups, table.shape[1]), dtype=table.dtype)
-    known = slice(versions.n_topics)
-    np.multiply(table[:, None, known], factor[None], out=result[:, :, known])
-    n = counts.pairs
-    log_differing = np.where(n >= 1.0, psi(x[:, None] + n), np.log(x)[:, None])
-    log_differing -= per_token[:, versions.topics].T
-    log_differing[:, 0] = log_share
-    differing = np.exp(log_differing)
-    differing = np.where(differing > _SMALLEST_ENTRY, differing, 0.0)
-    result[versions.words, :, versions.topics] = differing
-    return result.reshape(-1, table.shape[1])
+    n, log_share = count_parts(versions), _expected_log_shares(versions)
+    log_x = np.log(versions.strength) + log_share[:, None]
+    log_factor = np.where(_told(versions, n), psi(np.exp(log_x) + n), log_x)
+    log_factor -= psi(versions.strength + versions.sum_by_topic(n))[versions.owners]
+    log_factor[:, 0] = log_share
+    whole, n_words = topic_parts(versions, topics), len(versions.words)
+    log_factor[n_words:] += (psi(versions.sum_by_topic(whole)) - psi(whole[n_words:]))[:, None]
+    factor = np.exp(log_factor)
+    factor[:n_words][factor[:n_words] <= _SMALLEST_ENTRY] = 0.0
+    return _by_word(versions, factor, table)
 
 
 def version_share(versions: Versions, topics: FloatArray, share: FloatArray) -> FloatArray:
     """E[phi] of the groups' words, [V (G + 1), T]; `share` [V, T] is that of `topics` [V, T]."""
-    counts, whole, kappa = count_parts(versions), topic_parts(versions, topics), versions.strength
-    shared = shared_parts(versions)
-    omega, rest = shared.pairs / shared.totals[versions.topics], shared.common / shared.totals
-    factor = (kappa * rest + counts.common) / (kappa + counts.totals)
-    factor[0] = rest
-    result = share[:, None] * (factor * whole.totals / whole.common)[None]
-    per_token = kappa + counts.totals[:, versions.topics].T
-    differing = (kappa * omega[:, None] + counts.pairs) / per_token
-    differing[:, 0] = omega
-    result[versions.words, :, versions.topics] = differing
-    return np.asarray(result.reshape(-1, share.shape[1]))
+    n, shared, owners = count_parts(versions), versions.parameters, versions.owners
+    omega = shared / versions.sum_by_topic(shared)[owners]
+    factor = versions.strength * omega[:, None] + n
+    factor /= (versions.strength + versions.sum_by_topic(n))[owners]
+    factor[:, 0] = omega
+    whole, n_words = topic_parts(versions, topics), len(versions.words)
+    factor[n_words:] *= (versions.sum_by_topic(whole) / whole[n_words:])[:, None]
+    return _by_word(versions, factor, share)
+
+
+def _by_word(versions: Versions, parts: FloatArray, words: FloatArray) -> FloatArray:
+    """Values of the groups' words, [V (G + 1), K], from those of parts, [F + T, G + 1].
+
+    A differing word has its own value, and a common one that of its topic times `words` [V, K].
+    """
+    n_words, known = len(versions.words), slice(versions.n_topics)
+    result = np.zeros((len(words), versions.n_groups, words.shape[1]), dtype=words.dtype)
+    common = parts[n_words:].T.astype(words.dtype)
+    np.multiply(words[:, None, known], common, out=result[:, :, known])
+    result[versions.words, :, versions.topics] = parts[:n_words]
+    return result.reshape(-1, words.shape[1])
 
 
 def version_terms(versions: Versions, topics: FloatArray, prior: TopicPrior) -> float:
     """What versions add to the bound of topics whose words are all common (34)."""
     if not len(versions.words):
         return 0.0
-    eta, whole, shared = (
-        prior_parts(versions, prior),
-        topic_parts(versions, topics),
-        shared_parts(versions),
-    )
-    sums = sum_versions(versions, count_parts(versions))
-    terms = sums.value - sums.slope
-    # Of the common words alone, instead of all.
-    terms -= versions.sum_by_topic(_gap(whole.pairs, eta.pairs))
-    terms += _gap(whole.totals, eta.totals) - _gap(whole.common, eta.common)
-    # Of the shared shares.
-    terms += versions.sum_by_topic(_gap(shared.pairs, eta.pairs))
-    terms += _gap(shared.common, eta.common) - _gap(shared.totals, eta.totals)
-    return float(terms.sum())
+    eta, whole = prior_parts(versions, prior), topic_parts(versions, topics)
+    shared, sums = versions.parameters, sum_versions(versions, count_parts(versions))
+    total, total_eta, total_shared = map(versions.sum_by_topic, (whole, eta, shared))
+    # Of the common words alone, instead of all, and of the shared shares.
+    terms = sums.value - sums.slope + _gap(total, total_eta) - _gap(total_shared, total_eta)
+    return float(terms.sum() + (_gap(shared, eta) - _gap(whole, eta)).sum())
 
 
 def _gap(parameter: FloatArray, prior: FloatArray) -> FloatArray:
@@ -311,22 +297,17 @@ def _gap(parameter: FloatArray, prior: FloatArray) -> FloatArray:
     return np.asarray(gammaln(parameter) - gammaln(prior) + (prior - parameter) * psi(parameter))
 
 
-def topic_values(versions: Versions, counts: Parts, eta: Parts) -> FloatArray:
+def topic_values(versions: Versions, counts: FloatArray, eta: FloatArray) -> FloatArray:
     """What versions add to ``ln B(eta + n_k) - ln B(eta)`` of all tokens, [T]; 0 if none differ.
 
     With the shared shares at their optimum for the tangent (33).
     """
-    sums = sum_versions(versions, counts)
-    n_pairs, n_common = counts.pairs.sum(axis=1), counts.common.sum(axis=0)
-    values = sums.value - sums.pull
-    # Of the common words alone, instead of all.
-    values += _rise(eta.totals, counts.totals.sum(axis=0)) - _rise(eta.common, n_common)
-    values -= versions.sum_by_topic(_rise(eta.pairs, n_pairs))
-    # Of the shared shares.
-    differing, rest = counts.pairs[:, 0] + sums.pairs, counts.common[0] + sums.common
-    values += versions.sum_by_topic(_rise(eta.pairs, differing)) + _rise(eta.common, rest)
-    values -= _rise(eta.totals, rest + versions.sum_by_topic(differing))
-    return np.asarray(values)
+    sums, n = sum_versions(versions, counts), counts.sum(axis=1)
+    answered = counts[:, 0] + sums.tokens
+    total, total_n, total_answered = map(versions.sum_by_topic, (eta, n, answered))
+    # Of the common words alone, instead of all, and of the shared shares.
+    values = sums.value - sums.pull + versions.sum_by_topic(_rise(eta, answered) - _rise(eta, n))
+    return np.asarray(values + _rise(total, total_n) - _rise(total, total_answered))
 
 
 def _rise(prior: FloatArray, tokens: FloatArray) -> FloatArray:
@@ -334,17 +315,17 @@ def _rise(prior: FloatArray, tokens: FloatArray) -> FloatArray:
     return np.asarray(gammaln(prior + tokens) - gammaln(prior))
 
 
-def update_shares(versions: Versions, counts: Parts, eta: Parts) -> Versions:
+def update_shares(versions: Versions, counts: FloatArray, eta: FloatArray) -> Versions:
     """The shared shares (33): they never lower the bound."""
-    sums = sum_versions(versions, counts)
-    return replace(
-        versions,
-        shared=eta.pairs + counts.pairs[:, 0] + sums.pairs,
-        common=eta.common + counts.common[0] + sums.common,
-    )
+    return _with_parameters(versions, eta + counts[:, 0] + sum_versions(versions, counts).tokens)
 
 
-def update_strength(versions: Versions, counts: Parts) -> Versions:
+def _with_parameters(versions: Versions, parameters: FloatArray) -> Versions:
+    n_words = len(versions.words)
+    return replace(versions, shared=parameters[:n_words], common=parameters[n_words:])
+
+
+def update_strength(versions: Versions, counts: FloatArray) -> Versions:
     """kappa by a Newton step on its logarithm (36), shortened until (32) is no lower."""
     if not len(versions.words):
         return versions
@@ -392,13 +373,9 @@ def with_differing(
     versions: Versions, prior: TopicPrior, words: IntArray, topics: IntArray
 ) -> tuple[Versions, FloatArray]:
     """The same tokens where other words differ, and what this adds to the bound, [T]."""
-    changed = replace(versions, words=words, topics=topics, shared=np.ones(len(words)))
+    changed = replace(versions, words=words, topics=topics)
     counts, eta = count_parts(changed), prior_parts(changed, prior)
-    changed = replace(
-        changed,
-        shared=eta.pairs + counts.pairs.sum(axis=1),
-        common=eta.common + counts.common.sum(axis=0),
-    )
+    changed = _with_parameters(changed, eta + counts.sum(axis=1))
     for _ in range(_FIRST_UPDATES):
         changed = update_shares(changed, counts, eta)
     return changed, topic_values(changed, counts, eta)
