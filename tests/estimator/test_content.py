@@ -7,7 +7,6 @@ from scipy.sparse import csr_array
 
 import hdsp
 from hdsp import HDSP, Corpus
-from hdsp.cli.main import main
 
 N_TOPICS, N_WORDS = 4, 120
 
@@ -164,36 +163,6 @@ def test_words_of_a_topic_by_level(model):
     assert (np.abs(np.log(ratio[common])) < 0.2).all()
     merged = model.merge_topics([0, 1]).topic_words(0, by="party", n_words=3)
     assert (merged["n"] >= 0.0).all()
-
-
-def test_words_by_level_need_versions(model, corpus):
-    plain = HDSP(2, random_state=0, tol=1.0).fit(corpus)
-    with pytest.raises(ValueError, match="needs a model whose groups have their own words"):
-        plain.topic_words(0, by="party")
-    with pytest.raises(ValueError, match=r"must be 'party', whose levels .* Got 'kind'"):
-        model.label_words("kind")
-    with pytest.raises(ValueError, match=r"must be the `content` of the model: 'party'"):
-        model.topic_words(0, by="kind")
-    with pytest.raises(ValueError, match=r"must be the number of a topic: .*0, 1, 2, 3. Got 9"):
-        model.label_words(topic=9)
-    with pytest.raises(ValueError, match=r"must be the number of a topic: .*0, 1, 2, 3. Got 9"):
-        model.topic_words(9, by="party")
-
-
-def test_the_command_line_prints_words_of_levels(model, corpus, tmp_path, capsys):
-    path = str(tmp_path / "model.hdsp")
-    model.save(path)
-    assert main(["words", path, "--label", "left", "--topic", "0"]) == 0
-    printed = capsys.readouterr().out
-    word = model.label_words("left", topic=0)["word"].iloc[0]
-    assert f"left: {word} (" in printed
-    assert main(["words", path, "-o", str(tmp_path / "words.csv")]) == 0
-    assert len(pd.read_csv(tmp_path / "words.csv")) == len(model.label_words())
-    same, _, _ = speeches(seed=3, differ=0.0)
-    HDSP(2, content="party", random_state=0).fit(same).save(path)
-    capsys.readouterr()
-    assert main(["words", path]) == 0
-    assert "No label uses words significantly more" in capsys.readouterr().out
 
 
 def test_perspectives_places_words_between_levels(model):

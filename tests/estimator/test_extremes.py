@@ -8,7 +8,6 @@ import pytest
 
 import hdsp
 from hdsp import HDSP, IntervalWarning
-from hdsp.fit import topics_in_use
 
 COUNTS = np.random.default_rng(0).poisson(1.0, size=(40, 8)).astype(float)
 LABELS = pd.DataFrame(
@@ -52,12 +51,6 @@ def test_a_category_with_one_level_gets_a_sentence():
     # There is no other kind that it could be compared with.
     assert effects["effect"][effects["label"] == "a"].isna().all()
     assert effects["effect"][effects["label"] != "a"].notna().all()
-
-
-def test_one_document_has_one_topic_in_use():
-    assert topics_in_use(np.array([2.0, 3.0, 1.0]), 1) == 1
-    assert topics_in_use(np.array([2.0, 3.0, 1.0]), 2) == 1
-    assert make().fit(COUNTS[:1]).n_topics_ >= 1
 
 
 @pytest.mark.parametrize("contrast", [(-1e300, 1e300), (0, np.inf), (np.nan, 1), ("-1e300", "1")])

@@ -150,11 +150,6 @@ def test_fewer_passes_than_the_bound_needs_end_without_merges():
     assert merges(model) == 0
 
 
-def test_the_predictive_concentration_is_chosen():
-    model = make().fit(corpus())
-    assert model.predictive_concentration_ != model.document_concentration_
-
-
 def test_topics_that_do_not_come_back_are_doubted():
     """Words at random, so that any topics are chance."""
     counts = np.random.default_rng(0).poisson(0.2, size=(300, 60))

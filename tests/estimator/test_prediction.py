@@ -19,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 import hdsp
 from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
 from hdsp.metrics import frex, npmi, topic_top_words
-from hdsp.model import split_tokens
 from hdsp.numerics import normalised_gamma_mean
 from hdsp.progress import Lines
+from tests import zoo
 from tests.reference.cvb0 import predict_document
 
 METHODS = ("regression", "exact", "ratio")
@@ -135,14 +135,6 @@ def test_transformed_documents_have_settled():
         )
         # Documents stop where an update moves a thousandth of their tokens.
         assert np.abs(found[m] - expected).sum() < 0.02
-
-
-def test_the_fraction_of_a_count_goes_to_either_half():
-    counts = csr_array(np.full((20, 100), 0.5))
-    observed, held_out = split_tokens(counts)
-    np.testing.assert_array_equal((observed + held_out).toarray(), counts.toarray())
-    # 2,000 fair coins worth a half: a standard error of 11; five of them.
-    assert observed.sum() == pytest.approx(500.0, abs=56.0)
 
 
 def test_unknown_labels_warn_once_with_a_count_and_change_nothing():
@@ -309,13 +301,6 @@ def test_the_unit_of_a_number_does_not_matter():
     assert not np.allclose(
         one.expected_topics(changed, "exact"), one.expected_topics(table, "exact"), atol=1e-2
     )
-
-
-def test_top_words_are_the_heaviest():
-    model = fitted()
-    order = np.argsort(-model.components_, axis=1, kind="stable")[:, :4]
-    assert model.top_words(4) == [[model.words_[i] for i in row] for row in order]
-    assert [len(words) for words in model.top_words(1000)] == [30] * 10
 
 
 def test_the_table_of_topics():
@@ -512,72 +497,30 @@ def test_refits_of_a_verbose_model_share_its_display(capsys, every_line):
     assert lines[-1].startswith("Fitting with other seeds: 2 of 2 done, topics found ")
 
 
-# With moves of several kinds.
-SEARCHED = {
-    "n_components": "auto",
-    "max_components": 12,
-    "init": "random",
-    "tol": 1e-2,
-    "max_iter": 40,
-}
-# More documents than one range of any kernel, so that there is something to share out.
-_FIT_AND_PRINT = f"""
-import hashlib, sys, warnings
-warnings.simplefilter("ignore")
-import numpy as np
-from hdsp import HDSP, simulate
-tags = [["a"], ["b"], ["a", "b"], []] * 150
-corpus, _ = simulate(tags, n_topics=5, n_words=300, document_length=40, random_state=0)
-for settings in {{"n_components": 12, "max_iter": 8}}, {SEARCHED}:
-    model = HDSP(**settings, random_state=5, n_jobs=int(sys.argv[1])).fit(corpus)
-    bits = [model.components_, np.array([row["bound"] for row in model.history_])]
-    bits += [model.transform(corpus), model.expected_topics(corpus.labels)]
-    print(*[hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits])
-"""
-
-
-@cache
-def shared_out():
+def bits(n_jobs):
+    """Hashes of fits of more documents than one range of any kernel, so that threads share them."""
     tags = [["a"], ["b"], ["a", "b"], []] * 150
     corpus, _ = simulate(tags, n_topics=5, n_words=300, document_length=40, random_state=0)
-    return corpus
+    searched = {"n_components": "auto", "max_components": 12, "init": "random", "tol": 1e-2}
+    for settings in ({"n_components": 12, "max_iter": 8}, searched):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = make(**settings, random_state=5, n_jobs=n_jobs).fit(corpus)
+        arrays = [model.components_, np.array([row["bound"] for row in model.history_])]
+        for array in (*arrays, model.transform(corpus), model.expected_topics(corpus.labels)):
+            yield hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
-def bits_of(n_jobs, labels=True, **settings):
-    corpus = shared_out() if labels else without_labels(shared_out())
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=ConvergenceWarning)
-        model = make(
-            **{"n_components": 12, "max_iter": 8, "random_state": 5, "n_jobs": n_jobs} | settings
-        ).fit(corpus)
-    return [
-        model.components_,
-        np.array([row["bound"] for row in model.history_]),
-        model.transform(corpus),
-        model.expected_topics(corpus.labels),
-    ]
-
-
-def same(one, other):
-    return [mine.tobytes() == theirs.tobytes() for mine, theirs in zip(one, other, strict=True)]
+def test_a_fresh_process_with_more_threads_gives_the_same_bits():
+    program = f"from {__name__} import bits; print(*bits(2))"
+    command = [sys.executable, "-c", program]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.split() == list(bits(1))
 
 
 def test_seeds_and_generators_decide_the_bits():
-    assert not any(same(bits_of(2, **SEARCHED), bits_of(2, **SEARCHED, random_state=6)))
+    one, other = (zoo.fit("numbers", random_state=seed) for seed in (0, 1))
+    assert not np.allclose(one.components_, other.components_, rtol=0.01)
     for make_generator in (np.random.default_rng, np.random.RandomState):
-        one, two = (bits_of(1, random_state=make_generator(3)) for _ in range(2))
-        assert all(same(one, two))
-
-
-def test_a_fresh_process_gives_the_same_bits():
-    def run(n_jobs):
-        return subprocess.run(
-            [sys.executable, "-c", _FIT_AND_PRINT, str(n_jobs)],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-
-    bits = [*bits_of(1), *bits_of(1, **SEARCHED)]
-    here = [hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in bits]
-    assert run(2) == here
+        one, other = (zoo.fit("numbers", random_state=make_generator(3)) for _ in range(2))
+        np.testing.assert_array_equal(one.components_, other.components_)

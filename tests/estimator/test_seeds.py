@@ -2,7 +2,6 @@
 
 import warnings
 
-import numpy as np
 import pytest
 
 from hdsp import HDSP, Corpus, FitWarning
@@ -43,31 +42,6 @@ def test_the_search_leaves_room_for_every_seed_and_one_more(corpus):
     assert len(model.components_) > len(seeds)
     assert sorted(model.topic_names_.values()) == sorted(seeds)
     assert model.n_topics_range_ is None or model.n_topics_range_[0] > len(seeds)
-
-
-def test_a_fit_with_seeds_continues_from_its_checkpoint(model, corpus, tmp_path):
-    from sklearn.exceptions import ConvergenceWarning
-
-    settings = {"n_components": 5, "random_state": 0, "seeds": SEEDS}
-    whole = HDSP(**settings).fit(corpus)
-    from hdsp.fit import Run
-
-    passes = []
-    record = Run.record
-
-    def stop(run, history, *rest):
-        record(run, history, *rest)
-        passes.append(len(history))
-        if len(passes) == 2:
-            run.interruption.requested = True
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Run, "record", stop)
-        with pytest.warns(ConvergenceWarning, match="interrupted"):
-            HDSP(**settings, checkpoint=tmp_path).fit(corpus)
-    again = HDSP(**settings, checkpoint=tmp_path).fit(corpus)
-    np.testing.assert_array_equal(again.components_, whole.components_)
-    assert again.topic_names_ == whole.topic_names_
 
 
 def test_unknown_seed_words_warn(corpus):

@@ -162,14 +162,6 @@ def test_words_may_come_in_any_order_and_some_may_be_missing():
     assert model.words_ == base.words
 
 
-def test_waiting_words_are_forgotten_by_rule(monkeypatch):
-    monkeypatch.setattr(module, "_MOST_WAITING", 2)
-    waiting = {"a": 1, "b": 3, "c": 1, "d": 2, "e": 1}
-    assert module._remembered(waiting) == {"b": 3, "d": 2}
-    assert module._remembered({"a": 1, "b": 1, "c": 1, "d": 1}) == dict.fromkeys("abcd", 1)
-    assert module._remembered(dict.fromkeys("abcde", 1)) == {"d": 1, "e": 1}
-
-
 def test_a_saved_stream_goes_on_to_the_same_bits(tmp_path):
     corpus = corpus_of(600)
     model = streamed(corpus[:400], 2, init="nmf")

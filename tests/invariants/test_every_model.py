@@ -76,14 +76,17 @@ def test_the_report_is_written(name, tmp_path):
     assert "</html>" in (tmp_path / "report.html").read_text()
 
 
-@pytest.mark.parametrize("command", ["topics", "effects"])
+@pytest.mark.parametrize("command", ["topics", "effects", "words"])
 def test_the_command_prints_the_table_of_python(name, command, tmp_path, capsys):
     model = fitted(name)
-    if command == "effects" and not model.label_names_:
+    if command != "topics" and not model.label_names_:
         pytest.skip("no labels")
+    if command == "words" and not model._model.worded:
+        pytest.skip("no label is a tag or a level")
     model.save(tmp_path / "model.hdsp")
     assert main([command, str(tmp_path / "model.hdsp"), "-o", str(tmp_path / "table.csv")]) == 0
-    table = model.topics() if command == "topics" else model.label_effects()
+    ask = {"topics": model.topics, "effects": model.label_effects, "words": model.label_words}
+    table = ask[command]()
     table = pd.DataFrame({column: list(table[column]) for column in table.columns})
     if command == "topics":
         # Those that are not in use are not printed.
