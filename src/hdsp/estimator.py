@@ -33,7 +33,7 @@ from hdsp.analysis.documents import (
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel, Method
 from hdsp.analysis.label_effects import effect_columns, estimate_effects, strongest_effects
-from hdsp.analysis.label_probabilities import LabelMethod, joined_columns, probability_parts
+from hdsp.analysis.label_prediction import LabelMethod, joined_columns, probability_parts
 from hdsp.analysis.new_documents import check_own_labels, read_counts
 from hdsp.analysis.reading import Weight
 from hdsp.analysis.refits import Refits, stability_columns

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Corpus, simulate
-from hdsp.analysis.label_probabilities import STRENGTH
+from hdsp.analysis.label_prediction import STRENGTH
 
 
 @pytest.fixture(autouse=True)
@@ -145,8 +145,8 @@ def test_some_values_only():
     [
         ("weather", {}, "must be labels that the model was trained with: .*. Got 'weather'"),
         (None, {}, "must be labels that the model was trained with"),
-        ("place", {"values": []}, "must be at least one value, each named once. Got \\[\\]"),
-        ("place", {"values": "north"}, "`values` of HDSP.predict_labels must be a list"),
+        ("place", {"values": []}, "must be a list of values, each named once. Got \\[\\]"),
+        ("place", {"values": "north"}, "must be a list of values, each named once. Got 'north'"),
         (
             "place",
             {"values": ["moon"]},

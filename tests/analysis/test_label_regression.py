@@ -9,8 +9,8 @@ from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
 
 from hdsp import HDSP
-from hdsp.analysis import label_probabilities
-from hdsp.analysis.label_probabilities import STRENGTH, word_evidence
+from hdsp.analysis import label_prediction
+from hdsp.analysis.label_prediction import STRENGTH, word_evidence
 from hdsp.corpus import LabelSchema
 from hdsp_studies.synthetic import LabelDesign, make_corpus
 
@@ -92,7 +92,7 @@ def test_evidence_by_definition():
     rng = np.random.default_rng(3)
     counts = rng.poisson(1.0, size=(12, 7)).astype(float)
     labels = csr_array((rng.random((12, 2)) < 0.5).astype(float))
-    both = label_probabilities.indicators("tags", labels, np.zeros(0))
+    both = label_prediction.indicators("tags", labels, np.zeros(0))
     found = word_evidence(csr_array(counts), csr_array(both.T @ csr_array(counts)))
     share = counts.sum(axis=0) / counts.sum()
     damped = np.log1p(counts)
@@ -107,14 +107,14 @@ def test_evidence_by_definition():
 
 def test_numbers_are_indicated_by_the_nearest_value():
     labels = csr_array((np.array([0.1, 1.9, 0.0]), np.zeros(3, dtype=int), [0, 1, 2, 2, 3]))
-    found = label_probabilities.indicators("number", labels, np.array([0.0, 2.0]))
+    found = label_prediction.indicators("number", labels, np.array([0.0, 2.0]))
     np.testing.assert_array_equal(found.toarray(), [[1, 0, 1], [0, 1, 1], [0, 0, 0], [1, 0, 1]])
 
 
 @pytest.mark.parametrize("kind", ["tags", "category", "number"])
 def test_the_regression_has_the_smallest_loss(monkeypatch, kind):
-    monkeypatch.setattr(label_probabilities, "_TOL", 1e-12)
-    monkeypatch.setattr(label_probabilities, "_MAX_ITER", 1_000)
+    monkeypatch.setattr(label_prediction, "_TOL", 1e-12)
+    monkeypatch.setattr(label_prediction, "_MAX_ITER", 1_000)
     rng = np.random.default_rng(0)
     target = np.eye(3)[rng.integers(3, size=60)]
     evidence = target + rng.normal(size=(60, 3))
@@ -125,7 +125,7 @@ def test_the_regression_has_the_smallest_loss(monkeypatch, kind):
     def loss(point):
         weights = point[1:].reshape(3, 3)
         scores = point[0] * evidence + design @ weights + log_prior
-        chance = label_probabilities.probabilities(kind, scores)
+        chance = label_prediction.probabilities(kind, scores)
         likely = np.log(chance) * target
         if kind == "tags":
             likely += np.log1p(-chance) * (1 - target)
@@ -133,7 +133,7 @@ def test_the_regression_has_the_smallest_loss(monkeypatch, kind):
         weights = weights - np.outer([1, 0, 0], np.full(3, weights[0].mean()))
         return 0.5 * penalty * (weights**2).sum() - likely.sum()
 
-    slope, weights = label_probabilities._minimise(kind, target, evidence, design, log_prior)
+    slope, weights = label_prediction._minimise(kind, target, evidence, design, log_prior)
     point = np.concatenate([[slope], weights.ravel()])
     assert slope > 0.3
     np.testing.assert_allclose(approx_fprime(point, loss, 1e-6), 0.0, atol=0.02)

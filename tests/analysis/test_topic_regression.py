@@ -273,7 +273,7 @@ def test_groups_widen_intervals_of_labels_of_whole_groups():
         model.estimate_effects("~ x", groups=np.arange(M) % 5).effects()
     with pytest.raises(ValueError, match="All documents are in one group, so effects have no stan"):
         model.estimate_effects("~ x", groups=["one"] * M).effects()
-    with pytest.raises(ValueError, match=r"must name a category or numeric label.*got 'never'"):
+    with pytest.raises(ValueError, match=r"one value per document, or name a cat.*Got 'never'"):
         model.estimate_effects("~ x", groups="never")
 
 

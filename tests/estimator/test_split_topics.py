@@ -34,7 +34,7 @@ def test_the_warning_names_a_pair_of_topics_and_the_remedy(model, corpus):
     assert f"Topics {first.topics[0]} (" in message
     assert first.shared > 0.5
     assert first.effects[0] > 0 > first.effects[1]
-    table = model.label_effects(labels=first.label).set_index("topic")
+    table = model.label_effects(labels=first.contrast.label).set_index("topic")
     for topic, effect in zip(first.topics, first.effects, strict=True):
         assert table["effect"][topic] == pytest.approx(effect)
 

@@ -18,12 +18,12 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtr
 
+from hdsp.analysis.contrasts import Contrast, column_numbers
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import own_regression, read_corpus
 from hdsp.analysis.new_documents import column_values, in_memory
 from hdsp.analysis.topics import Columns, name_column, top_words, topic_part
-from hdsp.checks import quoted
 from hdsp.corpus import Corpus
 from hdsp.corpus.columns import parse_number
 from hdsp.exceptions import UnreliableTopicsWarning
@@ -66,16 +66,15 @@ def make_cells(
     parts: list[tuple[str, str, _Parts]] = []
     for block in space.schema.blocks:
         name, columns = block.name, space.schema.slices()[block.name]
+        if not space.used_labels[columns].all():
+            continue
+        if block.kind == "number":
+            if len(block.columns) == 1:
+                numbers = column_numbers(values, columns.start) * block.scale[0] + block.mean[0]
+                parts.append((name, "curvature", _bins(numbers, _BINS)))
+                in_pairs[name] = _bins(numbers, _PAIR_BINS)
+            continue
         labels = csr_array(values[:, columns]).tocsc()
-        number = block.kind == "number"
-        if not space.used_labels[columns].all() or (number and labels.shape[1] > 1):
-            continue
-        if number:
-            numbers = np.full(values.shape[0], np.nan)
-            numbers[labels.indices] = labels.data * block.scale[0] + block.mean[0]
-            parts.append((name, "curvature", _bins(numbers, _BINS)))
-            in_pairs[name] = _bins(numbers, _PAIR_BINS)
-            continue
         rows = np.split(labels.indices, labels.indptr[1:-1])
         order = np.argsort(-np.diff(labels.indptr), kind="stable")[:_MAX_LABELS]
         levels = [(block.columns[j], rows[j]) for j in order]
@@ -135,11 +134,10 @@ def measure_misfit(
     variance = (residuals**2).mean(axis=0)
     for number, cell in enumerate(cells):
         share = weight[cell.rows] / max(weight[cell.rows].sum(), 1e-300)
-        mean = share @ estimated[cell.rows]
-        difference = share @ residuals[cell.rows]
+        mean, difference = share @ estimated[cell.rows], share @ residuals[cell.rows]
         scores = share[:, None] * (residuals[cell.rows] - difference)
         if groups is not None:
-            _, member = np.unique(groups[cell.rows], return_inverse=True)
+            member = np.unique(groups[cell.rows], return_inverse=True)[1]
             scores = csr_array((np.ones(len(scores)), (member, np.arange(len(scores))))) @ scores
         freedom = max(len(scores) - 1, 1)
         # As for effects, the wider of a robust and a classical error.
@@ -211,11 +209,9 @@ def check_sentence(columns: Columns) -> str:
             f"No deviation is significant in {n_cells} cells of labels, after adjusting for "
             f"{len(labels)} comparisons."
         )
-    worst = bad[0]
-    shown = "; ".join(
-        list(dict.fromkeys(_SHOWN[verdicts[row]].format(labels[row]) for row in bad))[:3]
-    )
-    points = 100.0 * columns["difference"][worst]
+    worst, points = bad[0], 100.0 * columns["difference"][bad[0]]
+    told = dict.fromkeys(_SHOWN[verdicts[row]].format(labels[row]) for row in bad)
+    shown = "; ".join(list(told)[:3])
     return (
         f"{shown[0].upper()}{shown[1:]}: for example topic {columns['topic'][worst]} is "
         f"{abs(points):.1f} points {'above' if points > 0 else 'below'} its expected share in "
@@ -248,19 +244,17 @@ def read_times(time: Iterable[Any], n_documents: int, owner: str) -> FloatArray:
 # Two topics are alike if they share this part of their characteristic words. In real corpora almost
 # no pair shares a third; a sixth would warn about every corpus, and two thirds almost never.
 _SHARED = 1.0 / 3.0
-# Labels considered, those with the surest coefficients, and the level of their intervals.
-_SPLIT_LABELS, _LEVEL = 10, 0.9
-_SPLIT_WORDS = 3
+# The level of the intervals, and words of a topic that are told.
+_LEVEL, _SPLIT_WORDS = 0.9, 3
 
 
 class SplitTopics(NamedTuple):
     """A topic that a label raises and one that it lowers, with the `shared` part of their words."""
 
-    label: str
-    column: str
+    contrast: Contrast
     topics: tuple[int, int]
     shared: float
-    effects: tuple[float, float]
+    effects: list[float]
 
 
 def shared_words(word_share: FloatArray, weight: FloatArray) -> FloatArray:
@@ -296,14 +290,12 @@ def find_split_topics(regression: TopicRegression) -> list[SplitTopics]:
     sign = np.sign(effect) * (ratio > 1.0)
     opposite = sign[:, first] * sign[:, second] < 0.0
     sure = np.minimum(ratio[:, first], ratio[:, second]) * opposite
-    surest = np.argsort(-sure.max(axis=1), kind="stable")[:_SPLIT_LABELS]
     pairs = []
-    for number in np.flatnonzero(opposite[surest].any(axis=0)):
-        n, k, m = surest[opposite[surest, number].argmax()], first[number], second[number]
-        pair = (int(k), int(m)) if sign[n, k] > 0 else (int(m), int(k))
-        up, down = effect[n, pair].tolist()
-        names = contrasts[n].label, contrasts[n].block
-        pairs.append(SplitTopics(*names, pair, float(alike[k, m]), (up, down)))
+    for number in np.flatnonzero(opposite.any(axis=0)):
+        n, both = sure[:, number].argmax(), (int(first[number]), int(second[number]))
+        pair = both if sign[n, both[0]] > 0 else both[::-1]
+        shared = float(alike[first[number], second[number]])
+        pairs.append(SplitTopics(contrasts[n], pair, shared, effect[n, pair].tolist()))
     return sorted(pairs, key=lambda pair: -pair.shared)
 
 
@@ -312,18 +304,17 @@ def _warn_of_split_topics(regression: TopicRegression) -> None:
     pairs, model = find_split_topics(regression), regression._model
     if not pairs:
         return
-    label, column, topics, shared, (up, down) = pairs[0]
+    contrast, topics, shared, (up, down) = pairs[0]
     words = top_words(model, _SPLIT_WORDS)
-    names = [f"{k} ({' '.join(words[k])})" for k in topics]
-    others = "" if len(pairs) == 1 else f", and {len(pairs) - 1} more pairs like these,"
+    one, other = (f"{k} ({' '.join(words[k])})" for k in topics)
+    more = "" if len(pairs) == 1 else f", and {len(pairs) - 1} more pairs like these,"
     remedy = ""
-    if model.schema.kind(column) == "category":
-        remedy = f" HDSP(content={column!r}) gives groups their own words of a topic."
+    if model.schema.kind(contrast.block) == "category":
+        remedy = f" HDSP(content={contrast.block!r}) gives groups their own words of a topic."
     warnings.warn(
-        f"Topics {names[0]} and {names[1]}{others} share {shared:.0%} of the words that "
-        f"set them apart, and {quoted([label])} raises the one by {100 * up:.1f} points and lowers "
-        f"the other by {-100 * down:.1f}: they may be one subject in the words of two groups."
-        f"{remedy}",
+        f"Topics {one} and {other}{more} share {shared:.0%} of the words that set them apart, and "
+        f"{contrast.label!r} raises the one by {100 * up:.1f} points and lowers the other by "
+        f"{-100 * down:.1f}: they may be one subject in the words of two groups.{remedy}",
         UnreliableTopicsWarning,
         stacklevel=4,
     )

@@ -204,6 +204,14 @@ def set_label(values: csr_array, schema: LabelSchema, setting: Setting) -> csr_a
     return csr_array((data, place), shape=values.shape)
 
 
+def column_numbers(values: csr_array, column: int) -> FloatArray:
+    """The stored values of a column, NaN for others, [M]."""
+    stored = csr_array(values[:, [column]]).tocoo()
+    numbers = np.full(values.shape[0], np.nan)
+    numbers[stored.row] = stored.data
+    return numbers
+
+
 def percentile_ends(values: csr_array, schema: LabelSchema) -> dict[int, FloatArray]:
     """The 10th and 90th percentiles of numeric labels, or lowest and highest if these are equal.
 

@@ -102,17 +102,22 @@ def partial_columns(space: LabelDesign) -> list[BoolArray]:
 
 def pooled_groups(space: LabelDesign, values: csr_array) -> IntArray | None:
     """The clusters that ``(1 | g)`` of a formula makes, [M]; -1 is missing, None without any."""
-    clusters = None
-    for term in space.terms:
-        if is_cluster(term):
-            own = csr_array(values[:, space.schema.slices()[term.columns[0]]])
-            level = np.full(own.shape[0], -1, dtype=np.int64)
-            rows = np.repeat(np.arange(own.shape[0]), np.diff(own.indptr))
-            level[rows] = own.indices
-            if clusters is None or level.max(initial=-1) < clusters.max(initial=-1):
-                # Of nested clusters, the larger ones.
-                clusters = level
-    return clusters
+    slices = space.schema.slices()
+    levels = [
+        row_levels(csr_array(values[:, slices[term.columns[0]]]))
+        for term in space.terms
+        if is_cluster(term)
+    ]
+    # Of nested clusters, the larger ones.
+    return min(levels, key=lambda own: own.max(initial=-1), default=None)
+
+
+def row_levels(values: csr_array) -> IntArray:
+    """A number for the level or the value of each document, [M]; -1 if it is missing."""
+    stored, numbers = values.tocoo(), np.full(values.shape[0], -1, dtype=np.int64)
+    keys = stored.col if values.shape[1] > 1 else stored.data
+    numbers[stored.row] = np.unique(keys, return_inverse=True)[1]
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,17 +265,6 @@ def _missing_labels(space: LabelDesign, values: csr_array) -> dict[str, BoolArra
         and space.used_labels[slices[block.name]].any()
         and csr_array(values[:, slices[block.name]]).nnz
     }
-
-
-def warn_collinear(matrix: DesignMatrix, dropped: IntArray) -> None:
-    """Name columns that are combinations of others, as R's `alias` does."""
-    names = ["(Intercept)", *matrix.names]
-    if len(dropped):
-        warn_caller(
-            f"Dropped {quoted(names[c] for c in dropped)}: linear combinations of other labels. "
-            "Effects that need them cannot be estimated, so leave one of these labels out.",
-            LabelDataWarning,
-        )
 
 
 def is_cluster(term: object) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 
 from hdsp.analysis.fitted import METHODS, FittedModel, Method
-from hdsp.analysis.label_probabilities import joined_columns, probability_parts
+from hdsp.analysis.label_prediction import joined_columns, probability_parts
 from hdsp.analysis.new_documents import document_parts, label_values, read_documents, read_labels
 from hdsp.analysis.reading import WEIGHTS, Weight
 from hdsp.analysis.topics import Columns, name_column, word_share

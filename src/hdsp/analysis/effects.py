@@ -16,23 +16,16 @@ from hdsp.analysis.design import (
     make_design,
     pooled_groups,
     regression_space,
-    warn_collinear,
 )
 from hdsp.analysis.fitted import FittedModel
-from hdsp.analysis.levels import (
-    LabelValues,
-    curve_columns,
-    level_columns,
-    repeat_each,
-    rows_by_topic,
-)
+from hdsp.analysis.levels import curve_columns, label_values, level_columns, rows_by_topic
 from hdsp.analysis.reading import Reading, Weight
 from hdsp.analysis.regression import Estimates, LinearRegression, adjust_p, stack_estimates
 from hdsp.analysis.softmax import SoftmaxRegression
 from hdsp.analysis.topics import Columns, top_words
 from hdsp.checks import check_share, count_of, listed, quoted
 from hdsp.corpus import make_frame
-from hdsp.exceptions import IntervalWarning, warn_caller
+from hdsp.exceptions import IntervalWarning, LabelDataWarning, warn_caller
 from hdsp.execution.executor import make_executor
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling.design import LabelDesign
@@ -143,7 +136,13 @@ class TopicRegression:
         design = self._design
         weights = None if np.allclose(design.weights, design.weights[0]) else design.weights
         linear = LinearRegression(design.matrix, self._proportions, weights, self._clusters)
-        warn_collinear(design, linear.dropped)
+        if len(linear.dropped):
+            names = ["(Intercept)", *design.names]
+            warn_caller(
+                f"Dropped {quoted(names[c] for c in linear.dropped)}: linear combinations of other "
+                "labels. Effects that need them cannot be estimated, so leave one of these out.",
+                LabelDataWarning,
+            )
         return linear
 
     @property
@@ -222,9 +221,9 @@ class TopicRegression:
         """Estimates of contrasts, [C, T]; NaN if only one document has a label."""
         design, linear = self._design, self._linear
         rare = [len(row.labels) == 1 and design.is_rare[row.second.label] for row in contrasts]
-        order = np.argsort(rare, kind="stable")
         jointly, added = (
-            [contrasts[n] for n in order if rare[n] == alone] for alone in (False, True)
+            [row for row, alone in zip(contrasts, rare, strict=True) if alone == one_by_one]
+            for one_by_one in (False, True)
         )
         parts = []
         if jointly or not added:
@@ -233,7 +232,8 @@ class TopicRegression:
             columns = design.values.tocsc()[:, [row.second.label for row in added]]
             with make_executor(None, None):
                 parts.append(linear.estimate_added(csr_array(columns)))
-        estimates = stack_estimates(parts).take(np.argsort(order))
+        place = np.argsort(np.argsort(rare, kind="stable"))
+        estimates = stack_estimates(parts).take(place)
         single = np.array([self._is_single(row) for row in contrasts], dtype=np.bool_)
         for part in (estimates.value, estimates.robust, estimates.classical):
             part[single] = np.nan
@@ -282,52 +282,48 @@ class TopicRegression:
         names: Columns = {"label": [row.label for row in contrasts]}
         names["contrast"] = [row.description for row in contrasts]
         carriers = [int(self._design.carriers[row.labels].sum()) for row in contrasts]
-        columns = rows_by_topic(self, names) | interval_columns(estimates, level, "effect", q)
-        columns["n_documents"] = repeat_each(carriers, len(self._model.groups))
+        values = interval_values(estimates, level, "effect", q)
+        values["n_documents"] = np.array(carriers, dtype=np.int64)[:, None]
         wanted = [labels] if isinstance(labels, str) else labels or ()
         is_named = any(name not in self._space.schema.slices() for name in wanted)
         self._warn_unknown(contrasts, estimates, is_named)
-        return columns
+        return rows_by_topic(self, names, values)
 
     def _warn_unknown(
         self, contrasts: Sequence[Contrast], estimates: Estimates, is_named: bool
     ) -> None:
         """Name labels whose effects are NaN; those of single documents only if they were named."""
-        unknown = np.flatnonzero(np.isnan(estimates.value).all(axis=1)).tolist()
-        lost = [contrasts[n] for n in unknown]
-        single = {row.label: None for row in lost if self._is_single(row) and is_named}
-        others = {row.label: None for row in lost if not self._is_single(row)}
-        reasons = {
-            "only one document has each of these labels": single,
-            "the documents do not separate them from other labels": others,
-        }
-        for reason, names in reasons.items():
+        lost = np.flatnonzero(np.isnan(estimates.value).all(axis=1))
+        unknown = [contrasts[n] for n in lost.tolist()]
+        single = [row.label for row in unknown if self._is_single(row) and is_named]
+        others = [row.label for row in unknown if not self._is_single(row)]
+        for names, reason in (
+            (single, "only one document has each of these labels"),
+            (others, "the documents do not separate them from other labels"),
+        ):
             if names:
-                more = f" and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
+                shown = quoted(dict.fromkeys(names), _NAMED)
                 warn_caller(
-                    f"The effects of {quoted(list(names)[:_NAMED])}{more} cannot be estimated: "
-                    f"{reason}.",
-                    IntervalWarning,
+                    f"The effects of {shown} cannot be estimated: {reason}.", IntervalWarning
                 )
 
     def _check_values(self, contrast: Contrast, asked: Any, owner: str) -> None:
         """Warn of values beyond those of training; raise if no others have an effect."""
         block = self._space.schema.block(contrast.block)
-        single = self._space.single_values(block.name)
-        known = csr_array(self._reading.values[:, [contrast.second.label]]).data
-        known = np.asarray(known if single is None else single)
+        known, ordered = self._space.single_values(block.name), True
+        if known is None:
+            known, ordered = csr_array(self._reading.values[:, [contrast.second.label]]).data, False
         places = np.array([side.value for side in (contrast.first, contrast.second) if side])
-        if single is None:
-            outside = np.maximum(known.min() - places, places - known.max())
-            beyond = outside > _BEYOND * float(np.ptp(known))
-        else:
-            beyond = np.abs(known[:, None] - places).min(axis=0) > _SAME
+        nearest = np.clip(places, known.min(), known.max())
+        if ordered:
+            nearest = known[np.abs(known[:, None] - places).argmin(axis=0)]
+        beyond = np.abs(places - nearest) > (_SAME if ordered else _BEYOND * np.ptp(known))
         main = self._space.depends(block.name)[0]
         if not beyond.any() or (isinstance(main, Spline) and main.period is not None):
             return
         values = quoted(value for value, far in zip(asked, beyond, strict=True) if far)
         known = known * block.scale[0] + block.mean[0]
-        if single is not None:
+        if ordered:
             raise ValueError(
                 f"`contrast` of {owner} must be two values of {block.name!r}: "
                 f"{listed([f'{value:.6g}' for value in known])}, got {values}."
@@ -432,8 +428,8 @@ class TopicRegression:
             "contrast": [row.description for row in first for _ in second],
             "by": [other.description for _ in first for other in second],
         }
-        numbers = interval_columns(estimates, level, "difference", adjust_p(estimates.p))
-        return self._table(rows_by_topic(self, columns) | numbers)
+        values = interval_values(estimates, level, "difference", adjust_p(estimates.p))
+        return self._table(rows_by_topic(self, columns, values))
 
     def test(self) -> Any:
         """Wald tests of the terms of the formula, topic by topic.
@@ -449,11 +445,11 @@ class TopicRegression:
         """
         terms = list(dict.fromkeys(self._design.terms))
         tests = [self._linear.test(self._term_contrasts(term)) for term in terms]
-        df, statistics, p = zip(*tests, strict=True) if tests else ((), (), ())
-        columns = rows_by_topic(self, {"term": terms, "df": list(df)})
-        degrees = columns.pop("df")
-        columns |= {"df": degrees, "F": np.ravel(statistics).tolist(), "p": np.ravel(p).tolist()}
-        return self._table(columns | {"q": adjust_p(np.ravel(p)).tolist()})
+        n_topics = len(self._model.groups)
+        statistics, p = np.array([one[1:] for one in tests]).reshape(-1, 2, n_topics).swapaxes(0, 1)
+        df = np.array([one[0] for one in tests], dtype=np.int64)[:, None]
+        values = {"df": df, "F": statistics, "p": p, "q": adjust_p(p)}
+        return self._table(rows_by_topic(self, {"term": terms}, values))
 
     def _term_contrasts(self, term: str) -> FloatArray:
         """Contrasts of the design matrix that a term without effect has as 0, [C, 1 + p]."""
@@ -465,8 +461,8 @@ class TopicRegression:
         if block.kind == "tags":
             return self._contrast_rows(self._contrasts(term, None))
         # More values than a spline has columns; the regression drops those that follow from others.
-        settings = LabelValues(self, block, _TESTED_VALUES).settings
-        rows = design.contrast(design.means_at([(setting,) for setting in settings], term))
+        places = [value.settings for value in label_values(self, block, _TESTED_VALUES)]
+        rows = design.contrast(design.means_at(places, term))
         return np.asarray(rows[1:] - rows[0])
 
     @property
@@ -592,10 +588,12 @@ def _coefficient_lines(names: Sequence[str], estimates: Estimates, topic: int) -
         yield line.rstrip()
 
 
-def interval_columns(estimates: Estimates, level: float, name: str, q: FloatArray) -> Columns:
-    """The columns of estimates, named, with their intervals and tests."""
+def interval_values(
+    estimates: Estimates, level: float, name: str, q: FloatArray
+) -> dict[str, FloatArray | IntArray]:
+    """The columns of estimates [C, T], named, with their intervals and tests."""
     half = estimates.half_width(level)
-    numbers = {
+    return {
         name: estimates.value,
         "lower": estimates.value - half,
         "upper": estimates.value + half,
@@ -603,4 +601,3 @@ def interval_columns(estimates: Estimates, level: float, name: str, q: FloatArra
         "p": estimates.p,
         "q": q,
     }
-    return {column: values.ravel().tolist() for column, values in numbers.items()}

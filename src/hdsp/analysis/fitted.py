@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,7 +14,7 @@ from hdsp import progress
 from hdsp.analysis.correlations import Correlations, correlate_topics
 from hdsp.analysis.design import partial_columns, regression_space
 from hdsp.analysis.groups import TopicGroups
-from hdsp.analysis.label_probabilities import (
+from hdsp.analysis.label_prediction import (
     LabelRegression,
     WeighedDocuments,
     fit_label_regression,
@@ -36,7 +36,6 @@ from hdsp.analysis.softmax import (
     learn_softmax,
     regress_proportions,
 )
-from hdsp.analysis.words import MOST_DOCUMENTS as MOST_WORDED
 from hdsp.analysis.words import WordFactors, learn_word_factors
 from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
 from hdsp.execution.executor import make_executor
@@ -66,9 +65,7 @@ _MOST_VALUES = 50
 Method = Literal["regression", "exact", "ratio"]
 METHODS: tuple[Method, ...] = ("regression", "exact", "ratio")
 
-P = ParamSpec("P")
-R = TypeVar("R")
-_Answer = Callable[Concatenate["FittedModel", P], R]
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,27 +130,24 @@ class FitReport:
     versions: Mapping[str, str] = field(default_factory=library_versions)
 
 
-def _on_demand(name: str, doing: str) -> Callable[[_Answer[P, R]], _Answer[P, R]]:
+def _on_demand(name: str, doing: str) -> Callable[[_Method], _Method]:
     """A method that is called once and then answered from `answers`, under a name.
 
     Both the name and the line on progress may contain the method's first argument.
     """
 
-    def decorate(compute: _Answer[P, R]) -> _Answer[P, R]:
+    def decorate(compute: _Method) -> _Method:
         @wraps(compute)
-        def method(self: "FittedModel", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        def method(self: "FittedModel", *args: Any) -> Any:
             found, key = self.answers, name.format(*args)
             if key not in found:
                 # One BLAS thread: kernels have threads of their own, and bits are the same.
-                with (
-                    progress.task(doing.format(*args)),
-                    threadpool_limits(1, "blas"),
-                    make_executor(None, None),
-                ):
-                    found[key] = compute(self, *args, **kwargs)
-            return found[key]  # type: ignore[no-any-return]
+                limits = threadpool_limits(1, "blas")
+                with progress.task(doing.format(*args)), limits, make_executor(None, None):
+                    found[key] = compute(self, *args)
+            return found[key]
 
-        return method
+        return cast(_Method, method)
 
     return decorate
 
@@ -286,12 +280,15 @@ class FittedModel:
         """Proportions of the documents that were read, [M, T]: of merged topics the sums."""
         return self.groups.sum(self.reading.proportions.astype(np.float64))
 
-    def number_values(self, label: int) -> FloatArray:
-        """The different values of a numeric label, in standard units, and their documents, [2, n].
+    def label_values(self, target: str) -> FloatArray:
+        """The different values of a numeric label, in standard units, and their documents, [2, C].
 
-        More than fifty are grouped by equal quantiles, each group with its mean.
+        More than fifty are grouped by equal quantiles, each group with its mean. Of other labels
+        there are none.
         """
-        own = self.reading.values.tocsc()[:, [label]]
+        if self.schema.kind(target) != "number":
+            return np.zeros((2, 0))
+        own = self.reading.values.tocsc()[:, [self.schema.slices()[target].start]]
         weight = np.ones(len(own.indices))
         if self.reading.weights is not None:
             weight = self.reading.weights[own.indices]
@@ -348,7 +345,7 @@ class FittedModel:
             return self.regress(self.regression_space, reading, weight, missing=True)
         left_out = self.documents
         documents = group_documents(
-            csr_array(self.regression_space.regressors(reading.values), dtype=np.float32),
+            csr_array(self.regression_space.regressors(reading.values)),
             left_out.problem.counts,
             np.nan_to_num(reading.proportions.astype(np.float64)),
             reading.fold.astype(np.int64),
@@ -407,21 +404,17 @@ class FittedModel:
         """Which labels the scaling function takes, but no training document has, [n_labels]."""
         return np.asarray(self.used & (self.carriers == 0))
 
-    def _label_values(self, target: str) -> FloatArray:
-        """The values of a numeric label and their documents, [2, C]; none of other labels."""
-        if self.schema.kind(target) != "number":
-            return np.zeros((2, 0))
-        return self.number_values(self.schema.slices()[target].start)
-
-    def _indicators(self, target: str) -> csr_array:
+    def label_indicators(self, target: str) -> csr_array:
         """Which labels of a column documents have, and whether they are known, [M, C + 1]."""
         labels = csr_array(self.reading.values[:, self.schema.slices()[target]])
-        return indicators(self.schema.kind(target), labels, self._label_values(target)[0])
+        return indicators(self.schema.kind(target), labels, self.label_values(target)[0])
 
     @_on_demand("counts.{}", "Counting words of {}")
     def label_counts(self, target: str) -> csr_array:
         """Tokens of documents with each label, and of all whose labels are known, [C + 1, V]."""
-        found = csr_array(csr_array(self._indicators(target).T) @ self.documents.problem.counts)
+        found = csr_array(
+            csr_array(self.label_indicators(target).T) @ self.documents.problem.counts
+        )
         found.sort_indices()
         return found
 
@@ -430,16 +423,16 @@ class FittedModel:
         shares = np.maximum(np.nan_to_num(self.reading.proportions.astype(np.float64)), 0.0)
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-12)
         tokens = self.reading.lengths[:, None] * shares
-        return np.asarray(csr_array(self._indicators(target).T) @ tokens)
+        return np.asarray(csr_array(self.label_indicators(target).T) @ tokens)
 
     def label_prior(self, target: str) -> FloatArray:
         """Prior log odds of a column's tags, or log probabilities of alternatives, [C]."""
         kind, carriers = self.schema.kind(target), self.carriers[self.schema.slices()[target]]
         if kind == "number":
-            carriers = self._label_values(target)[1]
+            carriers = self.label_values(target)[1]
         return label_prior(kind, carriers, self.n_documents)
 
-    def _expected_tokens(self) -> FloatArray:
+    def expected_tokens(self) -> FloatArray:
         """Tokens of topics that labels lead one to expect of documents, [M, T]."""
         return np.asarray(self.reading.lengths[:, None] * self._expected_of_documents("tokens"))
 
@@ -449,16 +442,13 @@ class FittedModel:
 
         Of labels that are not in the formula it is made when they are first asked for.
         """
-        kind, columns = self.schema.kind(target), self.schema.slices()[target]
-        documents, several = self._weighed, columns.stop - columns.start > 1
-        if not self.reading.values[:, columns].nnz or (kind == "number" and several):
+        own = self.reading.values[:, self.schema.slices()[target]]
+        if not own.nnz or (self.schema.kind(target) == "number" and own.shape[1] > 1):
             return None
-        counts, prior = self.label_counts(target), self.label_prior(target)
-        values = self._label_values(target)[0]
-        return fit_label_regression(documents, self.schema, target, counts, prior, values)
+        return fit_label_regression(self, target)
 
     @cached_property
-    def _weighed(self) -> WeighedDocuments:
+    def weighed(self) -> WeighedDocuments:
         """Training documents, or a sample, read with topics that have not seen them."""
         left_out = self.documents
         problem = left_out.problem
@@ -470,42 +460,22 @@ class FittedModel:
             left, without = fold == number, replace(self, state=left_out.without(number))
             proportions[left] = without.posterior_of_words(words[left])
             shares.append(without.word_share())
-        expected, part = self._expected_tokens(), folds(problem, left_out.groups, _PARTS)
-        labels = csr_array(self.reading.values[rows])
-        return WeighedDocuments(
-            words, labels, proportions, expected[rows], fold, shares, part[rows]
-        )
+        part = folds(problem, left_out.groups, _PARTS)[rows]
+        return WeighedDocuments(rows, words, proportions, fold, shares, part)
 
     @property
+    @_on_demand("word_factors", "Finding words of labels")
     def word_factors(self) -> WordFactors | None:
         """Words that labels use beyond their topics; None with versions of topics, or no labels."""
-        return self._word_factors() if self.state.versions is None and self.worded else None
-
-    @_on_demand("word_factors", "Finding words of labels")
-    def _word_factors(self) -> WordFactors:
-        problem = self.documents.problem
-        rows = sample_rows(problem.n_documents, MOST_WORDED)
-        labels, expected = csr_array(self.reading.values[rows]), self._expected_tokens()[rows]
-        return learn_word_factors(
-            problem.counts[rows],
-            labels,
-            expected[rows],
-            self._weighed,
-            self.worded,
-            self.word_share(),
-        )
+        if self.state.versions is not None or not self.worded:
+            return None
+        return learn_word_factors(self)
 
     @property
+    @_on_demand("returning", "Comparing topics of two halves")
     def n_returning(self) -> int | None:
         """Topics that two halves of the documents share; None if it does not apply."""
-        if self.count_returning is None and "returning" not in self.answers:
-            return None
-        return self._returning()
-
-    @_on_demand("returning", "Comparing topics of two halves")
-    def _returning(self) -> int:
-        assert self.count_returning is not None
-        return self.count_returning()
+        return None if self.count_returning is None else self.count_returning()
 
     def complete(self) -> None:
         """Compute everything that needs the training documents: a file contains none."""

@@ -10,14 +10,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from hdsp.analysis.design import formula_of
+from hdsp.analysis.design import formula_of, row_levels
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel
-from hdsp.analysis.new_documents import check_words, in_memory
+from hdsp.analysis.new_documents import check_words, column_values, in_memory
 from hdsp.analysis.reading import WEIGHTS, LeftOut, Reading, Weight, estimate_proportions
 from hdsp.analysis.refits import Refits, refit_effects
 from hdsp.analysis.topics import Columns
-from hdsp.checks import check_choice, quoted
+from hdsp.checks import check_choice, check_known, quoted
 from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
 from hdsp.fit import Run
 from hdsp.model import make_problem
@@ -80,7 +80,11 @@ def estimate_effects(
     owner = "HDSP.estimate_effects"
     check_choice(weight, WEIGHTS, "weight", owner)
     if corpus is None:
-        reading, schema = _training_reading(fitted, labels, groups, owner)
+        reading, schema = _with_labels(fitted, labels, owner)
+        if isinstance(groups, str):
+            reading = replace(reading, groups=_named_groups(groups, schema, reading.values, owner))
+        elif (names := as_groups(groups, fitted.n_documents, owner)) is not None:
+            reading = replace(reading, groups=group_numbers(names)[reading.rows])
     elif labels is not None:
         raise ValueError(f"`labels` of {owner} must be None with a `corpus`, which has its own.")
     else:
@@ -109,41 +113,27 @@ def _bind(formula: Scaling, schema: LabelSchema, reading: Reading, groups: Any) 
         ) from None
 
 
-def _training_reading(
-    fitted: FittedModel, labels: Any, groups: Any, owner: str
-) -> tuple[Reading, LabelSchema]:
+def _with_labels(fitted: FittedModel, labels: Any, owner: str) -> tuple[Reading, LabelSchema]:
     """The training documents, with further labels."""
     reading, schema = fitted.reading, fitted.schema
-    if labels is not None:
-        parsed = as_labels(labels, fitted.n_documents, owner)
-        new = LabelSchema.of(parsed)
-        replaced = {block.name for block in new.blocks}
-        kept = tuple(block for block in schema.blocks if block.name not in replaced)
-        parts = [csr_array(reading.values[:, schema.slices()[block.name]]) for block in kept]
-        parts.append(csr_array(new.encode(parsed)[reading.rows], dtype=np.float64))
-        schema = LabelSchema((*kept, *new.blocks))
-        reading = replace(reading, values=csr_array(hstack(parts, format="csr")))
-    if isinstance(groups, str):
-        return replace(reading, groups=_named_groups(groups, schema, reading.values, owner)), schema
-    names = as_groups(groups, fitted.n_documents, owner)
-    if names is not None:
-        reading = replace(reading, groups=group_numbers(names)[reading.rows])
-    return reading, schema
+    if labels is None:
+        return reading, schema
+    parsed = as_labels(labels, fitted.n_documents, owner)
+    new = LabelSchema.of(parsed)
+    replaced = {block.name for block in new.blocks}
+    kept = tuple(block for block in schema.blocks if block.name not in replaced)
+    parts = [csr_array(reading.values[:, schema.slices()[block.name]]) for block in kept]
+    parts.append(csr_array(new.encode(parsed)[reading.rows], dtype=np.float64))
+    values = csr_array(hstack(parts, format="csr"))
+    return replace(reading, values=values), LabelSchema((*kept, *new.blocks))
 
 
 def _named_groups(name: str, schema: LabelSchema, values: csr_array, owner: str) -> IntArray:
     """Groups of documents by a category or numeric label, [M]; -1 if it is missing."""
-    columns = schema.slices()
-    if name not in columns or schema.kind(name) == "tags":
-        raise ValueError(
-            f"`groups` of {owner} must name a category or numeric label, or have one value per "
-            f"document, got {name!r}. There are {quoted(columns) or 'no labels'}."
-        )
-    levels = csr_array(values[:, columns[name]]).tocoo()
-    keys = levels.col if schema.kind(name) == "category" else levels.data
-    groups = np.full(levels.shape[0], -1, dtype=np.int64)
-    groups[levels.row] = np.unique(keys, return_inverse=True)[1]
-    return groups
+    known = [block.name for block in schema.blocks if block.kind != "tags"]
+    what = "one value per document, or name a category or a number"
+    check_known(name, known, "groups", owner, what)
+    return row_levels(csr_array(values[:, schema.slices()[name]]))
 
 
 def read_corpus(
@@ -154,12 +144,9 @@ def read_corpus(
     schema = fitted.schema if own_labels else LabelSchema.of(corpus.labels)
     values = csr_array(schema.encode(corpus.labels), dtype=np.float64)
     if isinstance(groups, str):
-        named = LabelSchema.of(corpus.labels)
-        labels = csr_array(named.encode(corpus.labels), dtype=np.float64)
-        numbers: IntArray | None = _named_groups(groups, named, labels, owner)
-    else:
-        names = corpus.groups if groups is None else as_groups(groups, len(corpus), owner)
-        numbers = None if names is None else group_numbers(names)
+        groups = column_values(corpus, groups, "groups", owner)
+    names = corpus.groups if groups is None else as_groups(groups, len(corpus), owner)
+    numbers = None if names is None else group_numbers(names)
     stored, lengths = fitted.reading, np.asarray(corpus.counts.sum(axis=1), dtype=np.float64)
     if len(corpus) == fitted.n_documents and np.array_equal(lengths[stored.rows], stored.lengths):
         numbers = stored.groups if numbers is None else numbers[stored.rows]

@@ -1,14 +1,13 @@
 """Expected topics at values of labels: levels and curves with intervals."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.analysis.contrasts import Setting, set_label
+from hdsp.analysis.contrasts import Setting, column_numbers, set_label
 from hdsp.analysis.regression import Estimates
 from hdsp.analysis.softmax import MOST_COLUMNS, group_rows, mean_expected
 from hdsp.analysis.topics import Columns, topic_part
@@ -25,81 +24,55 @@ _MOST_VALUES, _QUANTILES = 10, (0.1, 0.25, 0.5, 0.75, 0.9)
 _MOST_SETS = 200
 
 
-@dataclass(frozen=True, eq=False)
-class LabelValues:
-    """Values of a label column at which topics are shown: its levels or tags, or numbers.
+class LabelValue(NamedTuple):
+    """A level, a tag or a number in original units, and the documents nearest to it."""
+
+    settings: tuple[Setting, ...]
+    name: Any
+    rows: IntArray
+
+
+def label_values(
+    regression: "TopicRegression", block: BlockSchema, n: int | None = None
+) -> list[LabelValue]:
+    """Values of a label column at which topics are shown: levels or tags that documents have.
 
     Numbers are an ordered label's values, a grid of `n`, or without `n` the values or quantiles.
     """
-
-    regression: "TopicRegression"
-    block: BlockSchema
-    n: int | None = None
-
-    @property
-    def _start(self) -> int:
-        return int(self.regression._space.schema.slices()[self.block.name].start)
-
-    @cached_property
-    def numbers(self) -> FloatArray:
-        """The documents' values of a numeric label, in standard units, [M]; NaN if missing."""
-        values = csr_array(self.regression._reading.values[:, [self._start]]).tocoo()
-        numbers = np.full(values.shape[0], np.nan)
-        numbers[values.row] = values.data
-        return numbers
-
-    @cached_property
-    def points(self) -> FloatArray:
-        """The values in standard units, or the positions of levels or tags."""
-        if self.block.kind != "number":
-            columns = slice(self._start, self._start + len(self.block.columns))
-            carried = np.flatnonzero(self.regression._design.carriers[columns])
-            return np.asarray(self._start + carried, dtype=np.float64)
-        known = self.numbers[~np.isnan(self.numbers)]
-        if not len(known):
-            raise ValueError(f"Every value of {self.block.name!r} is missing.")
-        single, values = self.regression._space.single_values(self.block.name), np.unique(known)
-        if single is not None:
-            return single
-        if self.n is not None:
-            return np.linspace(values[0], values[-1], self.n)
-        if len(values) > _MOST_VALUES:
-            return np.unique(np.quantile(known, _QUANTILES, method="inverted_cdf"))
-        return values
-
-    @property
-    def settings(self) -> list[Setting]:
-        """The label at each value."""
-        if self.block.kind == "number":
-            return [Setting(self._start, float(point)) for point in self.points]
-        alone = self.block.name in self.regression._design.exclusive
-        return [Setting(int(point), alone=alone) for point in self.points]
-
-    @property
-    def names(self) -> list[Any]:
-        """Levels or tags by name, or numbers in their original units."""
-        if self.block.kind == "number":
-            values = self.points * self.block.scale[0] + self.block.mean[0]
-            return [round(float(value), 9) + 0.0 for value in values]
-        return [self.block.columns[int(point) - self._start] for point in self.points]
-
-    @property
-    def members(self) -> list[IntArray]:
-        """The documents at each value, or nearest to it."""
-        if self.block.kind != "number":
-            carried = self.regression._reading.values.tocsc()[:, self.points.astype(np.int64)]
-            return list(np.split(carried.indices, carried.indptr[1:-1]))
-        nearest = np.searchsorted((self.points[1:] + self.points[:-1]) / 2.0, self.numbers)
-        nearest = np.where(np.isnan(self.numbers), -1, nearest)
-        return [np.flatnonzero(nearest == place) for place in range(len(self.points))]
+    space, design = regression._space, regression._design
+    values, start = regression._reading.values, space.schema.slices()[block.name].start
+    if block.kind != "number":
+        alone, by_label = block.name in design.exclusive, values.tocsc()
+        return [
+            LabelValue((Setting(j, alone=alone),), name, by_label[:, [j]].indices)
+            for j, name in enumerate(block.columns, start)
+            if design.carriers[j]
+        ]
+    numbers = column_numbers(values, start)
+    known = numbers[~np.isnan(numbers)]
+    if not len(known):
+        raise ValueError(f"Every value of {block.name!r} is missing.")
+    points = space.single_values(block.name)
+    if points is None:
+        points = np.unique(known)
+        if n is not None:
+            points = np.linspace(points[0], points[-1], n)
+        elif len(points) > _MOST_VALUES:
+            points = np.unique(np.quantile(known, _QUANTILES, method="inverted_cdf"))
+    nearest = np.searchsorted((points[1:] + points[:-1]) / 2.0, numbers)
+    nearest[np.isnan(numbers)] = -1
+    shown = points * block.scale[0] + block.mean[0]
+    return [
+        LabelValue((Setting(start, point),), round(value, 9) + 0.0, np.flatnonzero(nearest == n))
+        for n, (point, value) in enumerate(zip(points.tolist(), shown.tolist(), strict=True))
+    ]
 
 
 def level_columns(regression: "TopicRegression", label: str, level: float) -> Columns:
     """The columns of `TopicRegression.levels`."""
     owner = "TopicRegression.levels"
     check_share(level, "level", owner)
-    block = _check_label(regression, label, owner)
-    return _columns(regression, LabelValues(regression, block), None, level)
+    return _columns(regression, _check_label(regression, label, owner), None, None, level)
 
 
 def curve_columns(
@@ -118,29 +91,27 @@ def curve_columns(
         raise ValueError(
             f"`label` of {owner} must be numeric. {label!r} is of kind {block.kind}: use `levels`."
         )
-    groups = None
+    known = {own.name: own for own in regression._space.schema.blocks if own.kind == "category"}
     if by is not None:
-        blocks = regression._space.schema.blocks
-        known = {other.name: other for other in blocks if other.kind == "category"}
         check_known(by, known, "by", owner, "a category of the formula")
-        groups = LabelValues(regression, known[by])
-    return _columns(regression, LabelValues(regression, block, n), groups, level)
+    return _columns(regression, block, None if by is None else known[by], n, level)
 
 
 def observed_means(
     regression: "TopicRegression", label: str, by: str | None, n: int
 ) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Mean values [B] and proportions [B, T] of documents in bins of a number, by level."""
+    space, values = regression._space, regression._reading.values
     block = _check_label(regression, label, "hdsp.plots.curve")
-    numbers = LabelValues(regression, block).numbers * block.scale[0] + block.mean[0]
+    start = space.schema.slices()[label].start
+    numbers = column_numbers(values, start) * block.scale[0] + block.mean[0]
     groups: dict[str, IntArray] = {"": np.arange(len(numbers))}
     if by is not None:
-        levels = LabelValues(regression, regression._space.schema.block(by))
-        groups = dict(zip(levels.names, levels.members, strict=True))
+        groups = {own.name: own.rows for own in label_values(regression, space.schema.block(by))}
     means = {}
     for name, rows in groups.items():
         rows = rows[~np.isnan(numbers[rows])]
-        if regression._space.single_values(label) is not None:
+        if space.single_values(label) is not None:
             bins = [rows[numbers[rows] == value] for value in np.unique(numbers[rows])]
         else:
             order = rows[np.argsort(numbers[rows], kind="stable")]
@@ -188,46 +159,49 @@ def expected_at(regression: "TopicRegression", places: Sequence[Sequence[Setting
     return replace(estimates, value=value)
 
 
-def rows_by_topic(regression: "TopicRegression", columns: Columns) -> Columns:
-    """Columns with one value per row of an answer, repeated for each topic, and the topics."""
-    (n_rows,) = {len(values) for values in columns.values()}
+def rows_by_topic(
+    regression: "TopicRegression", rows: Columns, values: Mapping[str, FloatArray | IntArray]
+) -> Columns:
+    """A table with a row for each row of an answer and topic; values are [R, T] or [R, 1]."""
+    (n_rows,) = {len(own) for own in rows.values()}
     n_topics = len(regression._model.groups)
-    repeated = {name: repeat_each(values, n_topics) for name, values in columns.items()}
-    return repeated | topic_part(regression._model, list(range(n_topics)) * n_rows)
-
-
-def repeat_each(values: Iterable[Any], times: int) -> list[Any]:
-    """Each value several times."""
-    return [value for value in values for _ in range(times)]
+    table = {name: [value for value in own for _ in range(n_topics)] for name, own in rows.items()}
+    table |= topic_part(regression._model, list(range(n_topics)) * n_rows)
+    shape = n_rows, n_topics
+    return table | {
+        name: np.broadcast_to(own, shape).ravel().tolist() for name, own in values.items()
+    }
 
 
 def _columns(
-    regression: "TopicRegression", values: LabelValues, by: LabelValues | None, level: float
+    regression: "TopicRegression",
+    block: BlockSchema,
+    by: BlockSchema | None,
+    n: int | None,
+    level: float,
 ) -> Columns:
     """Expected proportions at values of a label, for all documents or each level of another."""
-    every = np.arange(len(regression._reading))
-    groups: list[tuple[Any, tuple[Setting, ...], IntArray]] = [("", (), every)]
+    groups = [LabelValue((), "", np.arange(len(regression._reading)))]
     if by is not None:
-        settings = [(setting,) for setting in by.settings]
-        groups = list(zip(by.names, settings, by.members, strict=True))
-    places = [(setting, *outer) for _, outer, _ in groups for setting in values.settings]
-    rows = [np.intersect1d(own, inside) for _, _, inside in groups for own in values.members]
-    columns: Columns = {"label": [values.block.name] * len(places)}
+        groups = label_values(regression, by)
+    values = label_values(regression, block, n)
+    pairs = [(value, group) for group in groups for value in values]
+    rows: Columns = {"label": [block.name] * len(pairs)}
     if by is not None:
-        columns[by.block.name] = repeat_each([name for name, _, _ in groups], len(values.points))
-    columns["value"] = values.names * len(groups)
-    columns = rows_by_topic(regression, columns)
+        rows[by.name] = [group.name for _, group in pairs]
+    rows["value"] = [value.name for value, _ in pairs]
+    places = [(*value.settings, *group.settings) for value, group in pairs]
+    members = [np.intersect1d(value.rows, group.rows) for value, group in pairs]
     estimates = expected_at(regression, places)
     half = estimates.half_width(level)
     numbers = {
         "expected": estimates.value,
         "lower": np.clip(estimates.value - half, 0.0, 1.0),
         "upper": np.clip(estimates.value + half, 0.0, 1.0),
-        "observed": np.array([_mean_proportions(regression, own) for own in rows]),
+        "observed": np.array([_mean_proportions(regression, own) for own in members]),
+        "n_documents": np.array([[len(own)] for own in members]),
     }
-    columns |= {name: numbers[name].ravel().tolist() for name in numbers}
-    n_topics = half.shape[1]
-    return columns | {"n_documents": repeat_each(map(len, rows), n_topics)}
+    return rows_by_topic(regression, rows, numbers)
 
 
 def _mean_proportions(regression: "TopicRegression", rows: IntArray) -> FloatArray:

@@ -165,20 +165,12 @@ def training_problem(
         return problem, None
     groups = None if corpus.groups is None else group_numbers(corpus.groups)
     if fingerprint(corpus.counts, problem.design, groups) != fitted.source.fingerprint:
+        had, got = (
+            f"{number} documents, {'without' if own is None else 'with'} groups"
+            for number, own in ((fitted.n_documents, fitted.reading.groups), (len(corpus), groups))
+        )
         raise ValueError(
             f"`corpus` of {owner} must be the documents that the model was fitted to, with the "
-            f"same labels and groups and in the same order. {_difference(fitted, corpus)}"
+            f"same labels and in the same order: {had}. Got {got}."
         )
     return problem, groups
-
-
-def _difference(fitted: "FittedModel", corpus: Corpus) -> str:
-    """How documents differ from those of training, as far as the model knows."""
-    if len(corpus) != fitted.n_documents:
-        return f"Got {len(corpus)} documents, where training had {fitted.n_documents}."
-    grouped = fitted.reading.groups is not None
-    if grouped and corpus.groups is None:
-        return "The fit had groups, and these documents have none: pass them as `groups` of Corpus."
-    if not grouped and corpus.groups is not None and fitted.schema.names:
-        return "The fit had no groups, and these documents have some: leave `groups` of Corpus out."
-    return "Got as many documents, but other ones, other labels or groups, or another order."

@@ -213,23 +213,22 @@ def stability_columns(
         limits = np.reshape([effects[name] for name in _LIMITS], (3, n_effects, -1))[..., partner]
         effect, lower, upper = np.where(partner >= 0, limits, np.nan).reshape(3, -1)
         same = (similarity >= SAME) & (np.sign(effect) == np.sign(own["effect"]))
-        columns |= {name: own[name] for name in ("label", "contrast")}
         sure = same & ((lower > 0) | (upper < 0))
+        columns |= {name: own[name] for name in ("label", "contrast")}
         values = map(np.ndarray.tolist, (effect, lower, upper, same, sure))
         return columns | dict(zip(_LIMITS + _AGREEMENT, values, strict=True))
 
     fits = _fit_again(settings, corpus, changes, compare)
+    found = [fit["number"][0] for fit in fits]
     if per_fit:
-        columns = {name: [value for fit in fits for value in fit[name]] for name in fits[0]}
-    else:
-        similarity = np.array([fit["similarity"] for fit in fits])
-        columns = topic_part(fitted, range(similarity.shape[1])) | {
-            "similarity": similarity.mean(axis=0).tolist(),
-            "lowest": similarity.min(axis=0).tolist(),
-            "found_in": (similarity >= SAME).sum(axis=0).tolist(),
-            "fits": [len(fits)] * similarity.shape[1],
-        }
-    return [fit["number"][0] for fit in fits], columns
+        return found, {name: [value for fit in fits for value in fit[name]] for name in fits[0]}
+    similarity = np.array([fit["similarity"] for fit in fits])
+    return found, topic_part(fitted, range(similarity.shape[1])) | {
+        "similarity": similarity.mean(axis=0).tolist(),
+        "lowest": similarity.min(axis=0).tolist(),
+        "found_in": (similarity >= SAME).sum(axis=0).tolist(),
+        "fits": [len(fits)] * similarity.shape[1],
+    }
 
 
 def usual_numbers(fitted: FittedModel, settings: Any) -> list[int]:
@@ -242,22 +241,22 @@ def _changed_settings(
     settings: Any, numbers: Sequence[int] | None, seeds: int | Sequence[int]
 ) -> list[dict[str, Any]]:
     """The parameters of each further fit: every number of topics with every seed."""
+    chosen: Sequence[Any]
     if isinstance(seeds, Iterable):
         chosen = list(seeds)
-        for seed in chosen:
-            check_whole(seed, "seeds", 0)
     else:
         check_whole(seeds, "seeds", 1)
         seed = settings.random_state
         first = int(seed) + 1 if isinstance(seed, (int, np.integer)) else 1
-        chosen = list(range(first, first + int(seeds)))
+        chosen = range(first, first + int(seeds))
+    for seed in chosen:
+        check_whole(seed, "seeds", 0)
+    for number in numbers or ():
+        check_whole(number, "numbers", max(2, len(settings.seeds or ())))
     # Topics that were given as an array would be found again, whatever the seed.
     init = settings.init if isinstance(settings.init, str) else "auto"
-    if numbers is None:
-        return [{"init": init, "random_state": seed} for seed in chosen]
-    for number in numbers:
-        check_whole(number, "numbers", max(2, len(settings.seeds or ())))
-    return [{"init": init, "n_components": n, "random_state": s} for n in numbers for s in chosen]
+    sizes = [{}] if numbers is None else [{"n_components": number} for number in numbers]
+    return [{"init": init, **size, "random_state": seed} for size in sizes for seed in chosen]
 
 
 def _fit_again(
@@ -270,27 +269,18 @@ def _fit_again(
     from sklearn.base import clone
 
     numbers, results = [], []
-    caught: dict[type[Warning], list[str]] = {}
-    title = "Fitting with other seeds"
-    with progress.task(title, total=len(changes)) as task, interrupting_at_once():
-        for done, change in enumerate(changes, start=1):
-            other = clone(settings).set_params(**change, checkpoint=None)
-            with warnings.catch_warnings(record=True) as issued:
-                warnings.simplefilter("always")
-                other.fit(corpus)
-                numbers.append(other.n_topics_)
-                results.append(compare(other))
-            first = {warning.category: str(warning.message) for warning in issued}
-            for kind, message in first.items():
-                caught.setdefault(kind, []).append(message)
-            task.update(done=done, topics_found=", ".join(map(str, numbers)))
-    for kind, messages in caught.items():
-        warnings.warn(
-            f"In {len(messages)} of {len(changes)} fits with other seeds or numbers, at first: "
-            f"{messages[0]}",
-            kind,
-            stacklevel=4,
-        )
+    shown = progress.task("Fitting with other seeds", total=len(changes))
+    recorded = warnings.catch_warnings(record=True)
+    with shown as task, interrupting_at_once(), recorded as caught:
+        warnings.simplefilter("always")
+        for change in changes:
+            other = clone(settings).set_params(**change, checkpoint=None).fit(corpus)
+            numbers.append(other.n_topics_)
+            results.append(compare(other))
+            task.update(done=len(numbers), topics_found=", ".join(map(str, numbers)))
+    first = {warning.category: warning.message for warning in reversed(caught)}
+    for kind, message in first.items():
+        warnings.warn(f"In fits with other seeds or numbers: {message}", kind, stacklevel=4)
     return results
 
 

@@ -25,20 +25,20 @@ from scipy.special import expit, logit, psi, xlogy
 from threadpoolctl import threadpool_limits
 
 from hdsp import kernels
-from hdsp.analysis.label_probabilities import WeighedDocuments
+from hdsp.analysis.label_prediction import WeighedDocuments
 from hdsp.analysis.softmax import group_rows
 from hdsp.analysis.topics import Columns, name_column
 from hdsp.checks import check_known, check_share, check_whole
 from hdsp.kernels import run_ranges
 from hdsp.model.reading import group_share
-from hdsp.numerics import FloatArray, IntArray
+from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.storage.codec import SMALLEST, Limits, require
 
 if TYPE_CHECKING:
     from hdsp.analysis.fitted import FittedModel
 
 # Factors are learned from at most this many documents.
-MOST_DOCUMENTS = 50_000
+_MOST_DOCUMENTS = 50_000
 # Rounds over all labels: a further one changes the perplexity by less than a thousandth.
 _SWEEPS = 3
 # Strengths that are tried, and where the rounds begin that try them. The last stands for factors
@@ -123,42 +123,23 @@ class WordFactors:
         return out
 
 
-def learn_word_factors(
-    counts: csr_array,
-    labels: csr_array,
-    expected: FloatArray,
-    weighed: WeighedDocuments,
-    columns: Sequence[slice],
-    word_share: FloatArray,
-) -> WordFactors:
-    """The factors of labels' words.
-
-    Parameters
-    ----------
-    counts : sparse array of shape [M, V]
-        Training documents, `MOST_DOCUMENTS` of them at most.
-    labels : sparse array of shape [M, n_labels]
-        The values of their labels.
-    expected : float array of shape [M, T]
-        The tokens of topics that their labels lead one to expect.
-    weighed : WeighedDocuments
-        Documents that strengths are chosen on.
-    columns : sequence of slice
-        The labels of each tag or category column.
-    word_share : float array of shape [V, T]
-        E[phi].
-    """
-    weighed = weighed._replace(labels=with_any(weighed.labels, columns))
-    strength = _choose_strengths(weighed, columns)
-    labels = with_any(labels, columns)
+def learn_word_factors(model: "FittedModel") -> WordFactors:
+    """The factors of labels' words."""
+    problem, weighed, columns = model.documents.problem, model.weighed, model.worded
+    all_labels, tokens = with_any(model.reading.values, columns), model.expected_tokens()
+    strength = _choose_strengths(
+        weighed, csr_array(all_labels[weighed.rows]), tokens[weighed.rows], columns
+    )
+    rows = sample_rows(problem.n_documents, _MOST_DOCUMENTS)
+    counts, labels = problem.counts[rows], csr_array(all_labels[rows])
     columns = [own for own in columns if strength[own.start] < _STRENGTHS[-1]]
     observed = csc_array(csr_array(labels.T) @ counts)
     # Documents with the same labels have the same factors: together they are one.
     first, group = group_rows(labels)
     member = csr_array((np.ones(len(group), dtype=np.float32), (group, np.arange(len(group)))))
     labels = csc_array(labels[first])
-    expected = kernels.sparse_product(member, np.ascontiguousarray(expected, dtype=np.float32))
-    share = word_share.astype(np.float32)
+    expected = kernels.sparse_product(member, tokens[rows].astype(np.float32))
+    share = model.word_share().astype(np.float32)
 
     def learn(first: int, last: int) -> tuple[Any, ...]:
         found = observed[:, first:last].toarray()
@@ -213,22 +194,24 @@ def _sweep(
     return np.asarray(rate - strength[:, None])
 
 
-def _choose_strengths(documents: WeighedDocuments, columns: Sequence[slice]) -> FloatArray:
+def _choose_strengths(
+    documents: WeighedDocuments, labels: csr_array, expected: FloatArray, columns: Sequence[slice]
+) -> FloatArray:
     """The strength of each label, [n_labels + 1]: the largest where factors do not help.
 
     All labels of a column have the same. Factors of some words are learned from the documents
     outside a fold, with topics that have not seen it either, and predict those inside: as Poisson
     counts, label by label, given the factors of the others.
     """
-    n_labels, n_words = documents.labels.shape[1], documents.counts.shape[1]
-    size = min(_TRIED_WORK // max(documents.labels.nnz, 1), _TRIED_PAIRS // n_labels, n_words)
+    n_labels, n_words = labels.shape[1], documents.counts.shape[1]
+    size = min(_TRIED_WORK // max(labels.nnz, 1), _TRIED_PAIRS // n_labels, n_words)
     # Rare and frequent words alike.
     ranked = np.argsort(-np.asarray(documents.counts.sum(axis=0)), kind="stable")
     words = ranked[:: -(-n_words // max(size, 1))]
     share = documents.word_shares[0][words].astype(np.float32)
     sides = [np.flatnonzero((documents.fold == 0) == held_out) for held_out in (False, True)]
-    labels, held = (csr_array(documents.labels[rows]) for rows in sides)
-    load, tilted = (documents.expected[rows].astype(np.float32) @ share.T for rows in sides)
+    load, tilted = (expected[rows].astype(np.float32) @ share.T for rows in sides)
+    labels, held = (csr_array(labels[rows]) for rows in sides)
     counts = [csr_array(documents.counts[rows][:, words], dtype=np.float64) for rows in sides]
     found, new = (labels.T @ counts[0]).toarray(), (held.T @ counts[1]).toarray()
     strength = np.full(n_labels, _FIRST_STRENGTH)

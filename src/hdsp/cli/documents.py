@@ -94,7 +94,7 @@ def predict(options: argparse.Namespace) -> None:
         model = load(options)
         corpus = read_documents(options, model, target=options.target)
         with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
-            from hdsp.analysis.label_probabilities import probability_parts
+            from hdsp.analysis.label_prediction import probability_parts
 
             parts = probability_parts(
                 fitted_model(model),

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from hdsp.analysis.correlations import Correlations
 from hdsp.analysis.fitted import FittedModel
-from hdsp.analysis.label_probabilities import LabelRegression
+from hdsp.analysis.label_prediction import LabelRegression
 from hdsp.analysis.softmax import SoftmaxRegression
 from hdsp.analysis.words import WordFactors
 from hdsp.corpus.frames import LIBRARIES
@@ -48,7 +48,7 @@ _NOT_STORED = ("checkpoint", "executor", "n_jobs")
 _ANSWERS: dict[str, Any] = {
     "expected": SoftmaxRegression,
     "concentration": Annotated[float, Limits(least=SMALLEST)],
-    "returning": Annotated[int, Limits(least=0)],
+    "returning": Annotated[int, Limits(least=0)] | None,
     "coherence": Annotated[FloatArray, Limits("T", missing=True)],
     "correlations": Correlations,
     "word_factors": WordFactors | None,
@@ -172,7 +172,7 @@ def _decode_answers(reader: Decoder, data: Any, model: FittedModel) -> dict[str,
         if part in _BY_COLUMN:
             first, end, _ = columns[column].indices(model.schema.n_labels)
             several = model.schema.kind(column) != "number"
-            reader.sizes["C"] = end - first if several else model.number_values(first).shape[1]
+            reader.sizes["C"] = end - first if several else model.label_values(column).shape[1]
         path = entry_path("answers", number, name)
         found[name] = reader.decode(_ANSWERS[part], data[name], path)
     return found

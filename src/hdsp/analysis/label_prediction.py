@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack, vstack
 from scipy.special import expit, logit, softmax
 
@@ -76,26 +77,34 @@ def make_candidates(model: "FittedModel", target: Any, values: Any, prior: bool)
     schema = model.schema
     names = [block.name for block in schema.blocks if block.columns]
     check_known(target, names, "target", _OWNER, "labels that the model was trained with")
-    own = schema.slices()[target]
+    own, block = schema.slices()[target], schema.block(target)
     if model.missing()[own].all():
         raise ValueError(
             f"`target` of {_OWNER} must be labels that documents had in training. {target!r} had "
             "no value in any of them."
         )
-    block, chosen = schema.block(target), None if values is None else _as_list(values)
+    if values is not None and (
+        isinstance(values, str)
+        or not isinstance(values, (Sequence, np.ndarray))
+        or len(set(map(str, values))) < max(len(values), 1)
+    ):
+        raise ValueError(
+            f"`values` of {_OWNER} must be a list of values, each named once. Got {values!r}."
+        )
     if block.kind == "number":
         if len(block.columns) != 1:
             raise ValueError(
                 f"`target` of {_OWNER} must be a single number. Got {target!r}, which has "
                 f"{len(block.columns)} columns. Train with a table, a column for each."
             )
-        observed, middle, unit = model.number_values(own.start)[0], block.mean[0], block.scale[0]
-        numbers = _numbers(middle, unit, chosen, observed)
+        observed, middle, unit = model.label_values(target)[0], block.mean[0], block.scale[0]
+        numbers = _numbers(middle, unit, values, observed)
         shown, coded = tuple(f"{number:.10g}" for number in numbers), (numbers - middle) / unit
         positions = np.abs(coded[:, None] - observed).argmin(axis=1)
         columns = np.full(len(coded), own.start)
     else:
-        shown = block.columns if chosen is None else tuple(level_name(x) or repr(x) for x in chosen)
+        wanted = block.columns if values is None else values
+        shown = tuple(level_name(value) or repr(value) for value in wanted)
         for name in shown:
             check_known(
                 name, block.columns, "values", _OWNER, f"among those of {target!r} in training"
@@ -109,9 +118,7 @@ def make_candidates(model: "FittedModel", target: Any, values: Any, prior: bool)
     return Candidates(target, shown, positions, entries, log_prior)
 
 
-def _numbers(
-    middle: float, unit: float, values: list[Any] | None, observed: FloatArray
-) -> FloatArray:
+def _numbers(middle: float, unit: float, values: Any, observed: FloatArray) -> FloatArray:
     """The values of a number to choose from."""
     if values is None:
         # Values were standardised in single precision, which keeps six digits.
@@ -125,16 +132,6 @@ def _numbers(
             f"{values[int(near.argmin())]!r}."
         )
     return numbers
-
-
-def _as_list(values: Any) -> list[Any]:
-    if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)):
-        raise TypeError(f"`values` of {_OWNER} must be a list. Got {type(values).__name__}.")
-    if len(set(map(str, values))) < max(len(values), 1):
-        raise ValueError(
-            f"`values` of {_OWNER} must be at least one value, each named once. Got {list(values)}."
-        )
-    return list(values)
 
 
 def probability_parts(
@@ -167,7 +164,10 @@ def probability_parts(
             if regression is None:
                 score = _generative_scores(fitted, counts, known, candidates)
             else:
-                score = _calibrated_scores(fitted, regression, counts, known, candidates)
+                evidence = word_evidence(counts, fitted.label_counts(target))
+                proportions = fitted.posterior_of_words(counts)
+                features = label_features(fitted.schema, target, evidence, proportions, known)
+                score = regression.scores(evidence, features)[:, candidates.positions]
         chances = probabilities(fitted.schema.kind(target), score + candidates.log_prior)
         yield part, dict(zip(candidates.names, chances.T, strict=True))
 
@@ -211,20 +211,6 @@ def _generative_scores(
         probability /= (topics * inflation).sum(axis=1, keepdims=True)
         scores[rows] = documents[:, words] @ np.log(probability).T
     return scores[:, :-1] - scores[:, -1:]
-
-
-def _calibrated_scores(
-    fitted: "FittedModel",
-    regression: "LabelRegression",
-    counts: csr_array,
-    known: csr_array,
-    candidates: Candidates,
-) -> FloatArray:
-    """The scores of candidate labels by the regression on words' evidence, [M, C]."""
-    target, proportions = candidates.target, fitted.posterior_of_words(counts)
-    evidence = word_evidence(counts, fitted.label_counts(target))
-    features = label_features(fitted.schema, target, evidence, proportions, known)
-    return regression.scores(evidence, features)[:, candidates.positions]
 
 
 def indicators(kind: Kind, labels: csr_array, values: FloatArray) -> csr_array:
@@ -330,39 +316,27 @@ def label_features(
 class WeighedDocuments(NamedTuple):
     """Training documents that the evidence for labels is weighed on.
 
-    Their words [M, V] and labels [M, n_labels]; proportions given words alone [M, T]; the tokens of
-    topics that their labels lead one to expect [M, T]; folds [M]; E[phi] [V, T] for each fold, of
-    topics that have not seen its documents; and smaller parts [M]: the words of a part's documents
-    are no evidence for their own labels.
+    Their rows [M] and words [M, V]; proportions given words alone [M, T]; folds [M]; E[phi] [V, T]
+    for each fold, of topics that have not seen its documents; and smaller parts [M]: the words of a
+    part's documents are no evidence for their own labels.
     """
 
+    rows: IntArray
     counts: csr_array
-    labels: csr_array
     proportions: FloatArray
-    expected: FloatArray
     fold: IntArray
     word_shares: Sequence[FloatArray]
     part: IntArray
 
 
-def fit_label_regression(
-    documents: WeighedDocuments,
-    schema: LabelSchema,
-    target: str,
-    words: csr_array,
-    log_prior: FloatArray,
-    values: FloatArray,
-) -> LabelRegression | None:
-    """The regression of a column of labels; None if too few documents have a value.
-
-    `words` [C + 1, V] are the tokens of each label, as in `word_evidence`; `log_prior` [C] that of
-    `label_prior`; and `values` [C] those of a number.
-    """
-    kind, n_labels = schema.kind(target), len(log_prior)
-    carried = indicators(kind, documents.labels[:, schema.slices()[target]], values)
+def fit_label_regression(model: "FittedModel", target: str) -> LabelRegression | None:
+    """The regression of a column of labels; None if too few documents have a value."""
+    schema, documents, log_prior = model.schema, model.weighed, model.label_prior(target)
+    kind, n_labels, words = schema.kind(target), len(log_prior), model.label_counts(target)
+    carried = model.label_indicators(target)[documents.rows]
     rows = np.flatnonzero(carried[:, [-1]].toarray())
     rows = rows[sample_rows(len(rows), max(_MAX_PAIRS // max(n_labels, 1), 1_000), seed=2)]
-    carried, counts, labels = carried[rows], documents.counts[rows], documents.labels[rows]
+    carried, counts = carried[rows], documents.counts[rows]
     if len(rows) < len(documents.word_shares) or carried.nnz == len(rows):
         return None
     evidence, part = np.zeros((len(rows), n_labels)), documents.part[rows]
@@ -370,6 +344,7 @@ def fit_label_regression(
         left = np.flatnonzero(part == number)
         others = csr_array(words - csr_array(carried[left].T) @ counts[left])
         evidence[left] = word_evidence(counts[left], others)
+    labels = csr_array(model.reading.values[documents.rows[rows]])
     features = label_features(schema, target, evidence, documents.proportions[rows], labels)
     if n_labels > MAX_LABELS:
         features = features[:, :0]
@@ -389,8 +364,6 @@ def _minimise(
     steps if the loss has one curvature in all directions. So the design is turned to its principal
     axes, and parameters are scaled by the second derivatives where it begins.
     """
-    from scipy.optimize import minimize
-
     n_labels, penalty = target.shape[1], _NUMBER_PENALTY if kind == "number" else _PENALTY
     size, axes = np.linalg.eigh(design.T @ design)
     target, evidence, design, log_prior = (
