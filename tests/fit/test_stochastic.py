@@ -29,7 +29,11 @@ def step_on(problem, state, rate=None, n_documents=None, stream=None):
 def test_a_step_on_the_whole_corpus_at_rate_1_is_a_batch_step(data):
     problem, _, state = data.draw(problems())
     stream, statistics = step_on(problem, state, rate=1.0)
-    batch = global_step(problem, state, statistics)
+    limits, shape = statistics.limits, state.prior_shape
+    scaling = problem.scaling.update_from_statistics(
+        state.scaling, statistics.scaling, shape, limits
+    )
+    batch = global_step(elsewhere(problem), state, statistics, scaling)
     np.testing.assert_allclose(stream.state.topics, batch.topics, rtol=1e-12)
     np.testing.assert_allclose(stream.state.topic_weight, batch.topic_weight, rtol=1e-4, atol=1e-9)
     assert stream.state.document_concentration == pytest.approx(

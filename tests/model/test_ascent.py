@@ -83,7 +83,8 @@ def test_no_update_lowers_the_bound(scaling, data):
         climb.check("topics", state, documents)
         # Before the scaling function moves: E[pi] follows from the state documents saw.
         state = replace(
-            state, scaling=Documents(problem, HERE, kept).update_scaling(state, statistics)
+            state,
+            scaling=Documents(problem, HERE, kept).update_scaling(state.weights, statistics.limits),
         )
         climb.check("scaling", state, documents)
         log_total = statistics.log_proportion + problem.scaling.log_rate_total(
@@ -216,7 +217,7 @@ def test_the_global_step_is_its_updates_in_turn(data):
     solution, statistics = solve(problem, state, None, LocalSettings(3, 0.0, prune=0.0))
     documents = solution.documents
     found = Documents(problem, HERE, documents).update(state, statistics)
-    scaling = Documents(problem, HERE, documents).update_scaling(state, statistics)
+    scaling = Documents(problem, HERE, documents).update_scaling(state.weights, statistics.limits)
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
     log_rate = problem.scaling.expected_log_rate(state.scaling, problem.design)
     log_total = statistics.log_proportion + log_rate.sum(axis=0)

@@ -348,6 +348,6 @@ def choose_concentration(left_out: LeftOut) -> float:
     state, documents = left_out.without(0), Documents(others, left_out.executor)
     for _ in range(_PASSES):
         statistics = documents.fit(state, left_out.settings)
-        scaling = documents.update_scaling(state, statistics)
+        scaling = documents.update_scaling(state.weights, statistics.limits)
         state = replace(update_topics(others, state, statistics), scaling=scaling)
     return held_out.score(state, problem.scaling, 2.0 * learned).refined_concentration()

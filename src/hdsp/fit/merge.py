@@ -169,7 +169,9 @@ def propose_merges(snapshot: Snapshot) -> list[Merge]:
         return []
     function = documents.problem.scaling
     alone = state.weights
-    merged = documents.update_merged(pairs, alone.merged(pairs), snapshot.limits)
+    merged = alone.merged(pairs)
+    scaling = documents.update_scaling(merged, snapshot.limits, pairs)
+    merged = replace(merged, scaling=scaling)
     before = words_before(snapshot) + function.prior_terms(state.scaling)
     gain = documents.sum(SumGains(function, snapshot.table, pairs, alone, merged))
     gain += np.concatenate(
@@ -254,8 +256,8 @@ class SumGains(Step):
 
     def __call__(self, block: Block, kept: BlockState) -> tuple[None, FloatArray]:
         """The gains of a block, [Q]."""
-        held = kept.documents.token_counts[:, : len(self.alone.prior_shape)]
-        both = held[:, self.pairs[:, 0]] + held[:, self.pairs[:, 1]]
+        held = kept.documents.tokens(slice(len(self.alone.prior_shape)))
+        both = kept.documents.tokens(self.pairs)
         before, after = (
             proportion_terms(self.scaling, kept.design, kept.per_xi, tokens, topics)
             for tokens, topics in ((held, self.alone), (both, self.merged))

@@ -13,7 +13,6 @@ import numpy as np
 
 from hdsp.execution.executor import Executor, Kept, Step
 from hdsp.fit.run import History, Run
-from hdsp.kernels import run_ranges
 from hdsp.model.data import Block, Data, Problem
 from hdsp.model.documents import (
     BlockState,
@@ -23,13 +22,10 @@ from hdsp.model.documents import (
     mean_proportions,
 )
 from hdsp.model.state import DocumentState, GlobalState, Statistics, TopicWeights
-from hdsp.model.updates import elbo, global_step, update_scaling, update_scaling_from_sums
+from hdsp.model.updates import elbo, global_step, update_scaling
 from hdsp.numerics import IntArray
 from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction
 
-# Exact updates of the label weights of a merged topic, and pairs of topics per task of a thread.
-_EXACT_UPDATES = 2
-_PAIR_RANGE = 8
 # Rounds of sums that update the label weights; each moves the sums of J x T numbers.
 _LABEL_ROUNDS = 5
 # The passes in which documents are also started afresh; spaced out, since topics settle.
@@ -72,64 +68,32 @@ class Documents:
 
     def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
         """The global step after `fit` with `state`."""
-        scaling = self.update_scaling(state, statistics)
+        scaling = self.update_scaling(state.weights, statistics.limits)
         return global_step(self.problem, state, statistics, scaling)
 
-    def update_scaling(self, state: GlobalState, statistics: Statistics) -> Parameters:
-        """The label weights after `fit` with `state`: by an exact sweep, or by rounds of sums."""
-        problem, scaling = self.problem, state.scaling
+    def update_scaling(
+        self, topics: TopicWeights, limits: DesignLimits, pairs: IntArray | None = None
+    ) -> Parameters:
+        """The label weights of topics, by exact sweeps or by rounds of sums.
+
+        Of all topics after `fit`, or of topics that are sums of `pairs` [Q, 2] of these.
+        """
+        problem, scaling = self.problem, topics.scaling
         if isinstance(problem, Problem):
             assert self._kept is not None
-            return update_scaling(problem, state, self._kept)
+            return update_scaling(problem, topics, self._kept, pairs)
         for _ in range(_LABEL_ROUNDS if problem.n_labels else 0):
-            sums = self.sum(SumLabels(problem.scaling, state.weights, scaling))
-            before = replace(state, scaling=scaling)
-            scaling = update_scaling_from_sums(problem, before, sums.sums, statistics.limits)
+            sums = self.sum(SumLabels(problem.scaling, topics, scaling, pairs)).sums
+            scaling = problem.scaling.update_from_statistics(
+                scaling, sums, topics.prior_shape, limits
+            )
+            # Documents are not fitted with merged topics: their q(pi) follows the weights.
+            topics = topics if pairs is None else replace(topics, scaling=scaling)
         return scaling
 
     def sum(self, step: Step) -> Any:
         """The sum of a step's results over the blocks."""
         return self._executor.run(step, self.problem.blocks, self._kept, keep=False)[1]
-
-    def update_merged(
-        self, pairs: IntArray, topics: TopicWeights, limits: DesignLimits
-    ) -> TopicWeights:
-        """Update the label weights of topics that are the sums of `pairs` [Q, 2] of topics."""
-        if isinstance(self.problem, Problem):
-            return self._update_merged_exactly(self.problem, pairs, topics)
-        function = self.problem.scaling
-        for _ in range(_LABEL_ROUNDS if self.problem.n_labels else 0):
-            sums = self.sum(SumLabels(function, topics, topics.scaling, pairs)).sums
-            scaling = function.update_from_statistics(
-                topics.scaling, sums, topics.prior_shape, limits
-            )
-            topics = replace(topics, scaling=scaling)
-        return topics
-
-    def _update_merged_exactly(
-        self, problem: Problem, pairs: IntArray, topics: TopicWeights
-    ) -> TopicWeights:
-        if problem.design.nnz == 0:
-            return topics
-        assert self._kept is not None
-        function, design = problem.scaling, problem.design
-        states = [block.documents for block in self._kept]
-        per_xi = problem.lengths / np.concatenate([documents.tangent for documents in states])
-
-        def update(first: int, last: int) -> Parameters:
-            some, (one, other) = topics.take(slice(first, last)), pairs[first:last].T
-            tokens = np.concatenate(
-                [own.token_counts[:, one] + own.token_counts[:, other] for own in states]
-            )
-            for _ in range(_EXACT_UPDATES):
-                mean = mean_proportions(function, design, per_xi, tokens, some)
-                scaling = function.update(some.scaling, design, some.prior_shape, mean)
-                some = replace(some, scaling=scaling)
-            return some.scaling
-
-        parts = run_ranges(update, len(pairs), _PAIR_RANGE)
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in topics.scaling}
-        return replace(topics, scaling=joined)
 
     def regroup(self, members: Sequence[Sequence[int]]) -> None:
         """Sum the columns of merged topics, or reorder topics."""
@@ -213,10 +177,8 @@ class SumLabels(Step):
 
     def __call__(self, block: None, kept: BlockState) -> tuple[None, LabelSums]:
         """The sums."""
-        tokens = kept.documents.token_counts[:, : len(self.fitted_with.prior_shape)]
-        if self.pairs is not None:
-            held = kept.documents.token_counts
-            tokens = held[:, self.pairs[:, 0]] + held[:, self.pairs[:, 1]]
+        topics = slice(len(self.fitted_with.prior_shape)) if self.pairs is None else self.pairs
+        tokens = kept.documents.tokens(topics)
         mean = mean_proportions(self.scaling, kept.design, kept.per_xi, tokens, self.fitted_with)
         return None, LabelSums(self.scaling.statistics(self.parameters, kept.design, mean))
 

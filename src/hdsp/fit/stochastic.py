@@ -25,12 +25,7 @@ from hdsp.model import (
     elbo,
     expected_tokens,
 )
-from hdsp.model.updates import (
-    update_scaling_from_sums,
-    update_topics,
-    update_versions,
-    update_weights,
-)
+from hdsp.model.updates import update_topics, update_versions, update_weights
 from hdsp.numerics import FloatArray
 from hdsp.scaling.functions import DesignLimits, Parameters, mix_labels, scale_labels
 from hdsp.storage.codec import SMALLEST, Limits
@@ -208,7 +203,7 @@ def _updated_labels(
     sums = scale_labels(
         problem.scaling, statistics.scaling, np.where(statistics.carriers > 0, factor, 0.0)
     )
-    moved = update_scaling_from_sums(problem, state, sums, limits)
+    moved = problem.scaling.update_from_statistics(state.scaling, sums, state.prior_shape, limits)
     faster = np.minimum(rate * limits.labels_per_document, 1.0)
     return mix_labels(problem.scaling, state.scaling, moved, faster)
 

@@ -199,13 +199,6 @@ class BlockState:
         """N_m / xi_m, [M]."""
         return np.asarray(self.lengths / self.documents.tangent.astype(np.float64))
 
-    def mean_proportions(
-        self, function: ScalingFunction, weights: TopicWeights, topics: slice
-    ) -> FloatArray:
-        """E[pi_mk] of some topics, [M, Q]; `weights` are those of all at the fit."""
-        tokens = self.documents.token_counts[:, topics]
-        return mean_proportions(function, self.design, self.per_xi, tokens, weights.take(topics))
-
 
 def block_step(
     view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
@@ -258,7 +251,8 @@ def summarise_block(
     sums: Parameters = {}
     if settings.scaling_sums and block.design.shape[1]:
         kept = BlockState(solution.documents, block.lengths, block.design)
-        mean = kept.mean_proportions(view.scaling, view.weights, slice(view.n_topics))
+        tokens = kept.documents.tokens(slice(view.n_topics))
+        mean = mean_proportions(view.scaling, block.design, kept.per_xi, tokens, view.weights)
         sums = view.scaling.statistics(view.weights.scaling, block.design, mean)
     return Statistics(
         n_documents=block.n_documents,

@@ -1,5 +1,6 @@
 """The variational family: global state, documents' state, and the statistics between them."""
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any
@@ -149,22 +150,16 @@ class DocumentState:
     token_counts: Annotated[FloatArray, Limits("M K")]
     tangent: Annotated[FloatArray, Limits("M")]
 
-    @classmethod
-    def empty(
-        cls, n_documents: int, n_topics: int, dtype: np.dtype[np.floating]
-    ) -> "DocumentState":
-        """Uninitialised arrays for documents that are still to be fitted."""
-        return cls(
-            np.empty((n_documents, padded(n_topics)), dtype=dtype), np.empty(n_documents, dtype)
-        )
-
     def rows(self, rows: slice | IntArray) -> "DocumentState":
         """Some of the documents; with a slice, a view."""
         return DocumentState(self.token_counts[rows], self.tangent[rows])
 
-    def put(self, rows: slice, documents: "DocumentState") -> None:
-        """Write `documents` over some rows."""
-        self.token_counts[rows], self.tangent[rows] = documents.token_counts, documents.tangent
+    def tokens(self, topics: slice | IntArray) -> FloatArray:
+        """The tokens of some topics, [M, Q], or of sums of pairs [Q, 2] of topics."""
+        if isinstance(topics, slice):
+            return self.token_counts[:, topics]
+        one, other = topics.T
+        return self.token_counts[:, one] + self.token_counts[:, other]
 
     def regrouped(self, members: Sequence[Sequence[int]]) -> "DocumentState":
         """The documents with new topics, each with the sum of its member topics."""
@@ -212,8 +207,7 @@ class BoundTerms:
     concentrations: float = 0.0
 
     def __add__(self, other: "BoundTerms") -> "BoundTerms":
-        mine, theirs = self.items(), other.items()
-        return BoundTerms(**{name: mine[name] + theirs[name] for name in mine})
+        return BoundTerms(*map(operator.add, vars(self).values(), vars(other).values()))
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -222,7 +216,7 @@ class BoundTerms:
 
     def items(self) -> dict[str, float]:
         """The terms by name."""
-        return {name: getattr(self, name) for name in self.names()}
+        return dict(vars(self))
 
     @property
     def total(self) -> float:

@@ -11,12 +11,12 @@ from scipy.special import expit, gammaln, logit, psi
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.data import Data, Problem
-from hdsp.model.documents import WORD_RANGE, BlockState, expected_rates
+from hdsp.model.documents import WORD_RANGE, BlockState, expected_rates, mean_proportions
 from hdsp.model.priors import Priors, TopicPrior
 from hdsp.model.state import BoundTerms, GlobalState, Statistics, TopicWeights
 from hdsp.model.versions import learn_versions, version_terms
-from hdsp.numerics import FloatArray, log_gamma_density, weights_from_sticks
-from hdsp.scaling.functions import Design, DesignLimits, Parameters, ScalingFunction
+from hdsp.numerics import FloatArray, IntArray, log_gamma_density, weights_from_sticks
+from hdsp.scaling.functions import Design, Parameters, ScalingFunction
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
@@ -24,33 +24,25 @@ _LARGEST_LOGIT = 18.0
 _TOPIC_RANGE = 32
 # Topics per task of a thread; fixed, so that results do not depend on the number of threads.
 _TERM_RANGE = 8
+# Updates of the label weights of a merged topic.
+_MERGED_UPDATES = 2
 
 
 def global_step(
-    problem: Data, state: GlobalState, statistics: Statistics, scaling: Parameters | None = None
+    problem: Data, state: GlobalState, statistics: Statistics, scaling: Parameters
 ) -> GlobalState:
     """One update of everything but the documents, which were fitted with `state`.
 
-    `scaling` are label weights that have been updated already; None updates them from the scaling
-    function's own sums, in smaller steps that never lower the bound.
+    `scaling` are the label weights, which have been updated already.
     """
-    if scaling is None:
-        scaling = update_scaling_from_sums(problem, state, statistics.scaling, statistics.limits)
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
-    # This depends on the new weights, so it cannot be summed during the pass.
-    log_total = statistics.log_proportion + log_rate_total(problem, scaling, statistics)
-    return update_weights(problem, state, log_total)
-
-
-def log_rate_total(problem: Data, scaling: Parameters, statistics: Statistics) -> FloatArray:
-    """sum_m E[ln rho_mk], [T].
-
-    E[ln rho] is linear in the labels for functions that can be updated from sums, so that the
-    labels' totals are enough; others are fitted to documents in memory.
-    """
+    # E[ln rho] depends on the new weights, so it cannot be summed during the pass. It is linear in
+    # the labels for functions that can be updated from sums: the labels' totals are enough.
+    design = csr_array(statistics.label_total[None, :])
     if isinstance(problem, Problem):
-        return problem.scaling.log_rate_total(scaling, problem.design)
-    return problem.scaling.log_rate_total(scaling, csr_array(statistics.label_total[None, :]))
+        design = problem.design
+    log_rate = problem.scaling.log_rate_total(scaling, design)
+    return update_weights(problem, state, statistics.log_proportion + log_rate)
 
 
 def update_weights(problem: Data, state: GlobalState, log_total: FloatArray) -> GlobalState:
@@ -88,32 +80,35 @@ def expected_tokens(state: GlobalState, priors: Priors) -> FloatArray:
     return priors.of_topics(state.seeded).add_to(state.topics.astype(np.float64), -1.0)
 
 
-def update_scaling(problem: Problem, state: GlobalState, kept: Sequence[BlockState]) -> Parameters:
-    """The labels' weights (equations 15 and 16), some topics at a time.
+def update_scaling(
+    problem: Problem,
+    weights: TopicWeights,
+    kept: Sequence[BlockState],
+    pairs: IntArray | None = None,
+) -> Parameters:
+    """The labels' weights (equations 15 and 16) of topics with `weights`, some at a time.
 
-    `kept` are the blocks' documents, fitted with `state`.
+    `kept` are the blocks' documents, which were fitted with these topics; or the topics are sums
+    of `pairs` [Q, 2] of those, whose q(pi) follows each update.
     """
-    if problem.design.nnz == 0:
-        return state.scaling
-    function, weights = problem.scaling, state.weights
+    function, design = problem.scaling, problem.design
+    if design.nnz == 0:
+        return weights.scaling
+    per_xi = np.concatenate([block.per_xi for block in kept])
 
     def update(first: int, last: int) -> Parameters:
         topics = slice(first, last)
-        mean = [block.mean_proportions(function, weights, topics) for block in kept]
-        some = weights.take(topics)
-        return function.update(some.scaling, problem.design, some.prior_shape, np.concatenate(mean))
+        some, chosen = weights.take(topics), topics if pairs is None else pairs[topics]
+        tokens = np.concatenate([block.documents.tokens(chosen) for block in kept])
+        for _ in range(1 if pairs is None else _MERGED_UPDATES):
+            mean = mean_proportions(function, design, per_xi, tokens, some)
+            scaling = function.update(some.scaling, design, some.prior_shape, mean)
+            some = replace(some, scaling=scaling)
+        return some.scaling
 
-    parts = run_ranges(update, state.n_topics, _TOPIC_RANGE)
-    return {name: np.concatenate([part[name] for part in parts]) for name in state.scaling}
-
-
-def update_scaling_from_sums(
-    problem: Data, state: GlobalState, sums: Parameters, limits: DesignLimits
-) -> Parameters:
-    """The labels' weights from `Statistics.scaling` and `Statistics.limits` of all documents."""
-    if not sums:
-        return state.scaling
-    return problem.scaling.update_from_statistics(state.scaling, sums, state.prior_shape, limits)
+    size = _TOPIC_RANGE if pairs is None else _TERM_RANGE
+    parts = run_ranges(update, len(weights.prior_shape), size)
+    return {name: np.concatenate([part[name] for part in parts]) for name in weights.scaling}
 
 
 def update_sticks(problem: Data, state: GlobalState, log_total: FloatArray) -> GlobalState:
